@@ -93,6 +93,8 @@ def main() -> None:
     # A shell starts a command behind `&` with SIGINT ignored, and some service managers both.
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, _interrupt)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup sets it
+        signal.signal(signal.SIGHUP, _interrupt)
 
 
 def _interrupt(signal_number: int, frame: object) -> NoReturn:

@@ -246,7 +246,7 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
         ),
         r"GlueArgumentError: the following arguments are required": (
             "declare what is missing in `arguments=` of the job's construct (DefaultArguments on "
-            "AWS), or pass it after `tidemark submit SCRIPT`"
+            "AWS), or pass it after the script, as in `tidemark submit SCRIPT --name value`"
         ),
         r"WatermarkTableError: there is no DynamoDB": (
             "on this machine `tidemark run` creates the tables of its app, and `tidemark local "

@@ -54,7 +54,11 @@ ONLY_NEW = (
     "transformation_ctx at each source, job.commit), or a watermark; or replace the target with "
     "mode('overwrite')"
 )
-BY_KEY = "merge by a key (merge_window), or drop duplicates when reading"
+BY_KEY = "merge by a key (merge_window), or leave out the rows whose key the target has"
+FINAL = (
+    "write final values, or add to what is there only under a condition on what it has counted, "
+    "such as the id of a window that it keeps, so that a repeat changes nothing"
+)
 NOT_ALL = (
     "a run that reads only what is new must not replace the whole target: append, overwrite only "
     "its partitions (spark.sql.sources.partitionOverwriteMode dynamic), or merge by a key; "
@@ -172,7 +176,8 @@ def cause_of(
     """
     operations = [_as_note(one, target, marks) for one in operations]
     if experiment.kind == "versions":
-        return Cause("the newest version of Glue makes other rows, or fails", UPGRADE)
+        what = "fails" if verdict == "fails" else "makes other rows"
+        return Cause(f"the job {what} on the newest version of Glue", UPGRADE)
     if verdict == "fails":
         return Cause(
             "the next run fails on the output that exists, and so will all later ones", TAKE_OVER
@@ -269,7 +274,7 @@ def _of_what_is_left(
             f"{place_of(written)} has written rows that {place_of(to_note)} had not yet noted: the "
             "next run reads and writes them again"
         )
-        return _at(written, text, REPEATABLE)
+        return _at(written, text, FINAL if verdict == "changed" else REPEATABLE)
     if not any(is_state(one) for one in operations):
         text = f"{place_of(written)} writes rows, and nothing notes that they are done"
         remedy = f"{REPEATABLE}; or set MaxRetries to 0, and look before a new run"
@@ -326,7 +331,7 @@ def _has_overwritten(operations: Sequence[Operation], target: str) -> bool:
 
 
 def _at(operation: Operation, text: str, remedy: str) -> Cause:
-    if operation.kind == ITEMS and remedy.startswith((REPEATABLE, BY_KEY)):
+    if operation.kind == ITEMS and remedy.startswith((REPEATABLE, BY_KEY, FINAL)):
         remedy = ITEM_REMEDY
     return Cause(text, remedy, operation.script, operation.line)
 

@@ -57,7 +57,10 @@ def judge(
         numbers = numbering(target["sides"][0], batches)
         target["left_out"] = [*left_out.get(name, ()), *numbers, *wish.ignored]
     answers = dict(zip(asked, _answers(bench, list(asked.values()), wish), strict=True))
-    _check_key(wish.key, [answer["columns"] for answer in answers.values() if "columns" in answer])
+    columns = [answer["columns"] for answer in answers.values() if "columns" in answer]
+    _check_key(wish.key, columns)
+    if control and len(columns) == len(answers):  # else some columns are not known
+        _check_ignored(wish, list(asked), columns)
     by_time = {name: answer["by_time"] for name, answer in answers.items() if answer["by_time"]}
     judged = [
         [_rows(name, answer, asked[name]["which"][number]) for name, answer in answers.items()]
@@ -86,6 +89,18 @@ def do_names_vary(bench: Bench, baseline: Outcome, control: Outcome) -> bool:
     before = files_of(bench.base.lake)
     one, other = (changed_targets(before, files_of(it.home.lake)) for it in (baseline, control))
     return one != other
+
+
+def _check_ignored(wish: Wish, targets: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
+    """Raise if a name is neither a target nor a column of one."""
+    known = {name for names in columns for name in names}
+    for one in wish.ignored:
+        is_target = one.rstrip("/") in {target.rstrip("/") for target in targets}
+        if not (is_target or one in known):
+            raise UsageError(
+                f"--ignore {one}: there is no such target or column; targets are "
+                f"{', '.join(targets)}; columns are {', '.join(sorted(known))}"
+            )
 
 
 def _check_key(key: Sequence[str], columns: Sequence[Sequence[str]]) -> None:

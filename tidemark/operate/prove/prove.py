@@ -39,6 +39,7 @@ from tidemark.operate.prove.trials import STOPPED, Wanted
 
 FOR_COMPARISON = 0.15  # of the budget
 OWN_JVM_KINDS = ("executors", "versions")  # they have JVMs of their own
+NO_WRITE = "the run writes no object, and no rows to an embedded database"
 FROM_PARTS = ("parts", *CHANGE_KINDS)  # kinds that need runs over the files in parts
 
 
@@ -194,6 +195,8 @@ def _crashes(
         wish.moments,
     )
     found = []
+    if "error" in kinds and not any(one.kind == "error" for one in plan):
+        found.append(Wanted(first, _not_tried("error", NO_WRITE)))
     for one in [one for one in plan if one.kind in kinds]:
         if one.is_late and before and increment and parts:
             found.append(Wanted(before, one, increment.outcome, parts.files[-1]))

@@ -19,6 +19,8 @@ from pyspark.sql import types as T  # noqa: N812
 FILES = 4
 DAY = "2026-01-01"
 HOURS = 3600
+MAX_VALUES = 20  # of a column whose values are repeated
+REPEATED = (T.StringType, T.IntegralType, T.DateType)
 FLAGS = {"csv": {"header": "true", "inferSchema": "true"}}
 TIME = re.compile(r"\d{4}-\d\d-\d\d(?P<time>[T ]\d\d:\d\d:\d\d)?(?P<zone>Z)?.*")
 
@@ -37,23 +39,56 @@ def main() -> None:
 
 def rows_of(spark: SparkSession, place: dict[str, Any], count: int) -> DataFrame:
     """Return that many rows in the order of their numbers, a part for each file."""
-    schema, example = T.StructType(), {}
+    schema, example, shared = T.StructType(), dict[str, Any](), dict[str, list[Any]]()
     if place.get("like"):
         reader = spark.read.format(place["format"]).options(**FLAGS.get(place["format"], {}))
         there = reader.load(place["like"])
         schema = there.schema
         first = there.limit(1).collect()
         example = first[0].asDict() if first else {}
+        shared = shared_values(there)
     else:
         ddl = ", ".join(f"`{name}` {kind}" for name, kind in place["columns"])
         schema = spark.createDataFrame([], ddl).schema
     numbers = spark.range(0, count, 1, min(FILES, max(count, 1)))
     return numbers.select(
         *(
-            value_of(field.dataType, field.name, example.get(field.name)).alias(field.name)
+            one_of(shared[field.name], field.dataType).alias(field.name)
+            if field.name in shared
+            else value_of(field.dataType, field.name, example.get(field.name)).alias(field.name)
             for field in schema
         )
     )
+
+
+def shared_values(there: DataFrame) -> dict[str, list[Any]]:
+    """Return the values of columns with few of them that several files have in common.
+
+    Where there is one file, those of which a row has on average more than one.
+    """
+    names = [one.name for one in there.schema if isinstance(one.dataType, REPEATED)]
+    columns = [F.col(f"`{name}`") for name in names]
+    sets = [F.collect_set(column) for column in columns]
+    if not names:
+        return {}
+    files = there.groupBy(F.input_file_name().alias("file")).agg(
+        F.count(F.lit(1)).alias("rows"), *(one.alias(f"s{at}") for at, one in enumerate(sets))
+    )
+    found = files.collect()
+    total, shared = sum(one["rows"] for one in found), dict[str, list[Any]]()
+    for at, name in enumerate(names):
+        of_files = [set(one[f"s{at}"]) for one in found]
+        values = set[Any]().union(*of_files)
+        is_common = sum(map(len, of_files)) > len(values) or len(found) == 1
+        if is_common and 0 < len(values) <= min(MAX_VALUES, total // 2):
+            shared[name] = sorted(values)
+    return shared
+
+
+def one_of(values: list[Any], kind: T.DataType) -> Column:
+    """Return one of some values for each row, in turn: rows of several files have the same."""
+    numbers = (F.col("id") % len(values) + 1).cast("int")
+    return F.element_at(F.array(*map(F.lit, values)), numbers).cast(kind)
 
 
 def value_of(kind: T.DataType, name: str, example: Any = None) -> Column:

@@ -252,3 +252,25 @@ def test_a_late_row_below_a_watermark_is_not_called_doubled():
 
     assert "late" in cause.text
     assert "lookback" in cause.remedy
+
+
+def test_what_joins_two_increments_is_not_said_to_replace_its_target():
+    parts, appends = Experiment("parts", "parts"), [put(1, 10), put(2, 10), commit(3, 11)]
+    old = Operation(1, "jr_1", "delete", ("s3://lake/out/a",), "job.py", 10)
+    replaces = [old, *(replace(one, number=one.number + 1) for one in appends)]
+
+    of_join = cause_of(parts, "lost", appends, OUT)
+    of_overwrite = cause_of(parts, "lost", replaces, OUT)
+
+    assert "other runs have read the rows that belong to them" in of_join.text
+    assert "replaces the target" in of_overwrite.text
+
+
+def test_a_stage_that_the_run_writes_again_is_no_note_of_what_is_done():
+    stage = Operation(1, "jr_1", "put", ("s3://lake/stage/a",), "job.py", 8)
+    old = Operation(2, "jr_1", "delete", ("s3://lake/out/0",), "job.py", 9)
+    operations = [stage, old, put(3, 10)]
+
+    cause = cause_of(crash(2), "lost", operations, OUT, marks=())
+
+    assert (cause.line, "deletes what earlier runs have written" in cause.text) == (9, True)

@@ -18,6 +18,7 @@ from tidemark.local_state.operations import (
     has_arrived_meanwhile,
     let_arrive_meanwhile,
     let_fail_once,
+    read_first,
     read_opened,
     read_operations,
     record_operations,
@@ -224,3 +225,20 @@ def test_an_embedded_database_is_as_it_was_after_each_commit(tmp_path, monkeypat
 )
 def test_messages_name_no_folder_of_the_experiments(tmp_path, text, told):
     assert without_scratch(text.format(tmp_path), tmp_path) == told
+
+
+def test_what_a_run_reads_before_it_writes_it_may_tell_it_what_to_do(tmp_path):
+    home = Home.open(tmp_path / "home")
+    (home.lake / "lake").mkdir(parents=True)
+    record_operations(home)
+    recorder = Recorder(home, "jr_1")
+    for name in ("mark", "stage"):
+        (home.lake / "lake" / name).write_text("1", encoding="utf-8")
+    with recorder.alone():
+        recorder.note_opened("s3://lake/mark")
+        recorder.record("put", ("s3://lake/stage",))
+        recorder.record("put", ("s3://lake/mark",))
+        recorder.note_opened("s3://lake/stage")
+        recorder.note_opened("s3://lake/input")
+
+    assert read_first(home) == {"s3://lake/mark", "s3://lake/input"}

@@ -6,12 +6,14 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from pyspark.sql import functions as F  # noqa: N812
 
 from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW, WHERE_ANY
 from tidemark.cli.main import main
 from tidemark.errors import UsageError
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.lakes import home_of
+from tidemark.operate.prove.sample_job import rows_of
 from tidemark.operate.prove.subject import not_together_reason
 
 ABOUT_OWN = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
@@ -58,6 +60,38 @@ def test_rows_are_made_with_the_schema_of_the_files(project):
     assert (again["verdict"], again["targets"][0]["expected"]) == ("equal", 40)
     home = Home.open(project / "home")
     assert len(list((home.lake / "lake" / "in").iterdir())) == 4  # as they were
+
+
+@pytest.mark.spark
+def test_values_that_files_have_in_common_come_in_every_file_of_a_sample(spark, tmp_path):
+    for number in (0, 1):
+        rows = [
+            {"id": 10 * number + at, "day": f"2026-01-0{at % 2}", "file": f"f{number}"}
+            for at in range(6)
+        ]
+        (tmp_path / f"{number}.json").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    made = rows_of(spark, {"format": "json", "like": str(tmp_path)}, 40)
+    found = made.withColumn("part", F.spark_partition_id()).collect()
+
+    assert {(row["part"], row["day"]) for row in found} == {
+        (part, day) for part in range(4) for day in ("2026-01-00", "2026-01-01")
+    }
+    assert len({row["id"] for row in found}) == len({row["file"] for row in found}) == 40
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["nobody", "s3://lake/ou/"])
+def test_what_is_ignored_and_is_not_there_is_refused(project, name):
+    script = project / "job.py"
+    script.write_text(ABOUT_OWN, encoding="utf-8")
+
+    words = ["prove", "--ignore", f"amount,{name}", "--only", "again", str(script)]
+    result = CliRunner().invoke(main, [*words, *BOOKMARK])
+
+    assert result.exit_code == 2
+    assert f"--ignore {name}: there is no such target or column" in result.stderr
 
 
 @pytest.mark.spark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.operate.prove.places import places_of
+from tidemark.operate.prove.places import is_within, places_of
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,16 @@ def test_formats_are_compared_apart():
     found = places_of([("l/out/1", "json")], [("l/out/2", "parquet")], names_vary=True)
 
     assert found == [("l/out/1", "json")]
+
+
+@pytest.mark.parametrize(
+    ("location", "folder", "is_inside"),
+    [
+        ("lake/orders/load-1/", "lake/orders/load-*", True),
+        ("lake/orders/load-1/", "lake/orders", True),
+        ("lake/orders/", "lake/orders", False),  # the table is the target, with all of its files
+        ("lake/orders-2/", "lake/orders", False),
+    ],
+)
+def test_a_table_may_show_one_of_several_loads(location, folder, is_inside):
+    assert is_within(location, folder) is is_inside
