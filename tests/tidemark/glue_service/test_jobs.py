@@ -95,7 +95,7 @@ def test_a_second_job_of_a_name_is_refused(port):
         ({"WorkerType": "G.3X"}, "G.1X"),
         ({"Timeout": 0}, "Timeout"),
         ({"MaxRetries": 11}, "MaxRetries is 11"),
-        ({"Tags": {"aws:cloudformation:stack-name": "mine"}}, "only AWS"),
+        ({"Tags": {"aws:cloudformation:stack-name": "mine"}}, "reserved for AWS"),
         ({"Description": "d" * 2049}, "2048"),
         ({"Tags": {str(n): "" for n in range(51)}}, "50"),
     ],

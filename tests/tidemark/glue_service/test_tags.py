@@ -50,7 +50,7 @@ def test_tags_are_added_and_taken(port, kind):
     glue.untag_resource(ResourceArn=arn, TagsToRemove=["a", "none"])
 
     assert glue.get_tags(ResourceArn=arn)["Tags"] == {"b": "3", "c": "4"}
-    for tags, why in (({"AWS:a": "1"}, "only AWS"), ({str(n): "" for n in range(49)}, "51 tags")):
+    for tags, why in (({"AWS:a": "1"}, "reserved for AWS"), ({str(n): "" for n in range(49)}, "51 tags")):
         with pytest.raises(glue.exceptions.InvalidInputException, match=why):
             glue.tag_resource(ResourceArn=arn, TagsToAdd=tags)
     glue.untag_resource(ResourceArn=arn, TagsToRemove=["b", "c"])
@@ -63,7 +63,7 @@ def test_a_key_of_aws_and_another_account_are_refused(port):
     glue = port.glue
     create_job(glue, "of-aws", {})
 
-    with pytest.raises(glue.exceptions.InvalidInputException, match="only AWS"):
+    with pytest.raises(glue.exceptions.InvalidInputException, match="reserved for AWS"):
         glue.untag_resource(ResourceArn=f"{ARN}job/of-aws", TagsToRemove=["aws:a"])
     for arn in ("arn:aws:glue:us-east-1:1:job/of-aws", f"{ARN}crawler/of-aws", f"{ARN}job"):
         with pytest.raises(glue.exceptions.InvalidInputException, match="not an ARN of this"):
@@ -73,7 +73,7 @@ def test_a_key_of_aws_and_another_account_are_refused(port):
 @pytest.mark.parametrize("kind", ["database", "connection"])
 def test_what_has_no_tags_and_a_reserved_key(port, kind):
     glue = port.glue
-    with pytest.raises(glue.exceptions.InvalidInputException, match="only AWS"):
+    with pytest.raises(glue.exceptions.InvalidInputException, match="reserved for AWS"):
         CREATE[kind](glue, f"bare_{kind}", {"aws:a": "1"})
     CREATE[kind](glue, f"bare_{kind}", {})
 

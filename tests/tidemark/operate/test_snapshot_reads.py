@@ -61,7 +61,7 @@ def test_nothing_new_is_nothing():
 def test_the_end_of_an_open_window_is_judged_too():
     plan = plan_of("s.t", metadata("append"), at(1), at(2))
 
-    assert "the snapshot 2 of s.t, up to which was read, has expired" in str(plan.refused)
+    assert "the snapshot 2 of s.t, the last one read, has expired" in str(plan.refused)
 
 
 def test_rows_that_delete_files_take_away_count_as_deleted():

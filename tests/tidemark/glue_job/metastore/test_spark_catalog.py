@@ -257,7 +257,7 @@ def test_what_surprises_on_aws_too_is_a_warning_of_the_run(first, runs):
     assert [text for text in found if "json-serde.jar" in text and "db.orders" in text]
     assert [text for text in found if "column paid of the table db.orders" in text]
     assert [text for text in found if "1 lines, the first one in the file b.json" in text]
-    assert [text for text in found if text.startswith("s3://data/tabs/_old.tsv: left out")]
+    assert [text for text in found if text.startswith("s3://data/tabs/_old.tsv: skipped")]
     assert [text for text in found if text.startswith("1 values of the column orderid, the first")]
 
 

@@ -126,5 +126,5 @@ def test_rewind_to_what_is_no_run_of_the_job_names_where_its_runs_are_listed(sto
     "request_", [{}, {"JobName": ""}, {"JobName": "a", "Version": 1}, {"JobName": "a", "RunId": 1}]
 )
 def test_wrong_request_is_refused(store, request_):
-    with pytest.raises(UsageError, match=r"JobName, a non-empty text|RunId is 1"):
+    with pytest.raises(UsageError, match=r"JobName, a non-empty string|RunId is 1"):
         get_job_bookmark(store, request_)

@@ -53,7 +53,7 @@ def test_a_table_goes_back_to_before_the_undone_snapshots(table, undone, found):
         (THREE, ["2"], "snapshot 3 is of another run or writer"),
         (THREE, ["1", "3"], "snapshot 2 is of another run or writer"),
         (metadata((3, 2, "append")), ["2", "3"], "snapshot 2 and those before it have expired"),
-        (metadata((3, 2, "append")), ["3"], "snapshot 2, to which .* has expired"),
+        (metadata((3, 2, "append")), ["3"], "snapshot 2, the target of the rollback, has expired"),
     ],
 )
 def test_a_table_that_others_have_changed_or_that_has_forgotten_stays(table, undone, told):
