@@ -50,7 +50,10 @@ def test_tags_are_added_and_taken(port, kind):
     glue.untag_resource(ResourceArn=arn, TagsToRemove=["a", "none"])
 
     assert glue.get_tags(ResourceArn=arn)["Tags"] == {"b": "3", "c": "4"}
-    for tags, why in (({"AWS:a": "1"}, "reserved for AWS"), ({str(n): "" for n in range(49)}, "51 tags")):
+    for tags, why in (
+        ({"AWS:a": "1"}, "reserved for AWS"),
+        ({str(n): "" for n in range(49)}, "51 tags"),
+    ):
         with pytest.raises(glue.exceptions.InvalidInputException, match=why):
             glue.tag_resource(ResourceArn=arn, TagsToAdd=tags)
     glue.untag_resource(ResourceArn=arn, TagsToRemove=["b", "c"])

@@ -10,6 +10,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -50,24 +51,20 @@ def etag_of_file(path: str, stat: os.stat_result) -> str:
     to list it must not take as long as to read it.
     """
     identity = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-    return (_md5_of(path, *identity) if stat.st_size <= ONE_PART else "") or _of_identity(*identity)
+    if stat.st_size <= ONE_PART:
+        with suppress(OSError):  # it was deleted or replaced meanwhile
+            return _md5_of(path, *identity)
+    return f"{_md5(' '.join(map(str, identity)).encode()).hexdigest()}-1"
 
 
 @lru_cache(maxsize=100_000)
-def _md5_of(path: str, mtime_ns: int, size: int, inode: int) -> str:
-    """Return the MD5 of a file; empty if it is not this one any more."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 (100,000 of them)
-            now = os.fstat(file.fileno())
-            if (now.st_mtime_ns, now.st_size, now.st_ino) != (mtime_ns, size, inode):
-                return ""
-            return hashlib.file_digest(file, _md5).hexdigest()
-    except OSError:
-        return ""
-
-
-def _of_identity(mtime_ns: int, size: int, inode: int) -> str:
-    return f"{_md5(f'{mtime_ns} {size} {inode}'.encode()).hexdigest()}-1"
+def _md5_of(path: str, *identity: int) -> str:
+    """Return the MD5 of a file with a time, a size and an inode."""
+    with open(path, "rb") as file:  # noqa: PTH123 (100,000 of them)
+        now = os.fstat(file.fileno())
+        if (now.st_mtime_ns, now.st_size, now.st_ino) != identity:
+            raise FileNotFoundError(path)
+        return hashlib.file_digest(file, _md5).hexdigest()
 
 
 def _identity(key: str, stat: os.stat_result) -> tuple[int, int]:
