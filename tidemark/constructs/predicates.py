@@ -22,6 +22,11 @@ class Predicate:
 
     Raises:
         JobDefinitionError: there is no condition.
+
+    Example:
+        >>> orders = pipeline.add_job("orders", script="job.py", bookmark=BookmarkOption.ENABLE)
+        >>> all_of(orders).logical
+        'AND'
     """
 
     logical: Literal["AND", "ANY"]

@@ -85,6 +85,10 @@ class NotSecret:
     Attributes:
         text: the string.
         reason: why it may be visible.
+
+    Example:
+        >>> NotSecret("password_resets", "the name of a table").text
+        'password_resets'
     """
 
     text: str

@@ -30,6 +30,10 @@ class DataQualityRuleset:
 
     Raises:
         JobDefinitionError: the list of rules is missing or empty, or a bracket is not closed.
+
+    Example:
+        >>> DataQualityRuleset('Rules = [RowCount > 0, IsComplete "id"]').rules
+        'Rules = [RowCount > 0, IsComplete "id"]'
     """
 
     rules: str

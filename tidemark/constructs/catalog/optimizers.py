@@ -24,6 +24,10 @@ class Compaction:
 
     Raises:
         JobDefinitionError: a value is not allowed.
+
+    Example:
+        >>> Compaction("binpack", min_input_files=50).min_input_files
+        50
     """
 
     strategy: str | None = None
@@ -53,6 +57,10 @@ class SnapshotRetention:
 
     Raises:
         JobDefinitionError: a value is not allowed.
+
+    Example:
+        >>> SnapshotRetention(days=7, snapshots=10).days
+        7
     """
 
     days: int | None = None
@@ -74,6 +82,10 @@ class OrphanFileDeletion:
 
     Raises:
         JobDefinitionError: a value is not allowed.
+
+    Example:
+        >>> OrphanFileDeletion(days=7).days
+        7
     """
 
     days: int | None = None

@@ -57,6 +57,10 @@ class EnumProjection:
 
     Raises:
         JobDefinitionError: there are no values, or one is empty, repeated or has a comma.
+
+    Example:
+        >>> EnumProjection(["eu", "us"]).values
+        ('eu', 'us')
     """
 
     values: Sequence[str]
@@ -91,6 +95,10 @@ class IntegerProjection:
 
     Raises:
         JobDefinitionError: the range is empty or too large, or a number has more digits.
+
+    Example:
+        >>> IntegerProjection(1, 12, digits=2).digits
+        2
     """
 
     least: int
@@ -140,6 +148,10 @@ class DateProjection:
     Raises:
         JobDefinitionError: the format has other letters, an end is not in the format, the range is
             empty, or the format cannot distinguish two steps.
+
+    Example:
+        >>> DateProjection("2024-01-01").end
+        'NOW'
     """
 
     start: str
@@ -208,6 +220,11 @@ class Projection:
 
     Raises:
         JobDefinitionError: a value has another type, or `folders` is not valid.
+
+    Example:
+        >>> days = Projection({"day": DateProjection("2024-01-01")})
+        >>> sorted(days.keys)
+        ['day']
     """
 
     keys: Mapping[str, KeyProjection] = field(hash=False)

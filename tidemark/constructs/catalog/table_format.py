@@ -32,6 +32,10 @@ class TableFormat:
         output_format: class that writes files.
         serde_parameters: parameters of the SerDe.
         parameters: table properties.
+
+    Example:
+        >>> TableFormat.parquet().name
+        'parquet'
     """
 
     name: str

@@ -35,6 +35,10 @@ class TableUse:
 
     Raises:
         JobDefinitionError: a name is not valid, or the flags contradict each other.
+
+    Example:
+        >>> TableUse("lake.orders", write=True).create
+        False
     """
 
     table: str

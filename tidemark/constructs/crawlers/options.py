@@ -53,6 +53,10 @@ class CrawlerOptions:
 
     Raises:
         JobDefinitionError: Glue does not allow a value, or two exclude each other.
+
+    Example:
+        >>> CrawlerOptions(table_prefix="raw_").on_missing.value
+        'LOG'
     """
 
     table_prefix: str = ""

@@ -74,6 +74,10 @@ class CrawledDynamoDB:
 
     Raises:
         JobDefinitionError: a value has another type.
+
+    Example:
+        >>> CrawledDynamoDB("orders", sampled=True).table
+        'orders'
     """
 
     table: str

@@ -39,6 +39,10 @@ class CrawledData:
 
     Raises:
         JobDefinitionError: a value has another type.
+
+    Example:
+        >>> CrawledData(Dataset(bucket, "landing/"), exclusions=["**.tmp"]).exclusions
+        ['**.tmp']
     """
 
     data: Dataset
@@ -67,6 +71,10 @@ class CrawledTable:
 
     Raises:
         JobDefinitionError: the table's name or the data is not valid.
+
+    Example:
+        >>> CrawledTable("lake.orders", Dataset(bucket, "orders/")).table
+        'lake.orders'
     """
 
     table: str

@@ -25,6 +25,10 @@ class ActionOptions:
 
     Raises:
         JobDefinitionError: a value has another type, or Glue does not allow it.
+
+    Example:
+        >>> ActionOptions({"--mode": "full"}, timeout_minutes=90).timeout_minutes
+        90
     """
 
     arguments: Mapping[str, Argument] = field(default_factory=dict)

@@ -74,6 +74,10 @@ class GlueArguments:
 
     Raises:
         JobDefinitionError: Glue would refuse or ignore a value.
+
+    Example:
+        >>> GlueArguments(datalake_formats=["iceberg"], job_insights=True).datalake_formats
+        ['iceberg']
     """
 
     conf: Mapping[str, str | NotSecret] | None = None

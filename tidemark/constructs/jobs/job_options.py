@@ -35,6 +35,10 @@ class JobOptions:
 
     Raises:
         JobDefinitionError: AWS would refuse a value.
+
+    Example:
+        >>> JobOptions(max_concurrent_runs=3, tags={"team": "sales"}).max_concurrent_runs
+        3
     """
 
     description: str | None = None

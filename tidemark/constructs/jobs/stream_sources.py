@@ -31,6 +31,11 @@ class KinesisStream:
 
     Raises:
         JobDefinitionError: one of them is another kind of ARN.
+
+    Example:
+        >>> clicks = KinesisStream("arn:aws:kinesis:eu-west-1:123456789012:stream/clicks")
+        >>> clicks.key_arn is None
+        True
     """
 
     arn: str

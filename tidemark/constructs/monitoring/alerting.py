@@ -31,6 +31,10 @@ class Email:
 
     Raises:
         JobDefinitionError: it is not a mail address.
+
+    Example:
+        >>> Email("data@example.com").address
+        'data@example.com'
     """
 
     address: str
@@ -48,6 +52,10 @@ class Https:
 
     Raises:
         JobDefinitionError: it is not an https address, shows a password, or does not support SNS.
+
+    Example:
+        >>> Https("https://events.example.com/glue").url
+        'https://events.example.com/glue'
     """
 
     url: str
@@ -111,6 +119,11 @@ class Alerting:
 
     Raises:
         JobDefinitionError: the topic or a subscriber is not valid, or one is named twice.
+
+    Example:
+        >>> alerts = Alerting(subscribers=[Email("data@example.com")])
+        >>> alerts.subscribers[0].address
+        'data@example.com'
     """
 
     topic: sns.ITopic | None = None

@@ -52,6 +52,10 @@ class StageConfig:
     Raises:
         ConfigError: the name cannot be part of others, AWS would refuse a value, the schedule or
             the time zone is not valid, or a limit lacks its metrics or an address for its alert.
+
+    Example:
+        >>> StageConfig("dev", None, None, None, JobRuntime()).log_retention_days
+        30
     """
 
     name: str

@@ -60,6 +60,11 @@ class JobRuntime:
 
     Raises:
         JobDefinitionError: a value that Glue does not allow, or two that exclude each other.
+
+    Example:
+        >>> from dataclasses import replace
+        >>> replace(JobRuntime(), number_of_workers=10).worker_type
+        'G.1X'
     """
 
     worker_type: str = "G.1X"

@@ -34,6 +34,10 @@ class ShellRuntime:
 
     Raises:
         JobDefinitionError: a value that Glue does not allow.
+
+    Example:
+        >>> ShellRuntime(timeout_minutes=10).capacity.value
+        0.0625
     """
 
     capacity: ShellCapacity = ShellCapacity.SMALL

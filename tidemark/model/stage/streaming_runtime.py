@@ -42,6 +42,10 @@ class StreamingRuntime:
 
     Raises:
         JobDefinitionError: a value that Glue does not allow, or two that exclude each other.
+
+    Example:
+        >>> StreamingRuntime(number_of_workers=4).worker_type
+        'G.025X'
     """
 
     worker_type: str = "G.025X"
