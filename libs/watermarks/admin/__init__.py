@@ -72,6 +72,11 @@ class WatermarkAdmin(Watermarks):
         each call of `checkpoint`.
 
         For one run it costs some reads; without a run id it reads all rows of the job.
+
+        Example:
+            >>> _ = admin.advance(job_id="orders", run_id="jr_1", to={"id": 7}, base=None)
+            >>> [record.run_id for record in admin.run_records("orders")]
+            ['jr_1']
         """
         check_job(job_id)
         if run_id is None:
@@ -107,6 +112,11 @@ class WatermarkAdmin(Watermarks):
 
         Raises:
             WatermarkNotFoundError: the run does not exist, or its row has expired.
+
+        Example:
+            >>> _ = admin.advance(job_id="orders", run_id="jr_1", to={"id": 7}, base=None)
+            >>> admin.watermarks_of("orders", "jr_1")
+            {'id': 7}
         """
         check_run_id(run_id)
         owner = owner_of(job_id, source)
@@ -201,6 +211,10 @@ class WatermarkAdmin(Watermarks):
         """Return the version of a job (0 without a head) and its open windows as stored.
 
         `Rewind` takes both. One strongly consistent read.
+
+        Example:
+            >>> admin.head_of("orders")
+            (0, {})
         """
         owner = owner_of(job_id, source)
         head = self._client.row(owner, owner.head)
