@@ -48,10 +48,8 @@ def exit_line(error: BaseException, command: str | None) -> tuple[str, int] | No
 
 
 def _unanswered_line(error: click.Abort) -> tuple[str, int] | None:
-    """Return the same for a question without an answer; None for the answer no, which click tells.
-
-    The line begins below the question.
-    """
+    """Return the same for a question without an answer; None for a no, which click reports."""
+    # The line begins below the question.
     match error.__context__:
         case EOFError():
             return "\nerror: standard input has ended without an answer; --yes answers", USAGE

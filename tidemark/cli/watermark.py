@@ -147,10 +147,8 @@ def rewind(
 def _opened(
     where: Where, job: str, table: str | None
 ) -> Iterator[tuple["WatermarkAdmin", Callable[[], None]]]:
-    """Yield the watermarks in a table, and what refuses a job that never had any there.
-
-    A job that has only not run yet is not refused.
-    """
+    """Yield the watermarks in a table, and what refuses a job that never had any there."""
+    # A job that has only not run yet is not refused.
     from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
     from tidemark.operate.target import arguments_of
     from watermarks import WatermarksError, WatermarkTableError

@@ -60,10 +60,8 @@ def submit_to(
 
 @contextmanager
 def _published(submission: Submission, home: Home) -> Iterator[str]:
-    """Yield the name of a copy of the script in the bucket of scripts.
-
-    Another script of the job's name may be submitted while this one waits for a core.
-    """
+    """Yield the name of a copy of the script in the bucket of scripts."""
+    # Another script of the job's name may be submitted while this one waits for a core.
     copy = replace(submission, copy=f"{submission.job_name}-{secrets.token_hex(8)}")
     publish_script(copy, home)
     try:

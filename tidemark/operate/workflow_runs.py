@@ -192,10 +192,8 @@ def resume(
 
 
 def _earlier(glue: Glue, run: WorkflowRun) -> str:
-    """Return how to resume an earlier run whose unsuccessful jobs no later run is of.
-
-    A run of a part of the workflow has only that in its graph.
-    """
+    """Return how to resume an earlier run whose unsuccessful jobs no later run is of."""
+    # A run of a part of the workflow has only that in its graph.
     runs = glue.glue.get_workflow_runs(Name=run.workflow, MaxResults=25)["Runs"]
     ordered = sorted(runs, key=lambda one: one["StartedOn"], reverse=True)
     ids = [str(one["WorkflowRunId"]) for one in ordered]

@@ -131,10 +131,8 @@ class IcebergTarget:
         return window_id == self.window.window_id and self._may_be_there(java, *snapshot)
 
     def _may_be_there(self, java: Any, snapshot: str = "", sequence: str = "0") -> bool:
-        """Return whether the snapshot of a note is in the table's history, or may have expired.
-
-        It is not if the table was rolled back to before it, or replaced.
-        """
+        """Return whether the snapshot of a note is in the table's history, or may have expired."""
+        # It is not if the table was rolled back to before it, or replaced.
         head = java.currentSnapshot()
         if head is None:
             return not snapshot

@@ -46,10 +46,8 @@ def _of_watermarks(templates: Templates) -> Iterator[Problem]:
 
 
 def _without_version(templates: Templates) -> Iterator[Problem]:
-    """Yield the Spark jobs that leave their version of Glue to AWS.
-
-    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateJob.html
-    """
+    """Yield the Spark jobs that leave their version of Glue to AWS."""
+    # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateJob.html
     for stack, id_, resource in resources_of(templates, "AWS::Glue::Job"):
         properties = resource.get("Properties", {})
         command = properties.get("Command")

@@ -112,10 +112,8 @@ def _unescaped(word: str) -> str:
 
 
 def _folder_of_socket(home: Home) -> Path:
-    """Return a new folder in that of the operations, which goes with the home if a run is killed.
-
-    Where that makes too long a path for a socket, it is in the machine's folder for such files.
-    """
+    """Return a new folder in that of the operations: it goes with the home if a run is killed."""
+    # Where that makes too long a path for a socket, it is in the machine's folder for such files.
     folder = home.root / FOLDER
     is_short = len(os.fsencode(folder)) <= MAX_FOLDER_LENGTH and folder.is_dir()
     return Path(tempfile.mkdtemp(prefix="tidemark-edge-", dir=folder if is_short else None))

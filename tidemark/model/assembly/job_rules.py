@@ -94,11 +94,9 @@ def _of_job(definition: Members) -> Iterator[str]:
 
 
 def _of_auto(command: str, retries: int) -> Iterator[str]:
-    """Yield what keeps a job from being upgraded by AWS.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades.html (jobs of Glue for
-    Apache Spark, with a number of retries of 1 or higher)
-    """
+    """Yield what keeps a job from being upgraded by AWS."""
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades.html (jobs of Glue
+    # for Apache Spark, with a number of retries of 1 or higher)
     if command in COMMANDS and command not in SPARK_COMMANDS:
         yield f"GlueVersion {AUTO} is for {' and '.join(SPARK_COMMANDS)}; the job has {command}"
     if retries < 1:

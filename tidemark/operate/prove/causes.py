@@ -207,10 +207,9 @@ def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Opera
 
 
 def _moment(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> int:
-    """Return the last change before a crash that leaves what a write that failed has left.
-
-    Rows are lost by what was noted or written before it. Else other tasks of its line have written.
-    """
+    """Return the last change before a crash that leaves what a write that failed has left."""
+    # Rows are lost by what was noted or written before it. Else other tasks of its line have
+    # written.
     failing = experiment.operation
     before = [one for one in operations if one.number < experiment.after]
     of_note = any(is_state(one) for one in operations if one.number == experiment.after)

@@ -43,10 +43,8 @@ def compared(
 
 
 def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings, those of files that arrive late with a cause that has no late file.
-
-    A run with nothing new, or over the files in parts, does not depend on when they arrive.
-    """
+    """Return the findings, those of files that arrive late with a cause that has no late file."""
+    # A run with nothing new, or over the files in parts, does not depend on when they arrive.
     plain = {
         one.verdict: one.cause
         for kind in ("parts", "again")

@@ -101,10 +101,8 @@ def _shared(one: str, other: str) -> list[str]:
 
 
 def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
-    """Return a folder in a lake, its files of a format, and whether it has no others.
-
-    Where runs have written a folder each, the files are also told apart by these.
-    """
+    """Return a folder in a lake, its files of a format, and whether it has no others."""
+    # Where runs have written a folder each, the files are also told apart by these.
     side = ComparedTarget(folder, kind).within(lake, files)
     if side["all"] and side["files"]:
         return side

@@ -160,11 +160,9 @@ def _replaced(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Tr
 
 
 def _rewind(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
-    """Take bookmarks, watermarks and catalog back to before the run, and run again.
-
-    Other tables of DynamoDB stay, as embedded databases do: `rewind` does not know them. Folders
-    to which the run has only added files are cleared of these, as by `rewind --clear`.
-    """
+    """Take bookmarks, watermarks and catalog back to before the run, and run again."""
+    # Other tables of DynamoDB stay, as embedded databases do: `rewind` does not know them.
+    # Folders to which the run has only added files are cleared of these, as by `rewind --clear`.
     home = linked_home(wanted.of.outcome.home, folder)
     put_databases(bench.base, home, [one for one in DATABASES if one != TABLES])
     if (home.root / TABLES).is_file():
