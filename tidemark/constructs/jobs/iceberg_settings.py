@@ -77,7 +77,7 @@ def with_iceberg(
 
 def _formats(job: str, given: GlueArguments) -> list[str] | None:
     """Return the table formats of a job: with Iceberg, unless it brings its own jar."""
-    # Source: docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-iceberg.html
+    # See https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-iceberg.html
     formats = list(given.datalake_formats or ())
     own = [str(jar) for jar in given.extra_jars or () if FORMAT in str(jar).rpartition("/")[2]]
     if own and FORMAT in formats:
