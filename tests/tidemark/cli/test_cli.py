@@ -143,7 +143,8 @@ def test_a_run_killed_with_its_job_is_closed_by_the_next_run(home, write_assembl
     assert "first  SUCCEEDED" in result.output
 
 
-def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGHUP])  # Ctrl-C, a closed terminal
+def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly, sent) -> None:
     mark = home.parent / "started"
     script = f"import pathlib, time\npathlib.Path({str(mark)!r}).touch()\ntime.sleep(600)\n"
     command = [
@@ -163,7 +164,7 @@ def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly) -> No
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     wait_until(mark.exists)
-    run.send_signal(signal.SIGINT)
+    run.send_signal(sent)
     output, errors = run.communicate(timeout=BOUND_S)
 
     assert run.returncode == 130

@@ -25,7 +25,7 @@ from tidemark.local_state.lost_executor import moment_of, note_lost
 from tidemark.local_state.operations import FOLDER, RefusedError
 
 SETTING = "tidemark.edge"  # the Hadoop property with the path of the socket
-MAX_FOLDER_LENGTH = 75  # bytes: the path of a socket has at most 107, on a Mac 103
+MAX_FOLDER_LENGTH = 70  # bytes: the path of a socket has at most 107, on a Mac 103
 GO = b"go\n"
 ESCAPES = {r"\\": "\\", r"\t": "\t", r"\n": "\n", r"\r": "\r"}
 EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"

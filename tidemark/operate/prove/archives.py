@@ -1,12 +1,12 @@
 """Folders to which a job moves its input: each delivery lies there, also one that came twice."""
 
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
 from tidemark.local_state.operations import COPY, DELETE, PUT
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.changes import is_of
+from tidemark.operate.prove.judge import digest_of
 
 
 def is_archive(baseline: Baseline, target: str) -> bool:
@@ -26,8 +26,4 @@ def is_archive(baseline: Baseline, target: str) -> bool:
 
 
 def _digests(files: Iterable[Path]) -> set[str]:
-    found = set()
-    for file in [one for one in files if one.is_file()]:
-        with file.open("rb") as opened:
-            found.add(hashlib.file_digest(opened, "sha256").hexdigest())
-    return found
+    return {digest_of(file) for file in files if file.is_file()}

@@ -287,10 +287,8 @@ def _of_note(noted: Operation, to_write: Operation) -> Cause:
         what = f"changes or deletes {noted.places[-1]}, which tells a run what to read,"
         remedy = f"do that after the last write: move {place} there"
     else:
-        what, remedy = (
-            "notes that the rows are done",
-            f"commit after the last write: move {place} there",
-        )
+        what = "notes that the rows are done"
+        remedy = f"commit after the last write: move {place} there"
     text = (
         f"{place} {what} before {place_of(to_write)} writes them: the next run does not read them "
         "again"

@@ -14,11 +14,7 @@ from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.prove.places import sides_of_places
-from tidemark.operate.prove.tables import (
-    dumped,
-    dumped_others,
-    iceberg_tables,
-)
+from tidemark.operate.prove.tables import dumped, dumped_others, iceberg_tables
 from tidemark.operate.versions.targets import changed_targets, files_of
 
 JUDGE_JOB = Path(__file__).with_name("judge_job.py")
@@ -98,7 +94,7 @@ def _check_ignored(wish: Wish, targets: Sequence[str], columns: Sequence[Sequenc
         is_target = one.rstrip("/") in {target.rstrip("/") for target in targets}
         if not (is_target or one in known):
             raise UsageError(
-                f"--ignore {one}: there is no such target or column; targets are "
+                f"--ignore {one}: no target or column has this name; targets are "
                 f"{', '.join(targets)}; columns are {', '.join(sorted(known))}"
             )
 
@@ -183,7 +179,12 @@ def _content(side: Side, digests: dict[tuple[int, int], str]) -> tuple[object, .
         status = file.stat()
         of_links = (status.st_dev, status.st_ino)  # homes share most of their files
         if of_links not in digests:
-            with file.open("rb") as opened:
-                digests[of_links] = hashlib.file_digest(opened, "sha256").hexdigest()
+            digests[of_links] = digest_of(file)
         below.append((file.parent.relative_to(side["folder"]).as_posix(), digests[of_links]))
     return (side["all"], *sorted(below))
+
+
+def digest_of(file: Path) -> str:
+    """Return a digest of the bytes of a file."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

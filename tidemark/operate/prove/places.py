@@ -7,10 +7,7 @@ from typing import Any, TypeAlias
 
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.changes import is_below, pattern_of
-from tidemark.operate.prove.tables import (
-    folders_of_tables,
-    table_locations,
-)
+from tidemark.operate.prove.tables import folders_of_tables, table_locations
 from tidemark.operate.versions.targets import (
     ComparedTarget,
     Files,
@@ -41,7 +38,7 @@ def sides_of_places(
     found_by_others = [place for of_home in others for place in of_home]
     asked = {}
     for folder, kind in places_of(written, found_by_others, names_vary=names_vary):
-        shown = _published(base, homes, found, folder)
+        shown = _published(homes, found, folder)
         sides = zip(homes, shown, strict=True)
         of_homes = [_side(home.lake, files, folder, kind) for home, files in sides]
         if shown is not found:  # the folder has more
@@ -50,24 +47,22 @@ def sides_of_places(
     return asked
 
 
-def _published(
-    base: Home, homes: Sequence[Home], found: Sequence[Files], folder: str
-) -> Sequence[Files]:
-    """Return the files of each home; where runs let a table show a folder below, only that."""
-    before, *after = [
-        [one for one in table_locations(home) if is_within(one, folder)] for home in (base, *homes)
-    ]
-    if not after[0] or after[0] == before:
-        return found
+def _published(homes: Sequence[Home], found: Sequence[Files], folder: str) -> Sequence[Files]:
+    """Return the files of each home; where a table shows one of several loads, only those of it."""
+    shown = [tuple(one for one in table_locations(home) if is_load(one, folder)) for home in homes]
+    loads = tuple(map(pattern_of, shown[0]))
+    below = [path for path in found[0] if is_below(path, f"{folder}/")]
+    if not loads or not all(pattern_of(path).startswith(loads) for path in below):
+        return found  # a table that shows a part, such as a year, hides no row of the others
     return [
-        {path: facts for path, facts in files.items() if path.startswith(tuple(places))}
-        for files, places in zip(found, after, strict=True)
+        {path: facts for path, facts in files.items() if path.startswith(places)}
+        for files, places in zip(found, shown, strict=True)
     ]
 
 
-def is_within(location: str, folder: str) -> bool:
-    """Return whether the location of a table is a folder below a target, or one of its pattern."""
-    return location != f"{folder}/" and is_below(location, f"{folder}/")
+def is_load(location: str, folder: str) -> bool:
+    """Return whether a table's location is a folder of a run, and not a partition, of a target."""
+    return location != f"{folder}/" and is_below(location, f"{folder}/") and "=" not in location
 
 
 def places_of(

@@ -53,7 +53,7 @@ def rows_of(spark: SparkSession, place: dict[str, Any], count: int) -> DataFrame
     numbers = spark.range(0, count, 1, min(FILES, max(count, 1)))
     return numbers.select(
         *(
-            one_of(shared[field.name], field.dataType).alias(field.name)
+            one_of(shared[field.name], count).cast(field.dataType).alias(field.name)
             if field.name in shared
             else value_of(field.dataType, field.name, example.get(field.name)).alias(field.name)
             for field in schema
@@ -85,10 +85,13 @@ def shared_values(there: DataFrame) -> dict[str, list[Any]]:
     return shared
 
 
-def one_of(values: list[Any], kind: T.DataType) -> Column:
-    """Return one of some values for each row, in turn: rows of several files have the same."""
-    numbers = (F.col("id") % len(values) + 1).cast("int")
-    return F.element_at(F.array(*map(F.lit, values)), numbers).cast(kind)
+def one_of(values: list[Any], count: int) -> Column:
+    """Return values that grow with the number of the row, as those of a mark do.
+
+    Where one changes into the next is never where a file ends, so that files share some.
+    """
+    number = F.floor(F.col("id") * len(values) / count + 0.5).cast("int")
+    return F.element_at(F.array(*map(F.lit, values)), F.least(number, F.lit(len(values) - 1)) + 1)
 
 
 def value_of(kind: T.DataType, name: str, example: Any = None) -> Column:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -67,6 +70,26 @@ def test_without_anybody_who_records_nothing_happens():
     with announced(("bookmark", "")):
         pass
     assert line_of("/no/script/runs/that/has/this/name.py") is None
+
+
+def test_the_socket_is_in_the_home_for_its_user_alone_where_its_path_is_short(edge, home):
+    short = Home.open(Path(tempfile.mkdtemp(dir="/tmp")) / "home")
+    long = Home.open(home.root / ("n" * 80))
+    for one in (short, long):
+        record_operations(one)
+    try:
+        paths = []
+        for one in (short, long):
+            jvm = JvmEdge(edge, one)
+            paths.append(jvm.path)
+            assert stat.S_IMODE(jvm.path.parent.stat().st_mode) == 0o700
+            jvm.close()
+    finally:
+        shutil.rmtree(short.root.parent)
+
+    assert paths[0].is_relative_to(short.root)
+    assert not paths[1].is_relative_to(long.root)
+    assert len(str(paths[1])) < 100
 
 
 def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):

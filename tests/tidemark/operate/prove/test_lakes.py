@@ -63,7 +63,7 @@ def test_rows_are_made_with_the_schema_of_the_files(project):
 
 
 @pytest.mark.spark
-def test_values_that_files_have_in_common_come_in_every_file_of_a_sample(spark, tmp_path):
+def test_values_that_files_have_in_common_are_in_several_files_of_a_sample(spark, tmp_path):
     for number in (0, 1):
         rows = [
             {"id": 10 * number + at, "day": f"2026-01-0{at % 2}", "file": f"f{number}"}
@@ -74,9 +74,8 @@ def test_values_that_files_have_in_common_come_in_every_file_of_a_sample(spark, 
     made = rows_of(spark, {"format": "json", "like": str(tmp_path)}, 40)
     found = made.withColumn("part", F.spark_partition_id()).collect()
 
-    assert {(row["part"], row["day"]) for row in found} == {
-        (part, day) for part in range(4) for day in ("2026-01-00", "2026-01-01")
-    }
+    days = [{row["day"] for row in found if row["part"] == part} for part in range(4)]
+    assert days == [{"2026-01-00"}, *[{"2026-01-01"}] * 3]  # it grows, as in files that arrive
     assert len({row["id"] for row in found}) == len({row["file"] for row in found}) == 40
 
 
@@ -91,7 +90,7 @@ def test_what_is_ignored_and_is_not_there_is_refused(project, name):
     result = CliRunner().invoke(main, [*words, *BOOKMARK])
 
     assert result.exit_code == 2
-    assert f"--ignore {name}: there is no such target or column" in result.stderr
+    assert f"--ignore {name}: no target or column has this name" in result.stderr
 
 
 @pytest.mark.spark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.operate.prove.places import is_within, places_of
+from tidemark.operate.prove.places import is_load, places_of
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,8 @@ def test_formats_are_compared_apart():
         ("lake/orders/load-1/", "lake/orders", True),
         ("lake/orders/", "lake/orders", False),  # the table is the target, with all of its files
         ("lake/orders-2/", "lake/orders", False),
+        ("lake/orders/year=2024/", "lake/orders", False),  # a part: the other years count, too
     ],
 )
 def test_a_table_may_show_one_of_several_loads(location, folder, is_inside):
-    assert is_within(location, folder) is is_inside
+    assert is_load(location, folder) is is_inside
