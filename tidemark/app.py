@@ -60,15 +60,7 @@ def run_app(root: Path, build: Build, *, own_keys: tuple[str, ...] = ()) -> int:
 
 
 def read_context(cdk_json: Path, override: str | None) -> dict[str, object]:
-    """Return the context of a `cdk.json`, with `CONTEXT` below it, and a JSON object on top.
-
-    Args:
-        cdk_json: the file.
-        override: string of a JSON object, or None.
-
-    Raises:
-        ConfigError: the file or the string is not valid.
-    """
+    """Return the context of a `cdk.json`, with `CONTEXT` below it, and a JSON object on top."""
     try:
         text = cdk_json.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -89,12 +81,8 @@ def read_context(cdk_json: Path, override: str | None) -> dict[str, object]:
 def find_node(chosen: str | None) -> str:
     """Return the path of the Node program that jsii is to start.
 
-    Args:
-        chosen: program the user wants; None takes the one installed next to the Python packages,
-            or else the one on the PATH.
-
-    Raises:
-        InputError: it is missing or too old.
+    Without a choice it is the one installed next to the Python packages, or else the one on the
+    PATH.
     """
     if not chosen and (bundled := _bundled_node()):
         return bundled
@@ -120,13 +108,10 @@ def node_options(given: str | None) -> str:
 
     An app keeps its objects until its end, so that a larger room for new objects is garbage that
     waits; and several threads that compile the CDK's own validation each need memory for it. Node
-    needs a third less for 1,000 jobs, and no more time.
+    needs a third less for 1,000 jobs, and no more time. Given options come last, so they override
+    ours.
     Sources: https://nodejs.org/api/cli.html#--max-semi-space-sizesize-in-mib,
     https://nodejs.org/api/cli.html#--v8-pool-sizenum
-
-    Args:
-        given: the options that the user wants, as in NODE_OPTIONS, or None; they come last, so they
-            override ours.
     """
     return f"--max-semi-space-size={NEW_SPACE_MB} --v8-pool-size={HELPERS} {given or ''}".rstrip()
 
@@ -134,11 +119,7 @@ def node_options(given: str | None) -> str:
 def synthesize(
     build: Build, stage: StageConfig, context: Mapping[str, object], outdir: Path
 ) -> None:
-    """Write the templates and assets of a stage into a folder.
-
-    Raises:
-        InputError: the folder cannot be written, or the app is declared wrongly.
-    """
+    """Write the templates and assets of a stage into a folder."""
     # Importing these starts Node, which must have been chosen by then.
     import aws_cdk as cdk
     from constructs import Construct

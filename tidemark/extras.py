@@ -27,10 +27,6 @@ def not_installed(module: str) -> UsageError | None:
 
 
 def require(module: str) -> None:
-    """Raise unless a package of an extra is installed.
-
-    Raises:
-        UsageError: it is not.
-    """
+    """Raise unless a package of an extra is installed."""
     if find_spec(module) is None and (error := not_installed(module)):
         raise error

@@ -25,11 +25,7 @@ def executors_options(function: Decorated) -> Decorated:
 
 @contextmanager
 def asking(executors: str | None, master: str | None) -> Iterator[None]:
-    """Let the runs of the body have what the options say, by the variables of this process.
-
-    Raises:
-        UsageError: it cannot be.
-    """
+    """Let the runs of the body have what the options say, by the variables of this process."""
     given = {EXECUTORS_VARIABLE: executors, MASTER_VARIABLE: master}
     wanted = {name: value for name, value in given.items() if value is not None}
     before = {name: os.environ.get(name) for name in wanted}

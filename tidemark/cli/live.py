@@ -26,12 +26,7 @@ WIDTH = 110
 
 
 def live_pages(home: Home, app: Path | None) -> "Pages":
-    """Return the pages of a home that this process is going to serve.
-
-    Args:
-        home: the home.
-        app: the assembly that was deployed there; None for cdk.out.
-    """
+    """Return the pages of a home that this process will serve; without an app, of cdk.out."""
     from tidemark.glue_service.http.pages import PREFIX
     from tidemark.glue_service.http.peers import can_tell_users
     from tidemark.report.live.pages import LivePages

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tidemark.glue_service.one_run import NotRun
     from tidemark.glue_service.workflows.whole_run import WorkflowResult
 
+FRAMES = 10  # a second, on a terminal
 STATE_STYLES = {"SUCCEEDED": "green", "FAILED": "bold red", "TIMEOUT": "bold red"}
 
 
@@ -77,7 +78,9 @@ class JobProgress:
         self._console = console
         self._running: dict[str, JobRun] = {}
         self._known: set[str] = set()
-        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._live = Live(
+            console=console, get_renderable=self._lines, refresh_per_second=FRAMES, transient=True
+        )
         self._spinner = Spinner("dots")
 
     def __enter__(self) -> "JobProgress":
@@ -94,19 +97,19 @@ class JobProgress:
         self._live.stop()
 
     def observe(self, run: JobRun | None) -> None:
-        """Show a change of state; None only moves the clocks of running jobs."""
-        if run is not None and run.state == "RUNNING":
+        """Show a change of state; None is none, and the clocks of running jobs move anyway."""
+        if run is None:
+            return
+        if run.state == "RUNNING":
             self._running[run.run_id] = run
             self._known.add(run.run_id)
             if not self._console.is_terminal:
                 self._console.print(Text(f"  {run.job_name}  started"), soft_wrap=True)
-        elif run is not None:
+        else:
             self._running.pop(run.run_id, None)
             mark = ("✓", "green") if run.state == "SUCCEEDED" else ("✗", "red")
             lines = Text.assemble(mark, " ", "\n".join(finished_lines(run)))
             self._console.print(lines, soft_wrap=True)
-        if self._live.is_started:
-            self._live.update(self._lines(), refresh=True)
 
     def warn(self, warnings: Sequence[RunWarning]) -> None:
         """Show warnings: those of another command's run with the time of that run."""
@@ -122,7 +125,7 @@ class JobProgress:
 
     def _lines(self) -> RenderableType:
         lines = Table.grid(padding=(0, 1))
-        for run in self._running.values():
+        for run in list(self._running.values()):  # rich calls this in a thread
             lines.add_row(self._spinner, run.job_name, Text(duration(run), style="dim"))
         return Group(lines)
 

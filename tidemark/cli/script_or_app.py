@@ -16,18 +16,7 @@ if TYPE_CHECKING:
 def submission_of(
     what: str | None, arguments: tuple[str, ...], workflow: str | None, *of_an_app: object
 ) -> "Submission | None":
-    """Return the submission if a script is named; None for a part of an app.
-
-    Args:
-        what: the script, or a job.
-        arguments: what stands after it.
-        workflow: the workflow of an app.
-        *of_an_app: other options that are for an app.
-
-    Raises:
-        UsageError: a script has options of an app, or one of the command after it; or a part of
-            an app has arguments.
-    """
+    """Return the submission if a script is named; None for a part of an app."""
     from tidemark.glue_service.submission import read_submission
 
     if what is not None and what.endswith(".py"):

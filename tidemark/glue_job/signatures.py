@@ -31,12 +31,9 @@ def takes_arguments_of(
 
 
 def frame_method(method: Callable[P, R], frame: str = "frame", **names: str) -> Callable[..., R]:
-    """Return the ``__call__`` of a transform that calls a method of a frame.
+    """Return the ``__call__`` of a transform that calls a method of a frame, its first argument.
 
-    Args:
-        method: of `DynamicFrame`, or of a collection.
-        frame: the transform's name for the frame, its first argument.
-        names: the transform's names for other arguments, by those of the method.
+    Other names are the transform's, by those of the method.
     """
     signature = inspect.signature(method)
     owner, *others = signature.parameters.values()

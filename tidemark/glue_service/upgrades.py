@@ -22,10 +22,6 @@ OBSERVING = "OBSERVING"
 def with_upgrade(definition: Definition, old: Definition | None = None) -> dict[str, Any]:
     """Return the definition of a job with the state of its upgrade, if it has `auto`.
 
-    Args:
-        definition: the members of CreateJob or of JobUpdate.
-        old: the definition before, None for a new job.
-
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_AutoUpgradeMetadata.html
     """
     plain = {key: value for key, value in definition.items() if key != UPGRADE}

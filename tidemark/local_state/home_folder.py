@@ -18,11 +18,7 @@ ONLY_ITS_OWNER = 0o700  # passwords of connections and data are in a home
 
 
 def folder_of_home() -> Path:
-    """Return the folder that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
-
-    Raises:
-        UsageError: the current folder is within a project, which has its state elsewhere.
-    """
+    """Return the folder that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder."""
     if named := os.environ.get("TIDEMARK_HOME"):
         return Path(named).absolute()
     if project := _project_above(Path.cwd()):
@@ -41,11 +37,7 @@ def _project_above(folder: Path) -> Path | None:
 
 
 def check_home(root: Path) -> None:
-    """Change nothing, and raise what `Home.open` would raise of a folder.
-
-    Raises:
-        UsageError: the folder has other content, or cannot be written.
-    """
+    """Change nothing, and raise what `Home.open` would raise of a folder."""
     try:
         refuse_foreign(root)
         check_writable(existing(root))

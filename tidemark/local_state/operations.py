@@ -101,10 +101,7 @@ def let_fail_once(home: Home, number: int) -> None:
 def let_arrive_meanwhile(home: Home, uri: str, tables: Sequence[str] = ()) -> None:
     """Hold an object back until a run of the home, which records, has written for the first time.
 
-    Args:
-        home: of the experiment.
-        uri: the object.
-        tables: in DynamoDB; a change of their items counts as a write.
+    A change of the items of a table in DynamoDB counts as a write.
     """
     held = home.root / FOLDER / ARRIVING / home.local_path(uri).relative_to(home.lake)
     held.parent.mkdir(parents=True)

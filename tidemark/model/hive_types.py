@@ -48,13 +48,16 @@ def inside_of(kind: str) -> str:
 
 def fields_of(struct: str) -> list[tuple[str, str]]:
     """Return names and types of the fields of a struct, which may be nested."""
-    found, depth, begin = [], 0, 0
-    inside = f"{inside_of(struct)},"
-    for place, letter in enumerate(inside):
+    found = (part.partition(":") for part in parts_of(inside_of(struct)))
+    return [(name, kind) for name, _, kind in found if name]
+
+
+def parts_of(inside: str) -> list[str]:
+    """Return what commas separate, except for those in brackets."""
+    found, depth, begin = list[str](), 0, 0
+    for place, letter in enumerate(f"{inside},"):
         depth += (letter in "<(") - (letter in ">)")
         if letter == "," and not depth:
-            name, _, kind = inside[begin:place].partition(":")
+            found.append(inside[begin:place])
             begin = place + 1
-            if name:
-                found.append((name, kind))
-    return found
+    return found if not depth else [*found, inside[begin:]]

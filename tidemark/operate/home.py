@@ -88,15 +88,7 @@ class HomeTarget(Target):
         *,
         reads_app: bool,
     ) -> None:
-        """Work on a home until ``stack`` is closed.
-
-        Args:
-            home: the home.
-            stack: closes resources that are opened on the way.
-            glue: serves the home, when that is needed.
-            read_app: reads the app, when that is needed.
-            reads_app: whether jobs come from that app, not from the deployment.
-        """
+        """Work on a home until ``stack`` is closed; serve it and read its app when needed."""
         self.home = home
         self.where = str(home.shown)
         self.region = region()

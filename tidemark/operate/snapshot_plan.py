@@ -65,14 +65,7 @@ class SnapshotPlan:
 def plan_of(
     name: str, metadata: Mapping[str, Any], read_to: Snapshot | None, until: Snapshot | None
 ) -> SnapshotPlan:
-    """Return what the next run reads from a table.
-
-    Args:
-        name: the table, for people.
-        metadata: its metadata, as the file has it.
-        read_to: the snapshot at which the last window ended; None for the first window.
-        until: the end of a window that a run has left open; None without one.
-    """
+    """Return what the next run reads: from the end of the last window to that of an open one."""
     for one in (until, read_to):
         if one is not None and (refused := _refusal(name, metadata, one)):
             return SnapshotPlan(refused=refused)

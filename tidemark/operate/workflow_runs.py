@@ -13,7 +13,7 @@ from tidemark.operate.job_runs import Run, run_of
 
 OPEN, COMPLETED = ("RUNNING", "STOPPING"), "COMPLETED"
 MAX_EARLIER = 6  # runs that are asked for what they have left
-JOB_NODE, CRAWLER_NODE, TRIGGER_NODE = "JOB", "CRAWLER", "TRIGGER"
+JOB_NODE, CRAWLER_NODE = "JOB", "CRAWLER"
 
 
 @dataclass(frozen=True)

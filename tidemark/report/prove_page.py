@@ -24,12 +24,7 @@ class Step:
 
 
 def proof_page(proof: Proof, name: str) -> str:
-    """Return the page as one HTML document that loads nothing.
-
-    Args:
-        proof: what was found.
-        name: of the script, the job or the workflow.
-    """
+    """Return the page as one HTML document that loads nothing."""
     return (
         environment()
         .get_template("prove.html.jinja")

@@ -130,7 +130,7 @@ def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
     note_types(starts, triggers)
     for job in jobs:
         own = [trigger for trigger in triggers if job in nodes_of(trigger)]
-        reason = _refusal(job, own)
+        reason = _refusal(own)
         if reason:
             starts.left_out[job] = reason
             continue
@@ -190,7 +190,7 @@ def _apart_reason(
     return None
 
 
-def _refusal(job: str, own: Sequence[Resource]) -> tuple[str, str] | None:
+def _refusal(own: Sequence[Resource]) -> tuple[str, str] | None:
     """Return why the start of a job cannot be declared, and what to do; None if it can."""
     conditional = [trigger for trigger in own if trigger.get("Type") == "CONDITIONAL"]
     if not conditional:

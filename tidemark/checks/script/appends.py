@@ -68,13 +68,7 @@ class Append:
 
 
 def appends_in(text: str) -> tuple[Append, ...]:
-    """Return the calls of a script that add rows to what is there, by line.
-
-    Args:
-        text: of the script.
-
-    Returns:
-        The calls; empty for a script that is not Python.
+    """Return the calls of a script that add rows to what is there, by line; none without Python.
 
     Example:
         `appends_in("df.write.mode('append').parquet(path)")` finds `write.parquet` on line 1.

@@ -11,14 +11,10 @@ SPARK_CLOCK = "current_date"
 
 
 def clock_lines(text: str) -> list[int]:
-    """Return the lines of a script that read the clock, in order.
+    """Return the lines of a script that read the clock, in order; none without Python.
 
-    Args:
-        text: of the script.
-
-    Returns:
-        Numbers of lines; none for a script that is not Python. `current_timestamp` is not among
-        them: it says when a row was loaded, and two equal runs show it.
+    `current_timestamp` is not among them: it says when a row was loaded, and two equal runs show
+    it.
 
     Example:
         `clock_lines("day = datetime.date.today()")` returns `[1]`.

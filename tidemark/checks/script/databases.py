@@ -57,13 +57,6 @@ TYPES_ONLY = {"sqlalchemy.types", "sqlalchemy.sql.sqltypes"}
 def database_writes_in(text: str, *, is_without_jdbc: bool = False) -> tuple[int, ...]:
     """Return the lines of a script on which it writes to a database, or imports a client of one.
 
-    Args:
-        text: of the script.
-        is_without_jdbc: whether what goes through a driver of JDBC is left out.
-
-    Returns:
-        The lines in order; none for a script that is not Python.
-
     Example:
         `database_writes_in("df.write.jdbc(url, 'orders')")` returns `(1,)`.
     """

@@ -82,12 +82,7 @@ class IcebergScript:
 
 
 def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
-    """Return what a script does with Iceberg; nothing for one that is not Python.
-
-    Args:
-        text: of the script.
-        arguments: of its job, with their dashes.
-    """
+    """Return what a script does with Iceberg, by its text and the arguments of its job."""
     try:
         tree = ast.parse(text)
         script = ScriptValues(tree)

@@ -22,12 +22,6 @@ RELATIONALIZE_KEYS = ("id", "index")  # of the tables that it makes of arrays
 def surrogates_in(text: str) -> tuple[tuple[str, ...], ...]:
     """Return the columns that a script numbers itself: each with those that must be there, too.
 
-    Args:
-        text: of the script.
-
-    Returns:
-        Groups of columns, in order; none for a script that is not Python.
-
     Example:
         `surrogates_in("df.withColumn('k', F.monotonically_increasing_id())")` returns `(("k",),)`.
     """

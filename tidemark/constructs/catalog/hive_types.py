@@ -6,18 +6,29 @@ Source: https://docs.aws.amazon.com/athena/latest/ug/data-types.html
 import re
 from dataclasses import dataclass
 
+from tidemark.model.hive_types import parts_of
+
 PLAIN = frozenset(
     {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "string"}
     | {"binary", "date", "timestamp"}
 )
 # Minimum and maximum of each number in parentheses.
 SIZED = {"char": ((1, 255),), "varchar": ((1, 65_535),), "decimal": ((1, 38), (0, 38))}
+FORMS = {
+    "char": "char(n)",
+    "varchar": "varchar(n)",
+    "decimal": "decimal(p,s)",
+    "array": "array<type>",
+    "map": "map<type,type>",
+    "struct": "struct<name:type,...>",
+}
 FIELD = re.compile(r"[a-z_][a-z0-9_]*")
-TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(\d+)|([<>(),:]))")
+NUMBER = re.compile(r"[0-9]{1,9}")
+TYPE = re.compile(r"(\w+)\s*(.*)", re.DOTALL)
 MAX_DEPTH = 32  # of nested types; Hive sets no limit, Python's stack has one
 ALLOWED = (
     "boolean, tinyint, smallint, int, bigint, float, double, string, binary, date, timestamp, "
-    "char(n), varchar(n), decimal(p,s), array<type>, map<type,type>, struct<name:type,...>"
+    + ", ".join(FORMS.values())
 )
 
 
@@ -49,99 +60,66 @@ class HiveType:
         return self.name
 
 
-def parse_hive_type(text: str) -> HiveType:
+def parse_hive_type(text: str, depth: int = 0) -> HiveType:
     """Return the type that a string denotes.
 
     Raises:
         ValueError: it is not a type; the message says why.
     """
-    reader = _Reader(_tokens(text))
-    found = reader.type(0)
-    if reader.rest:
-        raise ValueError(f"{reader.rest[0]!r} stands after its end")
-    return found
+    name, parts = _name_and_parts(text.strip())
+    if depth > MAX_DEPTH:
+        raise ValueError(f"types are nested more than {MAX_DEPTH} deep")
+    if name in SIZED:
+        return HiveType(name, _sizes(name, parts))
+    if name == "struct":
+        return HiveType(name, inner=_fields(parts, depth + 1))
+    inner = tuple(("", parse_hive_type(part, depth + 1)) for part in parts)
+    if name == "map" and inner[0][1].is_nested:
+        raise ValueError("the key of a map must be a type without others in it")
+    return HiveType(name, inner=inner)
 
 
-def _tokens(text: str) -> list[str]:
-    tokens, end = [], 0
-    while end < len(text.rstrip()):
-        match = TOKEN.match(text, end)
-        if match is None:
-            raise ValueError(f"{text[end:].strip()[0]!r} is not part of a type")
-        tokens.append(match[0].strip())
-        end = match.end()
-    return tokens
-
-
-class _Reader:
-    """Takes tokens from the left."""
-
-    def __init__(self, tokens: list[str]) -> None:
-        self.rest = tokens
-
-    def type(self, depth: int) -> HiveType:
-        if depth > MAX_DEPTH:
-            raise ValueError(f"types are nested more than {MAX_DEPTH} deep")
-        name = self._next("a type").lower()
-        if name in PLAIN:
-            return HiveType(name)
-        if name in SIZED:
-            return HiveType(name, self._sizes(name))
-        if name == "array":
-            return HiveType(name, inner=self._inner(depth, 1))
-        if name == "map":
-            found = HiveType(name, inner=self._inner(depth, 2))
-            if found.inner[0][1].is_nested:
-                raise ValueError("the key of a map must be a type without others in it")
-            return found
-        if name == "struct":
-            return HiveType(name, inner=self._fields(depth))
+def _name_and_parts(text: str) -> tuple[str, list[str]]:
+    match = TYPE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a type")
+    name, rest = match[1].lower(), match[2]
+    if name in PLAIN:
+        if rest:
+            raise ValueError(f"{rest!r} stands after {name}")
+        return name, []
+    if name not in FORMS:
         hint = "; Hive's name is int" if name == "integer" else ""
         raise ValueError(f"{name!r} is not a type of Hive{hint}")
+    parts, form = parts_of(rest[1:-1]), FORMS[name]
+    has_brackets = rest[:1] + rest[-1:] == ("()" if name in SIZED else "<>")
+    if not has_brackets or (name != "struct" and len(parts) != form.count(",") + 1):
+        raise ValueError(f"{text!r} does not have the form {form}")
+    return name, parts
 
-    def _next(self, what: str) -> str:
-        if not self.rest:
-            raise ValueError(f"it ends where {what} should be")
-        return self.rest.pop(0)
 
-    def _expect(self, sign: str) -> None:
-        if (found := self._next(repr(sign))) != sign:
-            raise ValueError(f"{found!r} stands where {sign!r} should be")
+def _sizes(name: str, numbers: list[str]) -> tuple[int, ...]:
+    for number, (least, most) in zip(numbers, SIZED[name], strict=True):
+        if not NUMBER.fullmatch(number.strip()) or not least <= int(number) <= most:
+            raise ValueError(
+                f"{name} has {number.strip()!r} where a number of {least} to {most} belongs"
+            )
+    sizes = tuple(map(int, numbers))
+    if name == "decimal" and sizes[1] > sizes[0]:
+        raise ValueError(f"decimal has more digits after the point ({sizes[1]}) than in all")
+    return sizes
 
-    def _sizes(self, name: str) -> tuple[int, ...]:
-        sizes = []
-        for number, (least, most) in enumerate(SIZED[name]):
-            self._expect("," if number else "(")
-            text = self._next("a number")
-            if not text.isdigit() or not least <= int(text) <= most:
-                raise ValueError(f"{name} has {text!r} where a number of {least} to {most} belongs")
-            sizes.append(int(text))
-        self._expect(")")
-        if name == "decimal" and sizes[1] > sizes[0]:
-            raise ValueError(f"decimal has more digits after the point ({sizes[1]}) than in all")
-        return tuple(sizes)
 
-    def _inner(self, depth: int, count: int) -> tuple[tuple[str, HiveType], ...]:
-        inner = []
-        for number in range(count):
-            self._expect("," if number else "<")
-            inner.append(("", self.type(depth + 1)))
-        self._expect(">")
-        return tuple(inner)
-
-    def _fields(self, depth: int) -> tuple[tuple[str, HiveType], ...]:
-        fields: dict[str, HiveType] = {}
-        self._expect("<")
-        while True:
-            name = self._next("the name of a field")
-            if not FIELD.fullmatch(name) or name in fields:
-                raise ValueError(
-                    f"a struct has the field {name!r}; each needs a different name, of lower case "
-                    "letters, digits and _"
-                )
-            self._expect(":")
-            fields[name] = self.type(depth + 1)
-            if (sign := self._next("',' or '>'")) == ">":
-                return tuple(fields.items())
-            if sign != ",":
-                raise ValueError(f"{sign!r} stands where ',' or '>' should be")
+def _fields(fields: list[str], depth: int) -> tuple[tuple[str, HiveType], ...]:
+    found: dict[str, HiveType] = {}
+    for written in fields:
+        name, _, kind = (part.strip() for part in written.partition(":"))
+        if not FIELD.fullmatch(name) or name in found:
+            raise ValueError(
+                f"a struct has the field {name!r}; each needs a different name, of lower case "
+                "letters, digits and _"
+            )
+        if not kind:
+            raise ValueError(f"the field {name!r} has no type")
+        found[name] = parse_hive_type(kind, depth)
+    return tuple(found.items())

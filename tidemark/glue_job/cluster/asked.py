@@ -47,9 +47,6 @@ def asked_for(environment: Mapping[str, str]) -> Asked:
 
     Example: asked_for({"TIDEMARK_EXECUTORS": "2"}) is Asked(executors=2).
     Source: https://spark.apache.org/docs/latest/submitting-applications.html#master-urls
-
-    Raises:
-        UsageError: both are asked for, or one of them cannot be.
     """
     text, master = environment.get(EXECUTORS_VARIABLE) or "", environment.get(MASTER_VARIABLE) or ""
     if text and master:

@@ -18,13 +18,7 @@ PROPERTIES = ("tidemark.lake", "tidemark.lake.semantics")
 def engine_settings_of(
     asked: Asked, engine: Mapping[str, str], java_options: Sequence[str]
 ) -> dict[str, str]:
-    """Return the settings of every run, changed for where its executors are.
-
-    Args:
-        asked: where the executors are.
-        engine: those of a run whose driver does all.
-        java_options: of an executor on this machine.
-    """
+    """Return the settings of a run whose driver does all, changed for where its executors are."""
     if not asked:
         return dict(engine)
     given = {name: engine.get(f"spark.hadoop.{name}") for name in PROPERTIES}
@@ -40,13 +34,7 @@ def engine_settings_of(
 def with_executors(
     settings: Mapping[str, str], asked: Asked, class_path: Sequence[Path]
 ) -> dict[str, str]:
-    """Return the settings of a run, those of its arguments included, with those of its executors.
-
-    Args:
-        settings: of the run.
-        asked: where the executors are.
-        class_path: jars of the lake and of table formats.
-    """
+    """Return the settings of a run, including its arguments, with those of its executors."""
     if not asked:
         return dict(settings)
     # Executors of this machine have the jars in their environment.

@@ -42,14 +42,8 @@ def standalone_cluster(
 ) -> Iterator[dict[str, str]]:
     """Yield the settings with which a driver uses a new cluster; it ends with the body.
 
-    Args:
-        executors: how many processes.
-        folder: a new folder for its files; it must not be there.
-        variables: the environment of the run, with Spark's.
-        memory: of a worker, as Spark writes it: as much as an executor may ask for.
-
-    Raises:
-        TidemarkError: a process of the cluster does not start.
+    The folder for its files must not be there. The memory of a worker is as much as an executor may
+    ask for.
     """
     folder.mkdir(mode=0o700)
     (folder / "settings.conf").write_text(SETTINGS, encoding="utf-8")

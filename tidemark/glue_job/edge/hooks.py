@@ -29,13 +29,7 @@ SUBJECTS = ("TableName", "Table", "JobName", "DatabaseName", "Name", "TopicArn",
 
 @contextmanager
 def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
-    """Announce what the body changes, if the home records it.
-
-    Args:
-        home: that of the run.
-        folder: that of the run; its settings of Spark get the socket of the JVM.
-        script: its name in tracebacks.
-    """
+    """Announce what the body changes, if the home records it; Spark gets the socket of the JVM."""
     conf = folder / CONF_FILE
     if withholds_others(home) and conf.is_file():
         watch_databases(home, conf)

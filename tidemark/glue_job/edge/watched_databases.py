@@ -20,12 +20,7 @@ PLUGINS, PLUGIN = "spark.plugins", "dev.tidemark.jdbc.Watch"
 
 
 def watch_databases(home: Home, conf: Path) -> None:
-    """Watch the connections of the run of this process.
-
-    Args:
-        home: that of the run.
-        conf: the settings of its Spark, which get those of the watch.
-    """
+    """Watch the connections of the run of this process, by settings that its Spark gets."""
     copies = home.root / FOLDER / COPIES if records_operations(home) else ""
     known = dict(line.split("=", 1) for line in conf.read_text(encoding="utf-8").splitlines())
     settings = {

@@ -24,12 +24,12 @@ ATOMIC: dict[str, T.DataType] = {
     "timestamp": T.TimestampType(),
 }
 WIDER = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.FloatType, T.DoubleType)
-_STRING_WITH_LENGTH = re.compile(r"\b(?:var)?char\(\d+\)")
+STRING_WITH_LENGTH = re.compile(r"\b(?:var)?char\s*\(\s*\d+\s*\)")
 
 
 def spark_type(hive_type: str) -> T.DataType:
     """Return the Spark type of a type of the Data Catalog."""
-    return _parse_datatype_string(_STRING_WITH_LENGTH.sub("string", hive_type))
+    return _parse_datatype_string(STRING_WITH_LENGTH.sub("string", hive_type))
 
 
 def spark_schema(

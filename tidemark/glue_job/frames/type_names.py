@@ -14,7 +14,7 @@ from pyspark.sql.types import _parse_datatype_string
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.csv_text import json_string
 from tidemark.glue_job.frames.lenient import lenient_cast
-from tidemark.glue_job.frames.schemas import ATOMIC
+from tidemark.glue_job.frames.schemas import ATOMIC, STRING_WITH_LENGTH
 from tidemark.glue_job.frames.types import Choice, choices_in, type_name
 
 # Integers, and the first number that is too large for each.
@@ -44,7 +44,6 @@ NESTED: dict[str, type[T.DataType]] = {
     "map": T.MapType,
 }
 _DECIMAL = re.compile(r"(?:decimal|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
-_TEXT = re.compile(r"(?:var)?char\s*\(\s*\d+\s*\)")
 
 
 def target_type(word: str, found: T.DataType, what: str) -> T.DataType:
@@ -62,7 +61,7 @@ def target_type(word: str, found: T.DataType, what: str) -> T.DataType:
         return found
     if text in WORDS:
         return WORDS[text]
-    if _TEXT.fullmatch(text):
+    if STRING_WITH_LENGTH.fullmatch(text):
         return T.StringType()
     if decimal := _DECIMAL.fullmatch(text):
         return _decimal(decimal[1], decimal[2], what)
@@ -115,7 +114,7 @@ def names_type(word: str, found: T.DataType) -> bool:
     text = word.strip().lower()
     if isinstance(found, T.NullType) or text == type_name(found):
         return True
-    kind = WORDS.get(text) or (T.StringType() if _TEXT.fullmatch(text) else None)
+    kind = WORDS.get(text) or (T.StringType() if STRING_WITH_LENGTH.fullmatch(text) else None)
     if kind is None:
         is_decimal = _DECIMAL.fullmatch(text) is not None
         return is_decimal == isinstance(found, T.DecimalType) and (is_decimal or "<" in text)

@@ -27,11 +27,7 @@ CATALOGS = (SPARK_CATALOG, "org.apache.iceberg.spark.SparkSessionCatalog")
 def read_iceberg(
     spark: SparkSession, table: CatalogTable, request: TableRequest, *, is_dynamic: bool
 ) -> DataFrame:
-    """Return the rows of a table, by the options of Iceberg's reader, such as `snapshot-id`.
-
-    Raises:
-        UnsupportedError: it is for a DynamicFrame, or has a predicate, as AWS supports neither.
-    """
+    """Return the rows of a table, by the options of Iceberg's reader, such as `snapshot-id`."""
     if is_dynamic:
         raise UnsupportedError(
             f"the table {table.full_name} is one of Iceberg, which DynamicFrames do not support: "

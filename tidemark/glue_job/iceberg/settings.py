@@ -26,11 +26,7 @@ PARTS = ("uri", "type", "catalog-impl")
 
 
 def local_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return changes to settings for Iceberg's catalogs that mean services of AWS.
-
-    Raises:
-        UnsupportedError: a catalog is one of S3 Tables.
-    """
+    """Return changes to settings for Iceberg's catalogs that mean services of AWS."""
     changed: dict[str, str] = {}
     for name, value in settings.items():
         if not name.startswith(CATALOG):

@@ -23,10 +23,8 @@ TYPES = {
 def table_input(commit: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Return Glue's TableInput of a table after a commit, from the one before it.
 
-    Args:
-        commit: `metadata_location`, `previous_metadata_location`, `location`, `properties` and
-            `schemas`, Iceberg's JSON of each, the current one first.
-        before: the TableInput before the commit; empty for a new table.
+    A commit has `metadata_location`, `previous_metadata_location`, `location`, `properties` and
+    `schemas`, Iceberg's JSON of each, the current one first.
     """
     properties = commit["properties"]
     parameters = {

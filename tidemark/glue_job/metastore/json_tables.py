@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tidemark.glue_job.readers.files.compression import open_file
 from tidemark.local_state.bookmarks.hidden import is_hidden
 from tidemark.local_state.run_warnings import RunWarning
-from tidemark.model.hive_types import fields_of, inside_of, is_a, struct_of
+from tidemark.model.hive_types import fields_of, inside_of, is_a, parts_of, struct_of
 
 # Options of a table that do not change how its lines are read.
 PLAIN_OPTIONS = frozenset({"compression", "partitionOverwriteMode", "path", "serialization.format"})
@@ -86,7 +86,7 @@ def shape_of(kind: str) -> Any:
     if is_a(lower, "array"):
         return ["array", shape_of(inside_of(kind))]
     if is_a(lower, "map"):
-        return ["map", shape_of(inside_of(kind).partition(",")[2])]
+        return ["map", shape_of(parts_of(inside_of(kind))[-1])]
     return lower
 
 

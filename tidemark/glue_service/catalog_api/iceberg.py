@@ -46,11 +46,7 @@ def iceberg_table_of(home: Home, request: Request, at_ms: int) -> CatalogTable:
 
 
 def check_iceberg(request: Request) -> None:
-    """Refuse a table of Iceberg as AWS does.
-
-    Raises:
-        InvalidInputError: with AWS's message, where it is known.
-    """
+    """Refuse a table of Iceberg as AWS does, with its message where it is known."""
     asked = request["OpenTableFormatInput"]["IcebergInput"]
     given: dict[str, Any] = request.get("TableInput") or {}
     storage: dict[str, Any] = given.get("StorageDescriptor") or {}

@@ -125,7 +125,7 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
     task_class = _Task
     is_ours = False
     is_refused = False  # the body of a refused request is arriving
-    lingers_until_s: float | None = None
+    ends_s: float | None = None  # when a refused client had time to read why
     close_when_flushed = False
 
     def parser_class(self, adj: Adjustments) -> _Parser:
@@ -153,22 +153,24 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
         return why
 
     def received(self, data: bytes) -> bool:
-        """Read what the client sends."""
-        return False if self.is_refused else bool(super().received(data))
+        """Read what the client sends; drop the body of a refused request."""
+        if not self.is_refused:
+            return bool(super().received(data))
+        self.will_close = self.ends_s is not None and self.ends_s < time.monotonic()
+        return False
 
     def handle_write(self) -> None:
         """Send more; a client that is refused while it sends can read why before the end."""
-        if not (self.is_refused and self.close_when_flushed):
-            super().handle_write()
-            return
-        self._flush_exception(self._flush_some)
-        if self.will_close:
-            self.handle_close()
-        elif self.connected and not self.total_outbufs_len:
-            self.close_when_flushed = False
-            self.lingers_until_s = time.time() + LINGER_S
-            with suppress(OSError):
-                self.socket.shutdown(socket.SHUT_WR)
+        ends = self.is_refused and self.close_when_flushed
+        if ends:
+            self.close_when_flushed = False  # waitress would close before the client reads
+        super().handle_write()
+        if ends and self.connected:
+            self.close_when_flushed = self.total_outbufs_len > 0
+            if not self.close_when_flushed:
+                self.ends_s = time.monotonic() + LINGER_S
+                with suppress(OSError):
+                    self.socket.shutdown(socket.SHUT_WR)
 
     def handle_close(self) -> None:
         """Close the connection, and the file of an unfinished body."""

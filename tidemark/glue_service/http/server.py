@@ -23,7 +23,6 @@ from tidemark.glue_service.http.waits import Waits
 THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MAX_CONNECTIONS = 500
 REACHED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (where programs of this machine ask)
-CLEANUP_S = 1
 BACKLOG = 128
 SHUTDOWN_S = 5
 LOOK_S = 0.02
@@ -54,13 +53,6 @@ class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
     channel_class = Channel
     gate: Gate
 
-    def maintenance(self, now: float) -> None:
-        """Close silent connections, and those of refused clients that had time to read why."""
-        super().maintenance(now)
-        for channel in self.active_channels.values():
-            if channel.lingers_until_s is not None and channel.lingers_until_s < now:
-                channel.will_close = True
-
 
 class Listener:
     """A bound port; `serve` starts to answer."""
@@ -84,7 +76,6 @@ class Listener:
             sockets=[self._socket],
             threads=THREADS,
             connection_limit=MAX_CONNECTIONS,
-            cleanup_interval=CLEANUP_S,
             max_request_body_size=MAX_BODY_BYTES,
             log_socket_errors=False,  # of clients that are gone
             asyncore_use_poll=True,  # select() takes no file number above 1,023

@@ -2,7 +2,6 @@
 
 import contextlib
 import queue
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -26,7 +25,6 @@ from tidemark.model.assembly.definitions import (
     TriggerDefinition,
 )
 
-FRAME_S = 0.1  # between two frames on a terminal
 LOOK_S = 0.5  # a silent engine is asked anyway: it may have a problem
 
 
@@ -71,8 +69,7 @@ class Watch:
 
     def wait(self) -> None:
         """Pass on the engine's next report; return after a while without one."""
-        until = time.monotonic() + LOOK_S
-        while not self.show_changes(FRAME_S) and time.monotonic() < until:
+        if not self.show_changes(LOOK_S):
             self.observe(None)
 
     def show_changes(self, wait_s: float = 0) -> bool:

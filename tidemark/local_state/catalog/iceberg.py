@@ -21,11 +21,7 @@ DEFAULT = "default"  # the database of a name without one
 
 
 def table_of(store: Store, name: str) -> CatalogTable:
-    """Return the table of Iceberg that ``database.table`` names.
-
-    Raises:
-        UsageError: it is not one of Iceberg.
-    """
+    """Return the table of Iceberg that ``database.table`` names."""
     found = find_table(store, *name.split(".", 1))
     if not found.is_iceberg:
         raise UsageError(f"the table {name} is not one of Iceberg")
@@ -82,10 +78,8 @@ def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str
     """Return the snapshot before those of undone runs; empty if the table had none then.
 
     A snapshot that never became the table's, as of a write that another writer overtook, counts for
-    nothing. If none of them is the table's, that is the current one.
-
-    Raises:
-        UsageError: another writer has changed rows since, or snapshots have expired.
+    nothing. If none of them is the table's, that is the current one. Rows that another writer has
+    changed since cannot be undone, nor can snapshots that have expired: both raise.
     """
     line = list(line_of(metadata))
     at_table = [one for one in line if str(one["snapshot-id"]) in undone]

@@ -25,9 +25,9 @@ class EngineOnDemand:
     def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Send a request to the engine and return its response.
 
-        Raises:
-            TidemarkError: the engine cannot be started. The next request tries again if the user
-                can have fixed that meanwhile: it was not installed, or the disk was full.
+        After a failed start the next request tries again if the user can have fixed that meanwhile:
+        the
+        engine was not installed, or the disk was full.
         """
         return self._started().request(method, path, headers, body)
 

@@ -29,13 +29,7 @@ def project_folders() -> Iterator[Path]:
 
 
 def check_owner(place_of: Path, folder: Path, what: str) -> None:
-    """Check that only this user and root can have written a file or folder below a folder.
-
-    Args:
-        place_of: the file or folder, which runs as the user.
-        folder: one above it.
-        what: what it is, for the message.
-    """
+    """Check that only this user and root can have written a file or folder below a folder."""
     if sys.platform == "win32":
         return
     between = [place_of, *place_of.parents]

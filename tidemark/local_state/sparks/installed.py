@@ -63,11 +63,7 @@ class Spark:
 
 @cache
 def own_spark() -> Spark:
-    """Return the Spark of this Python, without importing it.
-
-    Raises:
-        UsageError: PySpark is not installed.
-    """
+    """Return the Spark of this Python, without importing it."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or not spec.submodule_search_locations:
         raise not_installed("pyspark") or UsageError("PySpark is not installed")
@@ -86,11 +82,7 @@ def own_glue_version() -> str:
 
 
 def pyspark_of(glue_version: str) -> str:
-    """Return the version of PySpark that runs a version of Glue here.
-
-    Raises:
-        UsageError: this machine runs no job of that version.
-    """
+    """Return the version of PySpark that runs a version of Glue here."""
     known = GLUE_VERSIONS.get(glue_version)
     if known is None or known.pyspark is None:
         raise UsageError(
@@ -127,11 +119,7 @@ def environment_prefix(pyspark: str) -> str:
 
 
 def requirements_of(pyspark: str) -> Path:
-    """Return the file of the pinned packages of an environment.
-
-    Raises:
-        UsageError: there is none for that PySpark, which runs in the Python of this toolkit alone.
-    """
+    """Return the file of the pinned packages of an environment."""
     file = Path(__file__).with_name(f"spark-{pyspark}.txt")
     if not file.is_file():
         raise UsageError(

@@ -38,12 +38,7 @@ def _say_nothing(_: str) -> None:
 
 
 def spark_for(glue_version: str, say: Say = _say_nothing) -> Spark:
-    """Return the Spark for a version of Glue; its environment is made if it is not there.
-
-    Raises:
-        UsageError: this machine runs no job of that version, or uv is not installed.
-        TidemarkError: the environment could not be made.
-    """
+    """Return the Spark for a version of Glue; its environment is made if it is not there."""
     return installed_spark(glue_version) or make_environment(glue_version, say)
 
 

@@ -33,14 +33,6 @@ def copy_to_look_at(root: Path, databases: Collection[str], why: str) -> Path:
 
     SQLite writes files next to a database that it reads. So databases are copied with their
     commits; everything else is a link.
-
-    Args:
-        root: the home.
-        databases: names of its databases.
-        why: nothing is written into it, for people.
-
-    Raises:
-        OSError: the disk of temporary files is full, too.
     """
     copy = empty_folder()
     folders = {name.partition("/")[0] for name in databases}

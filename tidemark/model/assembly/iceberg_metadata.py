@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, TypeAlias
 
 from tidemark.errors import UsageError
-from tidemark.model.hive_types import fields_of, inside_of, is_a
+from tidemark.model.hive_types import fields_of, inside_of, is_a, parts_of
 
 TYPES = {
     "boolean": "boolean",
@@ -32,15 +32,6 @@ def new_metadata(
     columns: Iterable[Mapping[str, Any]], location: str, uuid: str, at_ms: int
 ) -> dict[str, Any]:
     """Return the metadata of a table of format-version 2 that has no snapshot and no partitions.
-
-    Args:
-        columns: each with `Name`, `Type` and maybe `Comment`.
-        location: of the table, `s3://...`.
-        uuid: of the table.
-        at_ms: when it is created, epoch milliseconds.
-
-    Raises:
-        UsageError: Iceberg has no such type.
 
     Example:
         >>> found = new_metadata([{"Name": "id", "Type": "bigint"}], "s3://b/t", "u", 0)
@@ -101,7 +92,7 @@ def _type(kind: str, next_id: _NextId, column: str) -> str | dict[str, Any]:
         element = {"element-id": number, "element-required": False}
         return {"type": "list", **element, "element": _type(inside, next_id, column)}
     if is_a(kind, "map"):
-        key, value = _key_and_value(inside_of(kind))
+        key, value = parts_of(inside_of(kind))
         key_id, value_id = next_id(), next_id()
         return {
             "type": "map",
@@ -118,12 +109,3 @@ def _type(kind: str, next_id: _NextId, column: str) -> str | dict[str, Any]:
     if kind.lower() not in TYPES:
         raise UsageError(f"column {column!r} has the type {kind!r}, which Iceberg lacks: {ALLOWED}")
     return TYPES[kind.lower()]
-
-
-def _key_and_value(inside: str) -> tuple[str, str]:
-    depth = 0
-    for place, letter in enumerate(inside):
-        depth += (letter in "<(") - (letter in ">)")
-        if letter == "," and not depth:
-            return inside[:place], inside[place + 1 :]
-    return inside, ""

@@ -18,8 +18,7 @@ S3 = "s3://"
 def start_anew(home: Home, jobs: Collection[str]) -> bool:
     """Forget in a copy what jobs have read, and delete what they have written to folders.
 
-    Returns:
-        Whether there was anything to forget.
+    Return whether there was anything to forget.
     """
     found = False
     with Store(home.database) as store:

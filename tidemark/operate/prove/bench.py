@@ -81,12 +81,7 @@ class Bench:
             raise OutOfTimeError
 
     def run(self, home: Home, start: Start | None = None, version: str = "") -> Trial:
-        """Run once in a home of experiments.
-
-        Raises:
-            NotProvedError: the job opens an embedded database that is not of the home.
-            TidemarkError: another process has one of the home open.
-        """
+        """Run once in a home of experiments."""
         trial = run_trial(
             home,
             start or self.subject.start,

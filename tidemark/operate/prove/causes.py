@@ -163,16 +163,8 @@ def cause_of(
 ) -> Cause:
     """Return the cause of a verdict other than equal.
 
-    Args:
-        experiment: what was tried.
-        verdict: of it.
-        operations: what the run changes that goes wrong.
-        target: whose rows are lost or doubled.
-        has_ended: whether the run failed by the write that failed, as it should.
-        has_noted: whether it noted how far it had got after that write.
-        has_written: whether the last run over the files in parts has written the target.
-        marks: objects and tables that the runs read; what changes one of them, beside the target,
-            may note how far the job has got.
+    The operations are what the run changes that goes wrong. Marks are objects and tables that the
+    runs read: what changes one of them, beside the target, may note how far the job has got.
     """
     operations = [_as_note(one, target, marks) for one in operations]
     if experiment.kind == "versions":

@@ -92,13 +92,7 @@ def at_once(
     impossible: Mapping[str, str],
     moments: Sequence[Moment] = (FIRST,),
 ) -> list[Experiment]:
-    """Return the experiments for which nothing but the first run must be known.
-
-    Args:
-        new_files: how many files it read as new ones.
-        impossible: kinds that cannot be tried, with the reason.
-        moments: at which an executor is killed, each in an experiment of its own.
-    """
+    """Return the experiments for which nothing but the first run must be known."""
     why_not = dict(impossible)
     for kind in ("parts", "order", "meanwhile"):
         if new_files < 2:
@@ -122,14 +116,10 @@ def of_changes(
 ) -> list[Experiment]:
     """Return the crashes and errors, the most telling ones first.
 
-    Args:
-        first: what the first run changed outside its processes.
-        increment: what a run changes that adds to an earlier one; empty without such a run. All
-            crashes are tried there then; in the first run the most telling ones, and the first one
-            within what a line changes.
-        before: what the run before that changed; crashes there are followed by a late file.
-        draws: draws further moments of errors.
-        moments: how many moments of an error there are for each line.
+    An increment is a run that adds to an earlier one. All crashes are tried there; in the first run
+    the most telling ones, and the first one within what a line changes. Crashes of the run before
+    it
+    are followed by a late file.
     """
     found = crashes(increment, is_in_increment=True) or crashes(first)
     edges = [one for one in crashes(first) if _telling(first, one.after) == EDGE]

@@ -63,14 +63,7 @@ def _linked(source: str, target: str) -> str:
 
 
 def home_after(base: Home, recorded: Home, operations: Sequence[Operation], folder: Path) -> Home:
-    """Return a new home as it is after some operations: what a crash then would have left.
-
-    Args:
-        base: the state before the runs.
-        recorded: the home in which the operations were recorded.
-        operations: the first ones of that home, in order.
-        folder: of the new home.
-    """
+    """Return a new home as it is after some operations: what a crash then would have left."""
     made = linked_home(base, folder)
     for operation in operations:
         _apply(operation, made, recorded)

@@ -35,15 +35,7 @@ def judge(
 ) -> tuple[list[list[TargetRows]], dict[str, list[str]]]:
     """Return the targets of each outcome, and the columns of each target that differ by time.
 
-    Args:
-        bench: of the experiments.
-        baseline: the run that went well.
-        control: a second run like it: what differs between the two is left out, too.
-        outcomes: of the experiments.
-        wish: the columns that identify a row, and those that do not.
-        left_out: columns of targets that are not compared.
-        names_vary: whether two equal runs write to folders of different names.
-        batches: how many micro-batches the baseline has committed.
+    What differs between the baseline and a control run like it is left out.
     """
     homes = [one.home for one in (baseline, *outcomes, control or baseline)]
     places = sides_of_places(bench.base, homes, names_vary=names_vary)

@@ -30,14 +30,8 @@ WATERMARKS = "glue-watermarks"
 def home_of(home: Home, folder: Path, lake: Path | None, app: App | None = None) -> Home:
     """Return the base of the experiments: a copy of the home, or a new home with a lake.
 
-    Args:
-        home: the home of the command; it is not changed.
-        folder: of the base.
-        lake: a folder whose sub-folders are buckets; None: the home's own.
-        app: its buckets, tables and files are there before any run; None for a script.
-
-    Raises:
-        UsageError: the folder has a file beside the buckets, or is not a folder.
+    Sub-folders of a lake are buckets. The buckets, tables and files of an app are there before any
+    run.
     """
     base = copy_home(home, folder) if lake is None else _home_with(lake, folder)
     if app is not None:
@@ -65,15 +59,7 @@ def _home_with(lake: Path, folder: Path) -> Home:
 def fill_with_samples(base: Home, app: App | None, count: int, jvms: Jvms, version: str) -> None:
     """Replace the files of the base by rows that are made for the experiments.
 
-    Args:
-        base: the base of the experiments.
-        app: its declared tables get rows where the lake has no files.
-        count: rows for each place.
-        jvms: where the job that makes them gets its JVM.
-        version: of Glue, for that job.
-
-    Raises:
-        TidemarkError: the lake has no files and the app declares no table, or a schema is unknown.
+    Tables that an app declares get rows where the lake has no files.
     """
     tables = app.deployment.catalog_tables if app else ()
     for bucket in app.deployment.buckets if app else ():

@@ -44,12 +44,7 @@ FROM_PARTS = ("parts", *CHANGE_KINDS)  # kinds that need runs over the files in 
 
 
 def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
-    """Return the verdict of every experiment.
-
-    Raises:
-        NotProvedError: the run fails without any experiment, or takes longer than the budget.
-        UsageError: no target has the columns of the key.
-    """
+    """Return the verdict of every experiment."""
     began = time.monotonic()
     if wish.budget_s is not None:
         bench = replace(bench, deadline=began + wish.budget_s)

@@ -69,14 +69,7 @@ def script_subject(submission: Submission) -> Subject:
 
 
 def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) -> Subject:
-    """Return a workflow of an app, or one of its jobs.
-
-    Args:
-        app: as it was synthesized.
-        workflow: its name; None: the only one, or that of the job.
-        job: one job of it; None: all.
-        scratch: a folder for a copy of the app.
-    """
+    """Return a workflow of an app, or one job of it; without a name, the job's or the only one."""
     start, newest = as_deployed(app, workflow, job), RUN_HERE[-1]
     jobs = app.deployment.jobs
     wanted = [jobs[job]] if job else list(jobs.values())

@@ -67,14 +67,7 @@ NO_OTHER_STORES = OtherStores()
 
 
 def dump_tables(bench: Bench, home: Home, other_stores: OtherStores, version: str = "") -> None:
-    """Write the tables of a home that a run may have changed as files, for `dumped`.
-
-    Args:
-        bench: of the experiments.
-        home: of the tables.
-        other_stores: what the run may have changed there.
-        version: of Glue, whose Spark reads them; without, that of the runs.
-    """
+    """Write the tables of a home that a run may have changed as files, for `dumped`."""
     dump_items(home, home.root / FOLDER, other_stores.items)
     before = iceberg_tables(bench.base)
     names = sorted(name for name, at in iceberg_tables(home).items() if before.get(name) != at)

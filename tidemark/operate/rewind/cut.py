@@ -78,7 +78,7 @@ def cuts(
         moved = False
         for job in following:
             bound = _bound(facts, datasets, found, job)
-            earlier = [_before(facts, cut, bound) for cut in found[job]]
+            earlier = [_before(cut, bound) for cut in found[job]]
             moved = moved or earlier != found[job]
             found[job] = earlier
         if not moved:
@@ -138,7 +138,7 @@ def _cut_at(track: Track, to: Move) -> Cut:
     return Cut(track, to, undone, is_known=not undone)
 
 
-def _before(facts: Facts, cut: Cut, bound: int | None) -> Cut:
+def _before(cut: Cut, bound: int | None) -> Cut:
     """Return a cut before the runs that began after a moment or were at work then."""
     if bound is None:
         return cut

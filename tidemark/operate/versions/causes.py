@@ -125,11 +125,7 @@ CAUSES = {
 
 
 def cause_of(error: str) -> Cause | None:
-    """Return the known cause of an error, with the line of the script; None if none is known.
-
-    Args:
-        error: the ErrorMessage of a job run.
-    """
+    """Return the known cause of an ErrorMessage, with the line of the script, or None."""
     found = PLACE.search(error)
     place = f"{found['file']}:{found['line']}" if found else ""
     for pattern, cause in CAUSES.items():

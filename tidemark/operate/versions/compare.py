@@ -59,16 +59,8 @@ def compare_versions(
 ) -> Comparison:
     """Run the same on two versions of Glue, at the same time, and compare the results.
 
-    Args:
-        home: whose data, bookmarks and watermarks are copied; it is not changed.
-        start: what is run, as `script_start` or `app_start` returns it.
-        versions: of Glue, before and after.
-        scratch: the folder of the copies.
-        say: gets a line for each step.
-        finds_settings: whether settings are looked for that bring an old result back.
-
-    Returns:
-        How the runs ended, and how every place and every state that one of them changed differs.
+    The home is copied and not changed. Settings that bring an old result back are looked for on
+    demand.
     """
     say("copying the home")
     old = copy_home(home, scratch / f"home-{versions[0]}")
@@ -186,10 +178,7 @@ def find_settings(
 ) -> tuple[str, ...]:
     """Return the settings with the fewest differences, as few as are found; none if none helps.
 
-    Args:
-        left_with: runs the jobs with settings, and returns how much differs then.
-        differing: how much differs without any.
-        known: the settings, the one that explains most first.
+    The known settings are given with the one that explains most first.
     """
     left = {known[0]: left_with(known[:1])}
     if left[known[0]] == 0:

@@ -26,10 +26,6 @@ def copy_home(home: Home, folder: Path) -> Home:
     """Copy the data, the bookmarks, the catalog and the watermarks of a home; return the copy.
 
     Runs of other commands wait for as long. The files keep their times: bookmarks go by them.
-
-    Raises:
-        UsageError: another command holds the home, or a run of the Glue that serves it is active.
-        TidemarkError: a run or a rewind began meanwhile, or a file could not be copied.
     """
     refuse_half_rewound(home)
     served = find_port(home)

@@ -12,14 +12,6 @@ def refuse_shared(writes: Mapping[str, Sequence[int]], environment: Mapping[str,
     """Raise if both versions would write to the same database or to the same service.
 
     Reads are left alone: two of them change nothing.
-
-    Args:
-        writes: of each script, the lines on which it writes to a database.
-        environment: the variables of the runs.
-
-    Raises:
-        UsageError: a script writes to a database, or a variable names the endpoint of a service,
-            such as a DynamoDB that keeps the watermarks of the home itself.
     """
     if found := shared_by_both(writes, environment):
         raise UsageError(

@@ -17,13 +17,7 @@ States = Mapping[tuple[str, str], State]
 
 
 def read_states(home: Home, runs: Interval = NEVER, before: States | None = None) -> States:
-    """Return the states of a home.
-
-    Args:
-        home: whose.
-        runs: when the runs went on; times within are equal.
-        before: the states before the runs; None if this is before them.
-    """
+    """Return the states of a home; times within the runs are equal."""
     since = None if before is None else _versions(before)
     with Store(home.database) as store:
         jobs = [row["job_name"] for row in store.query("SELECT DISTINCT job_name FROM bookmark")]

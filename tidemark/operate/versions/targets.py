@@ -43,12 +43,7 @@ class ComparedTarget:
         return f"s3://{self.folder}/"
 
     def within(self, lake: Path, files: Files) -> dict[str, Any]:
-        """Return its folder in a lake, its files, and whether these are all files in the folder.
-
-        Args:
-            lake: the folder of the buckets.
-            files: those of the lake, as `files_of` returns them.
-        """
+        """Return its folder in a lake, its files, and whether these are all files in the folder."""
         below = sorted(path for path in files if path.startswith(f"{self.folder}/"))
         own = [path for path in below if target_of(path) == self]
         return {

@@ -75,11 +75,7 @@ def app_start(
     scratch: Path,
     max_parallel: int | None = None,
 ) -> Start:
-    """Return what runs a workflow of an app once, or only one of its jobs, on one version.
-
-    Raises:
-        EntityNotFoundError: the app has no such job, or no workflow starts it.
-    """
+    """Return what runs a workflow of an app once, or only one of its jobs, on one version."""
     chosen = _workflow_of(load_app(assembly).deployment, workflow, job)
 
     def start(
@@ -96,9 +92,6 @@ def as_deployed(app: App, workflow: str | None, job: str | None) -> Start:
     """Return what runs a workflow of an app once, or one of its jobs, each on its own version.
 
     One job runs at once: other runs of the proof have the other cores, and their JVMs.
-
-    Raises:
-        EntityNotFoundError: the app has no such job, or no workflow starts it.
     """
     chosen = _workflow_of(app.deployment, workflow, job)
 

@@ -150,9 +150,6 @@ def find_library() -> bytes:
     """Return the script of a page; empty if the project and Tidemark have no such package.
 
     It is one script: htmx may look at the page before a second one has been loaded.
-
-    Raises:
-        UsageError: other users can write the package.
     """
     for folder in project_folders():
         files = [folder / "node_modules" / PACKAGE / file for file in FILES]

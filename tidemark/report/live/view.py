@@ -80,11 +80,7 @@ class View:
             return self._overview[1]
 
     def job(self, name: str) -> str:
-        """Return the content of the page of a job.
-
-        Raises:
-            EntityNotFoundError: there is no such job.
-        """
+        """Return the content of the page of a job."""
         with self._open_target() as target:
             if name not in target.known_jobs and name not in target.names.jobs:
                 raise EntityNotFoundError(f"there is no job {name!r} here")
@@ -95,11 +91,7 @@ class View:
         )
 
     def run(self, run_id: str) -> str:
-        """Return the content of the page of a run.
-
-        Raises:
-            EntityNotFoundError: there is no such run.
-        """
+        """Return the content of the page of a run."""
         with self._open_target() as target:
             found = self._find(target, run_id)
             shown = _shown(target, found, LOG_LINES)

@@ -1,5 +1,7 @@
 """The small parser of Hive's types."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,24 +63,35 @@ def test_case_and_spaces_do_not_matter(text, canonical):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "it ends where a type should be"),
+        ("", "'' is not a type"),
         ("integer", "Hive's name is int"),
-        ("decimal", "it ends where '('"),
+        ("decimal", "the form decimal(p,s)"),
+        ("decimal(4)", "the form decimal(p,s)"),
+        ("decimal(4,²)", "'²' where a number"),
         ("decimal(39,2)", "a number of 1 to 38"),
         ("decimal(4,5)", "more digits after the point"),
         ("varchar(0)", "a number of 1 to 65535"),
-        ("array<int", "it ends where '>'"),
-        ("array<>", "'>' is not a type"),
-        ("array<int>>", "after its end"),
+        ("array<int", "the form array<type>"),
+        ("array<int,int>", "the form array<type>"),
+        ("map<int>", "the form map<type,type>"),
+        ("array<decimal(1,2>)", "the form array<type>"),
+        ("array<>", "'' is not a type"),
+        ("array<int>>", "'>' stands after int"),
+        ("struct<a:int>,b:int>", "'>,b:int' stands after int"),
         ("map<array<int>,int>", "the key of a map"),
-        ("struct<>", "the field '>'"),
+        ("struct<>", "the field ''"),
+        ("struct<a:int,>", "the field ''"),
+        ("struct<:int>", "the field ''"),
         ("struct<a:int,a:int>", "the field 'a'"),
         ("struct<A:int>", "the field 'A'"),
-        ("struct<a int>", "'int' stands where ':'"),
-        ("int;drop", "';' is not part"),
+        ("struct<a int>", "the field 'a int'"),
+        ("struct<a:>", "the field 'a' has no type"),
+        ("struct<a:int,b:array<int>", "the form array<type>"),
+        ("int;drop", "';drop' stands after int"),
+        (";", "';' is not a type"),
         ("array<" * 40 + "int" + ">" * 40, "more than 32 deep"),
     ],
 )
 def test_what_is_no_type_is_told(text, reason):
-    with pytest.raises(ValueError, match=reason.replace("(", r"\(").replace("'>'", "'>'")):
+    with pytest.raises(ValueError, match=re.escape(reason)):
         parse_hive_type(text)

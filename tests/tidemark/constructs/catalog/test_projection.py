@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.constructs.catalog.projection import (
+from tidemark.constructs import (
     DateProjection,
     DateUnit,
     EnumProjection,

@@ -42,7 +42,7 @@ WITHOUT_EFFECT = {
     "dynamodb.s3.bucketOwner",
 }
 KNOWN = {SCANNED, EXPORTED, EXPORT, UNNEST, SIMPLIFY, *WITHOUT_EFFECT}
-_ATOMIC: dict[str, T.DataType] = {
+_DESCRIPTORS: dict[str, T.DataType] = {
     "S": T.StringType(),
     "BOOL": T.BooleanType(),
     "B": T.BinaryType(),
@@ -130,7 +130,7 @@ def _plain(attribute: Mapping[str, Any]) -> tuple[Any, T.DataType]:
         return _array([_plain(one) for one in value])
     if key in _SETS:
         return _array([_plain({_SETS[key]: one}) for one in value])
-    return (None if key == "NULL" else value), _ATOMIC[key]
+    return (None if key == "NULL" else value), _DESCRIPTORS[key]
 
 
 def _number(text: str) -> tuple[Any, T.DataType]:
@@ -155,9 +155,9 @@ def _described(attribute: Mapping[str, Any]) -> tuple[Any, T.DataType]:
     if key == "L":
         return _struct({key: _array([_described(one) for one in value])})
     if key in _SETS:
-        kind = _ATOMIC.get(_SETS[key], T.StringType())
+        kind = _DESCRIPTORS.get(_SETS[key], T.StringType())
         return _struct({key: (value, T.ArrayType(kind))})
-    kind = T.BooleanType() if key == "NULL" else _ATOMIC.get(key, T.StringType())
+    kind = T.BooleanType() if key == "NULL" else _DESCRIPTORS.get(key, T.StringType())
     return _struct({key: (value, kind)})
 
 

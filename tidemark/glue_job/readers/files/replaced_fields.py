@@ -38,10 +38,7 @@ class FolderValue(NamedTuple):
 def note_replaced(names: Iterable[str], files: Files, rows: Callable[[], DataFrame]) -> None:
     """Warn of the fields of files that have another value than the folder of their name.
 
-    Args:
-        names: names of the fields of the files.
-        files: the files.
-        rows: reads the fields of the files, without the folders; called only for such a field.
+    Their rows, without the folders, are read only if there is such a field.
     """
     layout = files.layout
 

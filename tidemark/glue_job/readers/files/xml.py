@@ -29,7 +29,7 @@ from tidemark.local_state.run_warnings import RunWarning, note
 SHOWN = 100  # characters of a string in a message
 _LONG = re.compile(r"[+-]?\d{1,18}")
 _DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_ATOMIC: list[tuple[type[T.DataType], Callable[[str], Any]]] = [
+_PARSERS: list[tuple[type[T.DataType], Callable[[str], Any]]] = [
     (T.IntegralType, int),
     (T.DoubleType, float),
     (T.FloatType, float),
@@ -172,7 +172,7 @@ def converter(kind: T.DataType, value_tag: str, path: str = "") -> Callable[[Any
     if isinstance(kind, T.MapType):
         value = converter(kind.valueType, value_tag, path)
         return lambda v: None if v is None else {name: value(item) for name, item in v.items()}
-    for atomic, parse in _ATOMIC:
+    for atomic, parse in _PARSERS:
         if isinstance(kind, atomic):
             return partial(_parsed, parse, path, kind)
     return lambda v: v if v is None or isinstance(v, str) else json.dumps(v)

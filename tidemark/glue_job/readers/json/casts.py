@@ -4,7 +4,7 @@ Spark's JSON reader misreads them like its CSV reader, see `csv.choices`. So the
 strings, at every depth.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -68,24 +68,31 @@ def cast_value(column: Column, kind: T.DataType, path: str) -> Column:
         return F.when(column.isNotNull() & value.isNull(), error).otherwise(value)
     if not has_casts(kind):
         return column
-    return _rebuilt(column.cast(numbered(casts_as_strings(kind))), kind, path)
+    return rebuilt(column.cast(numbered(casts_as_strings(kind))), kind, path, cast_value)
 
 
-def _rebuilt(column: Column, kind: T.DataType, path: str) -> Column:
-    """Return a value with times inside it, from a value whose fields have numbers."""
+def rebuilt(
+    column: Column, kind: T.DataType, path: str, leaf: Callable[[Column, T.DataType, str], Column]
+) -> Column:
+    """Return a value whose fields have numbers, with their names and with other leaves.
+
+    A leaf is what is not a struct, an array or a map; a choice is one, too.
+    """
     match kind:
+        case Choice():
+            return leaf(column, kind, path)
         case T.StructType():
             fields = [
-                _rebuilt(column.getField(str(place)), one.dataType, f"{path}.{one.name}")
-                for place, one in enumerate(kind)
+                rebuilt(column.getField(str(place)), f.dataType, f"{path}.{f.name}", leaf)
+                for place, f in enumerate(kind)
             ]
             named = [field.alias(name) for field, name in zip(fields, kind.names, strict=True)]
             return F.when(column.isNotNull(), F.struct(*named))
-        case T.ArrayType():
-            return F.transform(column, lambda one: _rebuilt(one, kind.elementType, path))
-        case T.MapType():
-            return F.transform_values(column, lambda _, one: _rebuilt(one, kind.valueType, path))
-    return cast_value(column, kind, path)
+        case T.ArrayType(elementType=inner):
+            return F.transform(column, lambda one: rebuilt(one, inner, path, leaf))
+        case T.MapType(valueType=inner):
+            return F.transform_values(column, lambda _, one: rebuilt(one, inner, path, leaf))
+    return leaf(column, kind, path)
 
 
 def cast_places(kind: T.DataType, found: T.DataType) -> Iterator[tuple[Steps, T.DataType]]:

@@ -13,7 +13,7 @@ from tidemark.glue_job.frames.choices import Value, built
 from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.types import Choice, Steps, choices_in, is_cast, numbered, replaced
 from tidemark.glue_job.readers.files.misread import failing, is_rounded, misfit
-from tidemark.glue_job.readers.json.casts import cast_of, is_time
+from tidemark.glue_job.readers.json.casts import cast_of, is_time, rebuilt
 from tidemark.glue_job.readers.json.kinds import JAVA, MAX_DIGITS
 
 STRING = "s"  # in front of a string; no other value of JSON starts with it
@@ -105,21 +105,14 @@ def _numbered(column: Column, kind: T.DataType) -> Column:
 
 def _value(column: Column, kind: T.DataType, path: str) -> Column:
     """Return the value of a column that was parsed as the `raw_type` of its type."""
-    match kind:
-        case Choice():
-            return _choice(column, kind, path)
-        case T.StructType():
-            fields = [
-                _value(column.getField(str(place)), f.dataType, f"{path}.{f.name}").alias(f.name)
-                for place, f in enumerate(kind)
-            ]
-            return F.when(column.isNotNull(), F.struct(*fields))
-        case T.ArrayType():
-            return F.transform(column, lambda one: _value(one, kind.elementType, path))
-        case T.MapType():
-            return F.transform_values(column, lambda _, one: _value(one, kind.valueType, path))
-        case T.StringType():
-            return _as_string(column)
+    return rebuilt(column, kind, path, _leaf)
+
+
+def _leaf(column: Column, kind: T.DataType, path: str) -> Column:
+    if isinstance(kind, Choice):
+        return _choice(column, kind, path)
+    if isinstance(kind, T.StringType):
+        return _as_string(column)
     return _converted(column, kind, path) if isinstance(kind, STRING_TARGETS) else column
 
 

@@ -22,7 +22,7 @@ JAVA = "dev.tidemark.json.JsonKinds"
 BROKEN = "!"  # `JsonKinds.BROKEN` in Java
 MAX_DIGITS = 38  # of a decimal
 MAX_COLLECTED = 10_000  # records of different kinds that this process merges itself
-ATOMIC: dict[str, T.DataType] = {
+LETTERS: dict[str, T.DataType] = {
     "i": T.IntegerType(),
     "l": T.LongType(),
     "d": T.DoubleType(),
@@ -161,7 +161,7 @@ def _fields_in(kinds: Kinds) -> Iterator[tuple[str, Kinds]]:
 
 def type_of(kinds: Kinds) -> T.DataType:
     """Return the type for values of some kinds: several make a choice, none make null."""
-    each = [ATOMIC[letter] for letter in sorted(kinds.letters & set(ATOMIC))]
+    each = [LETTERS[letter] for letter in sorted(kinds.letters & set(LETTERS))]
     if BEYOND_LONG in kinds.letters:
         is_decimal = kinds.digits <= MAX_DIGITS
         each.append(T.DecimalType(kinds.digits, 0) if is_decimal else T.DoubleType())
