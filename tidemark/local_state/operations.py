@@ -17,8 +17,8 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.sqlite_files import stamp_of
 from tidemark.local_state.store.state_files import STATE_FILES, put_state_file
 
-FOLDER, LOG, LOCK = "operations", "operations.jsonl", "lock"
-OBJECTS, STATES, OPENED, ARRIVING = "objects", "states", "opened", "arriving"
+FOLDER, LOG, LOCK, ARRIVAL = "operations", "operations.jsonl", "lock", "arrival"
+OBJECTS, STATES, OPENED, LISTED, ARRIVING = "objects", "states", "opened", "listed", "arriving"
 FAILING = "failing"  # a file with the number of the operation that is to fail
 PUT, COPY, DELETE, RENAME = "put", "copy", "delete", "rename"
 """Kinds of operations on the lake; a copy is what a rename in S3 begins with."""
@@ -31,7 +31,7 @@ ITEMS = "items"
 DYNAMODB = "dynamodb"  # the first word of requests to it
 # Ends of the names of requests that change items: PutItem, TransactWriteItems, ExecuteStatement, …
 ITEM_SUFFIXES = ("Item", "Items", "Statement", "Transaction")
-TARGETS = "targets.json"  # tables whose items are rows
+AWAITED = "awaited.json"  # what must happen before an object that is held back arrives
 COPIES = "copies"  # of the databases of the commit that is recorded now
 EMBEDDED = "derby"  # folder of a home, and of a state
 PROVED = "proved"  # a file of homes of experiments: their runs change no other database
@@ -60,6 +60,23 @@ class Operation:
     places: tuple[str, ...]
     script: str = ""
     line: int | None = None
+
+
+@dataclass(frozen=True)
+class Awaited:
+    """What must happen before an object that is held back arrives.
+
+    Attributes:
+        uri: the object, if it arrives when a run has looked at its input; else a run must write.
+        look: how often its place must be listed; 0: a source must be opened.
+        sources: these sources.
+        tables: tables of DynamoDB whose items are rows.
+    """
+
+    uri: str = ""
+    look: int = 0
+    sources: Sequence[str] = ()
+    tables: Sequence[str] = ()
 
 
 def record_operations(home: Home) -> None:
@@ -103,14 +120,40 @@ def let_arrive_meanwhile(home: Home, uri: str, tables: Sequence[str] = ()) -> No
 
     A change of the items of a table in DynamoDB counts as a write.
     """
+    _hold_back(home, uri, Awaited(tables=tuple(tables)))
+
+
+def let_arrive_at_look(home: Home, uri: str, look: int, sources: Sequence[str]) -> None:
+    """Hold an object back until runs of the home, which records, have listed its place so often.
+
+    If no run lists it, the object arrives when the first source is opened: `look` is 0 then.
+    """
+    _hold_back(home, uri, Awaited(uri, look, () if look else tuple(sources)))
+
+
+def count_looks(home: Home, uri: str) -> int:
+    """Return how often the runs of a home have listed the place of an object."""
+    file = home.root / FOLDER / LISTED
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    return sum(_shows(uri, folder, is_deep=is_deep) for folder, is_deep in map(json.loads, lines))
+
+
+def _shows(uri: str, folder: str, *, is_deep: bool) -> bool:
+    """Return whether a listing of a folder, or of all URIs that begin so, has an object."""
+    path, prefix = uri.partition("://")[2], folder.partition("://")[2]
+    rest = path.removeprefix(prefix)
+    return path.startswith(prefix) and rest != "" and (is_deep or "/" not in rest)
+
+
+def _hold_back(home: Home, uri: str, awaited: Awaited) -> None:
     held = home.root / FOLDER / ARRIVING / home.local_path(uri).relative_to(home.lake)
     held.parent.mkdir(parents=True)
     home.local_path(uri).replace(held)
-    (home.root / FOLDER / TARGETS).write_text(json.dumps(list(tables)), encoding="utf-8")
+    (home.root / FOLDER / AWAITED).write_text(json.dumps(asdict(awaited)), encoding="utf-8")
 
 
-def has_arrived_meanwhile(home: Home) -> bool:
-    """Return whether a run has written, so that the object that was held back is there."""
+def has_arrived(home: Home) -> bool:
+    """Return whether the object that was held back is there."""
     return not any(one.is_file() for one in (home.root / FOLDER / ARRIVING).rglob("*"))
 
 
@@ -161,6 +204,9 @@ class Recorder:
         self._run_id = run_id
         self._folder = home.root / FOLDER
         self._opened = set[str]()
+        awaited = self._folder / AWAITED
+        found = json.loads(awaited.read_text(encoding="utf-8")) if awaited.is_file() else {}
+        self._awaited = Awaited(**found)
 
     def note_opened(self, uri: str) -> None:
         """Note that an object is read."""
@@ -169,6 +215,16 @@ class Recorder:
             with (self._folder / OPENED).open("a", encoding="utf-8") as file:
                 done = _lines_in(self._folder / LOG)
                 file.write(f"{json.dumps([self._run_id, uri, done])}\n")
+        if uri in self._awaited.sources:
+            self._arrive()
+
+    def note_listed(self, folder: str, *, is_deep: bool) -> None:
+        """Note that the objects in a folder were listed, or all whose URIs begin with it."""
+        with (self._folder / LISTED).open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps([folder, is_deep])}\n")
+        uri, look = self._awaited.uri, self._awaited.look
+        if look and count_looks(self._home, uri) >= look:
+            self._arrive()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -198,16 +254,14 @@ class Recorder:
         made = Operation(number, self._run_id, kind, places, script, line)
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(made)) + "\n")
-        if self._is_write(made):
+        if not self._awaited.uri and self._is_write(made):
             self._arrive()
 
     def _is_write(self, operation: Operation) -> bool:
         """Return whether an operation writes rows, and not how far the job has got."""
         if operation.kind != REQUEST:
             return operation.kind in (PUT, COPY, JDBC, WITHHELD)
-        targets = self._folder / TARGETS
-        tables = json.loads(targets.read_text(encoding="utf-8")) if targets.is_file() else []
-        return bool(set(tables).intersection(tables_changed(operation)))
+        return bool(set(self._awaited.tables).intersection(tables_changed(operation)))
 
     def _keep_embedded(self, number: int) -> None:
         """Keep the copies of embedded databases that the JVM has just made."""
@@ -218,13 +272,17 @@ class Recorder:
     def _arrive(self) -> None:
         """Let the objects appear that were held back, as new as they are now."""
         held = self._folder / ARRIVING
-        for file in [one for one in held.rglob("*") if one.is_file()]:
-            target = self._home.lake / file.relative_to(held)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = held / f"{file.name}.now"
-            shutil.copyfile(file, unfinished)  # the file itself may be linked elsewhere
-            unfinished.replace(target)
-            file.unlink()
+        if not held.is_dir():
+            return
+        with (self._folder / ARRIVAL).open("a+", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another process of the run may read, too
+            for file in [one for one in held.rglob("*") if one.is_file()]:
+                target = self._home.lake / file.relative_to(held)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                unfinished = held / f"{file.name}.now"
+                shutil.copyfile(file, unfinished)  # the file itself may be linked elsewhere
+                unfinished.replace(target)
+                file.unlink()
 
     def _keep_object(self, number: int, file: Path) -> None:
         """Keep an object as it is now: it may be deleted later, but is never changed in place."""

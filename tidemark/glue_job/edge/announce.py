@@ -69,6 +69,12 @@ def note_read(place: str) -> None:
         _edge.recorder.note_opened(place)
 
 
+def note_listed(prefix: str, *, is_deep: bool) -> None:
+    """Note which objects the run has listed, if anybody records it."""
+    if _edge is not None:
+        _edge.recorder.note_listed(prefix, is_deep=is_deep)
+
+
 def line_of(script: str) -> int | None:
     """Return the line of a script that makes a change now, whichever thread it runs in.
 

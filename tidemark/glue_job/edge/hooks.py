@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import unquote
 
-from tidemark.glue_job.edge.announce import announced, note_read, open_edge
+from tidemark.glue_job.edge.announce import announced, note_listed, note_read, open_edge
 from tidemark.glue_job.edge.jvm import SETTING, JvmEdge
 from tidemark.glue_job.edge.watched_databases import watch_databases
 from tidemark.glue_job.process.after_import import after_import
@@ -22,6 +22,7 @@ SCRIPT_NAME = "script-name"  # file of a run: the name in tracebacks, for its Py
 PARTS = ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "AbortMultipartUpload")
 READS = ("Get", "List", "Head", "Describe", "BatchGet", "TransactGet", "Query", "Scan", "Select")
 READS_OF = {"sts", "logs", "cloudwatch", "monitoring", "iam", "kms"}  # nothing of a job's state
+LISTS = ("ListObjects", "ListObjectsV2")
 PUTS = ("PutObject", "CopyObject", "CompleteMultipartUpload")
 # The parameter that says what a request changes.
 SUBJECTS = ("TableName", "Table", "JobName", "DatabaseName", "Name", "TopicArn", "QueueUrl")
@@ -78,7 +79,11 @@ def _announce_requests(module: ModuleType) -> None:
         if place := _read(service, operation_name, api_params):
             note_read(place)
         with announced(*changes):
-            return call(client, operation_name, api_params)
+            answer = call(client, operation_name, api_params)
+        if service == "s3" and operation_name in LISTS:
+            prefix = f"s3://{api_params['Bucket']}/{api_params.get('Prefix') or ''}"
+            note_listed(prefix, is_deep=not api_params.get("Delimiter"))
+        return answer
 
     module.BaseClient._make_api_call = announce
 

@@ -1,6 +1,7 @@
 """Takes the announcements of a run's JVM: a socket that only this user can reach.
 
-A connection sends `open<TAB>URI` for an object that it reads. Before a change it sends `enter`; it
+A connection sends `open<TAB>URI` for an object that it reads, and `list<TAB>URI` for a folder that
+it has listed. Before a change it sends `enter`; it
 makes the change after the answer `go`, and sends what it was: `leave<TAB>put<TAB>s3://bucket/key`,
 or only `leave` if the change failed. A backslash, a tab and the ends of lines within a key are
 escaped as in Java.
@@ -81,6 +82,8 @@ class _Connection(socketserver.StreamRequestHandler):
             try:
                 if words[0] == "open":
                     edge.recorder.note_opened(words[1])
+                elif words[0] == "list":
+                    edge.recorder.note_listed(f"{words[1].rstrip('/')}/", is_deep=False)
                 elif not self._change(edge):
                     return
             except RefusedError as error:

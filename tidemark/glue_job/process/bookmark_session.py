@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.glue_job.edge.announce import note_listed
 from tidemark.glue_job.process.commit_record import record_commit
-from tidemark.local_state.bookmarks.datasets_read import files_read, packed
+from tidemark.local_state.bookmarks.datasets_read import dataset_of_path, files_read, packed
 from tidemark.local_state.bookmarks.reading import Reading, read_s3_source
 from tidemark.local_state.bookmarks.skips import Earlier, renamed_contexts
 from tidemark.local_state.bookmarks.sources import Edges, Predicate, S3Source
@@ -246,6 +247,8 @@ def files_to_read(
     is_bookmarked = session is not None and session.open_source(ctx, source.name)
     edges = session.edges(ctx) if session and is_bookmarked else None
     reading = read_s3_source(source, folder_of, opened_at_ms, edges, predicate, earlier)
+    for path in source.paths:
+        note_listed(dataset_of_path(path), is_deep=True)
     for warning, about in reading.warnings:
         note(warning, about)
     note_files([file.path for file in reading.files], is_bookmarked=reading.next_state is not None)

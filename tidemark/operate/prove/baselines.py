@@ -14,6 +14,7 @@ from tidemark.local_state.operations import (
     WITHHELD,
     Operation,
     changes_items,
+    count_looks,
     read_opened,
     read_operations,
     record_operations,
@@ -56,6 +57,11 @@ class Baseline:
     jobs: Mapping[str, str]
     opened: Sequence[tuple[str, str]]
     other_stores: OtherStores = NO_OTHER_STORES
+
+    @property
+    def looks(self) -> int:
+        """How often the run has listed the place of the newest file."""
+        return count_looks(self.outcome.home, self.sources[-1]) if self.sources else 0
 
     @property
     def has_written(self) -> bool:

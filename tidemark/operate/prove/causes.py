@@ -97,6 +97,12 @@ SKIPS = (
     "let a run end early only if there is nothing new to read, such as no rows, and not because "
     "the target, or a part of it, is there",
 )
+UP_TO_MARK = (
+    "take the high mark before the rows are read, and read up to it: windows do, with "
+    "high=newest(rows), and so do bookmarks; a job that moves or deletes its input lists it "
+    "once, and moves only what it has read"
+)
+READ_UNSEEN = "the run notes as read what arrived after it had read", UP_TO_MARK
 NO_WRITE = Cause("the next run does not make what the first run made", REPEATABLE)
 WHY: dict[object, tuple[str, str]] = {
     ("again", "doubled"): (
@@ -127,11 +133,12 @@ WHY: dict[object, tuple[str, str]] = {
         "what arrives last wins at {place}, also if it is older",
         "keep the newest row of each key by a column of the data: merge_window does",
     ),
-    ("meanwhile", "lost"): (
-        "the run notes as read what arrived after it had read",
-        "take the high mark before the rows are read, and read up to it: windows do, with "
-        "high=newest(rows), and so do bookmarks; a job that moves or deletes its input lists it "
-        "once, and moves only what it has read",
+    ("meanwhile", "lost"): READ_UNSEEN,
+    ("reading", "lost"): READ_UNSEEN,
+    ("reading", "doubled"): (
+        "the run reads what arrived after it had looked how far to note, so the next run reads it "
+        "again",
+        UP_TO_MARK,
     ),
     ("parts", "changed"): (
         "what {place} writes depends on which rows arrive in one run",

@@ -17,6 +17,7 @@ from tidemark.operate.prove.judge import do_names_vary, judge
 from tidemark.operate.prove.judged import WORST, TargetRows, worst
 from tidemark.operate.prove.trials import Wanted
 
+ARRIVALS = ("order", "meanwhile", "reading")  # kinds in which a file arrives late
 Done: TypeAlias = Sequence[tuple[Wanted, Outcome]]
 
 
@@ -53,7 +54,7 @@ def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
     }
     return [
         replace(one, cause=plain[one.verdict])
-        if one.experiment.kind in ("order", "meanwhile") and one.cause and plain.get(one.verdict)
+        if one.experiment.kind in ARRIVALS and one.cause and plain.get(one.verdict)
         else one
         for one in findings
     ]
@@ -120,7 +121,7 @@ def _finding(
         target = next((one.target for one in counting if one.verdict == verdict), "")
         around = baseline.around(experiment, target)
         # A run that finds a target may do what the first one did not: delete it, for example.
-        if experiment.kind in ("parts", "again", "order", "meanwhile"):
+        if experiment.kind in ("parts", "again", *ARRIVALS):
             around += [one for one in read_operations(outcome.home) if is_of(one, target)]
         has_ended = bool(outcome.trials and outcome.trials[0].failure)
         cause = cause_of(

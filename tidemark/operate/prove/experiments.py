@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal, get_args
 
@@ -32,6 +32,7 @@ Kind = Literal[
     "parts",
     "order",
     "meanwhile",
+    "reading",
     "twice",
     "replaced",
     "rewind",
@@ -45,6 +46,7 @@ TITLES: Mapping[Kind, str] = {
     "parts": "new files in parts, a run for each",
     "order": "new files in the reverse order",
     "meanwhile": "a file arrives while the run writes",
+    "reading": "a file arrives while the run reads",
     "twice": "a file delivered twice",
     "replaced": "a file overwritten with the same rows",
     "rewind": "rewound with --clear, and run again",
@@ -74,6 +76,7 @@ class Experiment:
         is_in_increment: whether it is in a run that adds to what an earlier run has made.
         is_late: whether a file arrives between a crash and the next run.
         moment: when an executor is killed.
+        look: how often the run has listed the place of a file before that arrives; 0 without.
         not_tried: why the experiment is not carried out; empty if it is.
     """
 
@@ -84,6 +87,7 @@ class Experiment:
     is_in_increment: bool = False
     is_late: bool = False
     moment: Moment = FIRST
+    look: int = 0
     not_tried: str = ""
 
 
@@ -91,17 +95,23 @@ def at_once(
     new_files: int,
     impossible: Mapping[str, str],
     moments: Sequence[Moment] = (FIRST,),
+    looks: int = 0,
 ) -> list[Experiment]:
-    """Return the experiments for which nothing but the first run must be known."""
+    """Return the experiments for which nothing but the first run must be known.
+
+    That has so often listed the place of its newest file.
+    """
     why_not = dict(impossible)
-    for kind in ("parts", "order", "meanwhile"):
+    for kind in ("parts", "order", "meanwhile", "reading"):
         if new_files < 2:
             why_not[kind] = "it needs two new files, and the run read fewer"
     for kind in ("twice", "replaced"):
         if not new_files:
             why_not[kind] = "the run read no file as a new one"
     found = [Experiment(kind, TITLES[kind], not_tried=why_not.get(kind, "")) for kind in TITLES]
-    plan = [one for one in found if one.kind != "executors"]
+    plan = [one for one in found if one.kind not in ("executors", "reading")]
+    reading = next(one for one in found if one.kind == "reading")
+    plan += [replace(reading, look=one) for one in ([0] if reading.not_tried else between(looks))]
     if why := why_not.get("executors", ""):
         return [*plan, Experiment("executors", TITLES["executors"], not_tried=why)]
     return [*plan, *(Experiment("executors", killed_at(one), moment=one) for one in moments)]
@@ -118,8 +128,7 @@ def of_changes(
 
     An increment is a run that adds to an earlier one. All crashes are tried there; in the first run
     the most telling ones, and the first one within what a line changes. Crashes of the run before
-    it
-    are followed by a late file.
+    it are followed by a late file.
     """
     found = crashes(increment, is_in_increment=True) or crashes(first)
     edges = [one for one in crashes(first) if _telling(first, one.after) == EDGE]
@@ -152,6 +161,12 @@ def _first_of_lines(found: Sequence[Experiment]) -> list[Experiment]:
         if one.operation is not None:
             of_lines.setdefault((one.operation.run_id, place_of(one.operation)), one)
     return list(of_lines.values())
+
+
+def between(looks: int) -> list[int]:
+    """Return the listings after which a file arrives: each is followed by another, if any is."""
+    last = max(looks - 1, min(looks, 1))
+    return sorted({min(1, last), (last + 1) // 2, last})
 
 
 def drawn_moments(

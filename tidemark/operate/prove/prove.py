@@ -62,7 +62,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             bench = replace(bench, reserve=FOR_COMPARISON * wish.budget_s)
         queue = Queue(bench, threads, began, say)
         moments = drawn_moments(first.operations, draws, wish.moments)
-        early = at_once(len(first.sources), _impossible(bench, first), moments)
+        early = at_once(len(first.sources), _impossible(bench, first), moments, first.looks)
         early = [one for one in early if wish.wants(one.kind)]
         if bench.deadline is None:  # what takes longest goes on beside all the others
             early.sort(key=lambda one: one.kind not in OWN_JVM_KINDS)

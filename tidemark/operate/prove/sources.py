@@ -65,11 +65,13 @@ def _newer(base: Home, outcome: Outcome, uris: set[str]) -> set[str]:
 def _of_large_folders(outcome: Outcome) -> set[str]:
     """Return what was read, except targets, scripts and sources with one file."""
     puts = [one for one in read_operations(outcome.home) if one.kind in (PUT, COPY)]
-    left_out = (f"s3://{SCRIPTS}/", *(f"{_root_of(one.places[-1])}/" for one in puts))
+    targets = {_root_of(one.places[-1]) for one in puts}
     folders = defaultdict(set)
     for _, uri in read_opened(outcome.home):
         name = uri.rpartition("/")[2]
-        if "://" in uri and not uri.startswith(left_out) and not name.startswith(("_", ".")):
+        is_data = "://" in uri and not name.startswith(("_", "."))
+        # Not below a target: a mark may stand above the folder with the input.
+        if is_data and not uri.startswith(f"s3://{SCRIPTS}/") and _root_of(uri) not in targets:
             folders[_root_of(uri)].add(uri)
     return {uri for files in folders.values() if len(files) > 1 for uri in files}
 

@@ -12,7 +12,8 @@ from tidemark.local_state.lost_executor import has_lost, lose_executor
 from tidemark.local_state.operations import (
     COPY,
     PUT,
-    has_arrived_meanwhile,
+    has_arrived,
+    let_arrive_at_look,
     let_arrive_meanwhile,
     let_fail_once,
     record_operations,
@@ -38,7 +39,10 @@ from tidemark.operate.versions.targets import Files, changed_targets, files_of
 from tidemark.operate.versions.trial import Trial
 
 NONE_LOST = "no executor has written an object"
-NOTHING_WRITTEN = "the run has written nothing"
+NOT_ARRIVED = {
+    "meanwhile": "the run has written nothing",
+    "reading": "the run has neither listed nor read a new file",
+}
 STOPPED = "the budget ended while it ran, and it was stopped"
 
 
@@ -84,8 +88,8 @@ def _make_comparable(bench: Bench, wanted: Wanted, home: Home, trials: Sequence[
     if wanted.experiment.kind == "executors" and not has_lost(home):
         number = wanted.experiment.moment.number
         return NONE_LOST if number == 1 else f"the executors have made fewer than {number} changes"
-    if wanted.experiment.kind == "meanwhile" and not has_arrived_meanwhile(home):
-        return NOTHING_WRITTEN
+    if wanted.experiment.kind in NOT_ARRIVED and not has_arrived(home):
+        return NOT_ARRIVED[wanted.experiment.kind]
     has_newer = wanted.experiment.kind == "versions" and wanted.of.other_stores.databases
     version = bench.subject.newest if has_newer else ""  # no older Derby opens what one has
     try:
@@ -141,6 +145,14 @@ def _meanwhile(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[T
     home = linked_home(bench.base, folder)
     record_operations(home)
     let_arrive_meanwhile(home, wanted.of.sources[-1], wanted.of.other_stores.items)
+    return home, [bench.run(home), bench.run(home)]
+
+
+def _reading(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    """Let a file arrive when the run has looked at its input; run again after it."""
+    home = linked_home(bench.base, folder)
+    record_operations(home)
+    let_arrive_at_look(home, wanted.of.sources[-1], wanted.experiment.look, wanted.of.sources)
     return home, [bench.run(home), bench.run(home)]
 
 
@@ -221,6 +233,7 @@ _PREPARED: dict[str, Callable[[Bench, Wanted, Path], tuple[Home, list[Trial]]]] 
     "again": _again,
     "order": _order,
     "meanwhile": _meanwhile,
+    "reading": _reading,
     "twice": _twice,
     "replaced": _replaced,
     "rewind": _rewind,

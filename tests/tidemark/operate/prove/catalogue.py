@@ -323,6 +323,45 @@ if new.count():
 """,
         "deeleeel",
     ),
+    # A mark of one look at the input, and rows of another one.
+    case(
+        "watermark-of-an-earlier-look",
+        WINDOWS
+        + """
+head = marks.latest(args["JOB_NAME"])
+low = head.watermarks["id"] if head else 0
+high = rows.agg(F.max("id")).first()[0]
+if high > low:
+    again = spark.read.schema(SCHEMA).json("s3://lake/in/")
+    again.where(F.col("id") > low).write.mode("append").parquet(OUT)
+    marks.advance(job_id=args["JOB_NAME"], run_id=args["JOB_RUN_ID"], to={"id": high}, base=head)
+""",
+        "deeleeeed",
+    ),
+    case(
+        "keys-of-a-later-look",
+        HEAD
+        + """
+import boto3
+
+s3 = boto3.client("s3")
+
+def keys():
+    found = s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", [])
+    return sorted(one["Key"] for one in found)
+
+done = [one["Key"] for one in s3.list_objects_v2(Bucket="lake", Prefix="done").get("Contents", [])]
+before = s3.get_object(Bucket="lake", Key="done")["Body"].read().decode() if done else ""
+new = [f"s3://lake/{key}" for key in keys() if key > before]
+if new:
+    rows = spark.read.schema(SCHEMA).json(new)
+    high = keys()[-1]
+    rows.write.mode("overwrite").parquet(f"{OUT}after={before[3:] or 'none'}/")
+    s3.put_object(Bucket="lake", Key="done", Body=high)
+""",
+        "eeelee-el",
+        ignore=("after",),
+    ),
     # Objects that boto3 writes.
     case(
         "boto3-fixed-key",

@@ -86,7 +86,8 @@ def case(
     """Return a case; its verdicts are those of the kinds, in their order.
 
     They are given by their first letters: e, l, d, c, f, a, and - for not tried. A file that
-    arrives meanwhile is `equal`, unless an eighth letter says otherwise.
+    arrives while the run writes is `equal`, unless an eighth letter says otherwise; a ninth one is
+    for a file that arrives while the run reads, if that differs.
     """
     kinds = ("crash", "again", "parts", "order", "twice", "replaced", "rewind")
     words = {
@@ -98,9 +99,9 @@ def case(
         "a": "accepted",
         "-": "not tried",
     }
-    *of_kinds, meanwhile = verdicts if len(verdicts) > len(kinds) else f"{verdicts}e"
+    of_kinds, meanwhile = verdicts[: len(kinds)], verdicts[len(kinds) :] or "e"
     expected = {kind: words[one] for kind, one in zip(kinds, of_kinds, strict=True)}
-    expected["meanwhile"] = words[meanwhile]
+    expected["meanwhile"], expected["reading"] = words[meanwhile[0]], words[meanwhile[-1]]
     if error:  # else it depends on which tasks were done when one failed
         expected["error"] = error
     return Case(name, script, expected, arguments, ignore)

@@ -138,10 +138,20 @@ def test_executors_are_lost_after_the_first_change_and_at_moments_that_are_drawn
 
 
 @pytest.mark.parametrize(
+    ("looks", "after"),
+    [(0, [0]), (1, [1]), (2, [1]), (3, [1, 2]), (4, [1, 2, 3]), (9, [1, 4, 8])],
+)
+def test_a_file_arrives_between_two_listings(looks, after):
+    found = [one.look for one in at_once(4, {}, looks=looks) if one.kind == "reading"]
+
+    assert found == after
+
+
+@pytest.mark.parametrize(
     ("files", "not_tried"),
     [
-        (1, {"parts", "order", "meanwhile"}),
-        (0, {"parts", "order", "meanwhile", "twice", "replaced"}),
+        (1, {"parts", "order", "meanwhile", "reading"}),
+        (0, {"parts", "order", "meanwhile", "reading", "twice", "replaced"}),
     ],
 )
 def test_what_cannot_be_tried_says_why(files, not_tried):

@@ -15,7 +15,9 @@ from tidemark.local_state.operations import (
     COPIES,
     FOLDER,
     Recorder,
-    has_arrived_meanwhile,
+    count_looks,
+    has_arrived,
+    let_arrive_at_look,
     let_arrive_meanwhile,
     let_fail_once,
     read_first,
@@ -137,6 +139,50 @@ def test_an_object_that_is_held_back_arrives_with_the_first_write(tmp_path):
     assert arrived.stat().st_mtime_ns > (base.lake / "lake" / "in" / "a").stat().st_mtime_ns
 
 
+@pytest.mark.parametrize(
+    ("folder", "is_deep", "shows"),
+    [
+        ("s3://lake/in/", False, True),
+        ("s3a://lake/in/", False, True),
+        ("s3://lake/", True, True),
+        ("s3://lake/i", True, True),
+        ("s3://lake/", False, False),
+        ("s3://lake/in/a", True, False),
+        ("s3://lake/out/", True, False),
+    ],
+)
+def test_an_object_that_is_held_back_arrives_after_a_listing_of_its_place(
+    tmp_path, folder, is_deep, shows
+):
+    home = linked_home(new_home(tmp_path / "base"), tmp_path / "home")
+    record_operations(home)
+    let_arrive_at_look(home, "s3://lake/in/a", 2, ["s3://lake/in/a"])
+    recorder = Recorder(home, "jr_1")
+    change(home, recorder, ("put", "out/b", ""), 1)
+    recorder.note_opened("s3://lake/in/a")
+
+    for count in (1, 2):
+        assert not has_arrived(home)
+        recorder.note_listed(folder, is_deep=is_deep)
+        assert count_looks(home, "s3://lake/in/a") == count * shows
+
+    assert has_arrived(home) is shows
+    assert (home.lake / "lake" / "in" / "a").exists() is shows
+
+
+def test_an_object_whose_place_is_not_listed_arrives_when_a_source_is_opened(tmp_path):
+    home = linked_home(new_home(tmp_path / "base"), tmp_path / "home")
+    record_operations(home)
+    let_arrive_at_look(home, "s3://lake/in/a", 0, ["s3://lake/in/a", "s3://lake/in/other"])
+    recorder = Recorder(home, "jr_1")
+
+    recorder.note_opened("s3://lake/out/b")
+    assert not has_arrived(home)
+    recorder.note_opened("s3://lake/in/other")
+
+    assert has_arrived(home)
+
+
 def test_items_of_a_target_are_a_write_and_watermarks_are_not(tmp_path):
     home = linked_home(new_home(tmp_path / "base"), tmp_path / "home")
     record_operations(home)
@@ -146,7 +192,7 @@ def test_items_of_a_target_are_a_write_and_watermarks_are_not(tmp_path):
     for table in ("glue-watermarks", "orders"):
         with recorder.alone():
             recorder.record("request", (f"dynamodb UpdateItem {table}",))
-        found.append(has_arrived_meanwhile(home))
+        found.append(has_arrived(home))
 
     assert found == [False, True]
 

@@ -13,9 +13,10 @@ import org.apache.hadoop.conf.Configuration;
 /**
  * Announces each change of the lake to who records it, one at a time: one connection for each JVM.
  *
- * A line goes out and `go` comes back: `enter` before a change, `leave` with what it was after it, and
- * `open` with an object that is read. If no property names a socket, nothing is announced. A thread of its own talks, because an interrupt
- * (of a task that Spark ends) would close the connection of all.
+ * A line goes out and `go` comes back: `enter` before a change, `leave` with what it was after it,
+ * `open` with an object that is read, and `list` with a folder that was listed. If no property names a
+ * socket, nothing is announced. A thread of its own talks, because an interrupt (of a task that Spark
+ * ends) would close the connection of all.
  */
 public class Edge {
     /** The Hadoop property with the path of the socket. */
@@ -85,12 +86,21 @@ public class Edge {
 
     /** Tells that an object is read. */
     public void opened(String place) throws IOException {
+        tell("open", place);
+    }
+
+    /** Tells that a folder was listed. */
+    public void listed(String place) throws IOException {
+        tell("list", place);
+    }
+
+    private void tell(String what, String place) throws IOException {
         if (path.isEmpty()) {
             return;
         }
         turn.lock();
         try {
-            ask("open\t" + escaped(place) + "\n");
+            ask(what + "\t" + escaped(place) + "\n");
         } finally {
             turn.unlock();
         }

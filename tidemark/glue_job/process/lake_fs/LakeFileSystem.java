@@ -100,6 +100,7 @@ public class LakeFileSystem extends FileSystem {
                 found.add(status(new File(folder, names[i]), below));
             }
         }
+        edge.listed(qualified.toString());
         return (FileStatus[]) found.toArray(new FileStatus[0]);
     }
 
