@@ -51,7 +51,7 @@ class Recorder:
         """Answer one JVM until it leaves."""
         with connection, connection.makefile("rw", encoding="utf-8", newline="\n") as lines:
             while line := lines.readline():
-                if line.startswith("open\t"):
+                if line.startswith(("open\t", "list\t")):
                     _say(lines)
                     continue
                 assert line == "enter\n"

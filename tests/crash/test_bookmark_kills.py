@@ -192,9 +192,8 @@ def test_bookmark_is_the_old_or_the_new_version_after_a_kill(step, copy_job):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    "version", ["5.1", pytest.param("6.0", marks=pytest.mark.nightly)], indirect=True
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("version", ["5.1", "6.0"], indirect=True)
 def test_spark_job_that_was_killed_after_its_write_copies_the_same_again(
     spark, spark_home, s3, tmp_path, monkeypatch, jvms, version
 ):

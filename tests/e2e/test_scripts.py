@@ -68,6 +68,7 @@ def test_a_mapping_of_nested_json(submit, land, home):
     ]
 
 
+@pytest.mark.nightly
 def test_a_join_with_functions(submit, land):
     land("landing/customers/a.csv", "customerId,name,share", "1,Ann,2024", "2,Bob,", "3,Cyd,2023")
 

@@ -80,8 +80,7 @@ def _announce_requests(module: ModuleType) -> None:
             note_read(place)
         with announced(*changes):
             answer = call(client, operation_name, api_params)
-        if service == "s3" and operation_name in LISTS:
-            prefix = f"s3://{api_params['Bucket']}/{api_params.get('Prefix') or ''}"
+        if prefix := _listed(service, operation_name, api_params):
             note_listed(prefix, is_deep=not api_params.get("Delimiter"))
         return answer
 
@@ -98,6 +97,13 @@ def _read(service: str, name: str, parameters: Mapping[str, Any]) -> str:
     if isinstance(source, str):
         return f"s3://{unquote(source.partition('?')[0].lstrip('/'))}"
     return f"s3://{source['Bucket']}/{source['Key']}" if source else ""
+
+
+def _listed(service: str, name: str, parameters: Mapping[str, Any]) -> str:
+    """Return with what the URIs begin that a request of boto3 lists; empty if it lists none."""
+    if service != "s3" or name not in LISTS:
+        return ""
+    return f"s3://{parameters['Bucket']}/{parameters.get('Prefix') or ''}"
 
 
 def _changes(service: str, name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:

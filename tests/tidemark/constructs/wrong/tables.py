@@ -85,11 +85,11 @@ WRONG = {
     ),
     "col struct open": (
         lambda w: tc.Column("a", "struct<x:int"),
-        "column 'a' has the type 'struct<x:int': it ends where ',' or",
+        "column 'a' has the type 'struct<x:int': 'struct<x:int' does not have the form",
     ),
     "col array none": (
         lambda w: tc.Column("a", "array"),
-        "column 'a' has the type 'array': it ends where '<' should be",
+        "column 'a' has the type 'array': 'array' does not have the form array<type>",
     ),
     "proj enum comma": (
         lambda w: tc.EnumProjection(["a,b"]),

@@ -15,7 +15,7 @@ import pytest
 
 from tidemark.glue_job.edge import announce
 from tidemark.glue_job.edge.announce import Edge, announced, line_of
-from tidemark.glue_job.edge.hooks import _changes, _read
+from tidemark.glue_job.edge.hooks import _changes, _listed, _read
 from tidemark.glue_job.edge.jvm import EXECUTOR, JvmEdge
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import (
@@ -26,6 +26,7 @@ from tidemark.local_state.lost_executor import (
 )
 from tidemark.local_state.operations import (
     Recorder,
+    count_looks,
     read_opened,
     read_operations,
     record_operations,
@@ -108,11 +109,14 @@ def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):
         assert other.recv(3) == b"go\n"
         ask(other, b"leave\n")
         ask(one, b"open\ts3://lake/in\n")
+        ask(one, b"list\ts3://lake/in\n")
     jvm.close()
 
     (found,) = read_operations(home)
     assert (found.kind, found.places) == ("put", ("s3://lake/a\tb",))
     assert read_opened(home) == [("jr_1", "s3://lake/in")]
+    assert count_looks(home, "s3://lake/in/a") == 1
+    assert count_looks(home, "s3://lake/in/day=1/a") == 0
     assert not jvm.path.parent.exists()
 
 
@@ -230,3 +234,17 @@ def test_requests_of_boto3_that_change_something_are_announced(service, name, pa
 )
 def test_requests_of_boto3_that_read_tell_what(service, name, parameters, place):
     assert _read(service, name, parameters) == place
+
+
+@pytest.mark.parametrize(
+    ("service", "name", "parameters", "prefix"),
+    [
+        ("s3", "ListObjectsV2", {"Bucket": "lake", "Prefix": "in/"}, "s3://lake/in/"),
+        ("s3", "ListObjects", {"Bucket": "lake"}, "s3://lake/"),
+        ("s3", "ListBuckets", {}, ""),
+        ("s3", "GetObject", {"Bucket": "lake", "Key": "in/a"}, ""),
+        ("dynamodb", "ListTables", {}, ""),
+    ],
+)
+def test_requests_of_boto3_that_list_objects_tell_where(service, name, parameters, prefix):
+    assert _listed(service, name, parameters) == prefix

@@ -44,6 +44,7 @@ def written(shop):
     return sorted(lines)
 
 
+@pytest.mark.nightly
 def test_a_table_that_a_job_makes_is_read_by_another_job_through_its_bookmark(run):
     run, shop = run
     put(shop, "1.json", {"id": 1, "country": "PT"}, {"id": 2, "country": "SI"})

@@ -226,6 +226,7 @@ def test_a_deletion_that_is_killed_leaves_no_part_that_is_taken_for_all(
     assert len(left_in(places)) == 1
 
 
+@pytest.mark.nightly
 def test_an_environment_whose_python_is_uninstalled_is_made_again(places, uv):
     uv()
     python = make.spark_for("6.0").python
