@@ -36,7 +36,7 @@ from tidemark.constructs.jobs.connections import (
     StageNetwork,
     connections_of,
 )
-from tidemark.constructs.jobs.job_checks import check_reason
+from tidemark.constructs.jobs.job_checks import acknowledge
 from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.secrets import read_secrets
@@ -168,10 +168,7 @@ class Crawler(Construct):
         Raises:
             JobDefinitionError: the rule does not exist, or the reason is missing.
         """
-        check_reason(self.name, rule, reason)
-        cdk.Validations.of(self).acknowledge(
-            cdk.Acknowledgment(id=f"tidemark::{rule}", reason=reason)
-        )
+        acknowledge(self, f"crawler '{self.name}'", rule, reason)
 
     def _statements(
         self,

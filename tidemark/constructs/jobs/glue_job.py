@@ -18,9 +18,9 @@ from tidemark.constructs.jobs.glue_arguments import merged, pipeline_arguments
 from tidemark.constructs.jobs.iceberg_settings import with_iceberg
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, merge_own, render_arguments
 from tidemark.constructs.jobs.job_checks import (
+    acknowledge,
     check_are_here,
     check_modules,
-    check_reason,
     check_script,
 )
 from tidemark.constructs.jobs.job_metadata import metadata_of
@@ -199,10 +199,7 @@ class GlueJob(Construct):
         Raises:
             JobDefinitionError: the rule does not exist, or the reason is missing.
         """
-        check_reason(self.name, rule, reason)
-        cdk.Validations.of(self).acknowledge(
-            cdk.Acknowledgment(id=f"tidemark::{rule}", reason=reason)
-        )
+        acknowledge(self, f"job '{self.name}'", rule, reason)
 
     @property
     def output(self) -> Dataset:

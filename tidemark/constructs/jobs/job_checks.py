@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import aws_cdk as cdk
+from constructs import IConstruct
 
 from tidemark.checks.graph.rules import RULES
 from tidemark.constructs.overrides import RULE as OVERRIDDEN
@@ -60,8 +61,8 @@ def check_are_here(
             check_account(f"job '{job}'", stack, what, part.stack.account)
 
 
-def check_reason(job: str, rule: str, reason: str) -> None:
-    """Raise unless a rule that a job acknowledges exists, and a reason is given.
+def acknowledge(owner: IConstruct, what: str, rule: str, reason: str) -> None:
+    """Accept a finding of a graph rule at a construct, such as the job 'orders'.
 
     Raises:
         JobDefinitionError: the rule does not exist, or the reason is missing.
@@ -69,14 +70,15 @@ def check_reason(job: str, rule: str, reason: str) -> None:
     known = [*RULES, OVERRIDDEN]
     if rule not in known:
         raise JobDefinitionError(
-            f"job '{job}' acknowledges the rule {rule!r}; allowed: {', '.join(known)}; copy the "
+            f"{what} acknowledges the rule {rule!r}; allowed: {', '.join(known)}; copy the "
             "name from the finding"
         )
     if not reason.strip():
         raise JobDefinitionError(
-            f"job '{job}' acknowledges '{rule}' with the reason {reason!r}; allowed: a string; say "
-            "why it is acceptable here"
+            f"{what} acknowledges '{rule}' with the reason {reason!r}; allowed: a string; say why "
+            "it is acceptable here"
         )
+    cdk.Validations.of(owner).acknowledge(cdk.Acknowledgment(id=f"tidemark::{rule}", reason=reason))
 
 
 def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) -> None:
