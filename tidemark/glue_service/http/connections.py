@@ -126,7 +126,7 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
     is_ours = False
     is_refused = False  # the body of a refused request is arriving
     ends_s: float | None = None  # when a refused client had time to read why
-    close_when_flushed = False
+    _is_last = False  # the response that is being sent
 
     def parser_class(self, adj: Adjustments) -> _Parser:
         """Return the parser of the next request."""
@@ -156,21 +156,34 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
         """Read what the client sends; drop the body of a refused request."""
         if not self.is_refused:
             return bool(super().received(data))
-        self.will_close = self.ends_s is not None and self.ends_s < time.monotonic()
+        if self.ends_s is not None and self.ends_s < time.monotonic():
+            self.will_close = True
         return False
+
+    @property
+    def close_when_flushed(self) -> bool:
+        """Whether waitress closes the connection after the response."""
+        # Not that of a refused client: it would be reset while it sends, before it reads why.
+        return self._is_last and not self.is_refused
+
+    @close_when_flushed.setter
+    def close_when_flushed(self, is_last: bool) -> None:
+        self._is_last = is_last
+
+    def writable(self) -> bool:
+        """Whether there is something to send, or to end."""
+        return bool(super().writable() or self._must_say_end())
+
+    def _must_say_end(self) -> bool:
+        return self.is_refused and self._is_last and self.ends_s is None
 
     def handle_write(self) -> None:
         """Send more; a client that is refused while it sends can read why before the end."""
-        ends = self.is_refused and self.close_when_flushed
-        if ends:
-            self.close_when_flushed = False  # waitress would close before the client reads
         super().handle_write()
-        if ends and self.connected:
-            self.close_when_flushed = self.total_outbufs_len > 0
-            if not self.close_when_flushed:
-                self.ends_s = time.monotonic() + LINGER_S
-                with suppress(OSError):
-                    self.socket.shutdown(socket.SHUT_WR)
+        if self._must_say_end() and self.connected and not self.total_outbufs_len:
+            self.ends_s = time.monotonic() + LINGER_S
+            with suppress(OSError):
+                self.socket.shutdown(socket.SHUT_WR)
 
     def handle_close(self) -> None:
         """Close the connection, and the file of an unfinished body."""

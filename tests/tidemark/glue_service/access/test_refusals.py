@@ -7,6 +7,7 @@ import hashlib
 import http.client
 import json
 import shutil
+import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -26,8 +27,9 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 from tests.signing import REGION, raw, signed
-from tests.waiting import BOUND_S
+from tests.waiting import BOUND_S, wait_until
 from tidemark.glue_service.access.signature_v4 import ChunkSignatures, Scope, signing_key
+from tidemark.glue_service.http import connections
 from tidemark.glue_service.http.serving import Options
 from tidemark.local_state.access_key import access_key
 
@@ -270,6 +272,27 @@ def test_a_client_that_sends_all_first_can_read_why_it_is_refused(port):
 
     assert (answer.status, b"AccessDenied" in answer.read()) == (403, True)
     connection.close()
+
+
+def test_a_refused_client_that_sends_on_is_cut_off(port, monkeypatch):
+    monkeypatch.setattr(connections, "LINGER_S", 0.1)
+    place = urlsplit(port.url)
+    with socket.create_connection((place.hostname, place.port), timeout=BOUND_S) as client:
+        client.sendall(
+            raw("PUT", "/bucket/a", {"Host": place.netloc, "Content-Length": "5000000000"})
+        )
+        answer = client.recv(65536)
+
+        def is_cut_off():
+            try:
+                client.sendall(b"x")
+            except (BrokenPipeError, ConnectionResetError):
+                return True
+            return False
+
+        wait_until(is_cut_off)
+
+    assert answer.startswith(b"HTTP/1.1 403 ")
 
 
 def test_a_body_of_json_that_is_too_large_is_refused_by_its_head(port):
