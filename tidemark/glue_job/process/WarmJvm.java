@@ -1,5 +1,7 @@
 package dev.tidemark.jvm;
 
+import java.io.File;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.io.StringReader;
 import java.lang.reflect.Field;
@@ -72,7 +74,9 @@ public class WarmJvm {
     private static Py4JServer server;
 
     /** Remembers the state of this JVM before any run: each run brings all settings of Spark itself. */
-    public static void remember() {
+    public static void remember() throws IOException {
+        // Java keeps the folder of the first temporary file, and that of a run is deleted at its end.
+        File.createTempFile("first", null).delete();
         properties = (Properties) System.getProperties().clone();
         Iterator names = properties.stringPropertyNames().iterator();
         while (names.hasNext()) {

@@ -198,6 +198,20 @@ def test_every_nasty_script_is_run():
     assert sorted(name for names in TOGETHER.values() for name in names) == sorted(NASTY)
 
 
+TEMPORARY = """
+from pyspark.sql import SparkSession
+jvm = SparkSession.builder.getOrCreate()._jvm
+jvm.java.io.File.createTempFile("first", ".tmp").deleteOnExit()
+"""
+
+
+def test_a_run_makes_temporary_files_after_one_that_made_the_first(bench, one_jvm):
+    # Java looks once where they are: libraries in jars, such as that of zstd, are unpacked there.
+    for jvm in (None, "warm"):
+        seen = bench.run(one_jvm, TEMPORARY)
+        assert (seen.run.state, seen.run.jvm) == ("SUCCEEDED", jvm or seen.run.jvm), seen.stderr
+
+
 ENDLESS = START + dedent("""
     print("ready", flush=True)
     spark.range(10**12).selectExpr("uuid()").write.parquet("s3://data/never/")
