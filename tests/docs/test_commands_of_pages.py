@@ -43,6 +43,7 @@ def test_a_bookmark_is_tried(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.stress
+@pytest.mark.nightly
 def test_the_local_data_catalog_is_filled_and_listed(run: Run, tmp_path: Path) -> None:
     lake = Home.open(tmp_path / ".tidemark").lake
     for day in ("day=1", "day=2"):

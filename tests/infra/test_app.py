@@ -102,6 +102,7 @@ def test_a_bad_cdk_json_ends_with_one_line_and_code_2(project, text, message):
 
 
 @pytest.mark.synth
+@pytest.mark.nightly
 def test_a_job_script_that_is_not_there_ends_with_one_line_and_code_2(project):
     (project / "libs").mkdir()
 

@@ -223,7 +223,7 @@ class Recorder:
         with (self._folder / LISTED).open("a", encoding="utf-8") as file:
             file.write(f"{json.dumps([folder, is_deep])}\n")
         uri, look = self._awaited.uri, self._awaited.look
-        if look and count_looks(self._home, uri) >= look:
+        if look and not has_arrived(self._home) and count_looks(self._home, uri) >= look:
             self._arrive()
 
     @contextmanager

@@ -22,7 +22,7 @@ from tests.tidemark.adopt.apps import (
     synthesized,
 )
 
-pytestmark = pytest.mark.synth
+pytestmark = [pytest.mark.synth, pytest.mark.nightly]  # of every change: test_adopt_synth
 
 JOB = {"name": "glueetl", "script_location": "s3://code/paint.py"}
 SCRIPT = """import sys

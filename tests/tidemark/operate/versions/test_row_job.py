@@ -131,7 +131,9 @@ def test_names_that_differ_by_case_are_two_columns(spark, of_sql):
     assert is_equal(of_sql("SELECT 1 AS a, 2 AS A", "SELECT 1 AS a, 2 AS A"))
 
 
-@pytest.mark.parametrize("kind", ["parquet", "json", "csv"])
+@pytest.mark.parametrize(
+    "kind", ["parquet", *(pytest.param(it, marks=pytest.mark.nightly) for it in ("json", "csv"))]
+)
 def test_times_of_the_run_are_left_out_beside_older_ones(of_sql, kind):
     def rows(seconds):
         at = NOW + timedelta(seconds=seconds)
@@ -154,6 +156,7 @@ def test_times_before_the_run_are_compared(of_sql):
     assert (answer["columns"], answer["by_time"]) == (["at"], [])
 
 
+@pytest.mark.nightly
 def test_times_of_the_run_in_more_rows_are_not_named(of_sql):
     one = f"SELECT 1 AS n, timestamp'{NOW:%Y-%m-%d %H:%M:%S}' AS at"
 
@@ -162,6 +165,7 @@ def test_times_of_the_run_in_more_rows_are_not_named(of_sql):
     assert (answer["rows"], answer["columns"], answer["by_time"]) == ([1, 2], ["n"], ["at"])
 
 
+@pytest.mark.nightly
 def test_files_of_several_formats_in_one_folder_are_compared_apart(spark, compare):
     def write(folder):
         spark.sql("SELECT 1 AS a, 'x' AS day").write.partitionBy("day").parquet(f"{folder}/t")
@@ -180,7 +184,7 @@ def test_files_of_several_formats_in_one_folder_are_compared_apart(spark, compar
     assert all(map(is_equal, found.values()))
 
 
-@pytest.mark.parametrize("n", [8, 9])
+@pytest.mark.parametrize("n", [8, pytest.param(9, marks=pytest.mark.nightly)])
 def test_what_is_no_table_is_compared_by_its_lines_or_bytes(compare, n):
     def writes(n):
         def write(folder):

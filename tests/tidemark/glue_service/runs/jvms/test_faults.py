@@ -154,6 +154,7 @@ def connected(file):
     return Client(("127.0.0.1", pool.port), authkey=bytes.fromhex(pool.key))
 
 
+@pytest.mark.nightly
 def test_clients_that_say_nothing_or_garbage_hinder_nobody(bench, one_jvm):
     port = read_pool_file(one_jvm.pool_file).port
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
