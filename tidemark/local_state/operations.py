@@ -67,15 +67,13 @@ class Awaited:
     """What must happen before an object that is held back arrives.
 
     Attributes:
-        uri: the object, if it arrives when a run has looked at its input; else a run must write.
-        look: how often its place must be listed; 0: a source must be opened.
-        sources: these sources.
+        uri: the object, if its place must be listed; else a run must write.
+        look: how often it must be listed.
         tables: tables of DynamoDB whose items are rows.
     """
 
     uri: str = ""
     look: int = 0
-    sources: Sequence[str] = ()
     tables: Sequence[str] = ()
 
 
@@ -123,12 +121,9 @@ def let_arrive_meanwhile(home: Home, uri: str, tables: Sequence[str] = ()) -> No
     _hold_back(home, uri, Awaited(tables=tuple(tables)))
 
 
-def let_arrive_at_look(home: Home, uri: str, look: int, sources: Sequence[str]) -> None:
-    """Hold an object back until runs of the home, which records, have listed its place so often.
-
-    If no run lists it, the object arrives when the first source is opened: `look` is 0 then.
-    """
-    _hold_back(home, uri, Awaited(uri, look, () if look else tuple(sources)))
+def let_arrive_at_look(home: Home, uri: str, look: int) -> None:
+    """Hold an object back until runs of the home, which records, have listed its place so often."""
+    _hold_back(home, uri, Awaited(uri, look))
 
 
 def count_looks(home: Home, uri: str) -> int:
@@ -215,8 +210,6 @@ class Recorder:
             with (self._folder / OPENED).open("a", encoding="utf-8") as file:
                 done = _lines_in(self._folder / LOG)
                 file.write(f"{json.dumps([self._run_id, uri, done])}\n")
-        if uri in self._awaited.sources:
-            self._arrive()
 
     def note_listed(self, folder: str, *, is_deep: bool) -> None:
         """Note that the objects in a folder were listed, or all whose URIs begin with it."""

@@ -46,7 +46,7 @@ TITLES: Mapping[Kind, str] = {
     "parts": "new files in parts, a run for each",
     "order": "new files in the reverse order",
     "meanwhile": "a file arrives while the run writes",
-    "reading": "a file arrives while the run reads",
+    "reading": "a file arrives between two listings of the run",
     "twice": "a file delivered twice",
     "replaced": "a file overwritten with the same rows",
     "rewind": "rewound with --clear, and run again",
@@ -105,13 +105,15 @@ def at_once(
     for kind in ("parts", "order", "meanwhile", "reading"):
         if new_files < 2:
             why_not[kind] = "it needs two new files, and the run read fewer"
+    if looks < 2:
+        why_not.setdefault("reading", "no file arrives between two listings: the run lists it once")
     for kind in ("twice", "replaced"):
         if not new_files:
             why_not[kind] = "the run read no file as a new one"
     found = [Experiment(kind, TITLES[kind], not_tried=why_not.get(kind, "")) for kind in TITLES]
     plan = [one for one in found if one.kind not in ("executors", "reading")]
     reading = next(one for one in found if one.kind == "reading")
-    plan += [replace(reading, look=one) for one in ([0] if reading.not_tried else between(looks))]
+    plan += [reading] if reading.not_tried else [replace(reading, look=at) for at in between(looks)]
     if why := why_not.get("executors", ""):
         return [*plan, Experiment("executors", TITLES["executors"], not_tried=why)]
     return [*plan, *(Experiment("executors", killed_at(one), moment=one) for one in moments)]
@@ -164,9 +166,8 @@ def _first_of_lines(found: Sequence[Experiment]) -> list[Experiment]:
 
 
 def between(looks: int) -> list[int]:
-    """Return the listings after which a file arrives: each is followed by another, if any is."""
-    last = max(looks - 1, min(looks, 1))
-    return sorted({min(1, last), (last + 1) // 2, last})
+    """Return the listings after which a file arrives: the first, a middle one, the last but one."""
+    return sorted({1, looks // 2, looks - 1})
 
 
 def drawn_moments(

@@ -41,7 +41,7 @@ from tidemark.operate.versions.trial import Trial
 NONE_LOST = "no executor has written an object"
 NOT_ARRIVED = {
     "meanwhile": "the run has written nothing",
-    "reading": "the run has neither listed nor read a new file",
+    "reading": "the run has not listed its input as often as before",
 }
 STOPPED = "the budget ended while it ran, and it was stopped"
 
@@ -149,10 +149,10 @@ def _meanwhile(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[T
 
 
 def _reading(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
-    """Let a file arrive when the run has looked at its input; run again after it."""
+    """Let a file arrive between two listings of the run; run again after it."""
     home = linked_home(bench.base, folder)
     record_operations(home)
-    let_arrive_at_look(home, wanted.of.sources[-1], wanted.experiment.look, wanted.of.sources)
+    let_arrive_at_look(home, wanted.of.sources[-1], wanted.experiment.look)
     return home, [bench.run(home), bench.run(home)]
 
 

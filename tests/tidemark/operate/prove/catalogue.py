@@ -321,7 +321,7 @@ if new.count():
     now = spark.read.schema(SCHEMA).json("s3://lake/in/").agg(F.max("id")).first()[0]
     marks.advance(job_id=args["JOB_NAME"], run_id=args["JOB_RUN_ID"], to={"id": now}, base=head)
 """,
-        "deeleeel",
+        "deeleeell",
     ),
     # A mark of one look at the input, and rows of another one.
     case(
@@ -386,7 +386,7 @@ for one in s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", []):
     s3.copy_object(Bucket="lake", Key="archive/" + one["Key"], CopySource="lake/" + one["Key"])
     s3.delete_object(Bucket="lake", Key=one["Key"])
 """,
-        "deeeddll",
+        "deeeddlll",
     ),
     # A full load into a folder of each run; readers find the last one by the Data Catalog.
     case(

@@ -87,7 +87,7 @@ def case(
 
     They are given by their first letters: e, l, d, c, f, a, and - for not tried. A file that
     arrives while the run writes is `equal`, unless an eighth letter says otherwise; a ninth one is
-    for a file that arrives while the run reads, if that differs.
+    for a file that arrives between two listings.
     """
     kinds = ("crash", "again", "parts", "order", "twice", "replaced", "rewind")
     words = {
@@ -99,9 +99,10 @@ def case(
         "a": "accepted",
         "-": "not tried",
     }
-    of_kinds, meanwhile = verdicts[: len(kinds)], verdicts[len(kinds) :] or "e"
+    of_kinds, arriving = verdicts[: len(kinds)], verdicts[len(kinds) :] or "e"
     expected = {kind: words[one] for kind, one in zip(kinds, of_kinds, strict=True)}
-    expected["meanwhile"], expected["reading"] = words[meanwhile[0]], words[meanwhile[-1]]
+    others = zip(("meanwhile", "reading"), arriving, strict=False)
+    expected |= {kind: words[one] for kind, one in others}
     if error:  # else it depends on which tasks were done when one failed
         expected["error"] = error
     return Case(name, script, expected, arguments, ignore)

@@ -156,7 +156,7 @@ def test_an_object_that_is_held_back_arrives_after_a_listing_of_its_place(
 ):
     home = linked_home(new_home(tmp_path / "base"), tmp_path / "home")
     record_operations(home)
-    let_arrive_at_look(home, "s3://lake/in/a", 2, ["s3://lake/in/a"])
+    let_arrive_at_look(home, "s3://lake/in/a", 2)
     recorder = Recorder(home, "jr_1")
     change(home, recorder, ("put", "out/b", ""), 1)
     recorder.note_opened("s3://lake/in/a")
@@ -168,19 +168,6 @@ def test_an_object_that_is_held_back_arrives_after_a_listing_of_its_place(
 
     assert has_arrived(home) is shows
     assert (home.lake / "lake" / "in" / "a").exists() is shows
-
-
-def test_an_object_whose_place_is_not_listed_arrives_when_a_source_is_opened(tmp_path):
-    home = linked_home(new_home(tmp_path / "base"), tmp_path / "home")
-    record_operations(home)
-    let_arrive_at_look(home, "s3://lake/in/a", 0, ["s3://lake/in/a", "s3://lake/in/other"])
-    recorder = Recorder(home, "jr_1")
-
-    recorder.note_opened("s3://lake/out/b")
-    assert not has_arrived(home)
-    recorder.note_opened("s3://lake/in/other")
-
-    assert has_arrived(home)
 
 
 def test_items_of_a_target_are_a_write_and_watermarks_are_not(tmp_path):
