@@ -97,7 +97,7 @@ class JobProgress:
         self._live.stop()
 
     def observe(self, run: JobRun | None) -> None:
-        """Show a change of state; None is none, and the clocks of running jobs move anyway."""
+        """Show a change of state; nothing for None."""
         if run is None:
             return
         if run.state == "RUNNING":

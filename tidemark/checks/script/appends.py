@@ -68,7 +68,7 @@ class Append:
 
 
 def appends_in(text: str) -> tuple[Append, ...]:
-    """Return the calls of a script that add rows to what is there, by line; none without Python.
+    """Return the calls of a script that add rows to what is there, by line.
 
     Example:
         `appends_in("df.write.mode('append').parquet(path)")` finds `write.parquet` on line 1.

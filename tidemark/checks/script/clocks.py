@@ -11,7 +11,7 @@ SPARK_CLOCK = "current_date"
 
 
 def clock_lines(text: str) -> list[int]:
-    """Return the lines of a script that read the clock, in order; none without Python.
+    """Return the lines of a script that read the clock, in order.
 
     `current_timestamp` is not among them: it says when a row was loaded, and two equal runs show
     it.

@@ -1,10 +1,9 @@
 """Takes the announcements of a run's JVM: a socket that only this user can reach.
 
 A connection sends `open<TAB>URI` for an object that it reads, and `list<TAB>URI` for a folder that
-it has listed. Before a change it sends `enter`; it
-makes the change after the answer `go`, and sends what it was: `leave<TAB>put<TAB>s3://bucket/key`,
-or only `leave` if the change failed. A backslash, a tab and the ends of lines within a key are
-escaped as in Java.
+it has listed. Before a change it sends `enter`; it makes the change after the answer `go`, and
+sends what it was: `leave<TAB>put<TAB>s3://bucket/key`, or only `leave` if the change failed. A
+backslash, a tab and the ends of lines within a key are escaped as in Java.
 """
 
 import os

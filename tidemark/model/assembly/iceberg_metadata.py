@@ -24,6 +24,7 @@ TYPES = {
     "timestamptz": "timestamptz",
 }
 ALLOWED = ", ".join([*TYPES, "decimal(p,s)", "array<>", "map<,>", "struct<:>"])
+KEY_AND_VALUE = 2  # the parts of a map
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _NextId: TypeAlias = Callable[[], int]
 
@@ -91,8 +92,8 @@ def _type(kind: str, next_id: _NextId, column: str) -> str | dict[str, Any]:
         number, inside = next_id(), inside_of(kind)
         element = {"element-id": number, "element-required": False}
         return {"type": "list", **element, "element": _type(inside, next_id, column)}
-    if is_a(kind, "map"):
-        key, value = parts_of(inside_of(kind))
+    if is_a(kind, "map") and len(parts := parts_of(inside_of(kind))) == KEY_AND_VALUE:
+        key, value = parts
         key_id, value_id = next_id(), next_id()
         return {
             "type": "map",

@@ -99,14 +99,14 @@ def at_once(
 ) -> list[Experiment]:
     """Return the experiments for which nothing but the first run must be known.
 
-    That has so often listed the place of its newest file.
+    `looks` says how often that run has listed the folder of its newest file.
     """
     why_not = dict(impossible)
     for kind in ("parts", "order", "meanwhile", "reading"):
         if new_files < 2:
             why_not[kind] = "it needs two new files, and the run read fewer"
     if looks < 2:
-        why_not.setdefault("reading", "no file arrives between two listings: the run lists it once")
+        why_not.setdefault("reading", "the run lists its input once at most")
     for kind in ("twice", "replaced"):
         if not new_files:
             why_not[kind] = "the run read no file as a new one"

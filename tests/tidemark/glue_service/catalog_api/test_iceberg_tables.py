@@ -72,6 +72,7 @@ def test_its_first_metadata_lie_at_its_place(port, create):
         (table(PartitionKeys=[{"Name": "d", "Type": "date"}]), {}, "ADD PARTITION FIELD"),
         (table(columns=[]), {}, "needs StorageDescriptor.Columns"),
         (table("small", [{"Name": "a", "Type": "tinyint"}]), {}, "'tinyint', which Iceberg lacks"),
+        (table("map", [{"Name": "a", "Type": "map<int>"}]), {}, "'map<int>', which Iceberg lacks"),
         (
             table(),
             {"CreateIcebergTableInput": {"Location": "s3://made/x", "Schema": {"Fields": []}}},
