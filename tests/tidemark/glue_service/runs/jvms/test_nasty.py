@@ -89,6 +89,11 @@ frame = spark.range(36_000_000)  # 288 MB
 frame.persist(StorageLevel.MEMORY_AND_DISK)
 frame.count()
 """
+KEPT_MEMORY = """
+array = sc._gateway.new_array(jvm.long, 36_000_000)  # 288 MB
+task = jvm.java.util.concurrent.FutureTask(jvm.java.lang.Thread(), array)
+jvm.java.lang.Runtime.getRuntime().addShutdownHook(jvm.java.lang.Thread(task))
+"""
 IDLE = """
 pool = jvm.org.apache.spark.util.ThreadUtils.newDaemonCachedThreadPool("idle")
 pool.execute(jvm.java.lang.Thread())
@@ -122,6 +127,7 @@ NASTY = {
     "a thread of the JVM": ("jvm.java.util.Timer()", "SUCCEEDED", False),
     "a daemon thread of the JVM": ("jvm.java.util.Timer(True)", "SUCCEEDED", False),
     "a call that does not end": (LONG_CALL, "SUCCEEDED", False),
+    "memory that is kept": (KEPT_MEMORY, "SUCCEEDED", False),
     "no memory": ("sc._gateway.new_array(jvm.long, 2_000_000_000)", "FAILED", False),
     "os._exit(0)": ("os._exit(0)", "SUCCEEDED", False),
     "a killed script": ("os.kill(os.getpid(), signal.SIGKILL)", "FAILED", False),
@@ -136,6 +142,7 @@ TOGETHER = {  # one plain run after them all is enough: what one of them leaves,
         "a Python thread that outlives the script",
     ),
     "a stream": ("a running stream",),
+    "memory that is kept": ("memory that is kept",),
     "no memory": ("no memory",),
     "ends": (
         "a thread of the JVM",
