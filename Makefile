@@ -158,23 +158,27 @@ lock: setup ## Compile the pinned requirements and the npm lock anew
 clean: ## Delete everything that was set up or synthesized; local state stays
 	rm -rf .venv .venv-ministack .venv-glue6 .venv-checkov .venv-clients node_modules tests/browser/node_modules cdk.out build *.egg-info
 
-.venv/.complete: .venv/.runtime requirements-dev.txt
+.venv/.complete: .venv/.python requirements-dev.txt package.json package-lock.json
 	@python -m tools.set_up
-	@touch .venv/.packages $@
+	@touch .venv/.packages .venv/.runtime $@
 
-# Without the archive of classes, which what starts no JVM need not wait for.
-.venv/.packages: .venv/.runtime requirements-dev.txt
+# What checks need, which start no JVM and no Node.
+.venv/.packages: .venv/.python requirements-dev.txt
 	@python -m tools.set_up --packages
 	@touch $@
 
 # What `make demo` needs, and no more.
-.venv/.runtime: requirements-setup.txt requirements.txt package.json package-lock.json pyproject.toml
+.venv/.runtime: .venv/.python package.json package-lock.json
+	@python -m tools.set_up --node
+	@touch $@
+
+.venv/.python: requirements-setup.txt requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
 		echo "error: Tidemark needs Python 3.11 (as AWS Glue 5.1 has), and '$(PYTHON)' is not one;" \
 			"install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@test -x .venv/bin/pip || { echo "Creating .venv"; $(PYTHON) -m venv .venv; }
 	@pip install --quiet --no-compile --require-hashes --no-deps -r requirements-setup.txt
-	@python -m tools.set_up --runtime
+	@python -m tools.set_up --python
 	@touch $@
 
 # A venv of its own, because ministack pins another botocore.

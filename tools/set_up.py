@@ -1,9 +1,9 @@
 """Installs the pinned Python and Node packages into this project, showing how far it is.
 
-Run inside .venv, when only the packages of requirements-setup.txt are there: by `make demo` as
-``python -m tools.set_up --runtime``, for what the pipeline needs, and then by `make setup` as
-``python -m tools.set_up``, for what the tests need beside it, with ``--packages`` without the
-archive of classes.
+Run inside .venv, when only the packages of requirements-setup.txt are there: as ``python -m
+tools.set_up --python``, for the Python packages that the pipeline needs; then by `make demo` with
+``--node``, for the Node tools, and by `make setup` without an option, for these and what the tests
+need beside them, at once. ``--packages`` installs the Python packages of the tests only.
 """
 
 import os
@@ -42,6 +42,9 @@ NPM_LIMITS = (
     "--fetch-retry-maxtimeout=5000",
     "--fetch-timeout=60000",
 )
+NODE_WANTED = (Path("package.json"), Path("package-lock.json"))
+NODE_INSTALLED = Path("node_modules/.package-lock.json")  # npm writes it last
+NODE_PHASE = "Installing the Node tools"
 CLASS_ARCHIVE = (sys.executable, "-m", "tidemark.glue_job.process.class_archive.make")
 SHOWN_LINES = 15
 NODE_TOOLS = {"npm": "npm-cli.js", "npx": "npx-cli.js"}
@@ -66,8 +69,11 @@ def main() -> int:
     console = Console()
     try:
         os.environ.update(uv_settings(pip_settings()))
-        if "--runtime" in sys.argv[1:]:
-            install_runtime(console)
+        if "--python" in sys.argv[1:]:
+            install_pipeline(console)
+        elif "--node" in sys.argv[1:]:
+            with phase(console, NODE_PHASE):
+                install_node_tools()
         elif "--packages" in sys.argv[1:]:
             install_python_packages(console, ALL)
         else:
@@ -79,8 +85,8 @@ def main() -> int:
     return 0
 
 
-def install_runtime(console: Console) -> None:
-    """Install what the pipeline needs to be run, deployed and shown.
+def install_pipeline(console: Console) -> None:
+    """Install the Python packages that the pipeline needs, and this project.
 
     Raises:
         SetUpError: a step failed.
@@ -88,20 +94,21 @@ def install_runtime(console: Console) -> None:
     install_python_packages(console, RUNTIME)
     with phase(console, "Installing this project"):
         _check([*PIP, "--editable", "."])  # from this folder only
-    with phase(console, "Installing the Node tools"):
-        node_commands(Path(sys.executable).parent)
-        install_node_packages()
 
 
 def install_for_tests(console: Console) -> None:
-    """Install what the tests need beside it, and make the archive that halves the start of a JVM.
+    """Install all else, and make the archive that halves the start of a JVM.
 
     Raises:
         SetUpError: a step failed.
     """
-    with ThreadPoolExecutor(1) as beside:  # uv waits for the disk; the archive takes a processor
+    # npm waits for the network, uv for the disk; the archive takes a processor.
+    with ThreadPoolExecutor(2) as beside:
+        node = beside.submit(install_node_tools)
         archive = beside.submit(_check, CLASS_ARCHIVE)
         install_python_packages(console, ALL)
+        with phase(console, NODE_PHASE):
+            node.result()
         keep_class_archive(console, archive)
     console.print("[green]✓[/] Set-up is complete", highlight=False)
 
@@ -136,6 +143,21 @@ def install_python_packages(console: Console, requirements: str) -> None:
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
         with phase(console, "uv failed: installing them with pip, which takes longer"):
             _check([*PIP, "--require-hashes", "-r", requirements])
+
+
+def install_node_tools() -> None:
+    """Install Node's commands, and the packages of package.json unless they are there.
+
+    Raises:
+        SetUpError: npm failed.
+    """
+    node_commands(Path(sys.executable).parent)
+    if not NODE_INSTALLED.exists() or _changed(NODE_INSTALLED) < max(map(_changed, NODE_WANTED)):
+        install_node_packages()
+
+
+def _changed(path: Path) -> float:
+    return path.stat().st_mtime
 
 
 def install_node_packages() -> None:

@@ -129,22 +129,45 @@ def test_the_remedy_is_for_connections_only(printed, is_of_the_network, monkeypa
     assert ("NODE_EXTRA_CA_CERTS" in str(failed.value)) is is_of_the_network
 
 
-def test_the_archive_of_classes_is_made_while_packages_are_installed(monkeypatch):
-    """Each waits for the other here: one after the other, they would wait for ever."""
-    both = threading.Barrier(2, timeout=60)
+def test_archive_and_node_tools_are_made_while_packages_are_installed(monkeypatch):
+    """Each waits for the others here: one after the other, they would wait for ever."""
+    all_three = threading.Barrier(3, timeout=60)
     commands = []
 
     def check(command):
         commands.append(command)
-        both.wait()
+        all_three.wait()
 
     monkeypatch.setattr(set_up, "_check", check)
-    monkeypatch.setattr(set_up, "install_python_packages", lambda *_: both.wait())
+    monkeypatch.setattr(set_up, "install_node_tools", lambda: all_three.wait())
+    monkeypatch.setattr(set_up, "install_python_packages", lambda *_: all_three.wait())
     monkeypatch.setattr(sys, "argv", ["set_up"])
 
     assert set_up.main() == 0
 
     assert commands == [set_up.CLASS_ARCHIVE]
+
+
+@pytest.mark.parametrize(
+    ("installed_at", "is_installed_again"), [(None, True), (5, True), (20, False)]
+)
+def test_node_tools_are_installed_if_what_is_wanted_is_newer(
+    installed_at, is_installed_again, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(set_up, "node_commands", lambda _: None)
+    (tmp_path / "node_modules").mkdir()
+    times = {**dict.fromkeys(set_up.NODE_WANTED, 10), set_up.NODE_INSTALLED: installed_at}
+    for file, time_s in times.items():
+        if time_s is not None:
+            file.write_text("{}", encoding="utf-8")
+            os.utime(file, (time_s, time_s))
+    commands = []
+    monkeypatch.setattr(set_up, "_check", commands.append)
+
+    set_up.install_node_tools()
+
+    assert bool(commands) is is_installed_again
 
 
 def test_a_java_that_cannot_make_the_archive_stops_no_set_up(monkeypatch, capsys):
@@ -153,6 +176,7 @@ def test_a_java_that_cannot_make_the_archive_stops_no_set_up(monkeypatch, capsys
             raise set_up.SetUpError("no such Java")
 
     monkeypatch.setattr(set_up, "_check", check)
+    monkeypatch.setattr(set_up, "install_node_tools", lambda: None)
     monkeypatch.setattr(set_up, "install_python_packages", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["set_up"])
 
