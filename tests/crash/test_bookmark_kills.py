@@ -51,6 +51,16 @@ The run has a checkpoint if the bookmark is the new one, and else none.
 READS = {"old": "the same files and the later one", "new": "the later file"}
 
 
+# Where rows and bookmark part: killed here at every change, at the other steps every night.
+AT_EVERY_CHANGE = (
+    "before the write #1",
+    "after the write #1",
+    "before COMMIT #1",
+    "after COMMIT #1",
+    "after Job.commit #1",
+)
+
+
 def documented_steps() -> dict[str, str]:
     table = MATRIX.read_text(encoding="utf-8").partition(TITLE)[2].splitlines()
     rows = [[cell.strip() for cell in line.split("|")] for line in table]
@@ -156,13 +166,19 @@ def test_the_steps_of_the_document_are_those_of_the_bookmarked_job(copy_job):
         table = f"{before}{TITLE}{HEADER}{''.join(rows)}{title}{commits}"
         MATRIX.write_text(table, encoding="utf-8")
     assert documented_steps() == expected
+    assert set(AT_EVERY_CHANGE) <= expected.keys()
 
 
 @pytest.mark.parametrize(
     ("version", "step"),
     [
-        *(("5.1", step) for step in documented_steps()),
-        *(pytest.param("6.0", step, marks=pytest.mark.nightly) for step in documented_steps()),
+        pytest.param(
+            version,
+            step,
+            marks=() if version == "5.1" and step in AT_EVERY_CHANGE else pytest.mark.nightly,
+        )
+        for version in ("5.1", "6.0")
+        for step in documented_steps()
     ],
     indirect=["version"],
 )

@@ -126,6 +126,8 @@ def prove(
         if page.is_dir() or not page.absolute().parent.is_dir():
             raise UsageError(f"--html {page} is not a file in an existing folder; name one")
     ask_for_s3(click.get_current_context())  # what a rename leaves half done is what counts here
+    # PySpark imports numpy in each of a hundred runs, and that starts a busy thread a core.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     home = Home.from_environment()
     console = Console(stderr=True)
     with scratch_of(home) as scratch:
