@@ -64,7 +64,7 @@ test-nightly: setup .venv-ministack/.complete .venv-glue6/.complete ## Run the s
 	@.venv-glue6/bin/python -m tidemark.glue_job.process.class_archive.make
 	@$(ON_GLUE_6) --hypothesis-profile=random -m "not install and not clients and not browser" $(OF_GLUE_6)
 
-test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack
+test-ministack: setup .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
 		-q -n 2 --dist loadscope -p no:cacheprovider \
 		-m "not stress and not nightly and not hypothesis" tests/libs

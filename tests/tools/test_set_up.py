@@ -170,6 +170,26 @@ def test_node_tools_are_installed_if_what_is_wanted_is_newer(
     assert bool(commands) is is_installed_again
 
 
+@pytest.mark.parametrize(
+    ("option", "installed"),
+    [
+        ("--python", [set_up.RUNTIME, "project"]),
+        ("--node", ["node"]),
+        ("--packages", [set_up.ALL]),
+    ],
+)
+def test_an_option_installs_a_part(option, installed, monkeypatch):
+    found = []
+    monkeypatch.setattr(set_up, "install_python_packages", lambda _, name: found.append(name))
+    monkeypatch.setattr(set_up, "install_node_tools", lambda: found.append("node"))
+    monkeypatch.setattr(set_up, "_check", lambda _: found.append("project"))
+    monkeypatch.setattr(sys, "argv", ["set_up", option])
+
+    assert set_up.main() == 0
+
+    assert found == installed
+
+
 def test_a_java_that_cannot_make_the_archive_stops_no_set_up(monkeypatch, capsys):
     def check(command):
         if command == set_up.CLASS_ARCHIVE:
