@@ -1,13 +1,14 @@
 """A job process that is there before its run: it has imported what jobs import, and waits.
 
-A program of its own, called with ``PARENT_PID``. The run comes as one line of JSON on stdin, as
-`Order.line` makes it; without one, it ends with its stdin.
+A program of its own, called with ``PARENT_PID``. The run comes on stdin, as `Order.line` makes it;
+without one, it ends with its stdin. With ``PARENT_PID fork``, it forks a process for each run.
 """
 
 import gc
 import importlib
 import json
 import os
+import socket
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,7 @@ from dataclasses import asdict, dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from tidemark.glue_job.process.forks import fork_for_each
 from tidemark.local_state.machine.child import die_with_parent
 from tidemark.local_state.sparks.installed import own_spark
 
@@ -24,6 +26,7 @@ IMPORTED = ("pyspark.sql", "awsglue.context", "awsglue.job", "awsglue.utils", "a
 BY_SPARK_4 = ("pyspark.sql.classic.dataframe", "pyspark.testing.utils")
 AT_START = ("sitecustomize", "usercustomize")  # modules that Python imports before any other
 PATH = "PYTHONPATH"
+FORK = "fork"
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class Order:
 
 def main() -> int:
     """Import, wait for the order, and be that run's process; return its exit code."""
-    die_with_parent(int(sys.argv[1]))
+    parent = int(sys.argv[1])
+    die_with_parent(parent)
     gc.disable()  # imports leave no garbage, and a tenth of their time is the search for it
     from tidemark.glue_job.process import job_process  # slow: whoever starts this needs none of it
 
@@ -56,22 +60,34 @@ def main() -> int:
     gc.collect()
     gc.enable()
     gc.freeze()  # at its end Python looks through all objects, and these are most of them
-    line = sys.stdin.buffer.readline()
+    if FORK in sys.argv:
+        received = fork_for_each(socket.socket(fileno=0))
+        line, parent = received or (b"", 0)
+        _forget_random_state()
+    else:
+        line = sys.stdin.buffer.readline()
     if not line:
         return 0
     order = Order(**json.loads(line))
     _move(Path(order.folder))
     added = _added_paths(os.environ, order.environment)
-    command = ["-P", "-m", job_process.__name__, sys.argv[1], order.script]
+    arguments = [str(parent), order.script]
     if added is None or provide(added, {name.partition(".")[0] for name in sys.modules}):
-        os.execve(sys.executable, [sys.executable, *command], order.environment)  # noqa: S606
+        command = [sys.executable, "-P", "-m", job_process.__name__, *arguments]
+        os.execve(sys.executable, command, order.environment)  # noqa: S606
     os.environ.clear()
     os.environ.update(order.environment)
     time.tzset()
     own = len(os.environ[PATH].split(os.pathsep)) - len(added)
     sys.path[own:own] = added
-    sys.argv = [job_process.__file__, sys.argv[1], order.script]
+    sys.argv = [job_process.__file__, *arguments]
     return job_process.main()
+
+
+def _forget_random_state() -> None:
+    """Let numpy start anew: it does not, as `random` does, in a process that was forked."""
+    if numpy_random := sys.modules.get("numpy.random"):
+        numpy_random.seed()
 
 
 def _move(folder: Path) -> None:

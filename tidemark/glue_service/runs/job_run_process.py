@@ -55,6 +55,7 @@ from tidemark.glue_service.runs.run_variables import (
     shell_variables,
     spark_variables,
 )
+from tidemark.glue_service.runs.waiting import RunProcess
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
 from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.rewinds.records import refuse_half_rewound
@@ -81,7 +82,7 @@ class JobProcess:
     """
 
     run: JobRun
-    process: subprocess.Popen[bytes]
+    process: RunProcess
     deadline: float
     jvms: Jvms
     python: Path = Path(sys.executable)
@@ -145,7 +146,8 @@ def start_job_run(
     }
     order = Order(str(script), str(folder), variables_of_run)
     pythons = machine.jvms.pythons
-    process = (pythons.take(order, spark) if pythons and spark else None) or _start(order, python)
+    taken = pythons.take(order, spark) if pythons and spark else None
+    process = _start(order, python) if taken is None else taken
     deadline = time.monotonic() + 60 * job.timeout_minutes
     return JobProcess(
         run,
@@ -203,9 +205,9 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
         if running.stop_state is None:
             request_stop(running, "TIMEOUT")
         else:
-            _kill_group(running.process.pid)
+            _signal_group(running.process, signal.SIGKILL)
         return None
-    _kill_group(running.process.pid)
+    _signal_group(running.process, signal.SIGKILL)
     if running.stop_state is not None:
         end_left_over_processes(running.run)  # those that have left the group
     return _finished(running, code)
@@ -240,8 +242,7 @@ def request_stop(running: JobProcess, state: str) -> None:
         return
     running.stop_state = state
     running.deadline = time.monotonic() + STOP_GRACE_S
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(running.process.pid, signal.SIGTERM)
+    _signal_group(running.process, signal.SIGTERM)
 
 
 def stop_job_run(running: JobProcess) -> JobRun:
@@ -252,23 +253,22 @@ def stop_job_run(running: JobProcess) -> JobRun:
     return _finished(running, code)
 
 
-def end_process(process: subprocess.Popen[bytes]) -> int:
+def end_process(process: RunProcess) -> int:
     """Terminate a job's process group, forcefully after a grace period; return its exit code."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
+    _signal_group(process, signal.SIGTERM)
     try:
         code = process.wait(STOP_GRACE_S)
     except subprocess.TimeoutExpired:
-        _kill_group(process.pid)
+        _signal_group(process, signal.SIGKILL)
         code = process.wait()
-    _kill_group(process.pid)
+    _signal_group(process, signal.SIGKILL)
     return code
 
 
-def _kill_group(pid: int) -> None:
-    """Kill the rest of a job's process group, such as the JVM of a killed Python."""
+def _signal_group(process: RunProcess, number: signal.Signals) -> None:
+    """Signal a job's process group, such as the JVM of a Python that was killed."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
+        os.killpg(process.pid, number)
 
 
 def failed_run(run: JobRun, message: str) -> JobRun:

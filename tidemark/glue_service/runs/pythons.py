@@ -1,34 +1,28 @@
 """Starts job processes before their runs, so that a run need not wait for its imports."""
 
-import os
-import subprocess
 import threading
 import time
 
-from tidemark.glue_job.process import ahead
 from tidemark.glue_job.process.ahead import Order
-from tidemark.local_state.machine.processes import inherited
+from tidemark.glue_job.process.forks import CAN_FORK
+from tidemark.glue_service.runs.waiting import ForkServer, OneRun, RunProcess, Waiting
 from tidemark.local_state.sparks.installed import Spark
-from tidemark.sites import SITES
 
-MAX_READY = 2
+MAX_READY = 1 if CAN_FORK else 2
 REFILL_S = 1.0  # a run that has just begun needs the cores more
-PYTHON_VARIABLES = {
-    "PYTHONPATH": os.pathsep.join(map(str, SITES)),
-    "PYTHONUNBUFFERED": "1",
-}
 
 
 class Pythons:
     """Processes that wait for a run; a thread starts them, and they end with it.
 
-    The kernel ends a process of a run with the thread that started it: see `die_with_parent`.
+    On Linux one forks a process for each run; elsewhere each becomes that of one run. The kernel
+    ends a process of a run with the thread that started it: see `die_with_parent`.
     """
 
     def __init__(self, *, refills: bool = True) -> None:
-        """Begin with none; `refills` says whether one that was taken is replaced."""
+        """Begin with none; `refills` says whether one that became a run is replaced."""
         self._refills = refills
-        self._ready: list[tuple[Spark, subprocess.Popen[bytes]]] = []
+        self._ready: list[tuple[Spark, Waiting]] = []
         self._wanted: dict[Spark, int] = {}
         self._not_before_s = 0.0
         self._is_closed = False
@@ -44,17 +38,19 @@ class Pythons:
                 self._wanted[spark] = wanted
                 self._change.notify()
 
-    def take(self, order: Order, spark: Spark) -> subprocess.Popen[bytes] | None:
-        """Give an order to a process that waits, and return it; None if none does."""
+    def take(self, order: Order, spark: Spark) -> RunProcess | None:
+        """Give an order to a process that waits; return the run's process, or None if none does."""
         with self._change:
             for ready in [ready for ready in self._ready if ready[0] == spark]:
-                self._ready.remove(ready)
-                self._not_before_s = time.monotonic() + REFILL_S
-                if not self._refills:
-                    self._wanted[spark] = self._number(spark)
-                self._change.notify()
-                if _accepts(ready[1], order):
-                    return ready[1]
+                run = ready[1].run(order)
+                if run is None or not CAN_FORK:
+                    self._ready.remove(ready)
+                    self._not_before_s = time.monotonic() + REFILL_S
+                    if not self._refills:
+                        self._wanted[spark] = self._number(spark)
+                    self._change.notify()
+                if run is not None:
+                    return run
         return None
 
     def close(self) -> None:
@@ -63,9 +59,8 @@ class Pythons:
             self._is_closed = True
             self._change.notify()
         self._thread.join()
-        for _, process in self._ready:
-            process.kill()
-            process.communicate()
+        for _, waiting in self._ready:
+            waiting.end()
         self._ready.clear()
 
     def _number(self, spark: Spark) -> int:
@@ -82,29 +77,7 @@ class Pythons:
                     self._change.wait(wait_s)
                 else:
                     try:
-                        self._ready.append((lacking[0], _start(lacking[0])))
+                        started = ForkServer(lacking[0]) if CAN_FORK else OneRun(lacking[0])
+                        self._ready.append((lacking[0], started))
                     except OSError:  # no memory or no process is left: a run starts its own
                         self._wanted.clear()
-
-
-def _start(spark: Spark) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 (our own program)
-        [str(spark.python), "-P", "-m", ahead.__name__, str(os.getpid())],
-        env={**inherited(), **PYTHON_VARIABLES},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def _accepts(process: subprocess.Popen[bytes], order: Order) -> bool:
-    """Write an order to a process; False if the process has ended."""
-    assert process.stdin is not None  # noqa: S101 (it was started so)
-    try:
-        with process.stdin:
-            process.stdin.write(order.line())
-    except OSError:
-        process.wait()
-        return False
-    return True

@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from tidemark.glue_job.process.ahead import Order, provide
-from tidemark.glue_service.runs.pythons import PYTHON_VARIABLES, Pythons
+from tidemark.glue_job.process.forks import CAN_FORK
+from tidemark.glue_service.runs import pythons as pythons_module
+from tidemark.glue_service.runs.pythons import Pythons
+from tidemark.glue_service.runs.waiting import PYTHON_VARIABLES
 from tidemark.local_state.machine.processes import inherited, is_running
 from tidemark.local_state.sparks.installed import own_spark
 from tidemark.local_state.sparks.make import spark_for
@@ -37,6 +40,15 @@ print(json.dumps(found))
 print("to stderr", file=sys.stderr)
 sys.exit(3 if "--fail" in sys.argv else 0)
 """
+
+
+@pytest.fixture(autouse=True, params=["one run", "fork"])
+def way(request, monkeypatch):
+    """Let a process that waits become a run's, or fork one for each run."""
+    if request.param == "fork" and not CAN_FORK:
+        pytest.skip("only Linux forks them")
+    monkeypatch.setattr(pythons_module, "CAN_FORK", request.param == "fork")
+    return request.param
 
 
 @pytest.fixture
@@ -172,48 +184,56 @@ def test_only_what_is_imported_already_is_in_the_way(tmp_path):
     assert provide([str(tmp_path)], {"json"})
 
 
-def test_one_that_has_died_is_passed_over(folder):
-    with closing(Pythons(refills=False)) as pythons:
-        pythons.want(1, own_spark())
-        end = time.monotonic() + PATIENCE_S
-        while not pythons._ready:
-            assert time.monotonic() < end
-            time.sleep(0.02)
-        pythons._ready[0][1].kill()
-        pythons._ready[0][1].wait(PATIENCE_S)
-
-        assert pythons.take(order_for(folder), own_spark()) is None
-
-
-def test_one_that_was_taken_is_replaced_and_all_end_with_their_command(folder):
-    pythons = Pythons()
-    process = taken(pythons, order_for(folder))
+def waiting(pythons):
+    """Return the process that waits, as soon as there is one."""
     end = time.monotonic() + PATIENCE_S
     while not pythons._ready:
         assert time.monotonic() < end
         time.sleep(0.02)
-    waiting = pythons._ready[0][1]
-    assert process.wait(PATIENCE_S) == 0
+    return pythons._ready[0][1].process
+
+
+def test_one_that_has_died_is_passed_over_and_replaced(folder):
+    with closing(Pythons()) as pythons:
+        pythons.want(1, own_spark())
+        dead = waiting(pythons)
+        dead.kill()
+        dead.wait(PATIENCE_S)
+
+        assert pythons.take(order_for(folder), own_spark()) is None
+        assert waiting(pythons).pid != dead.pid
+
+
+def test_more_runs_are_served_and_all_end_with_their_command(folder):
+    pythons = Pythons()
+    assert taken(pythons, order_for(folder)).wait(PATIENCE_S) == 0
+    assert taken(pythons, order_for(folder)).wait(PATIENCE_S) == 0
+    idle = waiting(pythons)
 
     pythons.close()
 
-    assert waiting.returncode == -signal.SIGKILL
+    assert idle.returncode == -signal.SIGKILL
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
-def test_none_outlives_a_killed_command():
+def test_none_outlives_a_killed_command(way):
     program = (
-        "import time; from tidemark.glue_service.runs.pythons import Pythons\n"
+        "import time; from tidemark.glue_service.runs import pythons\n"
         "from tidemark.local_state.sparks.installed import own_spark\n"
-        "p = Pythons(); p.want(1, own_spark())\n"
+        f"pythons.CAN_FORK = {way == 'fork'}\n"
+        "p = pythons.Pythons(); p.want(1, own_spark())\n"
         "while not p._ready: time.sleep(0.02)\n"
-        "print(p._ready[0][1].pid, flush=True); time.sleep(600)"
+        "print(p._ready[0][1].process.pid, flush=True); time.sleep(600)"
     )
     command = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
     pid = int(command.stdout.readline())
     command.kill()
     command.communicate()
 
+    wait_until_gone(pid)
+
+
+def wait_until_gone(pid):
     end = time.monotonic() + PATIENCE_S
     while is_running(pid):
         assert time.monotonic() < end

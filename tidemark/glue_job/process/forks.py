@@ -1,0 +1,72 @@
+"""Forks a process for each run from one that has imported what jobs import; on Linux only.
+
+An order comes on a socket, with the end of a pipe. A process that attends to the run writes into
+that pipe: the id of the run's process when it begins, and its exit code when it ends.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import sys
+from typing import NoReturn
+
+from tidemark.local_state.machine.child import die_with_parent
+
+CAN_FORK = sys.platform == "linux"  # macOS has libraries that fail in a fork
+SIZE = struct.Struct("=Q")
+
+
+def send_order(orders: socket.socket, order: bytes, report: int) -> None:
+    """Send an order, and the end of a pipe for the report on its run."""
+    socket.send_fds(orders, [SIZE.pack(len(order))], [report])
+    orders.sendall(order)
+
+
+def fork_for_each(orders: socket.socket) -> tuple[bytes, int] | None:
+    """Return each order in a process of its own, with its parent's id; None when no more come."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel forgets those that attended
+    forker = os.getpid()
+    while received := _receive(orders):
+        order, report = received
+        try:
+            pid = os.fork()
+        except OSError:  # no memory or no process is left: the report says nothing
+            pid = -1
+        if pid == 0:
+            orders.detach()  # the run's process has another stdin
+            return order, _fork_and_attend(forker, report)
+        os.close(report)
+    return None
+
+
+def _receive(orders: socket.socket) -> tuple[bytes, int] | None:
+    size, reports, _, _ = socket.recv_fds(orders, SIZE.size, 1)
+    if not size:
+        return None
+    (length,) = SIZE.unpack(size)
+    return orders.recv(length, socket.MSG_WAITALL), reports[0]
+
+
+def _fork_and_attend(forker: int, report: int) -> int:
+    """Fork the run's process, and return the parent's id there; in this process, only report."""
+    die_with_parent(forker)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    attendant = os.getpid()
+    if pid := os.fork():
+        _report_on(pid, report)
+    os.close(report)
+    os.setpgid(0, 0)
+    return attendant
+
+
+def _report_on(pid: int, report: int) -> NoReturn:
+    try:
+        with contextlib.suppress(PermissionError):  # it has done so itself, and is another program
+            os.setpgid(pid, pid)
+        os.write(report, b"%d\n" % pid)
+        _, status = os.waitpid(pid, 0)
+        os.write(report, b"%d\n" % os.waitstatus_to_exitcode(status))
+    finally:
+        os._exit(0)
