@@ -72,6 +72,7 @@ ALLOWED = {
     ("tidemark/glue_service/runs/job_run_process.py", STARTS): "job scripts, with Python",
     ("tidemark/glue_job/process/ahead.py", STARTS): "itself, as the job process",
     ("tidemark/glue_job/process/ahead.py", LISTENS): "on nothing: its stdin, a pair of sockets",
+    ("tidemark/glue_job/process/forks.py", LISTENS): "on nothing: the same pair",
     ("tidemark/glue_service/runs/waiting.py", STARTS): "a Python of `local engine list`",
     ("tidemark/local_state/sparks/make.py", STARTS): "uv: of this environment, or on the PATH",
     ("tidemark/local_state/sparks/pythons.py", STARTS): "Python: of uv, the PATH or pyenv",
