@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,9 @@ from hypothesis import settings
 from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import own_spark
 
 pytest_plugins = (
     "tests.fixtures.commands",
@@ -148,10 +150,14 @@ def _notes_of_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def jvms() -> Jvms:
-    """Return the pool of JVMs that all test processes share."""
-    file = os.environ.get(POOL_VARIABLE)
-    return Jvms(Path(file)) if file else NO_JVMS
+def jvms() -> Iterator[Jvms]:
+    """Return the pool of JVMs that all test processes share, and a process that forks runs."""
+    if not (file := os.environ.get(POOL_VARIABLE)):
+        yield NO_JVMS
+        return
+    with closing(Pythons()) as pythons:
+        pythons.want(1, own_spark())
+        yield Jvms(Path(file), pythons=pythons)
 
 
 @pytest.fixture(scope="session")

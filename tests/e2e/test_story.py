@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -31,6 +32,7 @@ from tidemark.errors import UsageError
 from tidemark.glue_service.commands import load_app, region
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms
+from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.local_state.dynamodb import dynamodb_endpoint
 from tidemark.local_state.engine.kept_by import MARK
 from tidemark.local_state.home import Home
@@ -67,8 +69,11 @@ def requests() -> list:
 @pytest.fixture(scope="module")
 def own_jvms(tmp_path_factory) -> Iterator[Jvms]:
     """Two JVMs that start when they are told to record themselves."""
-    with serve_pool(tmp_path_factory.mktemp("jvms"), find_java_home(), 2) as (pool, file):
-        yield Jvms(file, pool=pool)
+    with (
+        serve_pool(tmp_path_factory.mktemp("jvms"), find_java_home(), 2) as (pool, file),
+        closing(Pythons()) as pythons,
+    ):
+        yield Jvms(file, pool=pool, pythons=pythons)
 
 
 @pytest.fixture(scope="module")
