@@ -68,9 +68,9 @@ def requests() -> list:
 
 @pytest.fixture(scope="module")
 def own_jvms(tmp_path_factory) -> Iterator[Jvms]:
-    """Two JVMs that start when they are told to record themselves."""
+    """A JVM that starts when it is told to record itself: a second one takes longer to warm up."""
     with (
-        serve_pool(tmp_path_factory.mktemp("jvms"), find_java_home(), 2) as (pool, file),
+        serve_pool(tmp_path_factory.mktemp("jvms"), find_java_home(), 1) as (pool, file),
         closing(Pythons()) as pythons,
     ):
         yield Jvms(file, pool=pool, pythons=pythons)

@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,7 +106,8 @@ def prove(
     rows of its targets are compared with those of the first run. The home stays as it is.
 
     Exit code 0: no row is lost or doubled. 1: an experiment loses, doubles or changes rows, or
-    fails. 2: the command is used wrongly. 3: nothing could be tried.
+    fails. 2: the command is used wrongly. 3: nothing could be tried. 130: it was interrupted, and
+    what it had tried is right. A second Ctrl-C ends it at once.
     """
     from tidemark.checks.lint.accepted import accepted_in
     from tidemark.checks.script.clocks import clocks_of
@@ -161,7 +164,9 @@ def prove(
                 progress.update(task, description=text, completed=done, total=total or None)
 
             with _naming_buckets_of(lake):
-                found = prove_it(Bench(subject, jvms, scratch, base), wish, say)
+                bench = Bench(subject, jvms, scratch, base)
+                with _interrupted_once(bench.is_interrupted):
+                    found = prove_it(bench, wish, say)
     if page is not None:
         from tidemark.report.prove_page import proof_page
 
@@ -171,7 +176,25 @@ def prove(
     else:
         for line in lines_of(found):
             click.echo(line)
-    sys.exit(found.exit_code)
+    says_little = bench.is_interrupted.is_set() and found.exit_code != 1
+    sys.exit(128 + signal.SIGINT if says_little else found.exit_code)
+
+
+@contextmanager
+def _interrupted_once(is_interrupted: threading.Event) -> Iterator[None]:
+    """Let the first Ctrl-C or SIGTERM of the block only set an event."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        if is_interrupted.is_set():
+            raise KeyboardInterrupt
+        is_interrupted.set()
+
+    before = {one: signal.signal(one, interrupt) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def _prepare_newest(subject: "Subject", kinds: Sequence[str]) -> None:

@@ -44,7 +44,7 @@ class Outcome:
 
 
 class OutOfTimeError(Exception):
-    """A run was stopped because the budget had ended."""
+    """A run was stopped because the budget had ended, or the proof was interrupted."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class Bench:
         scratch: the folder of the homes.
         base: the home before the runs.
         is_over: stops the runs of all threads once it is set.
+        is_interrupted: stops the runs of what is proved once it is set; what was found counts.
         deadline: when the budget ends, which stops runs, on the clock of `time.monotonic`.
         reserve: how many seconds before the deadline runs are stopped.
     """
@@ -66,6 +67,7 @@ class Bench:
     scratch: Path
     base: Home
     is_over: threading.Event = field(default_factory=threading.Event)
+    is_interrupted: threading.Event = field(default_factory=threading.Event)
     deadline: float | None = None
     reserve: float = 0.0
 
@@ -75,10 +77,12 @@ class Bench:
             raise KeyboardInterrupt
 
     def observe_run(self, _: JobRun | None = None) -> None:
-        """Raise if all is over, or if the budget is; runs of what is proved call this."""
+        """Raise if all is over, or only the trying; runs of what is proved call this."""
         self.observe()
+        if self.is_interrupted.is_set():
+            raise OutOfTimeError("the proof was interrupted while it ran, and it was stopped")
         if self.deadline is not None and time.monotonic() > self.deadline - self.reserve:
-            raise OutOfTimeError
+            raise OutOfTimeError("the budget ended while it ran, and it was stopped")
 
     def run(self, home: Home, start: Start | None = None, version: str = "") -> Trial:
         """Run once in a home of experiments."""

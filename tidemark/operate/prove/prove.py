@@ -35,7 +35,7 @@ from tidemark.operate.prove.experiments import (
 from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.homes import unannounced, without_scratch
 from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
-from tidemark.operate.prove.trials import STOPPED, Wanted
+from tidemark.operate.prove.trials import Wanted
 
 FOR_COMPARISON = 0.15  # of the budget
 OWN_JVM_KINDS = ("executors", "versions")  # they have JVMs of their own
@@ -132,6 +132,8 @@ def _run_twice(
     try:
         first, control = [one.result() for one in futures]
     except OutOfTimeError:
+        if bench.is_interrupted.is_set():
+            raise KeyboardInterrupt from None
         raise NotProvedError(
             "the budget ended before the first run did, so nothing was tried; give more seconds"
         ) from None
@@ -167,9 +169,9 @@ def _planned(
         return Planned()
     try:
         parts = run_in_parts(bench, first.sources) if has_parts else None
-    except OutOfTimeError:
+    except OutOfTimeError as error:
         kinds = [kind for kind in FROM_PARTS if wish.wants(kind)]
-        return Planned([Wanted(first, _not_tried(kind, STOPPED)) for kind in kinds])
+        return Planned([Wanted(first, _not_tried(kind, str(error))) for kind in kinds])
     done = [(Wanted(first, parts.outcome.experiment), parts.outcome)] if parts else []
     return Planned(_crashes(bench, wish, first, parts, draws), done if wish.wants("parts") else [])
 

@@ -79,6 +79,8 @@ class Queue:
         self._settle()
 
     def _is_late(self) -> bool:
+        if self.bench.is_interrupted.is_set():
+            return True
         deadline = self.bench.deadline
         if deadline is None:
             return False
@@ -87,7 +89,8 @@ class Queue:
     def _settle(self) -> None:
         """Tell apart what was tried, and what was not."""
         budget = (self.bench.deadline or 0) - self.began
-        reason = f"the budget of {budget:.0f} s ended"
+        is_interrupted = self.bench.is_interrupted.is_set()
+        reason = "interrupted" if is_interrupted else f"the budget of {budget:.0f} s ended"
         self.not_tried += [replace(one.experiment, not_tried=reason) for one in self.waiting]
         self.not_tried += [it.experiment for _, it in self.done if it.experiment.not_tried]
         self.done = [(one, it) for one, it in self.done if not it.experiment.not_tried]

@@ -43,7 +43,6 @@ NOT_ARRIVED = {
     "meanwhile": "the run has written nothing",
     "reading": "the run has not listed its input as often as before",
 }
-STOPPED = "the budget ended while it ran, and it was stopped"
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,8 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
     home, trials = Home(folder), list[Trial]()
     try:
         home, trials = _PREPARED[experiment.kind](bench, wanted, folder)
-    except OutOfTimeError:
-        why_not = STOPPED
+    except OutOfTimeError as error:
+        why_not = str(error)
     except TidemarkError as error:  # the other experiments continue
         why_not = without_scratch(str(error), bench.scratch)
     else:

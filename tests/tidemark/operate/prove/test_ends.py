@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -145,6 +148,28 @@ def test_the_budget_ends_a_run_that_hangs(project):
     lines = [line for line in result.stdout.splitlines() if "the budget" in line]
     assert [line[:11] for line in lines] == ["- not tried"] * 2
     assert "a run with nothing new: the budget ended while it ran" in lines[0]
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_an_interrupted_proof_shows_what_it_has_found(project):
+    script, marker = project / "job.py", project / "hangs"
+    hangs = HANGS_IN_A_LATER_RUN.replace("time.sleep", f"open({str(marker)!r}, 'w'); time.sleep")
+    write = WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
+    script.write_text(hangs + write, encoding="utf-8")
+    words = ["prove", "--only", "again,twice", str(script), *BOOKMARK]
+    command = [sys.executable, "-m", "tidemark", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        end = time.monotonic() + 300
+        while not marker.exists():
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=120)
+
+    assert process.returncode == 130, stdout
+    assert "a run with nothing new: the proof was interrupted while it ran" in stdout
 
 
 @pytest.mark.parametrize(
