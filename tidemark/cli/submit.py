@@ -111,7 +111,7 @@ def _lending_terminal() -> Iterator[None]:
     """Let `breakpoint()` of the script have the terminal that this command is on, if any."""
     from tidemark.glue_job.process.debugger import TERMINAL_VARIABLE
 
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():  # None: it was closed
         yield
         return
     os.environ[TERMINAL_VARIABLE] = os.ttyname(sys.stdin.fileno())

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tidemark.glue_job.process import job_process
+from tidemark.glue_job.process import ahead, job_process
 from tidemark.glue_job.process.ahead import Order
 from tidemark.glue_job.process.borrow import (
     read_record,
@@ -55,7 +55,7 @@ from tidemark.glue_service.runs.run_variables import (
     shell_variables,
     spark_variables,
 )
-from tidemark.glue_service.runs.waiting import RunProcess
+from tidemark.glue_service.runs.waiting import ForkedRun, RunProcess
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
 from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.rewinds.records import refuse_half_rewound
@@ -69,6 +69,7 @@ from tidemark.model.clock import now_ms
 STOP_GRACE_S = 5.0
 LOOK_S = 0.05
 LOG_PART_BYTES = 1_000_000
+FORKED = ahead.__name__.encode()
 MAX_NAME_BYTES = 250  # of a file, without its suffix
 
 
@@ -267,6 +268,9 @@ def end_process(process: RunProcess) -> int:
 
 def _signal_group(process: RunProcess, number: signal.Signals) -> None:
     """Signal a job's process group, such as the JVM of a Python that was killed."""
+    if isinstance(process, ForkedRun):
+        process.signal_group(number)
+        return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 
@@ -342,11 +346,15 @@ def end_left_over_processes(run: JobRun) -> None:
     Also the JVM that it borrowed: its owner may be suspended, and may not know of the end yet.
     """
     mark = f"{RUN_ID_VARIABLE}={run.run_id}".encode()
-    jvm = read_record(Path(run.log_path).parent)
+    folder = Path(run.log_path).parent
+    jvm = read_record(folder)
     conf = f"{jvm.folder}/{CONF_FILE}".encode() if jvm and jvm.is_lent and jvm.folder else None
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
+            command = (process / "cmdline").read_bytes().split(b"\0")
             is_left = mark in (process / "environ").read_bytes().split(b"\0")
-            is_jvm = conf is not None and conf in (process / "cmdline").read_bytes().split(b"\0")
-            if is_left or is_jvm:
+            is_jvm = conf is not None and conf in command
+            # What is forked has the variables of the process that began, before all runs.
+            is_forked = FORKED in command and (process / "cwd").samefile(folder)
+            if is_left or is_jvm or is_forked:
                 os.kill(int(process.name), signal.SIGKILL)

@@ -8,19 +8,19 @@ from tidemark.glue_job.process.forks import CAN_FORK
 from tidemark.glue_service.runs.waiting import ForkServer, OneRun, RunProcess, Waiting
 from tidemark.local_state.sparks.installed import Spark
 
-MAX_READY = 1 if CAN_FORK else 2
+MAX_READY = 2
 REFILL_S = 1.0  # a run that has just begun needs the cores more
 
 
 class Pythons:
     """Processes that wait for a run; a thread starts them, and they end with it.
 
-    On Linux one forks a process for each run; elsewhere each becomes that of one run. The kernel
-    ends a process of a run with the thread that started it: see `die_with_parent`.
+    On Linux they take turns to fork a process for each run; elsewhere each becomes that of one run.
+    The kernel ends a process of a run with the thread that started it: see `die_with_parent`.
     """
 
     def __init__(self, *, refills: bool = True) -> None:
-        """Begin with none; `refills` says whether one that became a run is replaced."""
+        """Begin with none; `refills` says whether there will be more runs than one."""
         self._refills = refills
         self._ready: list[tuple[Spark, Waiting]] = []
         self._wanted: dict[Spark, int] = {}
@@ -33,6 +33,8 @@ class Pythons:
     def want(self, number: int, spark: Spark) -> None:
         """Start processes of a Spark, without waiting, until ``number`` wait, or `MAX_READY`."""
         with self._change:
+            # Forks of one process have the same `hash()`. Two equal runs must show what differs.
+            number = MAX_READY if CAN_FORK and self._refills else number
             wanted = min(max(self._wanted.get(spark, 0), number), MAX_READY)
             if wanted != self._wanted.get(spark):
                 self._wanted[spark] = wanted
@@ -43,8 +45,10 @@ class Pythons:
         with self._change:
             for ready in [ready for ready in self._ready if ready[0] == spark]:
                 run = ready[1].run(order)
-                if run is None or not CAN_FORK:
-                    self._ready.remove(ready)
+                self._ready.remove(ready)
+                if run is not None and CAN_FORK:
+                    self._ready.append(ready)  # the next run is another one's turn
+                else:
                     self._not_before_s = time.monotonic() + REFILL_S
                     if not self._refills:
                         self._wanted[spark] = self._number(spark)

@@ -1,5 +1,6 @@
 """A process that waits for a run: it forks one for each, or becomes that of one."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -27,8 +28,10 @@ class ForkedRun:
         """Read a report as `tidemark.glue_job.process.forks` writes it, in a thread."""
         self._pid: int | None = None
         self._code: int | None = None
+        self._signal: signal.Signals | None = None
         self._has_begun = threading.Event()
         self._has_ended = threading.Event()
+        self._lock = threading.Lock()
         threading.Thread(target=self._read, args=[report], name="forked-run", daemon=True).start()
 
     @property
@@ -55,14 +58,27 @@ class ForkedRun:
 
     def kill(self) -> None:
         """Kill the process if it still runs."""
-        if self.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
+
+    def signal_group(self, number: signal.Signals) -> None:
+        """Signal its process group, as soon as it has begun; never waits."""
+        with self._lock:
+            if not self._has_begun.is_set():
+                self._signal = number
+                return
+        if self._pid is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, number)
 
     def _read(self, report: BinaryIO) -> None:
         with report:
             begin = report.readline()
-            self._pid = int(begin) if begin else None
-            self._has_begun.set()
+            with self._lock:
+                self._pid = int(begin) if begin else None
+                self._has_begun.set()
+            if self._signal is not None:
+                self.signal_group(self._signal)
             end = report.readline()
         self._code = int(end) if end else -signal.SIGKILL
         self._has_ended.set()

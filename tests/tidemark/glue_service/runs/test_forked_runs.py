@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,8 +20,9 @@ from tests.tidemark.glue_service.runs.test_pythons import (
     waiting,
 )
 from tidemark.glue_job.process.forks import CAN_FORK
-from tidemark.glue_service.runs.job_run_process import end_process
+from tidemark.glue_service.runs.job_run_process import end_left_over_processes, end_process
 from tidemark.glue_service.runs.pythons import Pythons
+from tidemark.local_state.machine.processes import is_running
 from tidemark.local_state.sparks.make import spark_for
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="only Linux forks them")
@@ -76,7 +78,29 @@ def test_runs_at_the_same_time_have_a_process_each(pythons, order):
     assert [process.poll() for process in processes] == [0, 1]
     for process, its, mine in zip(processes, (first, second), ("../a", "../b"), strict=True):
         assert printed(its) == [process.pid, process.pid, mine, its.folder]
-    assert len(pythons._ready) == 1
+    assert len(pythons._ready) == 2
+
+
+def test_two_runs_in_a_row_show_what_depends_on_the_order_of_a_set(pythons, order):
+    orders = [order("print(hash('abc'))") for _ in range(4)]
+
+    for one in orders:
+        assert taken(pythons, one).wait(PATIENCE_S) == 0
+
+    first, second, third, fourth = map(printed, orders)
+    assert first != second
+    assert (first, second) == (third, fourth)  # as long as both live
+
+
+def test_one_that_has_died_is_replaced(pythons, order):
+    taken(pythons, order("")).wait(PATIENCE_S)
+    dead = waiting(pythons)
+    dead.kill()
+    dead.wait(PATIENCE_S)
+
+    assert [taken(pythons, order("")).wait(PATIENCE_S) for _ in range(3)] == [0, 0, 0]
+
+    assert dead not in [one.process for _, one in pythons._ready]
 
 
 @pytest.mark.parametrize("version", ["5.1", "6.0"])
@@ -148,7 +172,7 @@ def test_runs_end_with_the_process_that_forked_them(pythons, order):
     process = taken(pythons, its)
     wait_for(Path(its.folder) / "begun")
 
-    waiting(pythons).kill()
+    pythons._ready[-1][1].process.kill()
 
     assert process.wait(PATIENCE_S) == -signal.SIGKILL
     wait_until_gone(process.pid)
@@ -182,6 +206,40 @@ def test_an_order_may_be_large(pythons, order):
 
     assert taken(pythons, its).wait(PATIENCE_S) == 0
     assert printed(its) == 100_000
+
+
+def test_a_run_may_be_stopped_before_it_has_begun(pythons, order):
+    taken(pythons, order("")).wait(PATIENCE_S)
+    server = pythons._ready[0][1]
+    os.kill(server.process.pid, signal.SIGSTOP)
+    process = server.run(order("import time; time.sleep(600)"))
+
+    process.signal_group(signal.SIGTERM)
+
+    assert process.poll() is None
+    os.kill(server.process.pid, signal.SIGCONT)
+    assert process.wait(PATIENCE_S) == -signal.SIGTERM
+
+
+def test_what_a_stopped_run_has_forked_is_found_wherever_it_has_gone(pythons, order):
+    script = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    open('half', 'w').write(str(os.getpid()))\n"
+        "    os.rename('half', 'child')\n"
+        "    time.sleep(600)"
+    )
+    its = order(script)
+    assert taken(pythons, its).wait(PATIENCE_S) == 0
+    wait_for(Path(its.folder) / "child")
+    child = int((Path(its.folder) / "child").read_text())
+    assert is_running(child)
+
+    end_left_over_processes(SimpleNamespace(run_id="jr_1", log_path=f"{its.folder}/stderr.log"))
+
+    wait_until_gone(child)
+    assert len(pythons._ready) == 2
 
 
 def test_a_run_that_never_began_was_killed(pythons, order):
