@@ -58,8 +58,9 @@ class ForkedRun:
 
     def kill(self) -> None:
         """Kill the process if it still runs."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may end in between
+            if self.poll() is None:
+                os.kill(self.pid, signal.SIGKILL)
 
     def signal_group(self, number: signal.Signals) -> None:
         """Signal its process group, as soon as it has begun; never waits."""
