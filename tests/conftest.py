@@ -151,7 +151,7 @@ def _notes_of_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def jvms() -> Iterator[Jvms]:
-    """Return the pool of JVMs that all test processes share, and a process that forks runs."""
+    """Return the pool of JVMs that all test processes share, and processes that fork runs."""
     if not (file := os.environ.get(POOL_VARIABLE)):
         yield NO_JVMS
         return

@@ -165,7 +165,7 @@ def prove(
 
             with _naming_buckets_of(lake):
                 bench = Bench(subject, jvms, scratch, base)
-                with _interrupted_once(bench.is_interrupted):
+                with interrupted_once(bench.is_interrupted):
                     found = prove_it(bench, wish, say)
     if page is not None:
         from tidemark.report.prove_page import proof_page
@@ -181,7 +181,7 @@ def prove(
 
 
 @contextmanager
-def _interrupted_once(is_interrupted: threading.Event) -> Iterator[None]:
+def interrupted_once(is_interrupted: threading.Event) -> Iterator[None]:
     """Let the first Ctrl-C or SIGTERM of the block only set an event."""
 
     def interrupt(_number: int, _frame: object) -> None:

@@ -151,8 +151,8 @@ def test_failure_is_told_once_and_names_the_file_that_was_submitted(submit, home
     assert "return {}['day']" in traceback
 
 
-@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
-def test_closed_output_stops_no_command(home, tmp_path, closed):
+@pytest.mark.parametrize("closed", ["<&- >&-", ">&- 2>&-"])
+def test_closed_stream_stops_no_command(home, tmp_path, closed):
     script = tmp_path / "ok.py"
     script.write_text("print('x')\nopen('finished', 'w').close()\n", encoding="utf-8")
     command = f"exec {sys.executable} -m tidemark"

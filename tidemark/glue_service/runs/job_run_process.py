@@ -352,9 +352,10 @@ def end_left_over_processes(run: JobRun) -> None:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             command = (process / "cmdline").read_bytes().split(b"\0")
-            is_left = mark in (process / "environ").read_bytes().split(b"\0")
-            is_jvm = conf is not None and conf in command
-            # What is forked has the variables of the process that began, before all runs.
-            is_forked = FORKED in command and (process / "cwd").samefile(folder)
-            if is_left or is_jvm or is_forked:
+            if (
+                mark in (process / "environ").read_bytes().split(b"\0")
+                or (conf is not None and conf in command)
+                # What is forked has the variables of the process that began before all runs.
+                or (FORKED in command and (process / "cwd").samefile(folder))
+            ):
                 os.kill(int(process.name), signal.SIGKILL)

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import threading
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from tidemark.glue_job.process import ahead
 from tidemark.glue_job.process.ahead import FORK, Order
@@ -88,18 +88,6 @@ class ForkedRun:
 RunProcess = subprocess.Popen[bytes] | ForkedRun
 
 
-class Waiting(Protocol):
-    """A process that has imported what jobs import."""
-
-    process: subprocess.Popen[bytes]
-
-    def run(self, order: Order) -> RunProcess | None:
-        """Give it an order; return the process of that run, or None if it has ended."""
-
-    def end(self) -> None:
-        """End it."""
-
-
 class OneRun:
     """A process that becomes that of one run."""
 
@@ -152,6 +140,9 @@ class ForkServer:
         self._orders.close()
         self.process.kill()
         self.process.wait()
+
+
+Waiting = ForkServer | OneRun
 
 
 def _start(spark: Spark, stdin: int) -> subprocess.Popen[bytes]:

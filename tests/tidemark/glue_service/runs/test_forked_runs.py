@@ -5,20 +5,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from tests.tidemark.glue_service.runs.test_pythons import (
-    PATIENCE_S,
-    order_for,
-    taken,
-    wait_until_gone,
-    waiting,
-)
+from tests.tidemark.glue_service.runs.test_pythons import order_for, taken, waiting
+from tests.waiting import BOUND_S, wait_until
 from tidemark.glue_job.process.forks import CAN_FORK
 from tidemark.glue_service.runs.job_run_process import end_left_over_processes, end_process
 from tidemark.glue_service.runs.pythons import Pythons
@@ -51,13 +45,6 @@ def printed(order):
     return json.loads((Path(order.folder) / "stdout.log").read_text())
 
 
-def wait_for(file):
-    end = time.monotonic() + PATIENCE_S
-    while not file.exists():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def test_runs_at_the_same_time_have_a_process_each(pythons, order):
     script = (
         "import json, os, sys, time\n"
@@ -74,7 +61,7 @@ def test_runs_at_the_same_time_have_a_process_each(pythons, order):
 
     processes = [taken(pythons, first), taken(pythons, second)]
 
-    assert [process.wait(PATIENCE_S) for process in processes] == [0, 1]
+    assert [process.wait(BOUND_S) for process in processes] == [0, 1]
     assert [process.poll() for process in processes] == [0, 1]
     for process, its, mine in zip(processes, (first, second), ("../a", "../b"), strict=True):
         assert printed(its) == [process.pid, process.pid, mine, its.folder]
@@ -85,7 +72,7 @@ def test_two_runs_in_a_row_show_what_depends_on_the_order_of_a_set(pythons, orde
     orders = [order("print(hash('abc'))") for _ in range(4)]
 
     for one in orders:
-        assert taken(pythons, one).wait(PATIENCE_S) == 0
+        assert taken(pythons, one).wait(BOUND_S) == 0
 
     first, second, third, fourth = map(printed, orders)
     assert first != second
@@ -93,12 +80,12 @@ def test_two_runs_in_a_row_show_what_depends_on_the_order_of_a_set(pythons, orde
 
 
 def test_one_that_has_died_is_replaced(pythons, order):
-    taken(pythons, order("")).wait(PATIENCE_S)
+    taken(pythons, order("")).wait(BOUND_S)
     dead = waiting(pythons)
     dead.kill()
-    dead.wait(PATIENCE_S)
+    dead.wait(BOUND_S)
 
-    assert [taken(pythons, order("")).wait(PATIENCE_S) for _ in range(3)] == [0, 0, 0]
+    assert [taken(pythons, order("")).wait(BOUND_S) for _ in range(3)] == [0, 0, 0]
 
     assert dead not in [one.process for _, one in pythons._ready]
 
@@ -116,7 +103,7 @@ def test_no_two_runs_have_the_same_random_numbers(pythons, order, version):
     ]
 
     for one in orders:
-        assert taken(pythons, one, spark_for(version)).wait(PATIENCE_S) == 0
+        assert taken(pythons, one, spark_for(version)).wait(BOUND_S) == 0
 
     first, second = map(printed, orders)
     assert not {*first} & {*second}
@@ -125,7 +112,7 @@ def test_no_two_runs_have_the_same_random_numbers(pythons, order, version):
 def test_a_run_that_is_killed_says_by_what(pythons, order):
     script = "import os, sys; os.kill(os.getpid(), int(sys.argv[1]))"
 
-    codes = [taken(pythons, order(script, str(n))).wait(PATIENCE_S) for n in (9, 15, 6)]
+    codes = [taken(pythons, order(script, str(n))).wait(BOUND_S) for n in (9, 15, 6)]
 
     assert codes == [-signal.SIGKILL, -signal.SIGTERM, -signal.SIGABRT]
 
@@ -141,7 +128,7 @@ def test_the_end_of_a_run_ends_what_it_started(pythons, order):
     )
     its = order(script)
     process = taken(pythons, its)
-    wait_for(Path(its.folder) / "child")
+    wait_until((Path(its.folder) / "child").exists)
     child = int((Path(its.folder) / "child").read_text())
     assert process.poll() is None
     with pytest.raises(subprocess.TimeoutExpired):
@@ -149,8 +136,8 @@ def test_the_end_of_a_run_ends_what_it_started(pythons, order):
 
     assert end_process(process) == -signal.SIGTERM
 
-    wait_until_gone(process.pid)
-    wait_until_gone(child)
+    wait_until(lambda: not is_running(process.pid))
+    wait_until(lambda: not is_running(child))
 
 
 def test_a_process_that_a_run_left_behind_does_not_hide_its_end(pythons, order):
@@ -162,7 +149,7 @@ def test_a_process_that_a_run_left_behind_does_not_hide_its_end(pythons, order):
     )
     process = taken(pythons, order(script))
 
-    assert process.wait(PATIENCE_S) == 0
+    assert process.wait(BOUND_S) == 0
 
     os.killpg(process.pid, signal.SIGKILL)
 
@@ -170,12 +157,12 @@ def test_a_process_that_a_run_left_behind_does_not_hide_its_end(pythons, order):
 def test_runs_end_with_the_process_that_forked_them(pythons, order):
     its = order("import time; open('begun', 'w').close(); time.sleep(600)")
     process = taken(pythons, its)
-    wait_for(Path(its.folder) / "begun")
+    wait_until((Path(its.folder) / "begun").exists)
 
     pythons._ready[-1][1].process.kill()
 
-    assert process.wait(PATIENCE_S) == -signal.SIGKILL
-    wait_until_gone(process.pid)
+    assert process.wait(BOUND_S) == -signal.SIGKILL
+    wait_until(lambda: not is_running(process.pid))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
@@ -192,24 +179,24 @@ def test_no_run_outlives_a_killed_command(order):
     )
     command = subprocess.Popen([sys.executable, "-c", program, its.line()], stdout=subprocess.PIPE)
     pid = int(command.stdout.readline())
-    wait_for(Path(its.folder) / "begun")
+    wait_until((Path(its.folder) / "begun").exists)
 
     command.kill()
     command.communicate()
 
-    wait_until_gone(pid)
+    wait_until(lambda: not is_running(pid))
 
 
 def test_an_order_may_be_large(pythons, order):
     its = order("import os; print(len(os.environ['LARGE']))", LARGE="x" * 100_000)
     its.environment.update({f"LARGE_{n}": "x" * 100_000 for n in range(9)})
 
-    assert taken(pythons, its).wait(PATIENCE_S) == 0
+    assert taken(pythons, its).wait(BOUND_S) == 0
     assert printed(its) == 100_000
 
 
 def test_a_run_may_be_stopped_before_it_has_begun(pythons, order):
-    taken(pythons, order("")).wait(PATIENCE_S)
+    taken(pythons, order("")).wait(BOUND_S)
     server = pythons._ready[0][1]
     os.kill(server.process.pid, signal.SIGSTOP)
     process = server.run(order("import time; time.sleep(600)"))
@@ -218,7 +205,7 @@ def test_a_run_may_be_stopped_before_it_has_begun(pythons, order):
 
     assert process.poll() is None
     os.kill(server.process.pid, signal.SIGCONT)
-    assert process.wait(PATIENCE_S) == -signal.SIGTERM
+    assert process.wait(BOUND_S) == -signal.SIGTERM
 
 
 def test_what_a_stopped_run_has_forked_is_found_wherever_it_has_gone(pythons, order):
@@ -231,26 +218,26 @@ def test_what_a_stopped_run_has_forked_is_found_wherever_it_has_gone(pythons, or
         "    time.sleep(600)"
     )
     its = order(script)
-    assert taken(pythons, its).wait(PATIENCE_S) == 0
-    wait_for(Path(its.folder) / "child")
+    assert taken(pythons, its).wait(BOUND_S) == 0
+    wait_until((Path(its.folder) / "child").exists)
     child = int((Path(its.folder) / "child").read_text())
     assert is_running(child)
 
     end_left_over_processes(SimpleNamespace(run_id="jr_1", log_path=f"{its.folder}/stderr.log"))
 
-    wait_until_gone(child)
+    wait_until(lambda: not is_running(child))
     assert len(pythons._ready) == 2
 
 
 def test_a_run_that_never_began_was_killed(pythons, order):
-    taken(pythons, order("")).wait(PATIENCE_S)
+    taken(pythons, order("")).wait(BOUND_S)
     server = pythons._ready[0][1]
     os.kill(server.process.pid, signal.SIGSTOP)
     process = server.run(order(""))
 
     server.process.kill()
 
-    assert process.wait(PATIENCE_S) == -signal.SIGKILL
+    assert process.wait(BOUND_S) == -signal.SIGKILL
     with pytest.raises(ProcessLookupError):
         _ = process.pid
     assert end_process(process) == -signal.SIGKILL

@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import BOUND_S, wait_until
 from tidemark.glue_job.process.ahead import Order, provide
 from tidemark.glue_job.process.forks import CAN_FORK
 from tidemark.glue_service.runs import pythons as pythons_module
@@ -22,7 +22,6 @@ from tidemark.local_state.machine.processes import inherited, is_running
 from tidemark.local_state.sparks.installed import own_spark
 from tidemark.local_state.sparks.make import spark_for
 
-PATIENCE_S = 60
 SCRIPT = """
 import json, os, sys
 import fastavro
@@ -78,17 +77,13 @@ def taken(pythons, order, spark=None):
     """Return a process that waited, and got an order."""
     spark = spark or own_spark()
     pythons.want(1, spark)
-    end = time.monotonic() + PATIENCE_S
-    while (process := pythons.take(order, spark)) is None:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    return process
+    return wait_until(lambda: pythons.take(order, spark))
 
 
 def run(order, spark=None):
     with closing(Pythons(refills=False)) as pythons:
         process = taken(pythons, order, spark)
-        code = process.wait(PATIENCE_S)
+        code = process.wait(BOUND_S)
     folder = Path(order.folder)
     lines = (folder / "stdout.log").read_text().splitlines()
     return code, json.loads(lines[-1]), (folder / "stderr.log").read_text()
@@ -186,11 +181,7 @@ def test_only_what_is_imported_already_is_in_the_way(tmp_path):
 
 def waiting(pythons):
     """Return the process that waits, as soon as there is one."""
-    end = time.monotonic() + PATIENCE_S
-    while not pythons._ready:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    return pythons._ready[0][1].process
+    return wait_until(lambda: pythons._ready)[0][1].process
 
 
 def test_one_that_has_died_is_passed_over(folder):
@@ -198,15 +189,15 @@ def test_one_that_has_died_is_passed_over(folder):
         pythons.want(1, own_spark())
         dead = waiting(pythons)
         dead.kill()
-        dead.wait(PATIENCE_S)
+        dead.wait(BOUND_S)
 
         assert pythons.take(order_for(folder), own_spark()) is None
 
 
 def test_more_runs_are_served_and_all_end_with_their_command(folder):
     pythons = Pythons()
-    assert taken(pythons, order_for(folder)).wait(PATIENCE_S) == 0
-    assert taken(pythons, order_for(folder)).wait(PATIENCE_S) == 0
+    assert taken(pythons, order_for(folder)).wait(BOUND_S) == 0
+    assert taken(pythons, order_for(folder)).wait(BOUND_S) == 0
     idle = waiting(pythons)
 
     pythons.close()
@@ -229,11 +220,4 @@ def test_none_outlives_a_killed_command(way):
     command.kill()
     command.communicate()
 
-    wait_until_gone(pid)
-
-
-def wait_until_gone(pid):
-    end = time.monotonic() + PATIENCE_S
-    while is_running(pid):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: not is_running(pid))

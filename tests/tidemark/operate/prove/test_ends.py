@@ -7,14 +7,16 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 from click.testing import CliRunner
 
 from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW, WHERE_ANY
+from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.main import main
-from tidemark.cli.prove import Seconds
+from tidemark.cli.prove import Seconds, interrupted_once
 from tidemark.operate.prove.bench import NOT_OPENED
 
 APPEND = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
@@ -150,6 +152,19 @@ def test_the_budget_ends_a_run_that_hangs(project):
     assert "a run with nothing new: the budget ended while it ran" in lines[0]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_interruption_is_noted_and_the_second_one_ends_the_proof(number):
+    event, before = threading.Event(), signal.getsignal(number)
+
+    with interrupted_once(event):
+        signal.raise_signal(number)
+        assert event.is_set()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+
+    assert signal.getsignal(number) == before
+
+
 @pytest.mark.spark
 @pytest.mark.nightly
 def test_an_interrupted_proof_shows_what_it_has_found(project):
@@ -160,13 +175,10 @@ def test_an_interrupted_proof_shows_what_it_has_found(project):
     words = ["prove", "--only", "again,twice", str(script), *BOOKMARK]
     command = [sys.executable, "-m", "tidemark", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        end = time.monotonic() + 300
-        while not marker.exists():
-            assert time.monotonic() < end
-            time.sleep(0.1)
+        wait_until(marker.exists)
 
         process.send_signal(signal.SIGINT)
-        stdout, _ = process.communicate(timeout=120)
+        stdout, _ = process.communicate(timeout=BOUND_S)
 
     assert process.returncode == 130, stdout
     assert "a run with nothing new: the proof was interrupted while it ran" in stdout

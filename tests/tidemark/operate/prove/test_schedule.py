@@ -4,14 +4,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import sentinel
 
+from tests.waiting import BOUND_S
 from tidemark.local_state.home import Home
 from tidemark.operate.prove import schedule
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.schedule import Queue
 from tidemark.operate.prove.trials import Wanted
-
-PATIENCE_S = 60
 
 
 def test_what_was_tried_before_an_interruption_counts(tmp_path, monkeypatch):
@@ -21,7 +20,7 @@ def test_what_was_tried_before_an_interruption_counts(tmp_path, monkeypatch):
         one = wanted.experiment
         if one.title == "is interrupted":
             bench.is_interrupted.set()
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + BOUND_S
         while one.title != "ends" and time.monotonic() < end:
             try:
                 bench.observe_run()
