@@ -103,7 +103,7 @@ def prove(
     It runs once as it should, on a copy of the home, and every change that it makes outside its
     process is noted. Then it crashes after each of these changes and runs again; it runs with
     nothing new, with its files in parts and in another order, and after a rewind. Each time the
-    rows of its targets are compared with those of the first run. The home stays as it is.
+    rows of its targets are compared with those of the first run. The home keeps its data and state.
 
     Exit code 0: no row is lost or doubled. 1: an experiment loses, doubles or changes rows, or
     fails. 2: the command is used wrongly. 3: nothing could be tried. 130: it was interrupted, and

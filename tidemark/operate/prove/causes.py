@@ -13,10 +13,13 @@ from tidemark.local_state.operations import (
 )
 from tidemark.operate.prove.changes import (
     commits_batch,
+    has_partitions,
     is_hidden,
     is_of,
+    is_own_object,
     is_state,
     is_write,
+    pattern_of,
     place_of,
 )
 from tidemark.operate.prove.experiments import Experiment
@@ -42,8 +45,15 @@ class Cause:
 
 REPEATABLE = (
     "write so that a repeat replaces what the first attempt wrote: write_window or append_window "
-    "of the library watermarks, merge_window with a key, or mode('overwrite') of the partitions "
-    "that the run makes"
+    "of the library watermarks, or merge_window with a key"
+)
+OF_PARTITIONS = (
+    ", or mode('overwrite') of the partitions that the run makes, if it reads all of their rows"
+)
+KEY_REMEDY = (
+    "write the object under a key that a repeat uses again, made of what the run has read, such as "
+    "a date or the name of the input file, and not of a time, a counter or a random id; and write "
+    "it whole, do not add to what is there"
 )
 ITEM_REMEDY = (
     "put the whole item with its final values; or add to it only under a condition on what it has "
@@ -54,7 +64,8 @@ ONLY_NEW = (
     "transformation_ctx at each source, job.commit), or a watermark; or replace the target with "
     "mode('overwrite')"
 )
-BY_KEY = "merge by a key (merge_window), or leave out the rows whose key the target has"
+KNOWN = "leave out the rows whose key the target has"
+BY_KEY = f"merge by a key (merge_window), or {KNOWN}"
 FINAL = (
     "write final values, or add to what is there only under a condition on what it has counted, "
     "such as the id of a window that it keeps, so that a repeat changes nothing"
@@ -91,6 +102,7 @@ TAKE_OVER = (
     "let a run take over what another one has left: mode('append') or mode('overwrite') in place "
     "of errorifexists, CREATE TABLE IF NOT EXISTS"
 )
+ONE_TYPE = "write each column as one type in every run, such as by a schema or a cast"
 UPGRADE = "look at the columns and their causes: tidemark compare-versions"
 SKIPS = (
     "the later run writes nothing at {place}, though it has new files to read",
@@ -196,6 +208,12 @@ def cause_of(
     return _of_crash(experiment, verdict, operations, target)
 
 
+def of_types(cause: Cause, columns: Iterable[str]) -> Cause:
+    """Return the cause of values that are the same, and of another type."""
+    text = f"the runs write the same values as other types: {', '.join(columns)}"
+    return replace(cause, text=text, remedy=ONE_TYPE)
+
+
 def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Operation:
     """Return an operation as a note if it changes what runs read, beside the target."""
     is_change = operation.kind in (PUT, COPY, DELETE) and not is_of(operation, target)
@@ -284,15 +302,16 @@ def _of_note(noted: Operation, to_write: Operation) -> Cause:
     place = place_of(noted)
     if noted.places and noted.places[-1].startswith("s3://"):  # an object that runs read
         what = f"changes or deletes {noted.places[-1]}, which tells a run what to read,"
-        remedy = f"do that after the last write: move {place} there"
+        remedy = f"do that after the last write (move {place} there)"
     else:
         what = "notes that the rows are done"
-        remedy = f"commit after the last write: move {place} there"
+        remedy = f"commit after the last write (move {place} there)"
     text = (
         f"{place} {what} before {place_of(to_write)} writes them: the next run does not read them "
         "again"
     )
-    return _at(noted, text, remedy)
+    again = _repeatable(REPEATABLE, to_write)
+    return _at(noted, text, f"{remedy}; and {again}, for a crash between the two")
 
 
 def _of_run(
@@ -327,9 +346,23 @@ def _has_overwritten(operations: Sequence[Operation], target: str) -> bool:
 
 
 def _at(operation: Operation, text: str, remedy: str) -> Cause:
-    if operation.kind == ITEMS and remedy.startswith((REPEATABLE, BY_KEY, FINAL)):
-        remedy = ITEM_REMEDY
-    return Cause(text, remedy, operation.script, operation.line)
+    return Cause(text, _repeatable(remedy, operation), operation.script, operation.line)
+
+
+def _repeatable(remedy: str, operation: Operation) -> str:
+    """Return a remedy as it is for what an operation writes: items, an object, or rows of Spark."""
+    if not remedy.startswith((REPEATABLE, BY_KEY, FINAL)):
+        return remedy
+    if operation.kind == ITEMS:
+        return ITEM_REMEDY
+    if is_own_object(operation):
+        if remedy.startswith(BY_KEY):
+            return KNOWN
+        is_new = pattern_of(operation.places[-1]) != operation.places[-1]
+        return KEY_REMEDY if is_new else FINAL
+    if remedy.startswith(REPEATABLE) and has_partitions(operation):
+        return remedy.replace(REPEATABLE, f"{REPEATABLE}{OF_PARTITIONS}")
+    return remedy
 
 
 def _last(operations: Iterable[Operation]) -> Operation | None:

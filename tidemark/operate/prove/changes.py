@@ -21,6 +21,8 @@ from tidemark.local_state.operations import (
 VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f]+|\d+")
 # Of a table of Iceberg: nobody reads it before the catalog names it.
 METADATA_PATH = re.compile(r"/metadata/[^/]+(\.avro|\.metadata\.json|\.stats)$")
+PART_PATH = re.compile(r"/(run-[^/]*-)?part-[^/]+$")
+ID_OF_PART = re.compile(r"(?<=/part-\d{5})-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-c\d+)?")
 BATCH_PATH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming query
 HIDDEN_NAME = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
@@ -36,8 +38,8 @@ NOTES = (
 
 
 def described(operation: Operation) -> str:
-    """Return an operation in a few words."""
-    place = operation.places[-1] if operation.places else ""
+    """Return an operation in a few words, parts of Spark without their random ids."""
+    place = ID_OF_PART.sub("-…", operation.places[-1]) if operation.places else ""
     words = {
         PUT: f"writing {place}",
         COPY: f"copying to {place}",
@@ -66,6 +68,16 @@ def place_of(operation: Operation) -> str:
 def is_write(operation: Operation) -> bool:
     """Return whether an operation adds rows to a target: an object, items, or a commit."""
     return operation.kind in (PUT, COPY, JDBC, ITEMS)
+
+
+def is_own_object(operation: Operation) -> bool:
+    """Return whether an operation writes an object that the script has named, and not Spark."""
+    return operation.kind == PUT and not PART_PATH.search(operation.places[-1])
+
+
+def has_partitions(operation: Operation) -> bool:
+    """Return whether an operation writes to a folder of a partition, such as day=2026-11-01."""
+    return any("=" in part for part in operation.places[-1].split("/")[:-1])
 
 
 def pattern_of(path: str) -> str:

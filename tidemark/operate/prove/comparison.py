@@ -9,12 +9,12 @@ from tidemark.local_state.operations import read_first, read_operations
 from tidemark.operate.prove.archives import is_archive
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.causes import cause_of
+from tidemark.operate.prove.causes import Cause, cause_of, of_types
 from tidemark.operate.prove.changes import is_of, is_state, micro_batches
 from tidemark.operate.prove.findings import Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import do_names_vary, judge
-from tidemark.operate.prove.judged import WORST, TargetRows, worst
+from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
 from tidemark.operate.prove.trials import Wanted
 
 ARRIVALS = ("order", "meanwhile", "reading")  # kinds in which a file arrives late
@@ -112,29 +112,34 @@ def _finding(
     verdict = worst([one.verdict for one in counting])
     problem = next((one.problem for one in counting if one.problem), "")
     reason = without_scratch(outcome.failure or problem or "", bench.scratch)
-    cause = None
     if outcome.failure and (verdict == "equal" or experiment.kind == "versions"):
         verdict = "fails"
     elif problem and verdict == "equal":  # not of all targets
         verdict = "not tried"
-    if verdict not in ("equal", "not tried"):
-        target = next((one.target for one in counting if one.verdict == verdict), "")
-        around = baseline.around(experiment, target)
-        # A run that finds a target may do what the first one did not: delete it, for example.
-        if experiment.kind in ("parts", "again", *ARRIVALS):
-            around += [one for one in read_operations(outcome.home) if is_of(one, target)]
-        has_ended = bool(outcome.trials and outcome.trials[0].failure)
-        cause = cause_of(
-            experiment,
-            verdict,
-            around,
-            target,
-            has_ended=has_ended,
-            has_noted=_has_noted(wanted, outcome),
-            has_written=_has_written(outcome, target),
-            marks=read_first(baseline.outcome.home),
-        )
+    worst_rows = next((one for one in counting if one.verdict == verdict), TargetRows(""))
+    is_right = verdict in ("equal", "not tried")
+    cause = None if is_right else _cause(wanted, outcome, verdict, worst_rows)
     only_adds = verdict == "doubled" or not any(one.lost for one in counting)
     if cause and only_adds and (cause.script, cause.line) in wish.accepted:
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]
     return Finding(experiment, verdict, counting, reason, cause, outcome.seconds)
+
+
+def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows) -> Cause:
+    """Return the cause of a verdict on the rows of one target."""
+    baseline, experiment, target = wanted.of, outcome.experiment, rows.target
+    around = baseline.around(experiment, target)
+    # A run that finds a target may do what the first one did not: delete it, for example.
+    if experiment.kind in ("parts", "again", *ARRIVALS):
+        around += [one for one in read_operations(outcome.home) if is_of(one, target)]
+    cause = cause_of(
+        experiment,
+        verdict,
+        around,
+        target,
+        has_ended=bool(outcome.trials and outcome.trials[0].failure),
+        has_noted=_has_noted(wanted, outcome),
+        has_written=_has_written(outcome, target),
+        marks=read_first(baseline.outcome.home),
+    )
+    return of_types(cause, rows.types) if rows.types else cause

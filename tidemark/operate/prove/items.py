@@ -116,12 +116,13 @@ def _pages(client: "DynamoDBClient", table: str) -> list[dict[str, Any]]:
 
 
 def _as_json(value: Any) -> Any:
-    """Return a value of an attribute as JSON: numbers as strings, which keep all digits."""
+    """Return a value of an attribute as JSON: numbers that JSON would round, as strings."""
     match value:
         case Decimal():
-            return str(value)
+            number = int(value) if value == value.to_integral_value() else float(value)
+            return number if Decimal(repr(number)) == value else str(value)
         case set():
-            return sorted(map(str, value))
+            return [_as_json(one) for one in sorted(value, key=str)]
         case list():
             return [_as_json(one) for one in value]
         case dict():

@@ -12,7 +12,7 @@ control is a second, equal run, and columns in which the two differ are left out
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import combinations
@@ -21,6 +21,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
+from pyspark.sql import types as T  # noqa: N812
 
 from tidemark.operate.versions.row_job import (
     IN_FULL,
@@ -30,9 +31,8 @@ from tidemark.operate.versions.row_job import (
     measured,
     one_line,
     plain,
-    read,
-    types_of,
 )
+from tidemark.operate.versions.rows import Rows, read, types_of, with_types
 
 ROW, SIDE, COUNT, BEFORE = "row", "side", "count", "before"
 AT_ONCE = 2  # targets
@@ -70,32 +70,45 @@ def rows_judged(
     kind = target["format"]
     sides = [*target["sides"], target["control"]]
     header = header_of(kind, sides)
-    read_sides = [rows_of_side(spark, kind, side, header) for side in sides]
-    base, control = read_sides[0], read_sides.pop()
+    *found, (control, schema_of_control) = [rows_of_side(spark, kind, one, header) for one in sides]
+    base, schema = found[0]
     if base is None:
-        return {"by_time": [], "sides": [without_baseline(frame) for frame in read_sides]}
-    names = list(types_of(base))
-    found = by_time_of(base, control, names)
-    if why := unlike_reason(base, control, names, found):
+        return {"by_time": [], "sides": [without_baseline(frame) for frame, _ in found]}
+    names = list(types_of(schema))
+    differing = by_time_of(base, control, names)
+    if why := unlike_reason(base, control, names, differing):
         return {"problem": why, "by_time": [], "sides": []}
-    by_time = [name for name in names if name in found or name in target["left_out"]]
+    by_time = [name for name in names if name in differing or name in target["left_out"]]
     kept = [name for name in names if name not in by_time]
-    counted = counts_of(read_sides, kept, by_time)
+    counted = counts_of([frame for frame, _ in found], kept, by_time)
     key = [name for name in asked["key"] if name in kept]
     numbered = {name for group in asked["surrogates"] if set(group) <= set(kept) for name in group}
     candidates = [name for name in kept if name not in numbered]
-    sides = answers_of(counted, base, read_sides, candidates, key)
-    return {"by_time": by_time, "columns": names, "sides": sides}
+    answers = answers_of(counted, base, found, candidates, key)
+    of_time = other_types(schema, schema_of_control, kept) if control else {}
+    for answer, (_, of_side) in zip(answers, found, strict=True):
+        if answer["rows"] and not any(answer[name] for name in ("lost", "doubled", "added")):
+            others = other_types(schema, of_side, kept)
+            answer["types"] = {name: both for name, both in others.items() if name not in of_time}
+    return {"by_time": by_time, "columns": names, "sides": answers}
 
 
 def rows_of_side(
     spark: SparkSession, kind: str, side: dict[str, Any], header: "str | None"
-) -> "DataFrame | None":
-    """Return the rows of one side; None without a file of it."""
-    frame = read(spark, kind, side)
+) -> Rows:
+    """Return the rows of one side, and their types; None without a file of it."""
+    frame, schema = read(spark, kind, side)
     if frame is None or header is None:
-        return frame
-    return frame.where(F.col(frame.columns[0]) != header)
+        return frame, schema
+    return frame.where(F.col(frame.columns[0]) != header), schema
+
+
+def other_types(
+    schema: T.StructType, other: T.StructType, names: Sequence[str]
+) -> dict[str, list[str | None]]:
+    """Return the columns with another type, each with both types."""
+    one, two = types_of(schema), types_of(other)
+    return {name: [one[name], two.get(name)] for name in names if one[name] != two.get(name)}
 
 
 def header_of(kind: str, sides: Iterable[dict[str, Any]]) -> "str | None":
@@ -121,7 +134,7 @@ def without_baseline(frame: "DataFrame | None") -> dict[str, Any]:
 
 def by_time_of(base: DataFrame, control: "DataFrame | None", names: list[str]) -> list[str]:
     """Return the columns in which two equal runs differ."""
-    if control is None or set(types_of(control)) != set(names):
+    if control is None or set(types_of(control.schema)) != set(names):
         return []
     sums = [measured(plain(frame, names, is_sorted=True), names) for frame in (base, control)]
     return differing_of(names, sums)
@@ -152,7 +165,7 @@ def counts_of(
         there = [name for name in names if name in frame.columns]
         missing = [F.lit(None).alias(name) for name in names if name not in there]
         known = {*names, *left_out}
-        more = [name for name in types_of(frame) if name not in known]
+        more = [name for name in types_of(frame.schema) if name not in known]
         rows = plain(frame, [*there, *more], is_sorted=True).select("*", *missing)
         row = F.to_json(F.struct(*map(column_of, [*names, *more])), IN_FULL)
         counted.append(rows.select(row.alias(ROW), F.lit(number).alias(SIDE)))
@@ -167,7 +180,7 @@ def counts_of(
 def answers_of(
     counted: DataFrame,
     base: DataFrame,
-    sides: Sequence["DataFrame | None"],
+    sides: Sequence[Rows],
     names: list[str],
     key: Sequence[str],
 ) -> list[dict[str, Any]]:
@@ -182,7 +195,7 @@ def answers_of(
             (F.col(f"c{number}") != F.col("c0") for number in differing),
         )
         rows = counted.where(is_different).limit(MAX_DIFFERING).collect()
-        keys = keys or found_key(base, names)
+        keys = keys or found_key(base, types_of(sides[0][1]), names)
         present = present_keys(counted, rows, keys) if keys else set()
     counted.unpersist()
     return [
@@ -192,9 +205,9 @@ def answers_of(
             "lost": lost,
             "doubled": doubled,
             "added": added,
-            **(details(rows, number, keys, present) if number in differing else {}),
+            **(details(rows, number, sides, keys, present) if number in differing else {}),
         }
-        for number, (frame, (there, lost, doubled, added)) in enumerate(
+        for number, ((frame, _), (there, lost, doubled, added)) in enumerate(
             zip(sides, sums, strict=True)
         )
     ]
@@ -217,12 +230,11 @@ def sums_of(counted: DataFrame, sides: int) -> list[tuple[int, int, int, int]]:
     return [tuple(found[at : at + 4]) for at in range(0, len(found), 4)]  # type: ignore[misc]
 
 
-def found_key(base: DataFrame, names: list[str]) -> list[str]:
+def found_key(base: DataFrame, types: Mapping[str, str], names: list[str]) -> list[str]:
     """Return the columns that identify a row of the baseline: one, or two; empty if none do.
 
     Measures do not identify a row, though they may differ in all; nor does the whole row.
     """
-    types = types_of(base)
     whole = [name for name in names if not types[name].startswith(("double", "float", "decimal"))]
     candidates = [[name] for name in whole]
     candidates += [list(two) for two in combinations(whole[:MAX_OF_PAIRS], 2)]
@@ -256,7 +268,9 @@ def as_text(value: Any) -> "str | None":
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
-def details(rows: Sequence[Any], number: int, key: list[str], present: set[str]) -> dict[str, Any]:
+def details(
+    rows: Sequence[Any], number: int, sides: Sequence[Rows], key: list[str], present: set[str]
+) -> dict[str, Any]:
     """Return what is known of the rows of one side that differ, from those looked at."""
     examples: dict[str, list[str]] = {"lost": [], "doubled": [], "added": []}
     lost, added = set(), []
@@ -265,7 +279,8 @@ def details(rows: Sequence[Any], number: int, key: list[str], present: set[str])
         if before == there:
             continue
         kind = "lost" if there < before else "doubled" if before else "added"
-        examples[kind].append(row[ROW])
+        _, schema = sides[number if kind == "added" else 0]
+        examples[kind].append(with_types(row[ROW], schema))
         if kind == "lost":
             lost.add(key_of(row[ROW], key))
         elif kind == "added":

@@ -32,6 +32,8 @@ class TargetRows:
         second_key: of the rows added, those whose key has its row of the baseline, too.
         key: the columns that identify a row; empty if none were found.
         examples: some rows, as JSON, under lost, doubled and added.
+        types: where no row differs, columns of another type, each with the types of the first run
+            and of this one, such as n with bigint and string.
         problem: why the rows could not be compared; None if they were.
     """
 
@@ -45,6 +47,7 @@ class TargetRows:
     second_key: int = 0
     key: tuple[str, ...] = ()
     examples: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    types: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     problem: str | None = None
 
     @property
@@ -61,7 +64,7 @@ class TargetRows:
             return "changed" if self.added and not self.key else "lost"
         if self.doubled or self.second_key:
             return "doubled"
-        return "changed" if self.added else "equal"
+        return "changed" if self.added or self.types else "equal"
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:

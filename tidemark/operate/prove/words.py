@@ -102,6 +102,10 @@ def _one_line(target: TargetRows) -> str:
         )
         if count
     ]
+    parts += [
+        f"{name} is {there or 'missing'}, in the first run {before}"
+        for name, (before, there) in target.types.items()
+    ]
     key = f"; key {', '.join(target.key)}" if target.key else ""
     return f"{target.target}: {', '.join(parts)}, of {target.expected or 0:,} rows{key}"
 

@@ -3,18 +3,14 @@
 Called as a job script with ``--pairs FILE``: an object with ``out``, the file of the answer, and
 ``pairs``, a list of objects with ``format``, ``times`` (the two intervals of the runs, epoch
 seconds), and ``old`` and ``new``: each the ``folder``, the ``files`` of that format in it, and
-whether these are ``all`` of its files. It imports nothing of this toolkit: it runs as any other
-script.
+whether these are ``all`` of its files.
 """
 
-import hashlib
 import json
 import re
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +18,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
 from pyspark.sql import types as T  # noqa: N812
 
+from tidemark.operate.versions.rows import NESTED, read, types_of
+
 MAX_SHOWN = 3
-LINE = "line"
-WINDOW_COLUMNS = {"window", "attempt"}  # folders of `write_window`: their names are random
-NESTED = (T.MapType, T.StructType, T.ArrayType)
 WITH_TIMES = (T.StringType, T.TimestampType, T.TimestampNTZType)
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII)
 PY4J_PREFIX = "An error occurred while calling "
@@ -79,13 +74,12 @@ def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
 
 def of_rows(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
     """Return how the rows and types of two targets differ."""
-    old, new = (read(spark, pair["format"], pair[side]) for side in ("old", "new"))
+    found = [read(spark, pair["format"], pair[side]) for side in ("old", "new")]
+    (old, _), (new, _) = found
     if old is None or new is None:
         return {"rows": [count_of(old), count_of(new)]}
-    types = [types_of(old), types_of(new)]
+    types = [types_of(schema) for _, schema in found]
     names = [name for name in types[0] if name in types[1]]
-    if pair["format"] == "json":  # where the values are read as texts
-        types = [types_of(rows_of(spark, "json", pair[side])) for side in ("old", "new")]
     schema = {
         name: [side.get(name) for side in types]
         for name in {**types[0], **types[1]}
@@ -116,55 +110,10 @@ def of_rows(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def types_of(frame: DataFrame) -> dict[str, str]:
-    """Return the type of each column, without those that name a window."""
-    types = {field.name: field.dataType.simpleString() for field in frame.schema}
-    if types.keys() >= WINDOW_COLUMNS:
-        return {name: kind for name, kind in types.items() if name not in WINDOW_COLUMNS}
-    return types
-
-
-def read(spark: SparkSession, kind: str, side: dict[str, Any]) -> "DataFrame | None":
-    """Return the rows of a target; None without a file of it."""
-    if not side["files"]:
-        return None
-    if kind in ("avro", "bytes"):
-        lines = Counter(line for file in side["files"] for line in lines_of(Path(file), kind))
-        return spark.createDataFrame([(line,) for line in lines.elements()], f"{LINE} STRING")
-    if kind == "lines":
-        return rows_of(spark, "text", side).withColumnRenamed("value", LINE)
-    name, value = ("primitivesAsString" if kind == "json" else "mergeSchema"), "true"
-    return rows_of(spark, kind, side, **{name: value})
-
-
-def rows_of(spark: SparkSession, kind: str, side: dict[str, Any], **options: str) -> DataFrame:
-    """Return the rows of files of a format that Spark reads."""
-    reader = spark.read.format(kind).options(**options)
-    reader = reader.option("__globPaths__", "false")  # names are no patterns
-    if side["all"]:
-        return reader.load("file://" + side["folder"])
-    folders = side.get("folders") or {side["folder"]: side["files"]}
-    found = [
-        reader.option("basePath", "file://" + folder).load(["file://" + file for file in files])
-        for folder, files in folders.items()
-    ]
-    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), found)
-
-
 def one_line(error: Exception) -> str:
     """Return an error in one line, without that of py4j, which says that Java has one."""
     first, *others = str(error).splitlines() or [type(error).__name__]
     return others[0].lstrip(": ") if first.startswith(PY4J_PREFIX) and others else first
-
-
-def lines_of(file: Path, kind: str) -> list[str]:
-    """Return the records of a file as lines: those of Avro, or the hash of its bytes."""
-    if kind == "avro":
-        import fastavro
-
-        with file.open("rb") as opened:
-            return [json.dumps(row, default=str, sort_keys=True) for row in fastavro.reader(opened)]
-    return [hashlib.sha256(file.read_bytes()).hexdigest()]
 
 
 def count_of(frame: "DataFrame | None") -> "int | None":

@@ -12,7 +12,7 @@ from tidemark.operate.prove.experiments import KINDS, Experiment
 
 
 def put(number: int, line: int) -> Operation:
-    return Operation(number, "jr_1", "put", (f"s3://lake/out/{number}",), "job.py", line)
+    return Operation(number, "jr_1", "put", (f"s3://lake/out/part-{number}.json",), "job.py", line)
 
 
 def commit(number: int, line: int) -> Operation:
@@ -51,12 +51,33 @@ def test_an_item_that_is_added_to_has_a_remedy_of_its_own():
     assert "condition on what it has counted" in cause.remedy
 
 
+@pytest.mark.parametrize(
+    ("place", "named"),
+    [
+        ("s3://lake/out/part-00000-1.parquet", "merge_window with a key"),
+        ("s3://lake/out/day=1/part-00000-1.parquet", "of the partitions that the run makes"),
+        ("s3://lake/out/run-17-part-r-00000", "merge_window with a key"),
+        ("s3://lake/out/2026-11-28-17.json", "a key that a repeat uses again"),
+        ("s3://lake/out/total.json", "write final values"),
+    ],
+)
+@pytest.mark.parametrize("verdict", ["doubled", "changed"])
+def test_the_remedy_is_one_for_what_was_written(place, named, verdict):
+    written = replace(put(1, 10), places=(place,))
+
+    remedy = cause_of(crash(1), verdict, [written], OUT).remedy
+
+    assert named in remedy
+    assert ("mode('overwrite')" in remedy) == ("day=1" in place)
+
+
 def test_a_commit_before_the_write_is_at_fault():
     cause = cause_of(crash(1), "lost", COMMIT_FIRST)
 
     assert cause.line == 9
     assert "before job.py line 10 writes" in cause.text
-    assert cause.remedy.startswith("commit after the last write")
+    assert cause.remedy.startswith("commit after the last write (move job.py line 9 there)")
+    assert "write_window" in cause.remedy  # else a crash between the two doubles
 
 
 def test_a_crash_after_everything_has_the_cause_of_a_run_with_nothing_new():

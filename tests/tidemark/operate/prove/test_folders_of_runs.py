@@ -25,8 +25,9 @@ def test_partitions_in_the_folders_of_runs_are_read_as_columns(spark, tmp_path):
     files = files_of(tmp_path)
 
     for folder in ("lake/out", "lake/*/a"):
-        rows = read(spark, "parquet", _side(tmp_path, files, folder, "parquet"))
+        rows, _ = read(spark, "parquet", _side(tmp_path, files, folder, "parquet"))
 
+        assert rows is not None
         assert sorted((row["id"], str(row["day"])) for row in rows.collect()) == [
             (1, "2026-11-20"),
             (1, "2026-11-20"),

@@ -1,0 +1,86 @@
+"""Rows are the same if their values and the types of these are, in every format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tidemark.operate.prove.judge_job import judged
+from tidemark.operate.prove.judged import TargetRows
+from tidemark.operate.versions.row_job import SETTINGS
+from tidemark.operate.versions.rows import records_of
+
+pytestmark = pytest.mark.spark
+FIRST = '{"id": 1, "n": 12}\n{"id": 2, "n": 3}\n'
+
+
+@pytest.fixture
+def against(spark, tmp_path):
+    """Return what compares files of JSON, each a text, with those of a first run."""
+    for name, value in SETTINGS.items():
+        spark.conf.set(name, value)
+
+    def compared(first: str, *others: str) -> list[TargetRows]:
+        sides = [side(tmp_path / str(at), text) for at, text in enumerate((first, *others))]
+        target = {"format": "json", "left_out": [], "sides": sides, "control": sides[0]}
+        answer = judged(spark, target, {"key": [], "surrogates": []})
+        assert "problem" not in answer, answer
+        return [TargetRows("t", **one) for one in answer["sides"][1:]]
+
+    yield compared
+    for name in SETTINGS:
+        spark.conf.unset(name)
+
+
+def side(folder: Path, text: str) -> dict[str, object]:
+    file = folder / "day=1" / "part.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+    return {"folder": str(folder), "files": [str(file)], "all": True}
+
+
+def test_a_number_and_a_string_of_its_digits_differ(against):
+    (found,) = against(FIRST, FIRST.replace("12", '"12"').replace("3}", '"3"}'))
+
+    assert found.verdict == "changed"
+    assert found.types == {"n": ["bigint", "string"]}
+
+
+def test_numbers_are_shown_as_they_are_written(against):
+    long = "12345678901234567890123"
+    nested = '{"a": [1, "x"], "b": true}'
+    first = f'{{"id": 1, "n": 12, "s": "7", "of": {nested}}}'
+    second = f'{{"id": 2, "n": {long}}}'
+    lost, changed = against(f"{first}\n{second}\n", second, FIRST)
+
+    (row,) = lost.examples["lost"]
+    assert lost.verdict == "lost"
+    assert '"n":12,"of":{"a":["1","x"],"b":true},"s":"7","day":"1"' in row
+    assert f'"n":{long}' in changed.examples["lost"][-1]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_records_of_several_lines_are_rows(against, indent):
+    records = [{"id": number, "of": {"a": "\u2028", "n": number}} for number in range(3)]
+    texts = [json.dumps(one, indent=indent, ensure_ascii=False) for one in records]
+
+    some, more = texts[1:], [*texts, texts[0]]
+
+    sides = ("\n".join(texts), "\n".join(some), "".join(more))
+    equal, lost, doubled = against(json.dumps(records, indent=2), *sides)
+
+    assert (equal.verdict, equal.rows) == ("equal", 3)
+    assert (lost.verdict, lost.lost) == ("lost", 1)
+    assert (doubled.verdict, doubled.doubled) == ("doubled", 1)
+
+
+def test_what_is_not_json_is_compared_by_its_lines(against):
+    text = "id: 1\nn: 12\n"
+
+    equal, lost = against(text, text, "id: 1\n")
+
+    assert (equal.verdict, lost.verdict) == ("equal", "lost")
+    with pytest.raises(ValueError, match="Expecting value"):
+        list(records_of('{"id": 1} id'))

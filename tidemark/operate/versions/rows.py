@@ -1,0 +1,194 @@
+"""Reads the rows of a target, whatever its format, with the types of their values.
+
+It imports nothing of this toolkit: jobs that compare rows use it, on any version of Spark.
+"""
+
+import atexit
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T  # noqa: N812 (every PySpark user's convention)
+
+LINE = "line"
+WINDOW_COLUMNS = {"window", "attempt"}  # folders of `write_window`: their names are random
+CORRUPT = "_corrupt_record"  # Spark's column for lines that are not JSON
+PLAIN_JSON = (".json", ".jsonl")  # not compressed
+NESTED = (T.MapType, T.StructType, T.ArrayType)
+STRING = T.StringType()
+TOGETHER = re.compile(rb"\}[ \t]*\{")  # two records in one line, or a string with that
+LINE_ENDS = re.compile(r"[\r\n]+")
+
+Rows = tuple[DataFrame | None, T.StructType]
+
+
+def read(spark: SparkSession, kind: str, side: dict[str, Any]) -> Rows:
+    """Return the rows of a target, and the types of their values; None without a file of it.
+
+    The values of JSON are read as strings: whole numbers keep all digits, others those of a double.
+    """
+    if not side["files"]:
+        return None, T.StructType()
+    if kind == "json":
+        return rows_of_json(spark, side)
+    if kind in ("avro", "bytes"):
+        lines = Counter(line for file in side["files"] for line in lines_of(Path(file), kind))
+        frame = spark.createDataFrame([(line,) for line in lines.elements()], f"{LINE} STRING")
+    elif kind == "lines":
+        frame = rows_of(spark, "text", side).withColumnRenamed("value", LINE)
+    else:
+        frame = rows_of(spark, kind, side, mergeSchema="true")
+    return frame, frame.schema
+
+
+def types_of(schema: T.StructType) -> dict[str, str]:
+    """Return the type of each column, without those that name a window."""
+    types = {field.name: field.dataType.simpleString() for field in schema}
+    if types.keys() >= WINDOW_COLUMNS:
+        return {name: kind for name, kind in types.items() if name not in WINDOW_COLUMNS}
+    return types
+
+
+def rows_of(
+    spark: SparkSession,
+    kind: str,
+    side: dict[str, Any],
+    schema: T.StructType | None = None,
+    **options: str,
+) -> DataFrame:
+    """Return the rows of files of a format that Spark reads."""
+    reader = spark.read.format(kind).options(**options)
+    reader = reader.option("__globPaths__", "false")  # names are no patterns
+    reader = reader.schema(schema) if schema else reader
+    if side["all"]:
+        return reader.load("file://" + side["folder"])
+    folders = side.get("folders") or {side["folder"]: side["files"]}
+    found = [
+        reader.option("basePath", "file://" + folder).load(["file://" + file for file in files])
+        for folder, files in folders.items()
+    ]
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), found)
+
+
+def rows_of_json(spark: SparkSession, side: dict[str, Any]) -> Rows:
+    """Return the rows and types of JSON, whose records may have lines of their own or not."""
+    # Of records in one line Spark reads the first, and says nothing.
+    if any(TOGETHER.search(Path(file).read_bytes()) for file in side["files"]):
+        side = in_lines(side)
+    schema = schema_of_json(spark, side["files"])
+    if CORRUPT in schema.names:
+        side = in_lines(side)
+        schema = schema_of_json(spark, side["files"])
+    if schema.names == [CORRUPT]:
+        return read(spark, "lines", side)
+    frame = rows_of(spark, "json", side, strings_of(schema))
+    of_values = {field.name: field for field in schema}
+    return frame, T.StructType([of_values.get(one.name, one) for one in frame.schema])
+
+
+def schema_of_json(spark: SparkSession, files: list[str]) -> T.StructType:
+    """Return the types of the values in all files together."""
+    reader = spark.read.option("__globPaths__", "false")
+    return reader.json(["file://" + file for file in files]).schema
+
+
+def strings_of(kind: Any) -> Any:
+    """Return a type with each value that is not nested as a string."""
+    if isinstance(kind, T.StructType):
+        return T.StructType([T.StructField(it.name, strings_of(it.dataType)) for it in kind])
+    if isinstance(kind, T.ArrayType):
+        return T.ArrayType(strings_of(kind.elementType))
+    return T.StringType()
+
+
+def with_types(row: str, schema: T.StructType) -> str:
+    """Return a row of JSON with numbers and nested values as such, where it has strings."""
+    return _with_type(json.loads(row, parse_int=str, parse_float=str), schema)
+
+
+def _with_type(value: Any, kind: T.DataType) -> str:
+    if isinstance(value, str) and isinstance(kind, NESTED):
+        value = json.loads(value, parse_int=str, parse_float=str)
+    if isinstance(value, dict) and isinstance(kind, T.StructType):
+        types = {field.name: field.dataType for field in kind}
+        fields = (
+            f"{json.dumps(name, ensure_ascii=False)}:{_with_type(one, types.get(name, STRING))}"
+            for name, one in value.items()
+        )
+        return f"{{{','.join(fields)}}}"
+    if isinstance(value, list):
+        return f"[{','.join(_with_type(one, _element_of(kind)) for one in value)}]"
+    is_plain = isinstance(value, str) and isinstance(kind, T.NumericType | T.BooleanType)
+    return value if is_plain else json.dumps(value, ensure_ascii=False)
+
+
+def _element_of(kind: T.DataType) -> T.DataType:
+    if isinstance(kind, T.MapType):  # a list of its entries
+        return T.StructType().add("key", kind.keyType).add("value", kind.valueType)
+    return kind.elementType if isinstance(kind, T.ArrayType) else STRING
+
+
+def in_lines(side: dict[str, Any]) -> dict[str, Any]:
+    """Return a side whose files have one line for each record, in copies; others stay as they are.
+
+    Spark's own option for records of several lines drops all but the first one of a file.
+    """
+    copies: dict[str, str] = {}
+    below = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, below, ignore_errors=True)
+    for file in side["files"]:
+        copy = below / file.lstrip("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            if not file.endswith(PLAIN_JSON):
+                raise ValueError(file)
+            copy.write_text("\n".join(records_of(Path(file).read_text("utf-8"))), encoding="utf-8")
+        except ValueError:
+            copy.symlink_to(file)
+        copies[file] = str(copy)
+    folders = side.get("folders") or {side["folder"]: side["files"]}
+    return {
+        "folder": str(below / side["folder"].lstrip("/")),
+        "files": list(copies.values()),
+        "all": False,
+        "folders": {
+            str(below / folder.lstrip("/")): [copies[file] for file in files]
+            for folder, files in folders.items()
+        },
+    }
+
+
+def records_of(text: str) -> Iterator[str]:
+    """Yield the records of a text of JSON, or arrays of them, as written but for line breaks.
+
+    Raises:
+        ValueError: the text has something else.
+    """
+    decoder, at = json.JSONDecoder(), 0
+    while rest := text[at:].lstrip():
+        at = len(text) - len(rest)
+        value, end = decoder.raw_decode(text, at)
+        if not all(
+            isinstance(one, dict) for one in (value if isinstance(value, list) else [value])
+        ):
+            raise ValueError(text[at:end])
+        yield LINE_ENDS.sub(" ", text[at:end])
+        at = end
+
+
+def lines_of(file: Path, kind: str) -> list[str]:
+    """Return the records of a file as lines: those of Avro, or the hash of its bytes."""
+    if kind == "avro":
+        import fastavro
+
+        with file.open("rb") as opened:
+            return [json.dumps(row, default=str, sort_keys=True) for row in fastavro.reader(opened)]
+    return [hashlib.sha256(file.read_bytes()).hexdigest()]
