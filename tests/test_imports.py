@@ -70,10 +70,11 @@ ALLOWED = {
     "tidemark/glue_job tidemark/local_state tidemark/model tidemark/sites.py waitress watermarks",
     "tidemark/glue_service/runs/jvms": "py4j pyspark",
     # Scripts that are run as jobs.
-    "tidemark/operate/versions/rows.py": "fastavro pyspark",
+    "tidemark/operate/versions/records.py": "",
+    "tidemark/operate/versions/rows.py": "fastavro pyspark tidemark/operate/versions/records.py",
     "tidemark/operate/versions/row_job.py": "pyspark tidemark/operate/versions/rows.py",
-    "tidemark/operate/prove/judge_job.py": "pyspark tidemark/operate/versions/row_job.py "
-    "tidemark/operate/versions/rows.py",
+    "tidemark/operate/prove/judge_job.py": "pyspark tidemark/operate/versions/records.py "
+    "tidemark/operate/versions/row_job.py tidemark/operate/versions/rows.py",
     "tidemark/operate/prove/sample_job.py": "pyspark",
     "tidemark/operate/prove/dump_job.py": "awsglue pyspark",
     "tidemark/operate": "boto3 botocore tidemark/errors.py tidemark/extras.py "

@@ -141,10 +141,10 @@ def prove(
         wish = Wish(
             kinds,
             budget,
-            _names(key),
+            _columns(key, "--key"),
             accepted,
             surrogates,
-            ignored=_names(ignore),
+            ignored=_columns(ignore, "--ignore"),
             clocks=list(clocks_of(subject.scripts)),
             seed=seed,
             moments=moments,
@@ -246,6 +246,13 @@ def _names(text: str | None, allowed: Sequence[str] = ()) -> list[str]:
     unknown = [name for name in names if allowed and name not in allowed]
     if unknown or (allowed and not names):
         raise UsageError(f"--only {text}: allowed are {', '.join(allowed)}, separated by commas")
+    return names
+
+
+def _columns(text: str | None, option: str) -> list[str]:
+    names = _names(text)
+    if text is not None and (not names or len(set(names)) < len(names)):
+        raise UsageError(f"{option} {text!r}: give names, each once, separated by commas")
     return names
 
 

@@ -152,6 +152,11 @@ def has_arrived(home: Home) -> bool:
     return not any(one.is_file() for one in (home.root / FOLDER / ARRIVING).rglob("*"))
 
 
+def table_uri(table: str) -> str:
+    """Return the name of a table among what runs read and write."""
+    return f"{DYNAMODB}:{table}"
+
+
 def tables_changed(operation: Operation) -> list[str]:
     """Return the tables of DynamoDB that a request changes."""
     words = operation.places[0].split(" ", 2)
@@ -173,11 +178,12 @@ def read_opened(home: Home) -> list[tuple[str, str]]:
 
 
 def read_first(home: Home) -> set[str]:
-    """Return the objects that a run has read before it wrote them, if it did at all."""
+    """Return the objects and tables that a run has read before it wrote them, if it did at all."""
     written: dict[tuple[str, str], int] = {}
     for one in read_operations(home):
-        if one.kind in (PUT, COPY):
-            written.setdefault((one.run_id, one.places[-1]), one.number)
+        places = list(map(table_uri, tables_changed(one)))
+        for place in (one.places[-1], *places) if one.kind in (PUT, COPY) else places:
+            written.setdefault((one.run_id, place), one.number)
     return {
         uri for run_id, uri, done in _opened(home) if done < written.get((run_id, uri), done + 1)
     }

@@ -167,7 +167,7 @@ def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly, sent)
     run.send_signal(sent)
     output, errors = run.communicate(timeout=BOUND_S)
 
-    assert run.returncode == 130
+    assert run.returncode == 130, f"{output}\n{errors}"
     assert "first  STOPPED" in output
     assert "tidemark run` continues from what was committed" in errors
     assert "Traceback" not in errors

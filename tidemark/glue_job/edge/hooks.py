@@ -43,7 +43,7 @@ def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
     after_import("botocore.client", _announce_requests)
     with ExitStack() as stack:
         if conf.is_file():  # a Python shell job has none
-            jvm = JvmEdge(edge, home)
+            jvm = JvmEdge(edge, home, folder)
             stack.callback(jvm.close)
             with conf.open("a", encoding="utf-8") as file:
                 file.write(f"spark.hadoop.{SETTING}={jvm.path}\n")

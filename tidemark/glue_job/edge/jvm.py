@@ -24,6 +24,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import moment_of, note_lost
 from tidemark.local_state.operations import FOLDER, RefusedError
 
+PREFIX, PLACE = "tidemark-edge-", "edge"  # PLACE: a file of the run, with the folder of the socket
 SETTING = "tidemark.edge"  # the Hadoop property with the path of the socket
 MAX_FOLDER_LENGTH = 70  # bytes: the path of a socket has at most 107, on a Mac 103
 GO = b"go\n"
@@ -113,20 +114,29 @@ def _unescaped(word: str) -> str:
     return re.sub(r"\\[\\tnr]", lambda found: ESCAPES[found[0]], word)
 
 
+def delete_left_socket(run_folder: Path) -> None:
+    """Delete the folder of the socket of a run that was killed."""
+    place = run_folder / PLACE
+    folder = Path(place.read_text(encoding="utf-8")) if place.is_file() else None
+    if folder and folder.name.startswith(PREFIX):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _folder_of_socket(home: Home) -> Path:
     """Return a new folder in that of the operations: it goes with the home if a run is killed."""
     # Where that makes too long a path for a socket, it is in the machine's folder for such files.
     folder = home.root / FOLDER
     is_short = len(os.fsencode(folder)) <= MAX_FOLDER_LENGTH and folder.is_dir()
-    return Path(tempfile.mkdtemp(prefix="tidemark-edge-", dir=folder if is_short else None))
+    return Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder if is_short else None))
 
 
 class JvmEdge:
     """A socket for the JVM of a run, in a folder of its own."""
 
-    def __init__(self, edge: Edge, home: Home) -> None:
+    def __init__(self, edge: Edge, home: Home, run_folder: Path) -> None:
         """Answer from now on, in threads of this process."""
         self._folder = _folder_of_socket(home)
+        (run_folder / PLACE).write_text(str(self._folder), encoding="utf-8")
         self.path = self._folder / "socket"
         self._server = _Server(str(self.path), _Connection)
         self._server.edge, self._server.losses = edge, Losses(home)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tidemark.glue_job.edge.jvm import delete_left_socket
 from tidemark.glue_job.process import ahead, job_process
 from tidemark.glue_job.process.ahead import Order
 from tidemark.glue_job.process.borrow import (
@@ -146,8 +147,9 @@ def start_job_run(
         DECLARED_VARIABLE: "1" if job.is_declared else "",
     }
     order = Order(str(script), str(folder), variables_of_run)
-    pythons = machine.jvms.pythons
-    taken = pythons.take(order, spark) if pythons and spark else None
+    pythons, turn = machine.jvms.pythons, machine.jvms.turn
+    turn = None if turn is None else turn + run.attempt
+    taken = pythons.take(order, spark, turn) if pythons and spark else None
     process = _start(order, python) if taken is None else taken
     deadline = time.monotonic() + 60 * job.timeout_minutes
     return JobProcess(
@@ -209,7 +211,8 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
             _signal_group(running.process, signal.SIGKILL)
         return None
     _signal_group(running.process, signal.SIGKILL)
-    if running.stop_state is not None:
+    jvm = read_record(Path(running.run.log_path).parent)
+    if running.stop_state is not None or jvm is None or not jvm.is_lent:
         end_left_over_processes(running.run)  # those that have left the group
     return _finished(running, code)
 
@@ -286,6 +289,7 @@ def _finished(running: JobProcess, exit_code: int) -> JobRun:
     if jvm is None or jvm.is_lent:  # it was killed, called os._exit, or could not write its record
         running.jvms.end_jvm_of(Path(running.run.log_path))
     shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
+    delete_left_socket(folder)
     counts = running.counts = read_row_counts(folder / EVENTS_FOLDER)
     state = running.stop_state or ("SUCCEEDED" if exit_code == 0 else "FAILED")
     return replace(

@@ -40,10 +40,16 @@ class Pythons:
                 self._wanted[spark] = wanted
                 self._change.notify()
 
-    def take(self, order: Order, spark: Spark) -> RunProcess | None:
-        """Give an order to a process that waits; return the run's process, or None if none does."""
+    def take(self, order: Order, spark: Spark, turn: int | None = None) -> RunProcess | None:
+        """Give an order to a process that waits; return the run's process, or None if none does.
+
+        Of processes that fork, runs with the same `turn` have the same one; without it they take
+        turns.
+        """
         with self._change:
             for ready in [ready for ready in self._ready if ready[0] == spark]:
+                if turn is not None and not _is_turn_of(ready[1], turn):
+                    continue
                 run = ready[1].run(order)
                 self._ready.remove(ready)
                 if run is not None and CAN_FORK:
@@ -67,6 +73,13 @@ class Pythons:
             waiting.end()
         self._ready.clear()
 
+    def _start(self, spark: Spark) -> Waiting:
+        if not CAN_FORK:
+            return OneRun(spark)
+        servers = [one for of, one in self._ready if of == spark and isinstance(one, ForkServer)]
+        taken = {one.place for one in servers}
+        return ForkServer(spark, next(it for it in range(MAX_READY) if it not in taken))
+
     def _number(self, spark: Spark) -> int:
         return sum(of == spark for of, _ in self._ready)
 
@@ -81,7 +94,10 @@ class Pythons:
                     self._change.wait(wait_s)
                 else:
                     try:
-                        started = ForkServer(lacking[0]) if CAN_FORK else OneRun(lacking[0])
-                        self._ready.append((lacking[0], started))
+                        self._ready.append((lacking[0], self._start(lacking[0])))
                     except OSError:  # no memory or no process is left: a run starts its own
                         self._wanted.clear()
+
+
+def _is_turn_of(waiting: Waiting, turn: int) -> bool:
+    return isinstance(waiting, OneRun) or waiting.place == turn % MAX_READY

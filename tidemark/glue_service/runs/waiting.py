@@ -115,8 +115,9 @@ class OneRun:
 class ForkServer:
     """A process that forks one for each run; they end with it."""
 
-    def __init__(self, spark: Spark) -> None:
-        """Start it."""
+    def __init__(self, spark: Spark, place: int = 0) -> None:
+        """Start it; `place` is its own among those of its Spark."""
+        self.place = place
         self._orders, its_orders = socket.socketpair()
         with its_orders:
             self.process = _start(spark, its_orders.fileno())

@@ -25,7 +25,7 @@ from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.changes import is_below, is_of, is_write, place_of
 from tidemark.operate.prove.experiments import TITLES, Experiment, in_parts
 from tidemark.operate.prove.homes import linked_home
-from tidemark.operate.prove.items import table_uri, tables_of, with_items
+from tidemark.operate.prove.items import tables_of, with_items
 from tidemark.operate.prove.sources import sources_of
 from tidemark.operate.prove.tables import NO_OTHER_STORES, OtherStores, dump_tables
 
@@ -147,12 +147,12 @@ class Parts:
         return not any(one.outcome.failure for one in self.steps)
 
 
-def run_well(bench: Bench, base: Home, name: str) -> Baseline:
-    """Run once on a copy of a base, and return what is known of the run."""
+def run_well(bench: Bench, base: Home, name: str, turn: int = 0) -> Baseline:
+    """Run once on a copy of a base, and return what is known of the run; `turn`: `Bench.run`."""
     began = time.monotonic()
     home = linked_home(base, bench.folder(name))
     record_operations(home)
-    trial = bench.run(home)
+    trial = bench.run(home, turn=turn)
     outcome = Outcome(Experiment("again", name), home, [trial], time.monotonic() - began)
     with Store(home.database) as store:
         jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
@@ -160,10 +160,7 @@ def run_well(bench: Bench, base: Home, name: str) -> Baseline:
     databases = {one.places[-1] for one in operations if one.kind == JDBC}
     other_stores = OtherStores(tables_of(home, operations), sorted(databases))
     dump_tables(bench, home, other_stores)
-    read = {uri for _, uri in opened}  # what it reads there says how far it is
-    operations = with_items(
-        operations, [it for it in other_stores.items if table_uri(it) not in read]
-    )
+    operations = with_items(operations, other_stores.items)
     return Baseline(
         base, outcome, operations, sources_of(base, outcome), jobs, opened, other_stores
     )

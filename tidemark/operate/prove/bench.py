@@ -3,14 +3,15 @@
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidemark.errors import NotProvedError, TidemarkError
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.home import Home
-from tidemark.local_state.store.database import JobRun
+from tidemark.local_state.store.database import JobRun, Store
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.subject import Subject
 from tidemark.operate.versions.trial import Start, Trial, run_trial
@@ -84,13 +85,19 @@ class Bench:
         if self.deadline is not None and time.monotonic() > self.deadline - self.reserve:
             raise OutOfTimeError("the budget ended while it ran, and it was stopped")
 
-    def run(self, home: Home, start: Start | None = None, version: str = "") -> Trial:
-        """Run once in a home of experiments."""
+    def run(
+        self, home: Home, start: Start | None = None, version: str = "", *, turn: int = 0
+    ) -> Trial:
+        """Run once in a home of experiments.
+
+        A run and the next one have different seeds of `hash()`, whatever else runs; `turn` 1 gives
+        a run that of the next one.
+        """
         trial = run_trial(
             home,
             start or self.subject.start,
             version or self.subject.version,
-            self.jvms,
+            replace(self.jvms, turn=turn + _runs_of_a_job(home)),
             observe=self.observe_run,
         )
         found = NOT_OPENED.search(trial.failure)
@@ -110,3 +117,12 @@ class Bench:
     def folder(self, name: str) -> Path:
         """Return the folder of a home."""
         return self.scratch / f"home-{name}"
+
+
+def _runs_of_a_job(home: Home) -> int:
+    """Return how often the job with most runs has run in a home."""
+    if not home.database.is_file():
+        return 0
+    with Store(home.database) as store:
+        counts = Counter(one.job_name for one in store.all_job_runs())
+    return max(counts.values(), default=0)

@@ -51,8 +51,8 @@ OF_PARTITIONS = (
     ", or mode('overwrite') of the partitions that the run makes, if it reads all of their rows"
 )
 KEY_REMEDY = (
-    "write the object under a key that a repeat uses again, made of what the run has read, such as "
-    "a date or the name of the input file, and not of a time, a counter or a random id; and write "
+    "write the object under a key that a repeat uses again, such as one for each input file, named "
+    "after it, and not after a time, a counter, a random id or all that one run reads; and write "
     "it whole, do not add to what is there"
 )
 ITEM_REMEDY = (
@@ -216,7 +216,7 @@ def of_types(cause: Cause, columns: Iterable[str]) -> Cause:
 
 def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Operation:
     """Return an operation as a note if it changes what runs read, beside the target."""
-    is_change = operation.kind in (PUT, COPY, DELETE) and not is_of(operation, target)
+    is_change = operation.kind in (PUT, COPY, DELETE, ITEMS) and not is_of(operation, target)
     is_mark = bool(target) and operation.places[-1] in marks
     if is_change and (is_mark or commits_batch(operation)):
         return replace(operation, kind=BOOKMARK)

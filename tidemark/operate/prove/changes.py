@@ -72,7 +72,8 @@ def is_write(operation: Operation) -> bool:
 
 def is_own_object(operation: Operation) -> bool:
     """Return whether an operation writes an object that the script has named, and not Spark."""
-    return operation.kind == PUT and not PART_PATH.search(operation.places[-1])
+    is_of_spark = PART_PATH.search(operation.places[-1]) or is_hidden(operation)
+    return operation.kind == PUT and not is_of_spark
 
 
 def has_partitions(operation: Operation) -> bool:

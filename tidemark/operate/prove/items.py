@@ -17,12 +17,15 @@ from tidemark.local_state.operations import (
     ITEMS,
     Operation,
     changes_items,
+    table_uri,
     tables_changed,
 )
 from watermarks import WatermarkAdmin, create_table_request
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+KEY_FILE = "_key.json"  # beside the items: names of the attributes that identify one
 
 
 def tables_of(home: Home, operations: Sequence[Operation]) -> list[str]:
@@ -44,11 +47,6 @@ def with_items(operations: Sequence[Operation], tables: Collection[str]) -> list
     ]
 
 
-def table_uri(table: str) -> str:
-    """Return the name of a table among what runs read and write."""
-    return f"{DYNAMODB}:{table}"
-
-
 def dump_items(home: Home, folder: Path, tables: Sequence[str]) -> None:
     """Write the items of tables as lines of JSON, each into a sub-folder of a folder."""
     if not tables:
@@ -60,6 +58,9 @@ def dump_items(home: Home, folder: Path, tables: Sequence[str]) -> None:
             file.parent.mkdir(parents=True)
             lines = [json.dumps(item, sort_keys=True) for item in _items(client, table)]
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            keys = client.describe_table(TableName=table)["Table"]["KeySchema"]
+            names = [one["AttributeName"] for one in keys]
+            file.with_name(KEY_FILE).write_text(json.dumps(names), encoding="utf-8")
 
 
 @contextmanager

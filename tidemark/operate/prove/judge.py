@@ -14,7 +14,7 @@ from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.prove.places import sides_of_places
-from tidemark.operate.prove.tables import dumped, dumped_others, iceberg_tables
+from tidemark.operate.prove.tables import dumped, dumped_others, iceberg_tables, key_of
 from tidemark.operate.versions.targets import changed_targets, files_of
 
 JUDGE_JOB = Path(__file__).with_name("judge_job.py")
@@ -49,7 +49,11 @@ def judge(
     _check_key(wish.key, columns)
     if control and len(columns) == len(answers):  # else some columns are not known
         _check_ignored(wish, list(asked), columns)
-    by_time = {name: answer["by_time"] for name, answer in answers.items() if answer["by_time"]}
+    found = {
+        name: [column for column in answer["by_time"] if column not in wish.ignored]
+        for name, answer in answers.items()
+    }
+    by_time = {name: columns for name, columns in found.items() if columns}
     judged = [
         [_rows(name, answer, asked[name]["which"][number]) for name, answer in answers.items()]
         for number in range(1, len(outcomes) + 1)
@@ -110,7 +114,10 @@ def _tables(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
         f"table {name}": _asked("parquet", [dumped(home, name) for home in homes]) for name in names
     }
     others = {
-        name: _asked(kind, [dumped(home, folder) for home in homes])
+        name: {
+            **_asked(kind, [dumped(home, folder) for home in homes]),
+            "key": key_of(homes[0], folder),
+        }
         for name, (folder, kind) in dumped_others(homes[0]).items()
     }
     return {**of_iceberg, **others}

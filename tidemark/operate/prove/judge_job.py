@@ -2,7 +2,7 @@
 
 Called as a job script with ``--asked FILE``: an object with ``out``, the file of the answer,
 ``key`` (columns that identify a row, or none), ``surrogates`` (groups of columns that do not, where
-all of a group are there), and ``targets``, a list of objects with ``format``,
+all of a group are there), and ``targets``, a list of objects with ``format``, ``key`` (its own),
 ``left_out`` (columns), ``control`` and ``sides``: each the ``folder``, the ``files`` of that format
 in it, whether these are ``all`` of its files, and, where runs have written a folder each, the files
 by these ``folders``, below which are those of partitions. The first side is the baseline; the
@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
 from pyspark.sql import types as T  # noqa: N812
 
+from tidemark.operate.versions.records import with_marks, with_whole_records
 from tidemark.operate.versions.row_job import (
     IN_FULL,
     SETTINGS,
@@ -32,10 +33,11 @@ from tidemark.operate.versions.row_job import (
     one_line,
     plain,
 )
-from tidemark.operate.versions.rows import Rows, read, types_of, with_types
+from tidemark.operate.versions.rows import LINE, Rows, read, types_of, with_types
 
 ROW, SIDE, COUNT, BEFORE = "row", "side", "count", "before"
 AT_ONCE = 2  # targets
+NOTHING_LEFT = "no column is left to compare: all of them differ by time, or are ignored"
 MAX_DIFFERING = 5000  # rows that are looked at one by one
 MAX_SHOWN = 3
 MAX_OF_PAIRS = 8  # columns of which two together may be the key
@@ -68,7 +70,7 @@ def rows_judged(
 ) -> dict[str, Any]:
     """Return the same for files whose rows Spark reads."""
     kind = target["format"]
-    sides = [*target["sides"], target["control"]]
+    sides = of_records(kind, [*target["sides"], target["control"]])
     header = header_of(kind, sides)
     *found, (control, schema_of_control) = [rows_of_side(spark, kind, one, header) for one in sides]
     base, schema = found[0]
@@ -80,10 +82,13 @@ def rows_judged(
         return {"problem": why, "by_time": [], "sides": []}
     by_time = [name for name in names if name in differing or name in target["left_out"]]
     kept = [name for name in names if name not in by_time]
+    if not kept:
+        return {"problem": NOTHING_LEFT, "by_time": by_time, "sides": [], "columns": names}
     counted = counts_of([frame for frame, _ in found], kept, by_time)
-    key = [name for name in asked["key"] if name in kept]
+    key = [name for name in asked["key"] or target.get("key", []) if name in kept]
     numbered = {name for group in asked["surrogates"] if set(group) <= set(kept) for name in group}
-    candidates = [name for name in kept if name not in numbered]
+    whole = () if kind in ("parquet", "orc") else (LINE,)
+    candidates = [name for name in kept if name not in numbered and name not in whole]
     answers = answers_of(counted, base, found, candidates, key)
     of_time = other_types(schema, schema_of_control, kept) if control else {}
     for answer, (_, of_side) in zip(answers, found, strict=True):
@@ -91,6 +96,13 @@ def rows_judged(
             others = other_types(schema, of_side, kept)
             answer["types"] = {name: both for name, both in others.items() if name not in of_time}
     return {"by_time": by_time, "columns": names, "sides": answers}
+
+
+def of_records(kind: str, sides: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return sides whose lines are records, and keep apart what Spark does not."""
+    if kind == "json":
+        return with_marks(sides)
+    return with_whole_records(sides) if kind == "lines" else sides
 
 
 def rows_of_side(

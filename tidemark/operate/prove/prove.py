@@ -128,7 +128,9 @@ def _jobs_run(bench: Bench, run: Baseline) -> set[str]:
 def _run_twice(
     bench: Bench, threads: ThreadPoolExecutor, names: tuple[str, str]
 ) -> tuple[Baseline, Baseline]:
-    futures = [threads.submit(run_well, bench, bench.base, name) for name in names]
+    futures = [
+        threads.submit(run_well, bench, bench.base, name, turn) for turn, name in enumerate(names)
+    ]
     try:
         first, control = [one.result() for one in futures]
     except OutOfTimeError:

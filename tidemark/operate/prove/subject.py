@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.glue_service.commands import App
@@ -127,7 +127,8 @@ def two_at_once(app: App, job: str) -> Start:
     def start(
         home: Home, version: str, jvms: Jvms, settings: Sequence[str], observe: Observe
     ) -> None:
-        with serving(home, Options(jvms=jvms, is_of_command=True, max_parallel=COUNT)) as (
+        both = replace(jvms, turn=None)  # with a seed of `hash()` each
+        with serving(home, Options(jvms=both, is_of_command=True, max_parallel=COUNT)) as (
             _,
             engine,
         ):

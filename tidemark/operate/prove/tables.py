@@ -3,6 +3,7 @@
 They are those of Iceberg, of embedded databases and of DynamoDB.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from tidemark.local_state.home import S3_SCHEMES, Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import CATALOG, FORMAT, METADATA, iceberg_settings
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.items import dump_items
+from tidemark.operate.prove.items import KEY_FILE, dump_items
 from tidemark.operate.versions.trial import CONF
 
 DUMP_JOB = Path(__file__).with_name("dump_job.py")
@@ -107,3 +108,10 @@ def dumped(home: Home, name: str) -> Mapping[str, Any]:
     folder = home.root / FOLDER / name
     files = sorted(str(file) for file in folder.glob("[!_.]*") if file.stat().st_size)
     return {"folder": str(folder), "files": files, "all": True}
+
+
+def key_of(home: Home, name: str) -> list[str]:
+    """Return the columns that identify a row of a dumped table; empty if it does not say."""
+    file = home.root / FOLDER / name / KEY_FILE
+    found: list[str] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    return found

@@ -159,7 +159,8 @@ def _twice(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     home = linked_home(wanted.of.outcome.home, folder)
     uri = wanted.of.sources[-1]
     file = home.local_path(uri)
-    arrive(bench.base.local_path(uri), file.with_name(f"again-{file.name}"))
+    name, *suffixes = file.name.split(".")  # after the file, in the order of names
+    arrive(bench.base.local_path(uri), file.with_name(".".join((f"{name}_again", *suffixes))))
     return home, [bench.run(home)]
 
 

@@ -1,16 +1,8 @@
-"""Reads the rows of a target, whatever its format, with the types of their values.
+"""Reads the rows of a target, whatever its format, with the types of their values."""
 
-It imports nothing of this toolkit: jobs that compare rows use it, on any version of Spark.
-"""
-
-import atexit
 import hashlib
 import json
-import re
-import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -18,14 +10,13 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T  # noqa: N812 (every PySpark user's convention)
 
+from tidemark.operate.versions.records import have_shared_lines, in_lines
+
 LINE = "line"
 WINDOW_COLUMNS = {"window", "attempt"}  # folders of `write_window`: their names are random
 CORRUPT = "_corrupt_record"  # Spark's column for lines that are not JSON
-PLAIN_JSON = (".json", ".jsonl")  # not compressed
 NESTED = (T.MapType, T.StructType, T.ArrayType)
 STRING = T.StringType()
-TOGETHER = re.compile(rb"\}[ \t]*\{")  # two records in one line, or a string with that
-LINE_ENDS = re.compile(r"[\r\n]+")
 
 Rows = tuple[DataFrame | None, T.StructType]
 
@@ -81,7 +72,7 @@ def rows_of(
 def rows_of_json(spark: SparkSession, side: dict[str, Any]) -> Rows:
     """Return the rows and types of JSON, whose records may have lines of their own or not."""
     # Of records in one line Spark reads the first, and says nothing.
-    if any(TOGETHER.search(Path(file).read_bytes()) for file in side["files"]):
+    if have_shared_lines(side):
         side = in_lines(side)
     schema = schema_of_json(spark, side["files"])
     if CORRUPT in schema.names:
@@ -134,54 +125,6 @@ def _element_of(kind: T.DataType) -> T.DataType:
     if isinstance(kind, T.MapType):  # a list of its entries
         return T.StructType().add("key", kind.keyType).add("value", kind.valueType)
     return kind.elementType if isinstance(kind, T.ArrayType) else STRING
-
-
-def in_lines(side: dict[str, Any]) -> dict[str, Any]:
-    """Return a side whose files have one line for each record, in copies; others stay as they are.
-
-    Spark's own option for records of several lines drops all but the first one of a file.
-    """
-    copies: dict[str, str] = {}
-    below = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, below, ignore_errors=True)
-    for file in side["files"]:
-        copy = below / file.lstrip("/")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            if not file.endswith(PLAIN_JSON):
-                raise ValueError(file)
-            copy.write_text("\n".join(records_of(Path(file).read_text("utf-8"))), encoding="utf-8")
-        except ValueError:
-            copy.symlink_to(file)
-        copies[file] = str(copy)
-    folders = side.get("folders") or {side["folder"]: side["files"]}
-    return {
-        "folder": str(below / side["folder"].lstrip("/")),
-        "files": list(copies.values()),
-        "all": False,
-        "folders": {
-            str(below / folder.lstrip("/")): [copies[file] for file in files]
-            for folder, files in folders.items()
-        },
-    }
-
-
-def records_of(text: str) -> Iterator[str]:
-    """Yield the records of a text of JSON, or arrays of them, as written but for line breaks.
-
-    Raises:
-        ValueError: the text has something else.
-    """
-    decoder, at = json.JSONDecoder(), 0
-    while rest := text[at:].lstrip():
-        at = len(text) - len(rest)
-        value, end = decoder.raw_decode(text, at)
-        if not all(
-            isinstance(one, dict) for one in (value if isinstance(value, list) else [value])
-        ):
-            raise ValueError(text[at:end])
-        yield LINE_ENDS.sub(" ", text[at:end])
-        at = end
 
 
 def lines_of(file: Path, kind: str) -> list[str]:

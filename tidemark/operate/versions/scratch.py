@@ -30,11 +30,19 @@ def scratch_of(home: Home, kept: Path | None = None) -> Iterator[Path]:
             (folder / f".{LOCK}").rename(folder / LOCK)  # nobody finds it without its lock
             yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _delete(folder)
 
 
 def _delete_left(home: Home) -> None:
     for file in home.root.glob(f"{PREFIX}*/{LOCK}"):
         with suppress(OSError), file.open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(file.parent)
+            _delete(file.parent)
+
+
+def _delete(folder: Path) -> None:
+    """Delete a folder, its lock last: if this is interrupted, a later command finds it."""
+    for one in folder.glob("*"):
+        if one.name != LOCK:
+            shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()
+    shutil.rmtree(folder, ignore_errors=True)

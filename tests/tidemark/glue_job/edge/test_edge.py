@@ -81,7 +81,7 @@ def test_the_socket_is_in_the_home_for_its_user_alone_where_its_path_is_short(ed
     try:
         paths = []
         for one in (short, long):
-            jvm = JvmEdge(edge, one)
+            jvm = JvmEdge(edge, one, one.root)
             paths.append(jvm.path)
             assert stat.S_IMODE(jvm.path.parent.stat().st_mode) == 0o700
             jvm.close()
@@ -94,7 +94,7 @@ def test_the_socket_is_in_the_home_for_its_user_alone_where_its_path_is_short(ed
 
 
 def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):
-    jvm = JvmEdge(edge, home)
+    jvm = JvmEdge(edge, home, home.root)
     with socket.socket(socket.AF_UNIX) as one, socket.socket(socket.AF_UNIX) as other:
         for client in (one, other):
             client.connect(str(jvm.path))
@@ -121,7 +121,7 @@ def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):
 
 
 def test_a_jvm_that_dies_in_the_middle_of_a_change_stops_no_other(home, edge):
-    jvm = JvmEdge(edge, home)
+    jvm = JvmEdge(edge, home, home.root)
     with socket.socket(socket.AF_UNIX) as dying:
         dying.connect(str(jvm.path))
         ask(dying, b"enter\n")
@@ -138,7 +138,7 @@ def test_a_jvm_that_dies_in_the_middle_of_a_change_stops_no_other(home, edge):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who is at the other end")
 def test_only_an_executor_is_killed(home, edge):
     lose_executor(home, Moment(1, is_before=True))
-    jvm = JvmEdge(edge, home)
+    jvm = JvmEdge(edge, home, home.root)
     with socket.socket(socket.AF_UNIX) as own:
         own.settimeout(60)
         own.connect(str(jvm.path))
@@ -154,7 +154,7 @@ def test_only_an_executor_is_killed(home, edge):
 def test_an_executor_is_killed_at_its_moment_and_once(home, edge, moment):
     lose_executor(home, moment)
     assert moment_of(home) == moment
-    jvm = JvmEdge(edge, home)
+    jvm = JvmEdge(edge, home, home.root)
     first, second = (like_an_executor(jvm) for _ in range(2))
     jvm.close()
 

@@ -79,6 +79,16 @@ def test_two_runs_in_a_row_show_what_depends_on_the_order_of_a_set(pythons, orde
     assert (first, second) == (third, fourth)  # as long as both live
 
 
+def test_runs_of_one_turn_have_the_same_seed_and_those_of_the_next_another(pythons, order):
+    turns = [(order("print(hash('abc'))"), turn) for turn in (0, 0, 1, 3, 2)]
+
+    for one, turn in turns:
+        assert taken(pythons, one, turn=turn).wait(BOUND_S) == 0
+
+    first, again, second, fourth, third = (printed(one) for one, _ in turns)
+    assert first == again == third != second == fourth
+
+
 def test_one_that_has_died_is_replaced(pythons, order):
     taken(pythons, order("")).wait(BOUND_S)
     dead = waiting(pythons)

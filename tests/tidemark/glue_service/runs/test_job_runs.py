@@ -33,6 +33,11 @@ with open("unfinished", "w") as file:
 os.replace("unfinished", "pids")
 time.sleep(60)
 """
+LEAVES_CHILD = """
+import subprocess, sys
+sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
+print(subprocess.Popen(sleep, start_new_session=True).pid)
+"""
 ARGUMENTS = "import sys, json; print(json.dumps(dict(zip(sys.argv[1::2], sys.argv[2::2]))))"
 
 
@@ -61,6 +66,14 @@ def test_a_run_has_what_clients_read(port):
     assert run["StartedOn"] <= run["LastModifiedOn"] == run["CompletedOn"]
     assert run["PredecessorRuns"] == []
     assert {"ErrorMessage", "PreviousRunId", "TriggerName", "DPUSeconds"} & set(run) == set()
+
+
+def test_the_end_of_a_run_ends_what_it_has_left_in_a_session_of_its_own(port):
+    port.job("leaves", LEAVES_CHILD)
+    started = port.start("leaves")
+
+    assert port.ended("leaves", started)["JobRunState"] == "SUCCEEDED"
+    assert not is_alive(int(port.printed(started)))
 
 
 @pytest.mark.on_aws

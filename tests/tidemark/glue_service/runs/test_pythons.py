@@ -73,11 +73,11 @@ def order_for(folder, *arguments, libraries=(), **variables):
     return Order(str(folder / "job.py"), str(folder), environment)
 
 
-def taken(pythons, order, spark=None):
+def taken(pythons, order, spark=None, turn=None):
     """Return a process that waited, and got an order."""
     spark = spark or own_spark()
     pythons.want(1, spark)
-    return wait_until(lambda: pythons.take(order, spark))
+    return wait_until(lambda: pythons.take(order, spark, turn))
 
 
 def run(order, spark=None):

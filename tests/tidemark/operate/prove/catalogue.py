@@ -430,6 +430,23 @@ for one in s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", []):
 """,
         "eeeeee-",
     ),
+    # A run that is repeated names its object otherwise: `hash` has another seed in each.
+    case(
+        "named-by-hash",
+        NEW
+        + WHERE_ANY
+        + """
+import boto3
+import json
+
+lines = sorted(json.dumps(row.asDict(), sort_keys=True) for row in rows.collect())
+name, body = hash("".join(lines)), "\\n".join(lines)
+if lines:
+    boto3.client("s3").put_object(Bucket="lake", Key=f"out/{name}.json", Body=body.encode())
+"""
+        + COMMIT,
+        "deeedde",
+    ),
     # A full load whose arrays have their elements in the order of the tasks.
     case(
         "arrays-in-any-order",

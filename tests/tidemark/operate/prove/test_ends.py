@@ -53,6 +53,17 @@ def test_a_budget_that_is_no_time_is_refused(text):
     assert f"{text!r} is not a time; allowed: at least 1s" in result.stderr
 
 
+@pytest.mark.parametrize("option", ["--key", "--ignore"])
+@pytest.mark.parametrize("names", ["", " , ", "id,id"])
+def test_names_that_name_nothing_or_one_column_twice_are_refused(folder, option, names):
+    (folder / "job.py").write_text("", encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["prove", option, names, "job.py"])
+
+    assert result.exit_code == 2
+    assert f"{option} {names!r}: give names, each once" in result.stderr
+
+
 @pytest.mark.usefixtures("folder")
 def test_without_anything_to_prove_it_says_what_to_give():
     result = CliRunner().invoke(main, ["prove"])

@@ -9,8 +9,8 @@ import pytest
 
 from tidemark.operate.prove.judge_job import judged
 from tidemark.operate.prove.judged import TargetRows
+from tidemark.operate.versions.records import records_of
 from tidemark.operate.versions.row_job import SETTINGS
-from tidemark.operate.versions.rows import records_of
 
 pytestmark = pytest.mark.spark
 FIRST = '{"id": 1, "n": 12}\n{"id": 2, "n": 3}\n'
@@ -22,9 +22,9 @@ def against(spark, tmp_path):
     for name, value in SETTINGS.items():
         spark.conf.set(name, value)
 
-    def compared(first: str, *others: str) -> list[TargetRows]:
-        sides = [side(tmp_path / str(at), text) for at, text in enumerate((first, *others))]
-        target = {"format": "json", "left_out": [], "sides": sides, "control": sides[0]}
+    def compared(first: str, *others: str, kind="json", key=()) -> list[TargetRows]:
+        sides = [side(tmp_path / str(at), text, kind) for at, text in enumerate((first, *others))]
+        target = {"format": kind, "left_out": [], "sides": sides, "control": sides[0], "key": key}
         answer = judged(spark, target, {"key": [], "surrogates": []})
         assert "problem" not in answer, answer
         return [TargetRows("t", **one) for one in answer["sides"][1:]]
@@ -34,8 +34,8 @@ def against(spark, tmp_path):
         spark.conf.unset(name)
 
 
-def side(folder: Path, text: str) -> dict[str, object]:
-    file = folder / "day=1" / "part.json"
+def side(folder: Path, text: str, kind: str) -> dict[str, object]:
+    file = folder / "day=1" / ("part.csv" if kind == "lines" else "part.json")
     file.parent.mkdir(parents=True)
     file.write_text(text, encoding="utf-8")
     return {"folder": str(folder), "files": [str(file)], "all": True}
@@ -46,6 +46,35 @@ def test_a_number_and_a_string_of_its_digits_differ(against):
 
     assert found.verdict == "changed"
     assert found.types == {"n": ["bigint", "string"]}
+
+
+def test_a_number_and_a_string_differ_also_in_a_column_that_has_both(against):
+    first = '[{"id": 1, "n": "x", "of": {"n": true}}, {"id": 2, "n": 2, "of": {"n": "true"}}]'
+
+    others = first.replace('"n": 2', '"n": "2"'), first.replace("true}", '"true"}')
+    equal, number, boolean = against(first, first.replace("[", "[ "), *others)
+
+    assert (equal.verdict, number.verdict, boolean.verdict) == ("equal", "changed", "changed")
+
+
+def test_lines_of_csv_may_end_within_quotes(against):
+    first = 'id,note\n1,"a\nb"\n2,"c\nd"\n'
+
+    other_order, other_notes = 'id,note\n2,"c\nd"\n1,"a\nb"\n', 'id,note\n1,"a\nd"\n2,"c\nb"\n'
+    sides = (first, other_order, other_notes, f'{first}1,"a\nb"\n')
+
+    equal, swapped, doubled = against(*sides, kind="lines")
+
+    assert (equal.verdict, equal.rows) == ("equal", 2)
+    assert (swapped.verdict, doubled.verdict, doubled.doubled) == ("changed", "doubled", 1)
+
+
+def test_a_table_says_what_identifies_its_rows(against):
+    text = '{"amt": 10, "status": "a"}\n{"amt": 20, "status": "b"}\n'
+
+    (found,) = against(text, text.replace("10", "30"), key=["status"])
+
+    assert (found.verdict, found.key) == ("changed", ["status"])
 
 
 def test_numbers_are_shown_as_they_are_written(against):

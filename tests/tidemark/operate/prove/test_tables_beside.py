@@ -46,6 +46,12 @@ COUNT = (
     'UpdateExpression="ADD n :n", ExpressionAttributeValues={{":n": {{"N": "1"}}}})'
 )
 
+# A count that the job itself adds to, in one request: DynamoDB does not know that it is one.
+READ_AND_PUT = """api = boto3.client("dynamodb")
+    old = api.get_item(TableName="orders", Key={{"id": {{"N": "1"}}}}).get("Item", {{}})
+    n = str(int(old.get("n", {{"N": "0"}})["N"]) + 1)
+    api.put_item(TableName="orders", Item={{"id": {{"N": "1"}}, "n": {{"N": n}}}})"""
+
 
 def verdicts(project: Path, script: str, only: str = KINDS, *words: str) -> dict[str, str]:
     file = project / "job.py"
@@ -216,6 +222,7 @@ def test_inserts_into_views_of_a_database_elsewhere_are_not_made(project):
     [
         pytest.param(PUT, {"crash": "equal", "again": "equal", "twice": "equal"}, id="put"),
         pytest.param(COUNT, {"crash": "changed", "twice": "changed"}, id="count"),
+        pytest.param(READ_AND_PUT, {"crash": "changed", "again": "equal"}, id="read and put"),
     ],
 )
 def test_items_of_a_table_in_dynamodb_are_compared(project, call, expected):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+
+import pytest
 
 from tidemark.local_state.home import Home
 from tidemark.operate.versions.scratch import scratch_of
@@ -28,6 +31,22 @@ def test_what_a_killed_comparison_left_is_deleted_by_the_next_one(tmp_path):
         assert list(tmp_path.glob("experiment-*")) == [folder]
 
     assert list(tmp_path.glob("experiment-*")) == []
+
+
+def test_a_folder_whose_deletion_was_interrupted_is_deleted_by_the_next_one(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    scratch = scratch_of(Home.open(tmp_path))
+    folder = scratch.__enter__()
+    (folder / "home").mkdir()
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(shutil, "rmtree", interrupted)
+        scratch.__exit__(None, None, None)
+    assert (folder / "home").is_dir()
+
+    with scratch_of(Home.open(tmp_path)) as another:
+        assert list(tmp_path.glob("experiment-*")) == [another]
 
 
 def test_two_comparisons_at_once_leave_each_other_alone(tmp_path):

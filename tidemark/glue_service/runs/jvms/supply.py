@@ -36,12 +36,14 @@ class Jvms:
         cold_reason: why there is no pool; empty if there is one.
         pool: the pool, if this process owns it.
         pythons: job processes of this command that wait for a run; None if none do.
+        turn: which of them the runs take, see `Pythons.take`.
     """
 
     pool_file: Path | None = None
     cold_reason: str = ""
     pool: Pool | None = None
     pythons: Pythons | None = None
+    turn: int | None = None
 
     def want(self, number: int, spark: Spark | None = None) -> None:
         """Start what runs of a Spark will need soon, without waiting: JVMs and Pythons."""

@@ -1,0 +1,142 @@
+"""Makes copies of files of JSON and CSV, with each record in a line and its types in sight."""
+
+import atexit
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+PLAIN_JSON = (".json", ".jsonl")  # not compressed
+PLAIN_CSV = (".csv", ".tsv")
+# The name of a field, and how its value begins: a string, or a number or boolean.
+KIND = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:\s*(["\-\dtf])')
+TOGETHER = re.compile(rb"\}[ \t]*\{")  # two records in one line, or a string with that
+LINE_ENDS = re.compile(r"[\r\n]+")
+
+
+class Number(str):
+    """A number of JSON as it is written."""
+
+    __slots__ = ()
+
+
+def have_shared_lines(side: dict[str, Any]) -> bool:
+    """Return whether some lines may have several records."""
+    return any(TOGETHER.search(Path(file).read_bytes()) for file in side["files"])
+
+
+def in_lines(side: dict[str, Any], mixed: Collection[str] = ()) -> dict[str, Any]:
+    """Return a side whose files have one line for each record, in copies; others stay as they are.
+
+    Spark's own option for records of several lines drops all but the first one of a file. Numbers
+    and booleans under mixed names are marked.
+    """
+    return copied(side, PLAIN_JSON, lambda text: "\n".join(records_of(text, mixed)))
+
+
+def copied(
+    side: dict[str, Any], suffixes: tuple[str, ...], change: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return a side with copies of its files, those with some suffixes changed; deleted at exit.
+
+    Files for which the change raises ValueError stay as they are.
+    """
+    copies: dict[str, str] = {}
+    below = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, below, ignore_errors=True)
+    for file in side["files"]:
+        copy = below / file.lstrip("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            if not file.endswith(suffixes):
+                raise ValueError(file)
+            copy.write_text(change(Path(file).read_text("utf-8")), encoding="utf-8")
+        except ValueError:
+            copy.symlink_to(file)
+        copies[file] = str(copy)
+    folders = side.get("folders") or {side["folder"]: side["files"]}
+    return {
+        "folder": str(below / side["folder"].lstrip("/")),
+        "files": list(copies.values()),
+        "all": False,
+        "folders": {
+            str(below / folder.lstrip("/")): [copies[file] for file in files]
+            for folder, files in folders.items()
+        },
+    }
+
+
+def with_marks(sides: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return sides of JSON, in which a number and a string of its digits differ.
+
+    Spark takes a column that has both for one of strings.
+    """
+    both = set[bytes]().union(*map(_names_of_both, sides))
+    mixed = {json.loads(b'"%b"' % name) for name in both}
+    return [in_lines(side, mixed) for side in sides] if mixed else sides
+
+
+def _names_of_both(side: dict[str, Any]) -> set[bytes]:
+    """Return the names that have a string in one place of a side, and something else in another."""
+    kinds = set[tuple[bytes, bool]]()
+    for file in side["files"]:
+        if file.endswith(PLAIN_JSON):
+            found = KIND.findall(Path(file).read_bytes())
+            kinds |= {(name, first == b'"') for name, first in found}
+    return {name for name, is_string in kinds if is_string and (name, False) in kinds}
+
+
+def with_whole_records(sides: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return sides of CSV with one line for each record: quoted fields may have line breaks."""
+    files = {file for side in sides for file in side["files"] if file.endswith(PLAIN_CSV)}
+    if not any(map(_has_open_line, files)):
+        return sides
+    return [copied(side, PLAIN_CSV, whole_records) for side in sides]
+
+
+def _has_open_line(file: str) -> bool:
+    with Path(file).open("rb") as lines:
+        return any(line.count(b'"') % 2 for line in lines)
+
+
+def whole_records(text: str) -> str:
+    """Return lines of CSV, line breaks within quotes as a backslash and an n."""
+    lines, is_open = list[str](), False
+    for line in text.splitlines(keepends=False):
+        if is_open:
+            lines[-1] += f"\\n{line}"
+        else:
+            lines.append(line)
+        is_open ^= line.count('"') % 2 == 1
+    return "\n".join(lines)
+
+
+def records_of(text: str, mixed: Collection[str] = ()) -> Iterator[str]:
+    """Yield the records of a text of JSON, or arrays of them, as written but for line breaks.
+
+    Raises:
+        ValueError: the text has something else.
+    """
+    decoder, at = json.JSONDecoder(parse_int=Number, parse_float=Number), 0
+    while rest := text[at:].lstrip():
+        at = len(text) - len(rest)
+        value, end = decoder.raw_decode(text, at)
+        records = value if isinstance(value, list) else [value]
+        if not all(isinstance(one, dict) for one in records):
+            raise ValueError(text[at:end])
+        yield _marked(value, mixed) if mixed else LINE_ENDS.sub(" ", text[at:end])
+        at = end
+
+
+def _marked(value: Any, mixed: Collection[str], name: str = "") -> str:
+    if isinstance(value, dict):
+        fields = (f"{json.dumps(it)}:{_marked(one, mixed, it)}" for it, one in value.items())
+        return f"{{{','.join(fields)}}}"
+    if isinstance(value, list):
+        return f"[{','.join(_marked(one, mixed) for one in value)}]"
+    text = value if isinstance(value, Number) else json.dumps(value)
+    is_marked = name in mixed and isinstance(value, Number | bool)
+    return json.dumps(f"{text} (not a string)") if is_marked else text
