@@ -40,9 +40,10 @@ def test_a_folder_whose_deletion_was_interrupted_is_deleted_by_the_next_one(tmp_
     scratch = scratch_of(Home.open(tmp_path))
     folder = scratch.__enter__()
     (folder / "home").mkdir()
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", interrupted)
-        scratch.__exit__(None, None, None)
+        with pytest.raises(KeyboardInterrupt):
+            scratch.__exit__(None, None, None)
     assert (folder / "home").is_dir()
 
     with scratch_of(Home.open(tmp_path)) as another:
