@@ -434,7 +434,6 @@ for one in s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", []):
     case(
         "named-by-hash",
         NEW
-        + WHERE_ANY
         + """
 import boto3
 import json
