@@ -73,7 +73,7 @@ def test_the_end_of_a_run_ends_what_it_has_left_in_a_session_of_its_own(port):
     started = port.start("leaves")
 
     assert port.ended("leaves", started)["JobRunState"] == "SUCCEEDED"
-    assert not is_alive(int(port.printed(started)))
+    wait_until(lambda: not is_alive(int(port.printed(started))))
 
 
 @pytest.mark.on_aws
