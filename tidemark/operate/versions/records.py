@@ -14,6 +14,7 @@ PLAIN_CSV = (".csv", ".tsv")
 # The name of a field, and how its value begins: a string, or a number or boolean.
 KIND = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:\s*(["\-\dtf])')
 TOGETHER = re.compile(rb"\}[ \t]*\{")  # two records in one line, or a string with that
+SPACE = re.compile(r"[ \t\r\n]*")
 LINE_ENDS = re.compile(r"[\r\n]+")
 
 
@@ -105,7 +106,7 @@ def _has_open_line(file: str) -> bool:
 def whole_records(text: str) -> str:
     """Return lines of CSV, line breaks within quotes as a backslash and an n."""
     lines, is_open = list[str](), False
-    for line in text.splitlines(keepends=False):
+    for line in text.removesuffix("\n").split("\n"):
         if is_open:
             lines[-1] += f"\\n{line}"
         else:
@@ -120,15 +121,19 @@ def records_of(text: str, mixed: Collection[str] = ()) -> Iterator[str]:
     Raises:
         ValueError: the text has something else.
     """
-    decoder, at = json.JSONDecoder(parse_int=Number, parse_float=Number), 0
-    while rest := text[at:].lstrip():
-        at = len(text) - len(rest)
+    decoder, at = json.JSONDecoder(parse_int=Number, parse_float=Number), _after_space(text, 0)
+    while at < len(text):
         value, end = decoder.raw_decode(text, at)
         records = value if isinstance(value, list) else [value]
         if not all(isinstance(one, dict) for one in records):
             raise ValueError(text[at:end])
         yield _marked(value, mixed) if mixed else LINE_ENDS.sub(" ", text[at:end])
-        at = end
+        at = _after_space(text, end)
+
+
+def _after_space(text: str, at: int) -> int:
+    found = SPACE.match(text, at)
+    return found.end() if found else at
 
 
 def _marked(value: Any, mixed: Collection[str], name: str = "") -> str:
