@@ -58,7 +58,7 @@ LONGEST_MODULES = (
 )
 # What starts Spark in the test process: its code gets fast with use, so one process runs it all.
 FEW = 3
-GIVES_WAY = 5  # steps of niceness: a third of the time, where three want a core
+GIVES_WAY = 10  # steps of niceness: a tenth of the time, where two want a core
 SHARE_SPARK = tuple(
     f"tests/{place}"
     for place in (
