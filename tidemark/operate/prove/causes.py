@@ -356,10 +356,9 @@ def _repeatable(remedy: str, operation: Operation) -> str:
     if operation.kind == ITEMS:
         return ITEM_REMEDY
     if is_own_object(operation):
-        if remedy.startswith(BY_KEY):
-            return KNOWN
-        is_new = pattern_of(operation.places[-1]) != operation.places[-1]
-        return KEY_REMEDY if is_new else FINAL
+        if pattern_of(operation.places[-1]) == operation.places[-1]:
+            return FINAL
+        return KNOWN if remedy.startswith(BY_KEY) else KEY_REMEDY
     if remedy.startswith(REPEATABLE) and has_partitions(operation):
         return remedy.replace(REPEATABLE, f"{REPEATABLE}{OF_PARTITIONS}")
     return remedy
