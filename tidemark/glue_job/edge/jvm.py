@@ -6,6 +6,7 @@ sends what it was: `leave<TAB>put<TAB>s3://bucket/key`, or only `leave` if the c
 backslash, a tab and the ends of lines within a key are escaped as in Java.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -24,7 +25,8 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import moment_of, note_lost
 from tidemark.local_state.operations import FOLDER, RefusedError
 
-PREFIX, PLACE = "tidemark-edge-", "edge"  # PLACE: a file of the run, with the folder of the socket
+PREFIX = "tidemark-edge-"
+PLACE = ".tidemark-edge"  # in the folder of a run: a link to that of the socket
 SETTING = "tidemark.edge"  # the Hadoop property with the path of the socket
 MAX_FOLDER_LENGTH = 70  # bytes: the path of a socket has at most 107, on a Mac 103
 GO = b"go\n"
@@ -116,10 +118,10 @@ def _unescaped(word: str) -> str:
 
 def delete_left_socket(run_folder: Path) -> None:
     """Delete the folder of the socket of a run that was killed."""
-    place = run_folder / PLACE
-    folder = Path(place.read_text(encoding="utf-8")) if place.is_file() else None
-    if folder and folder.name.startswith(PREFIX):
-        shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # there is none, or the script has another file there
+        folder = (run_folder / PLACE).readlink()
+        if folder.name.startswith(PREFIX):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folder_of_socket(home: Home) -> Path:
@@ -136,7 +138,7 @@ class JvmEdge:
     def __init__(self, edge: Edge, home: Home, run_folder: Path) -> None:
         """Answer from now on, in threads of this process."""
         self._folder = _folder_of_socket(home)
-        (run_folder / PLACE).write_text(str(self._folder), encoding="utf-8")
+        (run_folder / PLACE).symlink_to(self._folder)
         self.path = self._folder / "socket"
         self._server = _Server(str(self.path), _Connection)
         self._server.edge, self._server.losses = edge, Losses(home)

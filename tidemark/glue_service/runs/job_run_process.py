@@ -211,9 +211,6 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
             _signal_group(running.process, signal.SIGKILL)
         return None
     _signal_group(running.process, signal.SIGKILL)
-    jvm = read_record(Path(running.run.log_path).parent)
-    if running.stop_state is not None or jvm is None or not jvm.is_lent:
-        end_left_over_processes(running.run)  # those that have left the group
     return _finished(running, code)
 
 
@@ -252,9 +249,7 @@ def request_stop(running: JobProcess, state: str) -> None:
 def stop_job_run(running: JobProcess) -> JobRun:
     """End a running job run and return its record in state STOPPED."""
     running.stop_state = "STOPPED"
-    code = end_process(running.process)
-    end_left_over_processes(running.run)
-    return _finished(running, code)
+    return _finished(running, end_process(running.process))
 
 
 def end_process(process: RunProcess) -> int:
@@ -286,6 +281,8 @@ def failed_run(run: JobRun, message: str) -> JobRun:
 def _finished(running: JobProcess, exit_code: int) -> JobRun:
     folder = Path(running.run.log_path).parent
     jvm = read_record(folder)
+    if running.stop_state is not None or jvm is None or not jvm.is_lent:
+        end_left_over_processes(running.run)  # those that have left the group
     if jvm is None or jvm.is_lent:  # it was killed, called os._exit, or could not write its record
         running.jvms.end_jvm_of(Path(running.run.log_path))
     shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)

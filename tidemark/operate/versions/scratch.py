@@ -42,7 +42,7 @@ def _delete_left(home: Home) -> None:
 
 def _delete(folder: Path) -> None:
     """Delete a folder, its lock last: if this is interrupted, a later command finds it."""
-    for one in folder.glob("*"):
+    for one in folder.iterdir():
         if one.name != LOCK:
-            shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()
+            shutil.rmtree(one, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)

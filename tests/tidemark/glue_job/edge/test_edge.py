@@ -16,7 +16,7 @@ import pytest
 from tidemark.glue_job.edge import announce
 from tidemark.glue_job.edge.announce import Edge, announced, line_of
 from tidemark.glue_job.edge.hooks import _changes, _listed, _read
-from tidemark.glue_job.edge.jvm import EXECUTOR, JvmEdge
+from tidemark.glue_job.edge.jvm import EXECUTOR, PLACE, JvmEdge, delete_left_socket
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import (
     Moment,
@@ -118,6 +118,22 @@ def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):
     assert count_looks(home, "s3://lake/in/a") == 1
     assert count_looks(home, "s3://lake/in/day=1/a") == 0
     assert not jvm.path.parent.exists()
+
+
+def test_the_socket_of_a_run_that_was_killed_is_deleted_and_nothing_else(home, edge, tmp_path):
+    jvm = JvmEdge(edge, home, home.root)
+    other = tmp_path / "other"
+    other.mkdir()
+
+    delete_left_socket(home.root)
+    assert not jvm.path.parent.exists()
+    for make in (lambda place: place.symlink_to(other), lambda place: place.write_bytes(b"\xff")):
+        (home.root / PLACE).unlink()
+        make(home.root / PLACE)
+        delete_left_socket(home.root)
+
+    assert other.is_dir()
+    jvm.close()
 
 
 def test_a_jvm_that_dies_in_the_middle_of_a_change_stops_no_other(home, edge):
