@@ -154,5 +154,6 @@ def _start(spark: Spark, stdin: int) -> subprocess.Popen[bytes]:
         stdin=stdin,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        cwd=os.sep,  # no run's folder: by that the processes of a run are found
         start_new_session=True,
     )

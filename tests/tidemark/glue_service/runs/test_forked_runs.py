@@ -239,6 +239,18 @@ def test_what_a_stopped_run_has_forked_is_found_wherever_it_has_gone(pythons, or
     assert len(pythons._ready) == 2
 
 
+def test_the_processes_that_fork_are_of_no_run(pythons, order, monkeypatch):
+    its = order("")
+    monkeypatch.chdir(its.folder)
+    assert taken(pythons, its).wait(BOUND_S) == 0
+    servers = [server.process for _, server in pythons._ready]
+
+    end_left_over_processes(SimpleNamespace(run_id="jr_1", log_path=f"{its.folder}/stderr.log"))
+
+    assert taken(pythons, order("")).wait(BOUND_S) == 0
+    assert [process.poll() for process in servers] == [None, None]
+
+
 def test_a_run_that_never_began_was_killed(pythons, order):
     taken(pythons, order("")).wait(BOUND_S)
     server = pythons._ready[0][1]
