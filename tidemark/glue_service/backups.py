@@ -132,11 +132,17 @@ def _unsafe_reason(member: tarfile.TarInfo) -> str:
 def _unpack(archive: tarfile.TarFile, file: Path, folder: Path) -> None:
     if hasattr(tarfile, "data_filter"):
         archive.extractall(folder, filter="data")
-        return
-    for member in archive:
-        if why := _unsafe_reason(member):
-            raise _no_backup(file, why)
-    archive.extractall(folder)  # noqa: S202 (each member was looked at)
+    else:
+        for member in archive:
+            if why := _unsafe_reason(member):
+                raise _no_backup(file, why)
+        archive.extractall(folder)  # noqa: S202 (each member was looked at)
+    # tarfile reads a time as a float: set the files' times to the nanosecond.
+    for member in archive.getmembers():
+        text = member.pax_headers.get("mtime")
+        if member.isfile() and text:
+            modified_ns = int(Decimal(text) * 10**9)
+            os.utime(folder / member.name, ns=(modified_ns, modified_ns))
 
 
 def _copy(database: Path, copy: Path) -> None:
@@ -220,7 +226,6 @@ def restore(home: Home, file: Path) -> BackupFacts:
         try:
             with _archive(file) as archive:
                 _unpack(archive, file, unpacked)
-                _set_times(archive, unpacked)
             for part in facts.parts:
                 _check_unpacked(file, unpacked, part)
             if "glue.sqlite" in facts.parts:
@@ -243,15 +248,6 @@ def _refuse_two_engines(home: Home, facts: BackupFacts) -> None:
             f"the backup has watermarks of an embedded engine, but those of {home.root} are in the "
             f"DynamoDB at {mark.url}; restore it with TIDEMARK_HOME set to another folder"
         )
-
-
-def _set_times(archive: tarfile.TarFile, folder: Path) -> None:
-    """Set the files' times to the nanosecond, because tarfile reads a time as a float."""
-    for member in archive.getmembers():
-        text = member.pax_headers.get("mtime")
-        if member.isfile() and text:
-            modified_ns = int(Decimal(text) * 10**9)
-            os.utime(folder / member.name, ns=(modified_ns, modified_ns))
 
 
 def _check_unpacked(file: Path, folder: Path, part: str) -> None:

@@ -77,7 +77,11 @@ def deploy(app: App, home: Home) -> Deployment:
     deployment = app.deployment
     for bucket in deployment.buckets:
         home.create_bucket(bucket)
-    _publish_assets(app.assembly, deployment.region, home)
+    for asset in app.assembly.assets:
+        text = asset.bucket["Fn::Sub"]
+        for name, value in (("AccountId", ACCOUNT_ID), ("Region", deployment.region)):
+            text = text.replace("${AWS::" + name + "}", value)
+        publish(asset, text, home)
     with Store(home.database) as store:
         if deployment.catalog_databases:
             put_databases(store, deployment.catalog_databases)
@@ -101,14 +105,6 @@ def _create_iceberg_table(home: Home, store: Store, request: Mapping[str, Any]) 
             f"the template defines {table.full_name} as a table of Iceberg, and here it is one of "
             f"files in {existing.location}; `tidemark catalog drop {table.full_name}` forgets it"
         )
-
-
-def _publish_assets(assembly: Assembly, region_name: str, home: Home) -> None:
-    for asset in assembly.assets:
-        text = asset.bucket["Fn::Sub"]
-        for name, value in (("AccountId", ACCOUNT_ID), ("Region", region_name)):
-            text = text.replace("${AWS::" + name + "}", value)
-        publish(asset, text, home)
 
 
 @contextmanager

@@ -143,24 +143,31 @@ def _delete_dropped(glue: LocalGlue, found: list[tuple[str, Kind, str, dict[str,
     names = {(kind, name) for _, kind, name, _ in found}
     for kind in Kind:
         for entity in list_entities(glue.store, kind):
-            is_ours = entity.tags.get(STACK_TAG) in stacks
-            is_left = is_ours and (kind, entity.name) not in names
-            if is_left or (not is_ours and _belongs_to_other_stage(entity, names)):
+            if entity.tags.get(STACK_TAG) in stacks:
+                is_dropped = (kind, entity.name) not in names
+            else:
+                # Stages give their workflows the same names; in one home the last deployed one has
+                # the name, and the triggers of the others go.
+                workflow = Kind.WORKFLOW, entity.definition.get("WorkflowName", "")
+                is_deployed_trigger = kind == Kind.TRIGGER and STACK_TAG in entity.tags
+                is_dropped = is_deployed_trigger and workflow in names
+            if is_dropped:
                 delete_entity(glue.store, kind, entity.name)
-
-
-def _belongs_to_other_stage(entity: Entity, names: set[tuple[Kind, str]]) -> bool:
-    """Return whether a trigger's workflow now belongs to another stack."""
-    # Stages give their workflows the same names; in one home the last deployed one has the name.
-    if entity.kind != Kind.TRIGGER or STACK_TAG not in entity.tags:
-        return False
-    return (Kind.WORKFLOW, entity.definition.get("WorkflowName", "")) in names
 
 
 def _all_definitions(
     assembly: Assembly, region: str
 ) -> list[tuple[str, Kind, str, dict[str, Any]]]:
-    return [*_definitions(assembly, region), *_rules_and_topics(assembly, region)]
+    """Return also the rules of EventBridge, and topics; values known only to AWS are in braces."""
+    found = list(_definitions(assembly, region))
+    for stack, scope in resolve_stacks(assembly, region, may_guess=True):
+        for id_, resource in stack.template.get("Resources", {}).items():
+            if resource["Type"] in EVENT_TYPES:
+                kind, naming = EVENT_TYPES[resource["Type"]]
+                properties = scope.resolve(resource.get("Properties", {}))
+                name = properties.get(naming) or scope.physical_names[id_]
+                found.append((stack.name, kind, name, properties))
+    return found
 
 
 def _definitions(
@@ -170,20 +177,3 @@ def _definitions(
         for _, kind, name, properties in stack_resources(stack, scope):
             if kind in KINDS:
                 yield stack.name, KINDS[kind], name, properties
-
-
-def _rules_and_topics(
-    assembly: Assembly, region: str
-) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
-    """Yield rules of EventBridge, and topics; values known only to AWS are in braces."""
-    for stack, scope in resolve_stacks(assembly, region, may_guess=True):
-        for id_, resource in stack.template.get("Resources", {}).items():
-            if resource["Type"] in EVENT_TYPES:
-                kind, naming = EVENT_TYPES[resource["Type"]]
-                properties = scope.resolve(resource.get("Properties", {}))
-                yield (
-                    stack.name,
-                    kind,
-                    properties.get(naming) or scope.physical_names[id_],
-                    properties,
-                )

@@ -47,8 +47,16 @@ def check_signature(head: Head, service: str, key: AccessKey, now: datetime) -> 
     claim = read_claim(head)
     _check_key(claim.key_id, key)
     check_time(claim, now)
-    _check_scope(claim, service)
-    _check_headers(claim, head)
+    if claim.scope.service != service:
+        found = f"the signature is for the service {claim.scope.service[:40]!r}"
+        raise RefusedError(Kind.SIGNATURE, f"{found}, but the request is for {service!r}")
+    own = {name for name in head.headers if name.startswith("x-amz-") and name != HASH}
+    if missing := sorted((own | {"host"}) - set(claim.signed)):
+        raise RefusedError(
+            Kind.DENIED,
+            "There were headers present in the request which were not signed: "
+            f"{', '.join(missing)}",
+        )
     return _check_s3(head, claim, key) if service == S3 else _check_other(head, claim, key)
 
 
@@ -74,23 +82,6 @@ def _check_v2(head: Head, claim: ClaimV2, key: AccessKey, now: datetime) -> Payl
 def _check_key(given: str, key: AccessKey) -> None:
     if given != key.key_id:
         raise RefusedError(Kind.KEY, f"the access key id {given[:40]!r} is not that of this port")
-
-
-def _check_scope(claim: Claim, service: str) -> None:
-    if claim.scope.service != service:
-        found = f"the signature is for the service {claim.scope.service[:40]!r}"
-        raise RefusedError(Kind.SIGNATURE, f"{found}, but the request is for {service!r}")
-
-
-def _check_headers(claim: Claim, head: Head) -> None:
-    own = {name for name in head.headers if name.startswith("x-amz-") and name != HASH}
-    missing = sorted((own | {"host"}) - set(claim.signed))
-    if missing:
-        raise RefusedError(
-            Kind.DENIED,
-            "There were headers present in the request which were not signed: "
-            f"{', '.join(missing)}",
-        )
 
 
 def _check_s3(head: Head, claim: Claim, key: AccessKey) -> Payload:

@@ -64,21 +64,17 @@ class Gate:
         if why := refusal_reason(head.headers, self.hosts) or (None if self.any_user else foreign):
             raise NotAnsweredError(why)
         service = service_of(head.headers, head.query)
-        payload = self._payload(head, service)
+        now, payload = datetime.now(UTC), Payload()
+        if service == HOME:
+            check_secret(head.headers, self.secret)
+        elif self.key is None:
+            check_expiry(head, service, now)
+        else:
+            payload = check_signature(head, service, self.key, now)
         largest = MAX_SIZE.get(service, MAX_BODY_BYTES)
         if length > largest:
             raise too_large(largest)
         return Admission(payload, largest)
-
-    def _payload(self, head: Head, service: str) -> Payload:
-        now = datetime.now(UTC)
-        if service == HOME:
-            check_secret(head.headers, self.secret)
-            return Payload()
-        if self.key is None:
-            check_expiry(head, service, now)
-            return Payload()
-        return check_signature(head, service, self.key, now)
 
 
 def _admitted_page(

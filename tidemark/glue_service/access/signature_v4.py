@@ -60,7 +60,8 @@ def canonical_requests(
 ) -> Iterator[str]:
     """Yield the forms in which a request may be signed: for S3 also the path as received."""
     names = tuple(signed)
-    headers = (f"{name}:{_trimmed(head.headers.get(name, ''))}" for name in names)
+    sent = ((name, head.headers.get(name, "").encode("latin-1")) for name in names)
+    headers = (f"{name}:{b' '.join(value.split()).decode('latin-1')}" for name, value in sent)
     rest = "\n".join((canonical_query(head), *headers, "", ";".join(names), payload))
     for path in dict.fromkeys(canonical_paths(head.path, service)):
         yield f"{head.method}\n{path}\n{rest}"
@@ -81,10 +82,6 @@ def canonical_query(head: Head) -> str:
 
 def _encoded(text: str) -> str:
     return quote(text.encode("latin-1"), safe=UNRESERVED)
-
-
-def _trimmed(value: str) -> str:
-    return b" ".join(value.encode("latin-1").split()).decode("latin-1")
 
 
 def _hash(content: bytes) -> str:

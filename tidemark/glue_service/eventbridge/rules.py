@@ -38,7 +38,12 @@ class Rules:
         """Read the rules; call it after a change."""
         found = [rule_of(entity) for entity in list_entities(store, Kind.RULE)]
         self._rules = [rule for rule in found if rule is not None]
-        if any(_may_match_s3(rule) for rule in self._rules):
+        may_match_s3 = any(
+            "source" not in rule.pattern
+            or matches({"source": rule.pattern["source"]}, {"source": S3})
+            for rule in self._rules
+        )
+        if may_match_s3:
             self._wants_objects.set()
         else:
             self._wants_objects.clear()
@@ -64,12 +69,6 @@ def pattern_of(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     pattern = definition.get("EventPattern") or {}
     found: Mapping[str, Any] = json.loads(pattern) if isinstance(pattern, str) else pattern
     return found
-
-
-def _may_match_s3(rule: Rule) -> bool:
-    return "source" not in rule.pattern or matches(
-        {"source": rule.pattern["source"]}, {"source": S3}
-    )
 
 
 def workflow_of(arn: str) -> str | None:

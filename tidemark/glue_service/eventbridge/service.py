@@ -54,8 +54,9 @@ def entry_fault(entry: Request) -> tuple[str, str] | None:
         if not entry.get(name):
             text = f"Parameter {name} is not valid. Reason: {name} is a required argument."
             return "InvalidArgument", text
-    if "Time" in entry and not _is_time(entry["Time"]):
-        text = f"Parameter Time is not valid. Reason: {entry['Time']!r} is not in epoch seconds."
+    time_s = entry.get("Time", 0)
+    if type(time_s) not in (int, float) or not 0 <= time_s < LATEST_S:
+        text = f"Parameter Time is not valid. Reason: {time_s!r} is not in epoch seconds."
         return "InvalidArgument", text
     try:
         detail = json.loads(entry["Detail"], parse_constant=_refuse_constant)
@@ -64,10 +65,6 @@ def entry_fault(entry: Request) -> tuple[str, str] | None:
     if not isinstance(detail, dict):
         return "MalformedDetail", "Detail is malformed."
     return bus_fault(entry)
-
-
-def _is_time(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < LATEST_S
 
 
 def _refuse_constant(name: str) -> float:

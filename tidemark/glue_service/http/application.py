@@ -113,12 +113,17 @@ class Application:
         self, service: str, environ: Mapping[str, Any], headers: Mapping[str, str], request_id: str
     ) -> Reply:
         if service == "dynamodb":
-            return self._forwarded(environ, headers)
+            endpoint = self._engine.ask(lambda glue: glue.machine.dynamodb_endpoint)
+            path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
+            return forward(endpoint, method, path, headers, environ["wsgi.input"].read())
         if service == "s3":
-            return self._answer_s3(environ, headers)
+            from tidemark.glue_service.s3.calls import call_of
+
+            return self._s3().answer(call_of(environ, headers))
         body = environ["wsgi.input"].read()
         if service == HOME:
-            return self._answer_home(operation_of(headers), body)
+            answer = call_of_home(self._engine, operation_of(headers), body)
+            return reply(200, json_protocol.CONTENT_TYPE, json.dumps(answer).encode())
         if self._others.has(service):
             path, method = path_of(environ), environ["REQUEST_METHOD"]
             return self._others.answer(service, method, path, headers, body)
@@ -137,17 +142,8 @@ class Application:
                 self._built_s3 = S3(self._home, self._region, tell, wants)
             return self._built_s3
 
-    def _answer_s3(self, environ: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
-        from tidemark.glue_service.s3.calls import call_of
-
-        return self._s3().answer(call_of(environ, headers))
-
     def _notify_of_object(self, created: CreatedObject) -> None:
         self._engine.tell(lambda glue: deliver_created(glue, created))
-
-    def _answer_home(self, name: str, body: bytes) -> Reply:
-        answer = call_of_home(self._engine, name, body)
-        return reply(200, json_protocol.CONTENT_TYPE, json.dumps(answer).encode())
 
     def _answer_json(self, service: str, name: str, body: bytes) -> Reply:
         operation = find_operation(service, name)
@@ -166,11 +162,6 @@ class Application:
         answer = call(self._engine, service, name, query_protocol.parameters(operation, fields))
         text = query_protocol.xml_answer(operation, answer, request_id)
         return reply(200, query_protocol.CONTENT_TYPE, text)
-
-    def _forwarded(self, environ: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
-        endpoint = self._engine.ask(lambda glue: glue.machine.dynamodb_endpoint)
-        body = environ["wsgi.input"].read()
-        return forward(endpoint, environ["REQUEST_METHOD"], environ["PATH_INFO"], headers, body)
 
 
 def _is_admitted_page(environ: Mapping[str, Any], headers: Mapping[str, str]) -> bool:

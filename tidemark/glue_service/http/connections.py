@@ -55,7 +55,12 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
         """Read more; return how many bytes belong to this request."""
         consumed: int = super().received(data)
         if self.headers_finished and self._largest is None and not (self.error or self.empty):
-            self._judge()
+            self._largest = 0
+            try:
+                admission = self._channel.admit(self)
+                self.payload, self._largest = admission.payload, admission.largest
+            except Exception as error:  # noqa: BLE001 (whatever it is, it is the answer)
+                self.refusal = error
         if self._largest is not None and self.body_bytes_received > self._largest:
             self.refusal = too_large(self._largest)
         if self.refusal is None or not self.has_body:
@@ -63,14 +68,6 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
         self.completed, self.expect_continue = True, False
         self._channel.is_refused = True
         return len(data)  # the rest belongs to the body
-
-    def _judge(self) -> None:
-        self._largest = 0
-        try:
-            admission = self._channel.admit(self)
-            self.payload, self._largest = admission.payload, admission.largest
-        except Exception as error:  # noqa: BLE001 (whatever it is, nothing is answered but this)
-            self.refusal = error
 
 
 def _repeated(lines: bytes) -> dict[str, str]:
@@ -139,18 +136,13 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
         if request.chunked:  # waitress removes the header, but it may be signed
             sent["transfer-encoding"] = "chunked"
         head = head_of(request.command, request.request_uri, sent)
-        admission: Admission = self.server.gate.admit(
-            head, self._foreign_user(), request.content_length
-        )
+        foreign = None
+        if not self.is_ours:  # for the life of the connection
+            here, port = self.socket.getsockname()[:2]
+            foreign = foreign_user(self.addr[0], int(self.addr[1]), port, here)
+            self.is_ours = foreign is None
+        admission: Admission = self.server.gate.admit(head, foreign, request.content_length)
         return admission
-
-    def _foreign_user(self) -> str | None:
-        if self.is_ours:  # for the life of the connection
-            return None
-        here, port = self.socket.getsockname()[:2]
-        why = foreign_user(self.addr[0], int(self.addr[1]), port, here)
-        self.is_ours = why is None
-        return why
 
     def received(self, data: bytes) -> bool:
         """Read what the client sends; drop the body of a refused request."""

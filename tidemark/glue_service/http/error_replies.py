@@ -31,9 +31,13 @@ def error_reply(
         return error_xml(error, path, request_id)
     if protocol == "cbor":
         fields = {"Content-Type": CBOR, "smithy-protocol": "rpc-v2-cbor"}
-        return Reply(error.status, fields, _cbor(error))
+        words = ("__type", error.code, "message", str(error))
+        return Reply(error.status, fields, MAP_OF_TWO + b"".join(map(_cbor_text, words)))
     if protocol == "ec2":
-        return reply(error.status, query_protocol.CONTENT_TYPE, _ec2_error(error, request_id))
+        inner = f"<Code>{escape(error.code)}</Code><Message>{escape(str(error))}</Message>"
+        inner = f"<Errors><Error>{inner}</Error></Errors><RequestID>{request_id}</RequestID>"
+        body = f"<Response>{inner}</Response>".encode()
+        return reply(error.status, query_protocol.CONTENT_TYPE, body)
     if protocol == "xml":
         body = query_protocol.xml_error(error, request_id)
         return reply(error.status, query_protocol.CONTENT_TYPE, body)
@@ -62,17 +66,6 @@ def _is_rest_xml(service: str) -> bool:
         return bool(service_model(service).metadata["protocol"] == "rest-xml")
     except (DataNotFoundError, UnknownServiceError):
         return False
-
-
-def _ec2_error(error: ServiceError, request_id: str) -> bytes:
-    inner = f"<Code>{escape(error.code)}</Code><Message>{escape(str(error))}</Message>"
-    text = f"<Errors><Error>{inner}</Error></Errors><RequestID>{request_id}</RequestID>"
-    return f"<Response>{text}</Response>".encode()
-
-
-def _cbor(error: ServiceError) -> bytes:
-    words = ("__type", error.code, "message", str(error))
-    return MAP_OF_TWO + b"".join(map(_cbor_text, words))
 
 
 def _cbor_text(text: str) -> bytes:

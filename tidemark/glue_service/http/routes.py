@@ -39,7 +39,15 @@ def names_of_port(host: str, further: Iterable[str]) -> frozenset[str]:
     A web page whose name resolves to the port (DNS rebinding) sends its name as Host, so unknown
     names are refused, even if other machines can reach the port.
     """
-    names = {_host_name(name) for name in further}
+    names = set()
+    for word in further:
+        name = word.strip().lower().strip("[]")
+        if not HOST_NAME.fullmatch(name):
+            raise UsageError(
+                f"--allow-host is {show(word)}; allowed: the name or IP address of a host, without "
+                "a port and without a wildcard, such as glue.example.com"
+            )
+        names.add(name)
     if host in EVERYWHERE and not names:
         raise UsageError(
             f"--host {host} listens at every address of this machine, and requests may name only "
@@ -47,16 +55,6 @@ def names_of_port(host: str, further: Iterable[str]) -> frozenset[str]:
             f"{socket.gethostname()} or this machine's IP address"
         )
     return frozenset(LOOPBACK_NAMES | names | {host.lower()} - EVERYWHERE)
-
-
-def _host_name(word: str) -> str:
-    name = word.strip().lower().strip("[]")
-    if not HOST_NAME.fullmatch(name):
-        raise UsageError(
-            f"--allow-host is {show(word)}; allowed: the name or IP address of a host, without a "
-            "port and without a wildcard, such as glue.example.com"
-        )
-    return name
 
 
 def operation_of(headers: Mapping[str, str]) -> str:

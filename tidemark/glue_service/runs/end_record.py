@@ -71,7 +71,8 @@ def found_at_end(
     try:
         counts = counts or read_row_counts(folder / EVENTS_FOLDER)
         found = Found(counts, read_facts(folder), noted_reads(folder), noted_writes(folder))
-        if dynamodb is None or not _keeps_watermarks(folder):
+        scripts = folder.glob("*.py")
+        if dynamodb is None or not any(LIBRARY in script.read_bytes() for script in scripts):
             return found
         checkpoint = checkpoint_of_run(store, run.run_id)
         arguments = checkpoint.arguments if checkpoint else found.facts.get("arguments", {})
@@ -271,7 +272,3 @@ def _is_in(dataset: str, folder: str) -> bool:
     return dataset.rstrip("/") == folder.rstrip("/") or dataset.startswith(
         folder if folder.endswith("/") else f"{folder}/"
     )
-
-
-def _keeps_watermarks(folder: Path) -> bool:
-    return any(LIBRARY in script.read_bytes() for script in folder.glob("*.py"))

@@ -144,17 +144,14 @@ def batch_stop_job_run(glue: LocalGlue, request: Request) -> Answer:
         run = glue.store.job_run(run_id)
         about = {"JobName": name, "JobRunId": run_id}
         if run is None or run.job_name != name:
-            errors.append({**about, "ErrorDetail": _not_found(name, run_id)})
+            text = f"job {name} has no run {run_id!r}"
+            detail = {"ErrorCode": "EntityNotFoundException", "ErrorMessage": text}
+            errors.append({**about, "ErrorDetail": detail})
         elif glue.runner.stop(run_id):
             submitted.append(about)
         else:
             errors.append({**about, "ErrorDetail": _has_ended(run)})
     return {"SuccessfulSubmissions": submitted, "Errors": errors}
-
-
-def _not_found(name: str, run_id: str) -> Answer:
-    text = f"job {name} has no run {run_id!r}"
-    return {"ErrorCode": "EntityNotFoundException", "ErrorMessage": text}
 
 
 def _has_ended(run: JobRun) -> Answer:

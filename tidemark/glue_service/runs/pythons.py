@@ -48,9 +48,11 @@ class Pythons:
         """
         with self._change:
             for ready in [ready for ready in self._ready if ready[0] == spark]:
-                if turn is not None and not _is_turn_of(ready[1], turn):
+                waiting = ready[1]
+                place = None if isinstance(waiting, OneRun) else waiting.place
+                if turn is not None and place not in (None, turn % MAX_READY):
                     continue
-                run = ready[1].run(order)
+                run = waiting.run(order)
                 self._ready.remove(ready)
                 if run is not None and CAN_FORK:
                     self._ready.append(ready)  # the next run is another one's turn
@@ -97,7 +99,3 @@ class Pythons:
                         self._ready.append((lacking[0], self._start(lacking[0])))
                     except OSError:  # no memory or no process is left: a run starts its own
                         self._wanted.clear()
-
-
-def _is_turn_of(waiting: Waiting, turn: int) -> bool:
-    return isinstance(waiting, OneRun) or waiting.place == turn % MAX_READY

@@ -52,7 +52,9 @@ def _without_process(run: JobRun) -> JobRun:
 def _continue_flow(glue: LocalGlue, flow: Flow, run_id: str) -> None:
     """Stop a run of a flow that is being stopped; handle an end that no engine has seen."""
     # `tidemark run` records the ends of runs that it finds, and does not know about flows.
-    attempts = [run for run in _attempts(glue, run_id) if run.run_id.split(ATTEMPT)[0] == run_id]
+    first = glue.store.job_run(run_id)
+    runs = glue.store.job_runs_of_job(first.job_name) if first else []
+    attempts = [run for run in runs if run.run_id.split(ATTEMPT)[0] == run_id]
     if not attempts:
         return
     last = max(attempts, key=lambda run: run.attempt)
@@ -64,8 +66,3 @@ def _continue_flow(glue: LocalGlue, flow: Flow, run_id: str) -> None:
         request = run_request(glue.store, last.run_id)
         live = glue.runner.settle(glue.flows.follow(last, request))
     glue.runner.add(live)
-
-
-def _attempts(glue: LocalGlue, run_id: str) -> list[JobRun]:
-    first = glue.store.job_run(run_id)
-    return glue.store.job_runs_of_job(first.job_name) if first else []

@@ -139,13 +139,10 @@ class SparkDatasets:
         if kind == "SparkListenerEnvironmentUpdate":
             self._settings = dict(event.get("Spark Properties") or {})
         elif kind == "SparkListenerJobStart":
-            self._start_job(event)
-
-    def _start_job(self, event: Mapping[str, Any]) -> None:
-        execution = (event.get("Properties") or {}).get("spark.sql.execution.id")
-        if execution is not None:
-            for stage in event["Stage IDs"]:
-                self._execution_of_stage[stage] = int(execution)
+            execution = (event.get("Properties") or {}).get("spark.sql.execution.id")
+            if execution is not None:
+                for stage in event["Stage IDs"]:
+                    self._execution_of_stage[stage] = int(execution)
 
     def _start(self, event: Mapping[str, Any]) -> None:
         execution = event.get("executionId", -1)
@@ -193,17 +190,14 @@ class SparkDatasets:
                 write.dataset,
                 UNKNOWN if self._root.get(execution) in self._makes_table else write.mode,
                 write.table,
-                self._rows_of(execution, write),
+                self._task_rows.get(self._root.get(execution, execution), 0)
+                if write.counts_tasks
+                else self._counted(write, ROWS),
                 self._counted(write, FILES_WRITTEN),
             )
             for execution, write in sorted(self._writes.items())
             if execution in self._ended
         )
-
-    def _rows_of(self, execution: int, write: _Write) -> int | None:
-        if write.counts_tasks:
-            return self._task_rows.get(self._root.get(execution, execution), 0)
-        return self._counted(write, ROWS)
 
     def _counted(self, write: _Write, name: str) -> int | None:
         found = [one for one in write.metrics.get(name, ()) if one in self._driver]
@@ -295,15 +289,6 @@ def _save_write(text: str) -> _Write | None:
     return None
 
 
-def _scanned_database(name: str) -> str | None:
-    """Return the dataset of a table or a query in a JDBC scan; None for another scan."""
-    match = _JDBC.fullmatch(name)
-    if match is None:
-        return None
-    table = match["table"]
-    return f"{DATABASE}{table.replace(chr(34), '').replace('`', '')}" if table else A_QUERY
-
-
 def _other_datasets(location: str, dataset: str) -> dict[str, None]:
     """Return the datasets in a scan's paths, without the one that the scan is named after."""
     found = dict.fromkeys(MORE if path == "..." else _location(path) for path in _paths(location))
@@ -333,9 +318,10 @@ def _read_scan(node: Mapping[str, Any]) -> tuple[str, str, str] | None:
     if name.startswith("BatchScan "):
         table = _scanned_table(name.split()[1])
         return (f"table:{table}", table, "") if table else None
+    if match := _JDBC.fullmatch(name):
+        table = (match["table"] or "").replace('"', "").replace("`", "")
+        return (f"{DATABASE}{table}" if match["table"] else A_QUERY), "", ""
     location = str((node.get("metadata") or {}).get("Location", ""))
-    if dataset := _scanned_database(name):
-        return dataset, "", ""
     match = _LOCATION.search(location)
     if not name.startswith("Scan ") or match is None:
         return None

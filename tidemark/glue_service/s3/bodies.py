@@ -8,6 +8,7 @@ import hashlib
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -45,7 +46,9 @@ def store_body(
     is_chunked = CHUNKED in headers.get("content-encoding", "") or headers.get(
         "x-amz-content-sha256", ""
     ).startswith("STREAMING-")
-    blocks = chunks_of(stream, trailers, signatures) if is_chunked else _blocks(stream)
+    blocks: Iterator[bytes] = iter(partial(stream.read, BLOCK), b"")
+    if is_chunked:
+        blocks = chunks_of(stream, trailers, signatures)
     hashes = {name: kind(usedforsecurity=False) for name, kind in HASHES.items()}
     crc, size = 0, 0
     with path.open("xb") as file:
@@ -80,8 +83,3 @@ def _check(
         raise S3Error(
             "IncompleteBody", f"the body has {plural(size, 'byte')}, and should have {length:,}"
         )
-
-
-def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
-    while block := stream.read(BLOCK):
-        yield block

@@ -33,7 +33,9 @@ def chunks_of(
             yield block
         if signatures and not signatures.is_chunk(digest.hexdigest(), signed):
             raise S3Error("SignatureDoesNotMatch", "the signature of a chunk does not match it")
-    trailers |= _trailers(stream)
+    while line := _line(stream):
+        name, _, value = line.decode("latin-1").partition(":")
+        trailers[name.strip().lower()] = value.strip()
     given = trailers.pop(TRAILER_SIGNATURE, "")
     if signatures and trailers and not signatures.is_trailer(_lines(trailers), given):
         raise S3Error("SignatureDoesNotMatch", "the signature of the trailer does not match it")
@@ -62,14 +64,6 @@ def _data(stream: IO[bytes], size: int) -> Iterator[bytes]:
         yield block
     if size and (end := stream.read(len(LINE_END))) != LINE_END:
         raise S3Error("IncompleteBody", f"a chunk ends with {end!r}; allowed: {LINE_END!r}")
-
-
-def _trailers(stream: IO[bytes]) -> dict[str, str]:
-    found = {}
-    while line := _line(stream):
-        name, _, value = line.decode("latin-1").partition(":")
-        found[name.strip().lower()] = value.strip()
-    return found
 
 
 def _lines(trailers: Mapping[str, str]) -> bytes:

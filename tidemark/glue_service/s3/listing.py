@@ -55,7 +55,7 @@ def _one_level(folder: Path, begin: str, prefix: str) -> Iterator[str]:
     for entry in _entries(folder):
         key = begin + entry.name
         if entry.is_dir():
-            if f"{key}/".startswith(prefix) and _has_file(Path(entry.path)):
+            if f"{key}/".startswith(prefix) and any(_files(Path(entry.path), "")):
                 yield f"{key}/"
         elif key.startswith(prefix):
             yield key
@@ -75,18 +75,10 @@ def _files(folder: Path, begin: str) -> Iterator[str]:
 def _entries(folder: Path | str) -> list["os.DirEntry[str]"]:
     try:
         with os.scandir(folder) as entries:
-            return [entry for entry in entries if not _is_linked_folder(entry)]
+            # A link to a folder may leave the lake or make a circle.
+            return [entry for entry in entries if not (entry.is_symlink() and entry.is_dir())]
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _is_linked_folder(entry: "os.DirEntry[str]") -> bool:
-    """Return whether an entry is a link to a folder, which may leave the lake or make a circle."""
-    return entry.is_symlink() and entry.is_dir()
-
-
-def _has_file(folder: Path) -> bool:
-    return next(_files(folder, ""), None) is not None
 
 
 class Snapshots:

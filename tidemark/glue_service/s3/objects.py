@@ -68,25 +68,21 @@ def _described(call: Call, seen: Seen) -> tuple[Reply, int]:
         raise S3Error("InvalidPartNumber", "objects have a single part here; allowed: partNumber 1")
     part = byte_range(call.headers.get("range"), size) if size else None
     begin, end = part or (0, size)
+    # A presigned URL may set headers, by fields such as response-content-type.
+    asked = ((header, call.query.get(f"response-{header.lower()}")) for header in RESPONSE_HEADERS)
     headers = {
         "Content-Type": CONTENT_TYPE,
         **record.headers,
         "ETag": f'"{record.etag}"',
         "Last-Modified": http_date(written_ns),
         "Accept-Ranges": "bytes",
-        **_response_headers(call.query),
+        **{header: value for header, value in asked if value is not None},
     }
     if record.tags:
         headers["x-amz-tagging-count"] = str(len(record.tags))
     if part:
         headers["Content-Range"] = f"bytes {begin}-{end - 1}/{size}"
     return Reply(206 if part else 200, headers, b"", end - begin), begin
-
-
-def _response_headers(query: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers that a presigned URL sets, such as response-content-type."""
-    found = ((header, query.get(f"response-{header.lower()}")) for header in RESPONSE_HEADERS)
-    return {header: value for header, value in found if value is not None}
 
 
 def put_object(lake: Lake, call: Call) -> Reply:

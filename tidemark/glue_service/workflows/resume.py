@@ -88,11 +88,11 @@ def _selected(glue: LocalGlue, old: Flow, triggers: Definitions, node_ids: list[
             f"were started in this run: {', '.join(sorted(attempted))}"
         )
     chosen = {attempted[one] for one in node_ids}
-    return {name for name in chosen if not _is_downstream(triggers, name, chosen)}
-
-
-def _is_downstream(triggers: Definitions, name: str, chosen: set[str]) -> bool:
-    return any(name in downstream(triggers, [other]) for other in chosen - {name})
+    return {
+        name
+        for name in chosen
+        if not any(name in downstream(triggers, [other]) for other in chosen - {name})
+    }
 
 
 def _starts(

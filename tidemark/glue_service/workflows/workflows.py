@@ -209,11 +209,10 @@ def _members(glue: LocalGlue, runs: list[JobRun]) -> dict[str, list[Answer]]:
     requests = run_requests(glue.store, [run.run_id for run in runs])
     found: dict[str, list[Answer]] = {}
     for run in runs:
-        entity = find_entity(glue.store, Kind.JOB, run.job_name) or _deleted_job(run)
+        entity = find_entity(glue.store, Kind.JOB, run.job_name)
+        if entity is None:  # the job was deleted
+            at_ms = run.started_at_ms
+            entity = Entity(Kind.JOB, run.job_name, {"Command": {}}, {}, at_ms, at_ms)
         member = run_member(entity, run, requests[run.run_id], glue.now_ms())
         found.setdefault(run.job_name, []).append(member)
     return found
-
-
-def _deleted_job(run: JobRun) -> Entity:
-    return Entity(Kind.JOB, run.job_name, {"Command": {}}, {}, run.started_at_ms, run.started_at_ms)

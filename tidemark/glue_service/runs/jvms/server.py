@@ -60,7 +60,8 @@ def _own_folder(folder: Path) -> Iterator[Path]:
     """Create a folder for this process; delete those of owners that were killed."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.iterdir():
-        if not _has_owner(left):
+        pid = left.name.partition("-")[0]
+        if not (pid.isdecimal() and is_running(int(pid))):
             shutil.rmtree(left, ignore_errors=True)
     own = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
     own.mkdir(mode=0o700)
@@ -70,11 +71,6 @@ def _own_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(own, ignore_errors=True)
         with contextlib.suppress(OSError):  # another process has its JVMs there
             folder.rmdir()
-
-
-def _has_owner(folder: Path) -> bool:
-    pid = folder.name.partition("-")[0]
-    return pid.isdecimal() and is_running(int(pid))
 
 
 def _accept(listener: Listener, key: bytes, pool: Pool) -> None:
