@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from .table.latest import Item
     from .windows.window import Window
@@ -83,7 +83,15 @@ def attribute(
     noted = _notes.get((job_id, run_id), ({}, {}))
     datasets, modes = [*{**noted[0], **(read or {})}], {**noted[1], **(written or {})}
     room = _ROW_BYTES - len(NAME) - size_of({"M": row})
-    for document in _shorter(datasets, modes, code_digests(), committed_reads()):
+    code = code_digests()
+    script = {name: digest for name, digest in code.items() if name == "script"}
+    whole = {"read": datasets, "committed": committed_reads(), "written": modes, "code": code}
+    less = {**whole, "committed": []}
+    fewer: list[dict[str, Any]] = [less, {**less, "code": script}, {**less, "code": {}}]
+    for parts in (whole, *fewer, {"written": modes}, {}):
+        document = {name: value for name, value in parts.items() if value}
+        if parts is not whole:
+            document["cut"] = 1  # some notes are missing
         text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
         if len(text.encode("utf-8", errors="replace")) <= room:
             return {NAME: {"S": text}} if document else {}
@@ -113,18 +121,6 @@ def _of(window: Window) -> tuple[dict[str, None], dict[str, str]]:
     while len(_notes) >= _MAX_RUNS:
         del _notes[next(iter(_notes))]
     return _notes.setdefault((names["job_id"], names["run_id"]), ({}, {}))
-
-
-def _shorter(
-    read: list[str], written: dict[str, str], code: Mapping[str, str], committed: list[str]
-) -> Iterator[dict[str, Any]]:
-    """Yield all notes, then fewer and fewer: `cut` says that some are missing."""
-    script = {name: digest for name, digest in code.items() if name == "script"}
-    whole = {"read": read, "committed": committed, "written": written, "code": code}
-    yield {name: value for name, value in whole.items() if value}
-    less = {**whole, "committed": []}
-    for parts in (less, {**less, "code": script}, {**less, "code": {}}, {"written": written}, {}):
-        yield {**{name: value for name, value in parts.items() if value}, "cut": 1}
 
 
 @cache

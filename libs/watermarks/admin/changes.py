@@ -67,8 +67,23 @@ class ManualChange:
 
     def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
         """Return the writes: the head and the audit row appear together or not at all."""
-        audit = put_request(table, self._audit_item(), IS_ABSENT)
-        writes: Any = [{"Update": self._head_update(table)}, {"Put": audit}]
+        audit: Item = {
+            **self.owner.key(self._audit_name),
+            **self._state,
+            "wmKind": {"S": self.kind},
+            "wmActor": {"S": self.actor},
+            "wmReason": {"S": self.reason},
+            "wmToRunId": {"S": self._to_run},
+            "wmToLog": {"S": self._target.name},
+            "wmToVersion": number(self._target.version),
+        }
+        if self.head and self.base and self.base.watermarks:
+            audit |= {
+                "wmFromRunId": {"S": self.base.run_id},
+                "wmBefore": self.head.item[self.base.key],
+            }
+        put = put_request(table, audit, IS_ABSENT)
+        writes: Any = [{"Update": self._head_update(table)}, {"Put": put}]
         return list(writes)
 
     def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
@@ -165,24 +180,6 @@ class ManualChange:
             # Counted on the current head: opening a window moves the epoch but not the version.
             counts=["wmEpoch"] if self.epoch is None else [],
         )
-
-    def _audit_item(self) -> Item:
-        item: Item = {
-            **self.owner.key(self._audit_name),
-            **self._state,
-            "wmKind": {"S": self.kind},
-            "wmActor": {"S": self.actor},
-            "wmReason": {"S": self.reason},
-            "wmToRunId": {"S": self._to_run},
-            "wmToLog": {"S": self._target.name},
-            "wmToVersion": number(self._target.version),
-        }
-        if self.head and self.base and self.base.watermarks:
-            item |= {
-                "wmFromRunId": {"S": self.base.run_id},
-                "wmBefore": self.head.item[self.base.key],
-            }
-        return item
 
 
 def newest_of(owner: Owner, rows: Mapping[str, Row]) -> Latest:

@@ -50,7 +50,12 @@ def load_windows(
         return _load_with(spark, reader, folders, schema)
     if is_positional:
         return _load_in_groups(spark, reader, folders, schema)
-    found = _schema_of_all(reader, folders)
+    try:  # to find one for the files of all windows
+        merged = reader.option("mergeSchema", "true").load([_path(folder) for folder in folders])
+    except Exception:  # noqa: BLE001 (of Java, too: reading the windows one by one shows the cause)
+        found = None
+    else:
+        found = merged.drop(WINDOW, ATTEMPT).schema
     if found is not None and file_format == "json" and len(folders) > 1:
         # Its types are found, but the reader takes each name in one case only.
         return _load_in_groups(spark, reader, folders, with_folders(found), is_text=True)
@@ -95,16 +100,6 @@ def _condition(error: Any) -> str | None:
     return name
 
 
-def _schema_of_all(reader: DataFrameReader, folders: list[str]) -> StructType | None:
-    """Return the schema of the files of all windows, None if Spark does not find one for all."""
-    merging = reader.option("mergeSchema", "true")
-    try:
-        found = merging.load([_path(folder) for folder in folders])
-    except Exception:  # noqa: BLE001 (of Java, too: reading the windows one by one shows the cause)
-        return None
-    return found.drop(WINDOW, ATTEMPT).schema
-
-
 def _load_in_groups(
     spark: SparkSession,
     reader: DataFrameReader,
@@ -120,7 +115,10 @@ def _load_in_groups(
     if not by_folder:
         return None
     if schema is None:
-        by_window = {_window_of(folder): own for folder, own in by_folder.items()}
+        by_window = {
+            folder.rpartition(f"/{WINDOW}=")[2].partition("/")[0]: own
+            for folder, own in by_folder.items()
+        }
         schema = with_folders(merged_schema(by_window, is_case_sensitive=is_exact))
     groups: dict[str, list[str]] = {}
     for folder, own in by_folder.items():
@@ -187,10 +185,6 @@ def _is_in_doubt(spark: SparkSession, schema: StructType, file_format: str) -> b
 
 def _is_case_sensitive(spark: SparkSession) -> bool:
     return str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
-
-
-def _window_of(folder: str) -> str:
-    return folder.rpartition(f"/{WINDOW}=")[2].partition("/")[0]
 
 
 def _exists(spark: SparkSession, folder: str) -> bool:

@@ -60,10 +60,15 @@ class History:
         check_columns(table, [*self.keys, self.start, self.end], of="table")
         names = [name for name in table.columns if name.lower() not in self._times]
         check_columns(frame, [*names, cursor])
+        at = functions.col(escaped(cursor))
+        failure = functions.raise_error(
+            f"the column {cursor!r} has no value in a row, so the row has no place in the history"
+        )
+        at = functions.when(at.isNull(), failure).otherwise(at)
         is_end = functions.expr(deleted) if deleted else functions.lit(False)
         new = frame.select(
             *map(escaped, names),
-            _not_null(cursor).cast(table.schema[self.start].dataType).alias(_AT),
+            at.cast(table.schema[self.start].dataType).alias(_AT),
             functions.coalesce(is_end, functions.lit(False)).alias(_IS_END),
             functions.lit(0).alias(_RANK),
         )
@@ -140,15 +145,6 @@ class History:
         for key in self._key:
             same &= functions.col(f"{one}.{key}").eqNullSafe(functions.col(f"{other}.{key}"))
         return same
-
-
-def _not_null(cursor: str) -> Column:
-    """Return a column; its NULL fails the query, since such a row has no place in a history."""
-    from pyspark.sql import functions
-
-    column = functions.col(escaped(cursor))
-    text = f"the column {cursor!r} has no value in a row, so the row has no place in the history"
-    return functions.when(column.isNull(), functions.raise_error(text)).otherwise(column)
 
 
 def history_of(keys: Sequence[str], history: object) -> History:

@@ -153,12 +153,6 @@ class IcebergTarget:
             f"{self.table.name} UNSET TBLPROPERTIES ('{self.note}')"
         )
 
-    def _note_value(self, written: Any) -> str:
-        window = f"{self.window.attempt} {self.window.window_id}"
-        if written is None:
-            return window
-        return f"{window} {written.snapshotId()} {written.sequenceNumber()}"
-
     @property
     def _prefix(self) -> str:
         return f"{self.note.removeprefix(NOTES)}_"
@@ -188,8 +182,10 @@ class IcebergTarget:
             self._is_noted(table)  # raises if a later window is there
             if _id_of(table.currentSnapshot()) != _id_of(base):
                 return False
-            properties = transaction.updateProperties()
-            properties.set(self.note, self._note_value(table.snapshot(branch))).commit()
+            note, written = f"{self.window.attempt} {self.window.window_id}", table.snapshot(branch)
+            if written is not None:
+                note += f" {written.snapshotId()} {written.sequenceNumber()}"
+            transaction.updateProperties().set(self.note, note).commit()
             changes = transaction.manageSnapshots()
             changes.fastForwardBranch("main", branch).removeBranch(branch).commit()
             if _is_committed(transaction.commitTransaction):

@@ -147,7 +147,9 @@ def read_snapshots(
     start = Snapshot.of(low)
     _check_is_before(found, table, start)
     if read == "appends":
-        _check_appends(found, table, start, end)
+        for one in _between(found, start, end):
+            if one.operation() not in READ_AS_NOTHING:
+                raise rewritten_error(table, one.snapshotId(), one.operation())
         return _between_ids(spark, start, end).table(found.name)
     return net_changes(_between_ids(spark, start, end).table(f"{found.name}.changes"), keys)
 
@@ -163,13 +165,9 @@ def _found(spark: SparkSession, table: str) -> LoadedTable:
 
 
 def _snapshot(table: LoadedTable, name: str, java: Any) -> Snapshot:
-    if not java.sequenceNumber() and _has_version_1(table):
+    if not java.sequenceNumber() and int(table.java.operations().current().formatVersion()) == 1:
         raise no_order_error(name)
     return Snapshot(java.sequenceNumber(), java.snapshotId(), str(table.java.uuid()))
-
-
-def _has_version_1(table: LoadedTable) -> bool:
-    return int(table.java.operations().current().formatVersion()) == 1
 
 
 def _check_is_before(table: LoadedTable, name: str, snapshot: Snapshot) -> None:
@@ -200,12 +198,6 @@ def _between(table: LoadedTable, low: Snapshot | None, high: Snapshot | None) ->
         parent = one.parentId()
         one = None if parent is None else java.snapshot(parent)
     yield from reversed(found)
-
-
-def _check_appends(table: LoadedTable, name: str, low: Snapshot, high: Snapshot) -> None:
-    for one in _between(table, low, high):
-        if one.operation() not in READ_AS_NOTHING:
-            raise rewritten_error(name, one.snapshotId(), one.operation())
 
 
 def _between_ids(spark: SparkSession, start: Snapshot, end: Snapshot) -> DataFrameReader:

@@ -93,7 +93,10 @@ def _encode_leaf(value: object, path: str) -> tuple[Attribute, str]:
         case date():
             return {"S": value.isoformat()}, "a"
         case int() if not isinstance(value, bool):
-            return {"N": _render_integer(value, path)}, "i"
+            if abs(value) >= 10**_MAX_DIGITS:
+                problem = f"is an int of more than {_MAX_DIGITS} digits"
+                raise _refused(path, problem, "write it as a str")
+            return {"N": f"{int(value):d}"}, "i"
         case Decimal():
             return {"N": _render_decimal(value, path)}, "d"
     kind = type(value).__name__
@@ -149,12 +152,6 @@ def _utf8(value: str, path: str) -> str:
         problem = f"is {value!r}, which holds half of a character (a lone surrogate)"
         raise _refused(path, problem, "repair the string where it is decoded") from error
     return str(value)
-
-
-def _render_integer(value: int, path: str) -> str:
-    if abs(value) >= 10**_MAX_DIGITS:
-        raise _refused(path, f"is an int of more than {_MAX_DIGITS} digits", "write it as a str")
-    return f"{int(value):d}"
 
 
 def _render_decimal(value: Decimal, path: str) -> str:

@@ -136,7 +136,23 @@ class Commit:
 
     def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
         """Return the writes: the head and the run's row appear together or not at all."""
-        writes: Any = [{"Update": self._head_update(table)}, {"Put": self._run_put(table)}]
+        # Without the digest a run that sends its last commit again would make one more version.
+        is_another: Condition = ("wmDigest <> :digest", {":digest": {"S": self.digest}})
+        row: Item = {
+            **self.owner.key(self.row),
+            **self._common,
+            "wmKind": {"S": "commit"},
+            EXPIRES_AT: number(self.expires_at),
+        }
+        if self._committed:
+            row["wmCommitted"] = {"M": self._committed}
+        if self.row != self.owner.run(self.run_id):
+            row["wmRunId"] = {"S": self.run_id}
+        row |= attribute(self.owner.job_id, self.run_id, row)
+        # The run's own last commit may be replaced while it is the head.
+        replaces_own = both(version_is(self._base_version), is_another)
+        put = put_request(table, row, either(IS_NOT_OURS, replaces_own))
+        writes: Any = [{"Update": self._head_update(table)}, {"Put": put}]
         return list(writes)
 
     def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
@@ -303,24 +319,6 @@ class Commit:
         request = update_request(table, key, sets, condition, removes=removes)
         request["ExpressionAttributeNames"] |= names  # where that of the caller's key is already
         return request
-
-    def _run_put(self, table: Table) -> dict[str, Any]:
-        # Without the digest a run that sends its last commit again would make one more version.
-        is_another: Condition = ("wmDigest <> :digest", {":digest": {"S": self.digest}})
-        row: Item = {
-            **self.owner.key(self.row),
-            **self._common,
-            "wmKind": {"S": "commit"},
-            EXPIRES_AT: number(self.expires_at),
-        }
-        if self._committed:
-            row["wmCommitted"] = {"M": self._committed}
-        if self.row != self.owner.run(self.run_id):
-            row["wmRunId"] = {"S": self.run_id}
-        row |= attribute(self.owner.job_id, self.run_id, row)
-        # The run's own last commit may be replaced while it is the head.
-        replaces_own = both(version_is(self._base_version), is_another)
-        return put_request(table, row, either(IS_NOT_OURS, replaces_own))
 
     def _superseded(
         self, window: OpenWindow, wanted: str, head: Row, proposed: dict[str, Any]

@@ -102,7 +102,9 @@ def _is_in_a_calendar(found: re.Match[str]) -> bool:
 
 def _day(found: re.Match[str], *, is_sure: bool) -> Day | None:
     parts = found.groupdict()
-    year, month, day = int(parts["year"]), _month(parts), int(parts.get("day") or 1)
+    year, month, day = (int(parts.get(part) or 1) for part in ("year", "month", "day"))
+    if name := parts.get("name"):
+        month = [one[:3] for one in _MONTHS].index(name[:3].lower()) + 1
     if year < MINYEAR:
         return None
     if month > _LAST_MONTH and found.start("day") < found.start("month"):
@@ -113,11 +115,3 @@ def _day(found: re.Match[str], *, is_sure: bool) -> Day | None:
     later = timedelta(days=7 * int(week) - 10 if week else int(of_year) - 1 if of_year else 0)
     is_last = year == MAXYEAR and month == _LAST_MONTH
     return Day(min(first, FOREVER - abs(later)) + later, is_sure or is_last)
-
-
-def _month(parts: dict[str, str | None]) -> int:
-    """Return the month of the parts of a string, which has its number or its name."""
-    name = parts.get("name")
-    if name:
-        return [one[:3] for one in _MONTHS].index(name[:3].lower()) + 1
-    return int(parts.get("month") or 1)

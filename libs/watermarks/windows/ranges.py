@@ -100,7 +100,8 @@ def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None)
     if cut is not None:
         check_same_family(high, cut, request.cursor)
     is_cut = cut is not None and is_before(cut, high)
-    _warn_if_coarse(low, high, request)
+    if request.bounds == "(]" and request.settle is None:
+        warn_if_coarse(low, high, request.cursor)
     return Range(low, cut if is_cut else high, ends, remember, is_cut, is_held)
 
 
@@ -139,11 +140,6 @@ def _queried_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, 
 def _first_bounds(request: WindowRequest, stored: Any, high: Any) -> Bounds:
     """Return the default bounds: those that lose no row of a day without a settle."""
     return "[)" if stored is None and request.settle is None and is_day(high) else "(]"
-
-
-def _warn_if_coarse(low: Any, high: Any, request: WindowRequest) -> None:
-    if request.bounds == "(]" and request.settle is None:
-        warn_if_coarse(low, high, request.cursor)
 
 
 def _check_bounds(request: WindowRequest, base: Latest) -> None:

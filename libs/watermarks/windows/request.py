@@ -119,7 +119,8 @@ class WindowRequest:
         _check_callable(self.high)
         self._check_sizes()
         for given in (self.initial, self.high):
-            if given is not None and not _is_to_be_found(given) and not is_nat(given):
+            is_to_be_found = given is NOW or callable(given) or is_bound(given)
+            if given is not None and not is_to_be_found and not is_nat(given):
                 self.check_distances(given)
         if is_nat(self.initial):
             family(self.initial)  # refuses it
@@ -169,7 +170,3 @@ def _check_callable(high: object) -> None:
             f"high is {high!r}: give a function of one argument, the lower bound, that returns "
             "the upper one, such as lambda low: newest(frame); or the bound itself"
         )
-
-
-def _is_to_be_found(high: object) -> bool:
-    return high is NOW or callable(high) or is_bound(high)
