@@ -21,19 +21,15 @@ def folder_of_home() -> Path:
     """Return the folder that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder."""
     if named := os.environ.get("TIDEMARK_HOME"):
         return Path(named).absolute()
-    if project := _project_above(Path.cwd()):
+    here = Path.cwd()
+    is_project = (here / DEFAULT_HOME).is_dir() or (here / PROJECT_FILE).is_file()
+    project = next((above for above in here.parents if (above / PROJECT_FILE).is_file()), None)
+    if project and not is_project:
         raise UsageError(
-            f"{Path.cwd()} is a folder of the project {project}, which has its state there; "
+            f"{here} is a folder of the project {project}, which has its state there; "
             "run tidemark in the folder of the project, or set TIDEMARK_HOME"
         )
     return Path(DEFAULT_HOME).absolute()
-
-
-def _project_above(folder: Path) -> Path | None:
-    """Return the project that a folder lies in, None if it is one itself or in none."""
-    if (folder / DEFAULT_HOME).is_dir() or (folder / PROJECT_FILE).is_file():
-        return None
-    return next((above for above in folder.parents if (above / PROJECT_FILE).is_file()), None)
 
 
 def check_home(root: Path) -> None:

@@ -130,14 +130,13 @@ def count_looks(home: Home, uri: str) -> int:
     """Return how often the runs of a home have listed the place of an object."""
     file = home.root / FOLDER / LISTED
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    return sum(_shows(uri, folder, is_deep=is_deep) for folder, is_deep in map(json.loads, lines))
-
-
-def _shows(uri: str, folder: str, *, is_deep: bool) -> bool:
-    """Return whether a listing of a folder, or of all URIs that begin so, has an object."""
-    path, prefix = uri.partition("://")[2], folder.partition("://")[2]
-    rest = path.removeprefix(prefix)
-    return path.startswith(prefix) and rest != "" and (is_deep or "/" not in rest)
+    path, count = uri.partition("://")[2], 0
+    for folder, is_deep in map(json.loads, lines):
+        # A listing of a folder, or of all URIs that begin so, may have the object.
+        prefix = folder.partition("://")[2]
+        rest = path.removeprefix(prefix)
+        count += path.startswith(prefix) and rest != "" and (is_deep or "/" not in rest)
+    return count
 
 
 def _hold_back(home: Home, uri: str, awaited: Awaited) -> None:
@@ -230,14 +229,11 @@ class Recorder:
         """Let no other run of the home carry out an operation meanwhile."""
         with (self._folder / LOCK).open("a+", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            self._fail_once()
+            failing = self._folder / FAILING
+            if failing.is_file() and int(failing.read_text()) == _lines_in(self._folder / LOG) + 1:
+                failing.unlink()
+                raise RefusedError("503 Slow Down: an experiment lets this request fail once")
             yield
-
-    def _fail_once(self) -> None:
-        failing = self._folder / FAILING
-        if failing.is_file() and int(failing.read_text()) == _lines_in(self._folder / LOG) + 1:
-            failing.unlink()
-            raise RefusedError("503 Slow Down: an experiment lets this request fail once")
 
     def record(
         self, kind: str, places: tuple[str, ...], script: str = "", line: int | None = None
@@ -248,8 +244,10 @@ class Recorder:
         if kind in (PUT, COPY):
             self._keep_object(number, self._home.local_path(places[-1]))
         self._keep_databases(number)
-        if kind == JDBC:
-            self._keep_embedded(number)
+        if kind == JDBC:  # the JVM has just made copies of embedded databases
+            kept = self._folder / STATES / str(number) / EMBEDDED
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            (self._folder / COPIES).replace(kept)
         made = Operation(number, self._run_id, kind, places, script, line)
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(made)) + "\n")
@@ -261,12 +259,6 @@ class Recorder:
         if operation.kind != REQUEST:
             return operation.kind in (PUT, COPY, JDBC, WITHHELD)
         return bool(set(self._awaited.tables).intersection(tables_changed(operation)))
-
-    def _keep_embedded(self, number: int) -> None:
-        """Keep the copies of embedded databases that the JVM has just made."""
-        kept = self._folder / STATES / str(number) / EMBEDDED
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        (self._folder / COPIES).replace(kept)
 
     def _arrive(self) -> None:
         """Let the objects appear that were held back, as new as they are now."""

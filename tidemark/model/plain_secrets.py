@@ -141,7 +141,13 @@ def check_open_strings(where: str, texts: Mapping[str, object]) -> dict[str, obj
     """Return strings by name, each `NotSecret` replaced by its string."""
     for name, text in texts.items():
         if isinstance(text, NotSecret):
-            _check_reason(where, name, text)
+            given: dict[str, object] = {"text": text.text, "reason": text.reason}
+            for key, value in given.items():
+                if not isinstance(value, str) or (key == "reason" and not value.strip()):
+                    raise JobDefinitionError(
+                        f"{where} {name!r} as a NotSecret with the {key} {value!r}; allowed: a "
+                        'string; write NotSecret("...", reason="why anybody may see it")'
+                    )
         elif isinstance(text, str) and shows_secret(str(name), text):
             raise JobDefinitionError(
                 f"{where} {name!r} with a value that looks like a secret; {ADVICE}; if it is not "
@@ -153,13 +159,3 @@ def check_open_strings(where: str, texts: Mapping[str, object]) -> dict[str, obj
 def reasons(texts: Mapping[str, object]) -> dict[str, str]:
     """Return the reason of each string that is declared not to be a secret, by name."""
     return {name: text.reason for name, text in texts.items() if isinstance(text, NotSecret)}
-
-
-def _check_reason(where: str, name: str, text: NotSecret) -> None:
-    given: dict[str, object] = {"text": text.text, "reason": text.reason}
-    for key, value in given.items():
-        if not isinstance(value, str) or (key == "reason" and not value.strip()):
-            raise JobDefinitionError(
-                f"{where} {name!r} as a NotSecret with the {key} {value!r}; allowed: a string; "
-                'write NotSecret("...", reason="why anybody may see it")'
-            )

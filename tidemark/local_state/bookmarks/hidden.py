@@ -59,7 +59,12 @@ def of_each_kind(uris: Collection[str]) -> str:
     """
     kinds: dict[str, list[str]] = {}
     for uri in sorted(uris):
-        kinds.setdefault(_kind_of(uri), []).append(uri)
+        *folders, name = PurePosixPath(uri.partition("://")[2]).parts[1:]
+        is_marker = name.endswith(FOLDER_MARKER)
+        kind = f"that end with {FOLDER_MARKER}" if is_marker else f"as {name[0]}*"
+        if folder := next((one for one in folders if is_hidden(one)), ""):
+            kind = f"below {folder}/"
+        kinds.setdefault(kind, []).append(uri)
     shown = list(kinds.items())[:MAX_NAMED]
     more = len(uris) - sum(len(each) for _, each in shown)
     texts = [
@@ -67,10 +72,3 @@ def of_each_kind(uris: Collection[str]) -> str:
         for kind, each in shown
     ]
     return ", ".join(texts) + (f" and {more} more" if more else "")
-
-
-def _kind_of(uri: str) -> str:
-    *folders, name = PurePosixPath(uri.partition("://")[2]).parts[1:]
-    if folder := next((one for one in folders if is_hidden(one)), ""):
-        return f"below {folder}/"
-    return f"that end with {FOLDER_MARKER}" if name.endswith(FOLDER_MARKER) else f"as {name[0]}*"

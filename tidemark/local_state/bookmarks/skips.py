@@ -75,8 +75,13 @@ def skip_warnings(
 ) -> tuple[tuple[RunWarning, str], ...]:
     """Return the warnings, with their subjects."""
     source = look.source
-    mark_ms = after.high_ms if after else 0
-    found = list(_of_times(look, listing, mark_ms))
+    found: list[tuple[RunWarning, str]] = []
+    # Up to the mark they are read.
+    edge_ms = max(look.opened_at_ms + CLOCK_TOLERANCE_MS, after.high_ms if after else 0)
+    if ahead := [file for file in listing.files if file.modified_ms > edge_ms]:
+        until = _moment(max(file.modified_ms for file in ahead))
+        files = named((file.path for file in ahead), len(ahead))
+        found.append((RunWarning.FUTURE_FILES, f"{files} (up to {until})"))
     if hidden := set(listing.hidden):
         found.append((RunWarning.HIDDEN_FILES, of_each_kind(hidden)))
     if after is None:
@@ -119,15 +124,6 @@ def named(examples: Iterable[str], count: int) -> str:
     shown = sorted(examples)[:MAX_NAMED]
     more = count - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def _of_times(look: Look, listing: Listing, mark_ms: int) -> Iterator[tuple[RunWarning, str]]:
-    edge_ms = max(look.opened_at_ms + CLOCK_TOLERANCE_MS, mark_ms)  # up to the mark they are read
-    ahead = [file for file in listing.files if file.modified_ms > edge_ms]
-    if ahead:
-        until = _moment(max(file.modified_ms for file in ahead))
-        files = named((file.path for file in ahead), len(ahead))
-        yield RunWarning.FUTURE_FILES, f"{files} (up to {until})"
 
 
 def _left_out_before(

@@ -173,19 +173,17 @@ def _folder_chooser(predicate: Predicate | None, seen: set[str]) -> ChooseFolder
         return None
 
     def choose(folders: list[str]) -> list[str]:
+        asked = []
         for folder in folders:
-            seen.update(partition_values(folder))
-        asked = [folder for folder in folders if _is_first_to_know(folder, predicate.columns)]
+            known, above = partition_values(folder), partition_values(folder.rpartition("/")[0])
+            seen.update(known)
+            if predicate.columns <= set(known) and not predicate.columns <= set(above):
+                asked.append(folder)
         answers = predicate.select([partition_values(folder) for folder in asked])
         refused = {folder for folder, is_read in zip(asked, answers, strict=True) if not is_read}
         return [folder for folder in folders if folder not in refused]
 
     return choose
-
-
-def _is_first_to_know(folder: str, columns: frozenset[str]) -> bool:
-    parent = folder.rpartition("/")[0]
-    return columns <= set(partition_values(folder)) and not columns <= set(partition_values(parent))
 
 
 def _is_in_partition(uri: str, path: str, predicate: Predicate | None) -> bool:

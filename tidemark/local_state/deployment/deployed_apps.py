@@ -115,7 +115,12 @@ def changed_sources(app: DeployedApp) -> list[str]:
 
 def render_changes(app: DeployedApp, changed: Sequence[str]) -> str:
     """Return which files have changed and when, for people."""
-    named = [f"{name} ({_changed_at(Path(app.project, name))})" for name in changed[:MAX_NAMED]]
+    named = []
+    for name in changed[:MAX_NAMED]:
+        path, at = Path(app.project, name), "deleted"
+        if path.is_file():
+            at = f"{datetime.fromtimestamp(path.stat().st_mtime, UTC):%Y-%m-%d %H:%M:%SZ}"
+        named.append(f"{name} ({at})")
     more = len(changed) - len(named)
     return ", ".join([*named, *([f"{more} more"] if more else [])])
 
@@ -135,12 +140,6 @@ def _times(app: DeployedApp, changed: Sequence[str]) -> Iterator[int]:
         existing = path if path.is_file() else path.parent  # a deletion changed its folder
         if existing.exists():
             yield existing.stat().st_mtime_ns
-
-
-def _changed_at(path: Path) -> str:
-    if not path.is_file():
-        return "deleted"
-    return f"{datetime.fromtimestamp(path.stat().st_mtime, UTC):%Y-%m-%d %H:%M:%SZ}"
 
 
 def replace_deployed_jobs(store: Store, stack_of_job: Mapping[str, str]) -> list[str]:

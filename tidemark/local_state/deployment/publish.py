@@ -25,16 +25,12 @@ def publish(asset: FileAsset, bucket: str, home: Home) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
     if asset.is_zipped:
-        _write_zip(asset.source, unfinished)
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(p for p in asset.source.rglob("*") if p.is_file()):
+                member = zipfile.ZipInfo(path.relative_to(asset.source).as_posix(), ZIP_TIME)
+                member.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(member, path.read_bytes())
     else:
         shutil.copyfile(asset.source, unfinished)
     unfinished.replace(target)
     return target
-
-
-def _write_zip(source: Path, target: Path) -> None:
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(p for p in source.rglob("*") if p.is_file()):
-            member = zipfile.ZipInfo(path.relative_to(source).as_posix(), ZIP_TIME)
-            member.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(member, path.read_bytes())

@@ -63,7 +63,12 @@ class ClosedPort:
             is_usable = connection.sock is not None  # the engine may have closed it after that
             return answer
         finally:
-            self._give_back(connection, is_usable)
+            if is_usable:
+                self._free.put(connection)
+            else:
+                connection.close()
+                with self._opening:
+                    self._count -= 1
 
     def close(self) -> None:
         """Close the connections that no request uses."""
@@ -80,14 +85,6 @@ class ClosedPort:
                     self._open_connections()
             with suppress(queue.Empty):
                 return self._free.get(timeout=RECHECK_S)
-
-    def _give_back(self, connection: http.client.HTTPConnection, is_usable: bool) -> None:
-        if is_usable:
-            self._free.put(connection)
-            return
-        connection.close()
-        with self._opening:
-            self._count -= 1
 
     def _open_connections(self) -> None:
         """Open the port for a moment, connect, close it, and list the other connections."""

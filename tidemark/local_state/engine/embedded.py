@@ -38,7 +38,13 @@ OPEN_PORT = (
 
 def tidy(home: Home) -> None:
     """End the engines that killed commands of a home have left; refuse a damaged database."""
-    _stop_left_over_engines(home.dynamodb)
+    for pid_file in home.dynamodb.glob("*.pid"):
+        owner, engine = (int(part) for part in pid_file.stem.split("-"))
+        if not is_running(owner):
+            # Process ids come again: another engine may have this one by now.
+            if is_running(engine) and str(home.dynamodb / TABLES_FILE) in _command_of(engine):
+                os.kill(engine, signal.SIGKILL)  # the kernel has not done it
+            pid_file.unlink(missing_ok=True)
     check_database(home.dynamodb_tables)  # the engine would say that a table does not exist
 
 
@@ -150,17 +156,6 @@ def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:
             return True
         time.sleep(POLL_S)
     return False
-
-
-def _stop_left_over_engines(folder: Path) -> None:
-    """End engines whose command was killed, if the kernel has not done it."""
-    for pid_file in folder.glob("*.pid"):
-        owner, engine = (int(part) for part in pid_file.stem.split("-"))
-        if not is_running(owner):
-            # Process ids come again: another engine may have this one by now.
-            if is_running(engine) and str(folder / TABLES_FILE) in _command_of(engine):
-                os.kill(engine, signal.SIGKILL)
-            pid_file.unlink(missing_ok=True)
 
 
 def _command_of(pid: int) -> str:

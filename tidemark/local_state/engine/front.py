@@ -11,7 +11,7 @@ import json
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Protocol
@@ -105,7 +105,17 @@ class _Handler(BaseHTTPRequestHandler):
             return
         body = self.rfile.read(int(length))
         sent = {name: headers[name] for name in SENT_ON if name in headers}
-        self._answer(*_answer_of(lambda: self.server.engine.request("POST", "/", sent, body)))
+        try:
+            answer = self.server.engine.request("POST", "/", sent, body)
+        except TidemarkError as error:  # the engine cannot be started: its class is the code
+            kind = f"com.amazon.coral.service#{type(error).__name__}"
+            text = json.dumps({"__type": kind, "message": str(error)})
+            answer = 400, [("content-type", JSON)], text.encode()
+        except (OSError, http.client.HTTPException) as error:
+            kind = "com.amazon.coral.service#InternalServerError"
+            text = json.dumps({"__type": kind, "message": f"the engine does not answer: {error!r}"})
+            answer = 500, [("content-type", JSON)], text.encode()
+        self._answer(*answer)
 
     def do_GET(self) -> None:
         """Refuse: DynamoDB's protocol has POST only."""
@@ -117,17 +127,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True  # the body is not read
         text = json.dumps({"__type": f"com.amazon.coral.service#{NOT_ALLOWED}", "message": why})
         self._answer(status, [("content-type", JSON)], text.encode())
-        self._read_the_rest()
-
-    def _read_the_rest(self) -> None:
-        """Read the rest of the client's request: closing before that would discard the answer."""
+        # Closing before the rest of the request is read would discard the answer.
         with suppress(OSError):
             self.wfile.flush()
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(LINGER_S)
             for _ in range(LINGER_READS):
                 if not self.connection.recv(LINGER_BYTES):
-                    return
+                    break
 
     def _answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         self.send_response_only(status)
@@ -143,17 +150,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (of the library)
         """Log nothing: the output is that of the user's commands."""
-
-
-def _answer_of(send: Callable[[], Answer]) -> Answer:
-    try:
-        return send()
-    except TidemarkError as error:  # the engine cannot be started: its class is the code
-        text = json.dumps(
-            {"__type": f"com.amazon.coral.service#{type(error).__name__}", "message": str(error)}
-        )
-        return 400, [("content-type", JSON)], text.encode()
-    except (OSError, http.client.HTTPException) as error:
-        kind = "com.amazon.coral.service#InternalServerError"
-        text = json.dumps({"__type": kind, "message": f"the engine does not answer: {error!r}"})
-        return 500, [("content-type", JSON)], text.encode()

@@ -78,7 +78,13 @@ def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
     mark = kept_by(home)
     tables = [name for name in engine.tables() if name != TABLE]
     if mark is None:
-        _refuse_two_places(home, engine.url)
+        if has_rows(home.dynamodb_tables):
+            raise UsageError(
+                f"{ENDPOINT_VARIABLE} is {engine.url}, and the watermarks of {home.shown} are in "
+                f"its embedded engine; unset {ENDPOINT_VARIABLE}, or set TIDEMARK_HOME to another "
+                "folder; to start without them, delete "
+                f"{home.shown / 'dynamodb' / TABLES_FILE}"
+            )
         check_features(client, engine.url)
         mark = KeptBy(engine.url, uuid.uuid4().hex, 0)
         client.put_item(TableName=TABLE, Item=_row(mark))
@@ -94,15 +100,6 @@ def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
 def _say(text: str) -> None:
     """Say it once, however often a command asks for the watermarks."""
     sys.stderr.write(text)
-
-
-def _refuse_two_places(home: Home, url: str) -> None:
-    if has_rows(home.dynamodb_tables):
-        raise UsageError(
-            f"{ENDPOINT_VARIABLE} is {url}, and the watermarks of {home.shown} are in its embedded "
-            f"engine; unset {ENDPOINT_VARIABLE}, or set TIDEMARK_HOME to another folder; to start "
-            f"without them, delete {home.shown / 'dynamodb' / TABLES_FILE}"
-        )
 
 
 def _count_up(home: Home, mark: KeptBy, client: "DynamoDBClient", url: str) -> None:

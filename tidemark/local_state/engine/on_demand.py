@@ -43,17 +43,14 @@ class EngineOnDemand:
                     raise ConnectionError("the command that this DynamoDB belongs to has ended")
                 if self._error is not None:
                     raise self._error
-                self._engine = self._start_or_remember()
+                try:
+                    self._engine = self._start()
+                except (DiskFullError, UsageError):
+                    raise
+                except TidemarkError as error:  # such as another program that has reached it
+                    self._error = error
+                    raise
             return self._engine
-
-    def _start_or_remember(self) -> ClosedPort:
-        try:
-            return self._start()
-        except (DiskFullError, UsageError):
-            raise
-        except TidemarkError as error:  # such as another program that has reached the engine
-            self._error = error
-            raise
 
 
 @contextmanager

@@ -7,7 +7,7 @@ one signature, so that all clients of a home see the same tables. None of them c
 import http.client
 import json
 from collections.abc import Mapping
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from tidemark.errors import UsageError, show
 from tidemark.local_state.engine.closed_port import Answer
@@ -31,7 +31,22 @@ class OtherEngine:
     def __init__(self, url: str) -> None:
         """Read the URL; nothing is sent yet."""
         self.url = url.rstrip("/")
-        self._place = _place_of(self.url)
+        try:
+            place = urlsplit(self.url)
+            is_usable = place.scheme in ("http", "https") and place.hostname and place.port != 0
+        except ValueError:
+            is_usable = False
+        if not is_usable or place.path or place.query or place.fragment or place.username:
+            raise UsageError(
+                f"{ENDPOINT_VARIABLE} is {show(self.url)}; allowed: a URL of a host and a port, "
+                f"such as http://127.0.0.1:8000; {REMEDY}"
+            )
+        if f".{place.hostname}".endswith(AWS):
+            raise UsageError(
+                f"{ENDPOINT_VARIABLE} is {self.url}, which is AWS; the watermarks of local runs "
+                f"are not kept among those of deployed jobs: {REMEDY}"
+            )
+        self._place = place
 
     def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Send a request and return the response."""
@@ -65,22 +80,3 @@ class OtherEngine:
         if self._place.scheme == "https":
             return http.client.HTTPSConnection(host, port, timeout=TIMEOUT_S)
         return http.client.HTTPConnection(host, port, timeout=TIMEOUT_S)
-
-
-def _place_of(url: str) -> SplitResult:
-    try:
-        place = urlsplit(url)
-        is_usable = place.scheme in ("http", "https") and place.hostname and place.port != 0
-    except ValueError:
-        is_usable = False
-    if not is_usable or place.path or place.query or place.fragment or place.username:
-        raise UsageError(
-            f"{ENDPOINT_VARIABLE} is {show(url)}; allowed: a URL of a host and a port, such as "
-            f"http://127.0.0.1:8000; {REMEDY}"
-        )
-    if f".{place.hostname}".endswith(AWS):
-        raise UsageError(
-            f"{ENDPOINT_VARIABLE} is {url}, which is AWS; the watermarks of local runs are not "
-            f"kept among those of deployed jobs: {REMEDY}"
-        )
-    return place

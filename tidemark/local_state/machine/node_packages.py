@@ -36,14 +36,11 @@ def check_owner(place_of: Path, folder: Path, what: str) -> None:
     for place in between[: between.index(folder)]:
         found = place.stat()
         is_foreign = found.st_uid not in (os.getuid(), 0)
-        if is_foreign or (found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and _is_shared(found)):
+        # A group may write that is the user's own, as useradd makes one for each user.
+        is_own_group = found.st_gid == os.getgid() == os.getuid()
+        others = stat.S_IWOTH if is_own_group else stat.S_IWOTH | stat.S_IWGRP
+        if is_foreign or found.st_mode & others:
             raise UsageError(
                 f"other users can write {place}, and {what} runs as you; run "
                 f"`npm install` in {folder} as your own user, or `chmod go-w {place}`"
             )
-
-
-def _is_shared(found: os.stat_result) -> bool:
-    """Return whether others may write: all, or a group that is not the user's own."""
-    is_own_group = found.st_gid == os.getgid() == os.getuid()  # as useradd makes one for each user
-    return bool(found.st_mode & stat.S_IWOTH) or not is_own_group

@@ -46,13 +46,10 @@ def holder_of_socket(address: Address, port: int, other: Address, other_port: in
     ):
         kernel.settimeout(TIMEOUT_S)
         kernel.send(message)
-        return _holder_in(kernel.recv(4096))
+        answer = kernel.recv(4096)
+        kind = HEAD.unpack_from(answer)[1]
+        if kind == SOCK_DIAG_BY_FAMILY and len(answer) >= HEAD.size + FOUND.size:
+            _, state, *_, user, inode = FOUND.unpack_from(answer, HEAD.size)
+            if state != LISTEN and inode != 0:
+                return Holder(int(user), int(inode))
     return None
-
-
-def _holder_in(answer: bytes) -> Holder | None:
-    kind = HEAD.unpack_from(answer)[1]
-    if kind != SOCK_DIAG_BY_FAMILY or len(answer) < HEAD.size + FOUND.size:
-        return None
-    _, state, _, _, _, _, _, user, inode = FOUND.unpack_from(answer, HEAD.size)
-    return None if state == LISTEN or inode == 0 else Holder(int(user), int(inode))

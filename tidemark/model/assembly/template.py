@@ -8,7 +8,7 @@ from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.model.assembly.arguments import WATERMARK_TABLE
-from tidemark.model.assembly.catalog_connections import CatalogConnection, connection_of_request
+from tidemark.model.assembly.catalog_connections import connection_of_request
 from tidemark.model.assembly.catalog_databases import database_of_request
 from tidemark.model.assembly.catalog_tables import table_of_request
 from tidemark.model.assembly.cloud_assembly import Assembly, Stack
@@ -180,7 +180,10 @@ def _deployment(
             _table_request(name, p) for name, p in of("AWS::Glue::Table") if is_of_iceberg(p)
         ),
         catalog_connections=tuple(
-            _catalog_connection(name, p) for name, p in of("AWS::Glue::Connection")
+            connection_of_request(
+                {"ConnectionInput": {"Name": name, **p.get("ConnectionInput", {})}}
+            )
+            for name, p in of("AWS::Glue::Connection")
         ),
     )
 
@@ -209,23 +212,19 @@ def _schedules(stack: Stack, scope: Scope) -> Iterator[ScheduleDefinition]:
             continue  # only AWS knows its target, or will refuse it
 
 
-def _with_local_table(arguments: Mapping[str, str]) -> Mapping[str, str]:
-    """Return arguments with the name of the watermark table instead of its ARN."""
-    # DynamoDB takes both; a table on this machine has only a name.
-    table = arguments.get(WATERMARK_TABLE)
-    if not isinstance(table, str) or ":table/" not in table:
-        return arguments
-    return {**arguments, WATERMARK_TABLE: table.rpartition("/")[2]}
-
-
 def job_definition(name: str, properties: Mapping[str, Any]) -> JobDefinition:
     """Return the job that resolved properties of an ``AWS::Glue::Job`` define."""
+    arguments = properties.get("DefaultArguments", {})
+    table = arguments.get(WATERMARK_TABLE)
+    if isinstance(table, str) and ":table/" in table:
+        # DynamoDB takes a name as well as an ARN; a table on this machine has only a name.
+        arguments = {**arguments, WATERMARK_TABLE: table.rpartition("/")[2]}
     return JobDefinition(
         name=name,
         script_location=properties["Command"]["ScriptLocation"],
         command=properties["Command"].get("Name", SPARK),
         glue_version=version_of_job(properties),
-        default_arguments=_with_local_table(properties.get("DefaultArguments", {})),
+        default_arguments=arguments,
         non_overridable_arguments=properties.get("NonOverridableArguments", {}),
         timeout_minutes=int(properties.get("Timeout", TIMEOUT_MINUTES)),
         max_retries=int(properties.get("MaxRetries", 0)),
@@ -310,8 +309,3 @@ def _table_request(full_name: str, properties: Mapping[str, Any]) -> dict[str, A
     """Return what CreateTable is asked for a resource."""
     definition = {"Name": full_name.rpartition(".")[2], **properties.get("TableInput", {})}
     return {**properties, "TableInput": definition}
-
-
-def _catalog_connection(name: str, properties: Mapping[str, Any]) -> CatalogConnection:
-    definition = {"Name": name, **properties.get("ConnectionInput", {})}
-    return connection_of_request({"ConnectionInput": definition})

@@ -1,7 +1,7 @@
 """The records of the library `watermarks` about runs, as checkpoints."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from tidemark.model.checkpoints.checkpoint import (
@@ -79,19 +79,16 @@ def _checkpoint(
     code: dict[str, str] = {}
     for record in records:
         code |= record.notes.get("code", {})
+    last = max(record.committed_at for record in records)
     return Checkpoint(
         job_name,
         run_id,
-        max(_ms(record.committed_at) for record in records),
+        int(last.astimezone(UTC).timestamp() * 1000),
         watermarks=moves_of(records, table),
         read=reads_of(records),
         written=writes_of(records),
         code=code,
     )
-
-
-def _ms(at: datetime) -> int:
-    return int(at.astimezone(UTC).timestamp() * 1000)
 
 
 def strings_of(values: Mapping[str, Any]) -> dict[str, str]:

@@ -26,20 +26,17 @@ def merged_reads(
     """Return one read for each key, from where the first one began to where the last one ended."""
     found: dict[Hashable, DatasetRead] = {}
     for read in reads:
-        first = found.get(key(read), read)
-        found[key(read)] = read if first is read else _read_through(first, read)
+        first = found.setdefault(key(read), read)
+        if first is not read:
+            found[key(read)] = replace(
+                read,
+                table=read.table or first.table,
+                files=total(first.files, read.files),
+                bytes=total(first.bytes, read.bytes),
+                rows=total(first.rows, read.rows),
+                before=first.before,
+            )
     return tuple(found.values())
-
-
-def _read_through(first: DatasetRead, last: DatasetRead) -> DatasetRead:
-    return replace(
-        last,
-        table=last.table or first.table,
-        files=total(first.files, last.files),
-        bytes=total(first.bytes, last.bytes),
-        rows=total(first.rows, last.rows),
-        before=first.before,
-    )
 
 
 def merged_writes(writes: Iterable[DatasetWritten]) -> tuple[DatasetWritten, ...]:

@@ -63,25 +63,22 @@ class StreamingRuntime:
         between("number_of_workers", self.number_of_workers, 2, most)
         one_of("auto_scaling", self.auto_scaling, (True, False))
         check_retries(self.max_retries, self.glue_version)
-        self._check_end()
-
-    @property
-    def dpus_of_worker(self) -> float:
-        """Return how many DPUs one worker is billed as."""
-        return DPUS.get(self.worker_type, 0.25)
-
-    def _check_end(self) -> None:
         window: object = self.maintenance_window
         if window is not None and not (isinstance(window, str) and WINDOW.fullmatch(window)):
             raise JobDefinitionError(
                 f"maintenance_window is {window!r}; allowed: a day and an hour in GMT, from Sun:0 "
                 "to Sat:23; write it like 'Sun:10'"
             )
-        if self.timeout_minutes is None:
-            return
-        between("timeout_minutes", self.timeout_minutes, 1, MAX_MINUTES - 1)
-        if window is not None:
-            raise JobDefinitionError(
-                f"timeout_minutes is {self.timeout_minutes} and maintenance_window {window!r}; "
-                "Glue starts only runs of more than 7 days again; leave one of the two out"
-            )
+        if self.timeout_minutes is not None:
+            between("timeout_minutes", self.timeout_minutes, 1, MAX_MINUTES - 1)
+            if window is not None:
+                raise JobDefinitionError(
+                    f"timeout_minutes is {self.timeout_minutes} and maintenance_window "
+                    f"{window!r}; Glue starts only runs of more than 7 days again; leave one of "
+                    "the two out"
+                )
+
+    @property
+    def dpus_of_worker(self) -> float:
+        """Return how many DPUs one worker is billed as."""
+        return DPUS.get(self.worker_type, 0.25)
