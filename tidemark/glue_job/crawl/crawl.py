@@ -84,7 +84,8 @@ def _leaves(
     entries = sorted(entry for entry in place.iterdir() if not is_hidden(entry.name))
     files = [entry for entry in entries if entry.is_file() and entry.stat().st_size]
     if files:
-        kinds = [_kind_of_file(file, f"{uri}/{file.name}", kind_of) for file in _some(files)]
+        looked_at = dict.fromkeys((files[0], files[-1]))
+        kinds = [_kind_of_file(file, f"{uri}/{file.name}", kind_of) for file in looked_at]
         if other := next((one for one in kinds if one.format != kinds[0].format), None):
             raise UsageError(
                 f"{uri} has files of the formats {kinds[0].format} and {other.format}; a table "
@@ -94,11 +95,6 @@ def _leaves(
     for entry in entries:
         if entry.is_dir():
             yield from _leaves(entry, f"{uri}/{entry.name}", kind_of, (*folders, entry.name))
-
-
-def _some(files: list[Path]) -> list[Path]:
-    """Return the files to look at: the first and the last one."""
-    return list(dict.fromkeys((files[0], files[-1])))
 
 
 def _united(kinds: list[Kind]) -> Kind:

@@ -86,7 +86,13 @@ class FoundTable:
 
 def found_tables(leaves: Sequence[Leaf], root: Folders = ()) -> Iterator[FoundTable]:
     """Yield the tables below a folder: one if all schemas are similar, else those of each part."""
-    if _is_one_table(leaves, root):
+    first, depth = leaves[0], len(root)
+    keys = _keys(first.folders[depth:])
+    is_one_table = all(
+        _keys(leaf.folders[depth:]) == keys and are_similar(leaf.kind, first.kind)
+        for leaf in leaves
+    )
+    if is_one_table:
         yield FoundTable(root, tuple(leaves))
         return
     if any(leaf.folders == root for leaf in leaves):
@@ -95,20 +101,9 @@ def found_tables(leaves: Sequence[Leaf], root: Folders = ()) -> Iterator[FoundTa
             f"{place} has files next to folders with files, but a table is one or the other: crawl "
             "the folders one by one, or move the files into a separate folder"
         )
-    depth = len(root)
     for name in dict.fromkeys(leaf.folders[depth] for leaf in leaves):
         below = [leaf for leaf in leaves if leaf.folders[depth] == name]
         yield from found_tables(below, (*root, name))
-
-
-def _is_one_table(leaves: Sequence[Leaf], root: Folders) -> bool:
-    first = leaves[0]
-    depth = len(root)
-    keys = _keys(first.folders[depth:])
-    return all(
-        _keys(leaf.folders[depth:]) == keys and are_similar(leaf.kind, first.kind)
-        for leaf in leaves
-    )
 
 
 def _keys(folders: Folders) -> list[str]:

@@ -124,20 +124,16 @@ def delete_left_socket(run_folder: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _folder_of_socket(home: Home) -> Path:
-    """Return a new folder in that of the operations: it goes with the home if a run is killed."""
-    # Where that makes too long a path for a socket, it is in the machine's folder for such files.
-    folder = home.root / FOLDER
-    is_short = len(os.fsencode(folder)) <= MAX_FOLDER_LENGTH and folder.is_dir()
-    return Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder if is_short else None))
-
-
 class JvmEdge:
     """A socket for the JVM of a run, in a folder of its own."""
 
     def __init__(self, edge: Edge, home: Home, run_folder: Path) -> None:
         """Answer from now on, in threads of this process."""
-        self._folder = _folder_of_socket(home)
+        # The new folder is in that of the operations, and goes with the home if a run is killed;
+        # where that makes too long a path for a socket, it is in the machine's for such files.
+        parent = home.root / FOLDER
+        is_short = len(os.fsencode(parent)) <= MAX_FOLDER_LENGTH and parent.is_dir()
+        self._folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent if is_short else None))
         (run_folder / PLACE).symlink_to(self._folder)
         self.path = self._folder / "socket"
         self._server = _Server(str(self.path), _Connection)

@@ -1,7 +1,7 @@
 """Results of a function of the script for records: computed once, with their common schema."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -118,21 +118,17 @@ def _kinds(schema: StructType, records: Iterator[Any]) -> Iterator[DataType]:
     known = dict[tuple[Any, ...], None]()
     kind: DataType | None = None
     for record in records:
-        shape = _shape(record)
-        if shape is not None and shape in known:
+        # A key for the type of a record, unless it has parts, or numbers of any size.
+        shape = tuple((name, type(value)) for name, value in record.items())
+        is_simple = all(kind in _SIMPLE for _, kind in shape)
+        if is_simple and shape in known:
             continue
         found = kind_of(record, schema)
         kind = found if kind is None else widened(kind, found)
-        if shape is not None:
+        if is_simple:
             known[shape] = None
     if kind is not None:
         yield kind
-
-
-def _shape(record: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Return a key for the type of a record; None if it has parts, or numbers of any size."""
-    shape = tuple((name, type(value)) for name, value in record.items())
-    return shape if all(kind in _SIMPLE for _, kind in shape) else None
 
 
 _SIMPLE = (str, bool, float, type(None), bytes)

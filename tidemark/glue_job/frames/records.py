@@ -39,11 +39,17 @@ def converter(kind: T.DataType, absence: Absence = ALL_THERE) -> Convert | None:
             each = [converter(one.dataType, absence) for one in kind]
             return _struct_converter(kind.names, each, [absence.lacks(name) for name in kind.names])
         case T.ArrayType():
-            one = converter(kind.elementType, absence)
-            return one and _array_converter(one)
+            part = converter(kind.elementType, absence)
+            return part and (
+                lambda values: values if values is None else [_written(part, v) for v in values]
+            )
         case T.MapType():
-            one = converter(kind.valueType, absence)
-            return one and _map_converter(one)
+            part = converter(kind.valueType, absence)
+            return part and (
+                lambda values: (
+                    values if values is None else {k: _written(part, v) for k, v in values.items()}
+                )
+            )
     return None
 
 
@@ -86,16 +92,6 @@ def _choice_converter(each: list[Convert | None]) -> Convert:
         return None
 
     return convert
-
-
-def _array_converter(each: Convert) -> Convert:
-    return lambda values: values if values is None else [_written(each, v) for v in values]
-
-
-def _map_converter(each: Convert) -> Convert:
-    return lambda values: (
-        values if values is None else {key: _written(each, v) for key, v in values.items()}
-    )
 
 
 def kind_of(value: Any, hint: T.DataType | None = None) -> T.DataType:
@@ -230,21 +226,14 @@ def _written(each: Convert | None, value: Any) -> Any:
 def _to_choice(kind: Choice) -> Convert:
     names = kind.names
     each = [writer(one.dataType) for one in kind]
-    by_name = {one.name: one.dataType for one in kind}
 
     def convert(value: Any) -> Any:
-        name = _name_in(value, by_name)
+        name = type_name(kind_of(value, kind))
+        if name not in names:
+            name = {"int": "long", "struct": "map"}.get(name, name)
         place = names.index(name)
         row = [None] * len(names)
         row[place] = _written(each[place], value)
         return tuple(row)
 
     return convert
-
-
-def _name_in(value: Any, by_name: Mapping[str, T.DataType]) -> str:
-    """Return the name of the type of a value in a choice."""
-    name = type_name(kind_of(value, Choice([T.StructField(n, k) for n, k in by_name.items()])))
-    if name in by_name:
-        return name
-    return {"int": "long", "struct": "map"}.get(name, name)

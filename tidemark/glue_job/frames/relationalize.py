@@ -63,8 +63,13 @@ def _tables(frame: DataFrame, root: str, first_id: int) -> tuple[dict[str, DataF
             continue
         flat, id_, end, filled = _numbered(flat, first_id, arrays)
         next_id = max(next_id, end)
-        columns = flat.columns[:-1]
-        tables[name] = flat.select(*(_parent_column(c, id_, c in arrays) for c in columns))
+        # An array becomes the id of its elements, and a null remains null.
+        tables[name] = flat.select(
+            *(
+                F.when(_column(one).isNotNull(), id_).alias(one) if one in arrays else _column(one)
+                for one in flat.columns[:-1]
+            )
+        )
         waiting.extend((f"{root}_{array}", _elements(flat, array, id_)) for array in filled)
     return tables, next_id
 
@@ -112,12 +117,6 @@ def _numbered(
     row = _column(place).bitwiseAND(F.lit((1 << _PARTITION_ROW_BITS) - 1))
     begin = F.array(*(F.lit(value).cast("bigint") for value in starts))
     return fixed, F.element_at(begin, partition.cast("int") + 1) + row, start, filled
-
-
-def _parent_column(name: str, id_: Column, is_array: bool) -> Column:
-    """Return a column of a table; an array becomes the id of its elements, a null remains null."""
-    column = _column(name)
-    return F.when(column.isNotNull(), id_).alias(name) if is_array else column
 
 
 def _elements(flat: DataFrame, array: str, id_: Column) -> DataFrame:

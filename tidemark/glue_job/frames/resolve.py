@@ -36,18 +36,13 @@ def resolve_specs(frame: DataFrame, specs: object) -> DataFrame:
                 note(RunWarning.FIELD_MISSING, path)
             continue
         steps, kind = found
-        if not path.endswith(ELEMENT):
-            steps, kind = _through_arrays(steps, kind)
+        inner = steps
+        while isinstance(kind, ArrayType):
+            inner, kind = (*inner, ELEMENT), kind.elementType
+        if isinstance(kind, Choice) and not path.endswith(ELEMENT):
+            steps = inner  # the path leads to an array, and the choice is in it
         frame = edited(frame, {steps: _action(action, path)})
     return frame
-
-
-def _through_arrays(steps: Steps, kind: DataType) -> tuple[Steps, DataType]:
-    """Return the path of the choice in an array if a path leads to the array itself."""
-    inner, element = steps, kind
-    while isinstance(element, ArrayType):
-        inner, element = (*inner, ELEMENT), element.elementType
-    return (inner, element) if isinstance(element, Choice) else (steps, kind)
 
 
 def resolve_every(frame: DataFrame, choice: str) -> DataFrame:

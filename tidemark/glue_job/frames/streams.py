@@ -88,7 +88,14 @@ class _Failures:
 
 
 def _counted(function: Batch, options: Mapping[str, Any], failures: _Failures) -> Batch:
-    level = _storage_level(options)
+    level: StorageLevel | None = None
+    if str(options.get("persistDataFrame", "true")).lower() != "false":
+        name = str(options.get("storageLevel", "MEMORY_AND_DISK")).upper()
+        level = getattr(StorageLevel, name, None)
+        if not isinstance(level, StorageLevel):
+            raise UsageError(
+                f"storageLevel {name!r} is not one of Spark's, such as MEMORY_AND_DISK"
+            )
 
     def run(frame: DataFrame, number: int) -> None:
         if level is not None:
@@ -102,16 +109,6 @@ def _counted(function: Batch, options: Mapping[str, Any], failures: _Failures) -
         failures.count = 0
 
     return run
-
-
-def _storage_level(options: Mapping[str, Any]) -> StorageLevel | None:
-    if str(options.get("persistDataFrame", "true")).lower() == "false":
-        return None
-    name = str(options.get("storageLevel", "MEMORY_AND_DISK")).upper()
-    level = getattr(StorageLevel, name, None)
-    if not isinstance(level, StorageLevel):
-        raise UsageError(f"storageLevel {name!r} is not one of Spark's, such as MEMORY_AND_DISK")
-    return level
 
 
 def with_ingestion_time(frame: DataFrame, granularity: str) -> DataFrame:

@@ -164,15 +164,14 @@ def _within(column: Column, kind: T.DataType, target: T.DataType) -> Column:
 
 def _impossible(kind: T.DataType, target: T.DataType, what: str) -> Column:
     found, wanted = _described(kind), _described(target)
-    raise UsageError(f"{what} is {found} and cannot be converted to {wanted}{_cure(kind)}")
-
-
-def _cure(kind: T.DataType) -> str:
-    """Return what to do about a struct of one field for each type, as a written choice is."""
+    cure = ""
     fields = kind.fields if isinstance(kind, T.StructType) else []
-    if len(fields) < MIN_OF_CHOICE or any(it.name != type_name(it.dataType) for it in fields):
-        return ""
-    return "; it is a choice that was written as it was: resolve it (ResolveChoice) before writing"
+    # A written choice is a struct of one field for each type.
+    if len(fields) >= MIN_OF_CHOICE and all(it.name == type_name(it.dataType) for it in fields):
+        cure = (
+            "; it is a choice that was written as it was: resolve it (ResolveChoice) before writing"
+        )
+    raise UsageError(f"{what} is {found} and cannot be converted to {wanted}{cure}")
 
 
 def _can_cast(kind: T.DataType, target: T.DataType) -> bool:

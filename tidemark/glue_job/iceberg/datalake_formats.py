@@ -94,10 +94,11 @@ def _missing(job: str, name: str, spark: Spark) -> str:
 
 
 def _iceberg_jars(spark: Spark) -> list[Path]:
+    found: list[Path] = []
     if named := os.environ.get(JAR_VARIABLE):
         found = [Path(named).absolute()]  # a run has its own working folder
-    else:
-        found = _wheel_jars() if spark.line == "3.5" else []
+    elif spark.line == "3.5" and (wheel := find_spec(ICEBERG_WHEEL)) and wheel.origin:
+        found = list((Path(wheel.origin).parent / "jars").glob(ICEBERG_JARS))
     for jar in found:
         if not has_class(CLASSES[FORMAT], [jar]):
             raise UsageError(f"{JAR_VARIABLE} names {jar}, which is not a jar of Iceberg for Spark")
@@ -107,9 +108,3 @@ def _iceberg_jars(spark: Spark) -> list[Path]:
                 f"snowpark-connect-deps-iceberg==1.0.2`, or name a complete jar in {JAR_VARIABLE}"
             )
     return found
-
-
-def _wheel_jars() -> list[Path]:
-    spec = find_spec(ICEBERG_WHEEL)
-    folder = Path(spec.origin).parent / "jars" if spec and spec.origin else None
-    return list(folder.glob(ICEBERG_JARS)) if folder else []

@@ -39,7 +39,8 @@ def read_iceberg(
             f"{table.full_name} is one of Iceberg: filter the rows after the read, which reads "
             "only what the filter needs"
         )
-    if request.transformation_ctx and _has_bookmarks():
+    session = current_session()
+    if request.transformation_ctx and session is not None and session.is_reading:
         note(RunWarning.ICEBERG_BOOKMARK, f"{request.transformation_ctx} ({table.full_name})")
     options = {name: str(value) for name, value in request.options.items()}
     return spark.read.options(**options).table(_spark_name(spark, table))
@@ -48,23 +49,15 @@ def read_iceberg(
 def append_iceberg(frame: DataFrame, table: CatalogTable, options: Mapping[str, Any]) -> None:
     """Append rows to a table, in one commit, by the options of Iceberg's writer."""
     texts = {name: str(value) for name, value in options.items()}
-    frame.writeTo(_spark_name(frame.sparkSession, table)).options(**texts).append()
-    _refresh(frame.sparkSession, table)
-
-
-def _refresh(spark: SparkSession, table: CatalogTable) -> None:
-    """Let the script's own catalogs, which keep a table for a while, see a commit at once."""
+    spark = frame.sparkSession
+    frame.writeTo(_spark_name(spark, table)).options(**texts).append()
+    # The script's own catalogs, which keep a table for a while, see the commit at once.
     for row in spark.sql("SHOW CATALOGS").collect():
         catalog = row.catalog
         if spark.conf.get(f"{CATALOG}{catalog}", None) not in CATALOGS or catalog == OWN_CATALOG:
             continue
         with suppress(AnalysisException, Py4JJavaError):  # it is one of other tables
             spark.catalog.refreshTable(f"`{catalog}`.`{table.database}`.`{table.name}`")
-
-
-def _has_bookmarks() -> bool:
-    session = current_session()
-    return session is not None and session.is_reading
 
 
 def _spark_name(spark: SparkSession, table: CatalogTable) -> str:

@@ -137,9 +137,12 @@ class Answers:
         found = spark_table(table)
         is_of_hive = found["provider"] == "json" and found["schema"] is None
         if found["provider"] == "csv" and found["schema"] is None:
-            found["options"] |= self._white_rows_in(store, table, found)
+            with contextlib.suppress(OSError, EOFError, zlib.error):  # Spark reports it at the read
+                found["options"] |= self._white_rows.options_for(found, self._files(store, table))
         if is_of_hive:
-            found = spelled(found, self._names_in(table.location))
+            if not self._names.get(table.location):  # cached once it has some
+                self._names[table.location] = spelled_names(self._folder_of(table.location))
+            found = spelled(found, self._names[table.location])
         if table.full_name not in self._warned:
             self._warned.add(table.full_name)
             _warn(table)
@@ -171,14 +174,6 @@ class Answers:
         for warning, about in warnings_of(seen, table.full_name):
             note(warning, about)
 
-    def _white_rows_in(
-        self, store: Store, table: CatalogTable, found: Mapping[str, Any]
-    ) -> dict[str, str]:
-        try:
-            return self._white_rows.options_for(found, self._files(store, table))
-        except (OSError, EOFError, zlib.error):  # Spark reports it when it reads the file
-            return {}
-
     def _files(self, store: Store, table: CatalogTable) -> list[Path]:
         """Return the files that Spark reads for a table."""
         folders = self._folders_of(store, table)
@@ -196,12 +191,6 @@ class Answers:
         is_new = key not in self._looked
         self._looked.add(key)
         return is_new
-
-    def _names_in(self, location: str) -> Names:
-        """Return how the JSON below a location spells its names; cached once it has some."""
-        if not self._names.get(location):
-            self._names[location] = spelled_names(self._folder_of(location))
-        return self._names[location]
 
     def _locations(self, store: Store, request: Request) -> list[str]:
         """Return the folders of a table's data."""

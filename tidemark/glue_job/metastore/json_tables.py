@@ -129,8 +129,14 @@ Names = dict[tuple[str, ...], str]
 def spelled_names(folder: Path) -> Names:
     """Return the spelling of names in the first file of a folder, at every depth."""
     names: Names = {}
-    for record in _first_records(folder):
-        _see(record, (), names)
+    file = next(files_of(folder), None)
+    for line in _first_lines(file) if file else ():
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):  # the last line is cut, or it is not JSON
+            continue
+        if isinstance(record, dict):
+            _see(record, (), names)
     return names
 
 
@@ -166,19 +172,6 @@ def _spelled_type(kind: str, path: tuple[str, ...], names: Names) -> str:
         found = names.get(here, name.strip("`"))
         fields[f"{quote}{found}{quote}"] = _spelled_type(one, here, names)
     return struct_of(fields)
-
-
-def _first_records(folder: Path) -> Iterator[Mapping[str, Any]]:
-    file = next(files_of(folder), None)
-    if file is None:
-        return
-    for line in _first_lines(file):
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):  # the last line is cut, or it is not JSON
-            continue
-        if isinstance(record, dict):
-            yield record
 
 
 def _first_lines(file: Path) -> list[bytes]:

@@ -66,7 +66,9 @@ def spark_table(table: CatalogTable) -> dict[str, Any]:
 
 def _common(table: CatalogTable, kind: str) -> dict[str, Any]:
     columns = [*table.columns, *table.partition_keys]
-    comments = _comments(table)
+    storage = table.definition.get("StorageDescriptor") or {}
+    described = [*storage.get("Columns", []), *table.definition.get("PartitionKeys", [])]
+    comments = {one["Name"]: one["Comment"] for one in described if one.get("Comment")}
     parameters = table.parameters
     return {
         "database": table.database,
@@ -95,12 +97,6 @@ def _view(table: CatalogTable) -> dict[str, Any]:
             "engine; create it with CREATE OR REPLACE VIEW in a job"
         )
     return {"view_text": table.definition.get("ViewExpandedText")}
-
-
-def _comments(table: CatalogTable) -> dict[str, str]:
-    storage = table.definition.get("StorageDescriptor") or {}
-    columns = [*storage.get("Columns", []), *table.definition.get("PartitionKeys", [])]
-    return {one["Name"]: one["Comment"] for one in columns if one.get("Comment")}
 
 
 def _schema_of(parameters: Mapping[str, str]) -> str | None:

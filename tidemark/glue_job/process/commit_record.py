@@ -47,17 +47,12 @@ def record_commit(
 
 def note_facts(folder: Path) -> None:
     """Write the facts of this process into the run's folder, for a script that never commits."""
-    facts = {**_facts(), "committed_reads": _committed_reads()}
+    # How the library has read each dataset, from its copy in this process; an older one cannot say.
+    notes: Any = sys.modules.get("watermarks.run_notes")
+    reads = notes.committed_reads() if hasattr(notes, "committed_reads") else []
+    facts = {**_facts(), "committed_reads": dict.fromkeys(reads, "read_committed")}
     with contextlib.suppress(OSError):  # on a full disk; the run does not depend on it
         (folder / FACTS_FILE).write_text(json.dumps(facts), encoding="utf-8")
-
-
-def _committed_reads() -> dict[str, str]:
-    """Return how the library has read each dataset, from its copy in this process."""
-    notes: Any = sys.modules.get("watermarks.run_notes")
-    is_told = hasattr(notes, "committed_reads")  # an older copy has none
-    found: list[str] = notes.committed_reads() if is_told else []
-    return dict.fromkeys(found, "read_committed")
 
 
 def read_facts(folder: Path) -> Mapping[str, Mapping[str, str]]:

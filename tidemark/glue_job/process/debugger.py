@@ -22,17 +22,12 @@ def install_debugger() -> None:
                 "breakpoint() stops where a terminal is: with `tidemark submit SCRIPT` on one, in "
                 "a home that no `tidemark local up` serves, or in a test with the fixture glue_job"
             )
-        _set_trace(terminal)
+        import pdb
+
+        print("breakpoint(): the debugger has the terminal; c continues", flush=True)  # noqa: T201
+        time.sleep(SHOWN_S)
+        keys = Path(terminal).open(encoding="utf-8")  # noqa: SIM115 (open until the script ends)
+        screen = Path(terminal).open("w", encoding="utf-8")  # noqa: SIM115
+        pdb.Pdb(stdin=keys, stdout=screen).set_trace(sys._getframe(1))
 
     sys.breakpointhook = stop
-
-
-def _set_trace(terminal: str) -> None:
-    """Stop in the frame that has called `breakpoint()`."""
-    import pdb
-
-    print("breakpoint(): the debugger has the terminal; c continues", flush=True)  # noqa: T201
-    time.sleep(SHOWN_S)
-    keys = Path(terminal).open(encoding="utf-8")  # noqa: SIM115 (open until the script ends)
-    screen = Path(terminal).open("w", encoding="utf-8")  # noqa: SIM115
-    pdb.Pdb(stdin=keys, stdout=screen).set_trace(sys._getframe(2))

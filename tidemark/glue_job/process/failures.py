@@ -79,12 +79,14 @@ def failure_of(error: BaseException, script: str) -> Failure:
 
 def cause_of(error: BaseException) -> str:
     """Return class and message of the innermost error with a message, in one line."""
-    cause = _own_cause(error)
-    inner = _innermost_cause(error)
-    if inner is None or type(error).__module__.partition(".")[0] in OWN_MODULES:
-        return cause
-    reason = _own_cause(inner)
-    return cause if reason in cause else _cut(f"{cause}; caused by {reason}")
+    own = _own_cause(error)
+    seen = [error]  # `raise error from error` is allowed, and so are longer rings
+    while (cause := seen[-1].__cause__) is not None and all(it is not cause for it in seen):
+        seen.append(cause)
+    if len(seen) == 1 or type(error).__module__.partition(".")[0] in OWN_MODULES:
+        return own
+    reason = _own_cause(seen[-1])
+    return own if reason in own else _cut(f"{own}; caused by {reason}")
 
 
 def _own_cause(error: BaseException) -> str:
@@ -95,13 +97,6 @@ def _own_cause(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
         return _cut(f"{type(error).__name__}: {text}: {_own_cause(error.exceptions[0])}")
     return cause_in_message(type(error).__name__, text)
-
-
-def _innermost_cause(error: BaseException) -> BaseException | None:
-    seen = [error]  # `raise error from error` is allowed, and so are longer rings
-    while (cause := seen[-1].__cause__) is not None and all(it is not cause for it in seen):
-        seen.append(cause)
-    return seen[-1] if len(seen) > 1 else None
 
 
 def cause_in_message(name: str, text: str) -> str:

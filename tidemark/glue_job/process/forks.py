@@ -10,7 +10,6 @@ import signal
 import socket
 import struct
 import sys
-from typing import NoReturn
 
 from tidemark.local_state.machine.child import die_with_parent
 
@@ -28,8 +27,12 @@ def fork_for_each(orders: socket.socket) -> tuple[bytes, int] | None:
     """Return each order in a process of its own, with its parent's id; None when no more come."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel forgets those that attended
     forker = os.getpid()
-    while received := _receive(orders):
-        order, report = received
+    while True:
+        size, reports, _, _ = socket.recv_fds(orders, SIZE.size, 1)
+        if not size:
+            return None
+        (length,) = SIZE.unpack(size)
+        order, report = orders.recv(length, socket.MSG_WAITALL), reports[0]
         try:
             pid = os.fork()
         except OSError:  # no memory or no process is left: the report says nothing
@@ -38,15 +41,6 @@ def fork_for_each(orders: socket.socket) -> tuple[bytes, int] | None:
             orders.detach()  # the run's process has another stdin
             return order, _fork_and_attend(forker, report)
         os.close(report)
-    return None
-
-
-def _receive(orders: socket.socket) -> tuple[bytes, int] | None:
-    size, reports, _, _ = socket.recv_fds(orders, SIZE.size, 1)
-    if not size:
-        return None
-    (length,) = SIZE.unpack(size)
-    return orders.recv(length, socket.MSG_WAITALL), reports[0]
 
 
 def _fork_and_attend(forker: int, report: int) -> int:
@@ -55,18 +49,14 @@ def _fork_and_attend(forker: int, report: int) -> int:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     attendant = os.getpid()
     if pid := os.fork():
-        _report_on(pid, report)
+        try:
+            with contextlib.suppress(PermissionError):  # it has done so, and is another program
+                os.setpgid(pid, pid)
+            os.write(report, b"%d\n" % pid)
+            _, status = os.waitpid(pid, 0)
+            os.write(report, b"%d\n" % os.waitstatus_to_exitcode(status))
+        finally:
+            os._exit(0)
     os.close(report)
     os.setpgid(0, 0)
     return attendant
-
-
-def _report_on(pid: int, report: int) -> NoReturn:
-    try:
-        with contextlib.suppress(PermissionError):  # it has done so itself, and is another program
-            os.setpgid(pid, pid)
-        os.write(report, b"%d\n" % pid)
-        _, status = os.waitpid(pid, 0)
-        os.write(report, b"%d\n" % os.waitstatus_to_exitcode(status))
-    finally:
-        os._exit(0)

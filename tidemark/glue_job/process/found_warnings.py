@@ -93,22 +93,19 @@ def note_at_end(
     script: Path, option: str, session: BookmarkSession | None, name: str | None = None
 ) -> None:
     """Note omissions of a script that ended normally; called in the job's own process."""
+    name = name or script.name
     try:
-        _note_all(script, option, session, name or script.name)
+        source = decode_source(script.read_bytes())
+        if "finally" in source:
+            for line in commits_in_finally(source):
+                note(RunWarning.COMMIT_IN_FINALLY, f"{name}, line {line}")
+        if losing := settings_in(source) | settings_of_session():
+            settings = " and ".join(f"spark.sql.files.{one}" for one in sorted(losing))
+            note(RunWarning.LOST_LINES, settings)
+        if option == ENABLE:
+            _note_bookmark(session, name)
     except Exception as error:  # noqa: BLE001 (a script that has ended well has not failed)
         note(RunWarning.NOT_LOOKED_AT, f"{type(error).__name__}: {error}")
-
-
-def _note_all(script: Path, option: str, session: BookmarkSession | None, name: str) -> None:
-    source = decode_source(script.read_bytes())
-    if "finally" in source:
-        for line in commits_in_finally(source):
-            note(RunWarning.COMMIT_IN_FINALLY, f"{name}, line {line}")
-    if losing := settings_in(source) | settings_of_session():
-        settings = " and ".join(f"spark.sql.files.{one}" for one in sorted(losing))
-        note(RunWarning.LOST_LINES, settings)
-    if option == ENABLE:
-        _note_bookmark(session, name)
 
 
 def _note_bookmark(session: BookmarkSession | None, name: str) -> None:

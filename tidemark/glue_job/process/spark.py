@@ -83,17 +83,14 @@ def _escaped(text: str, also: str = "") -> str:
 
 def system_properties(home: Home, run_folder: Path) -> dict[str, str]:
     """Return the system properties of a run's JVM that are not Spark settings."""
+    temporary = str(run_folder / TEMPORARY_FOLDER)
+    if "," in temporary:  # where Spark ends a name
+        temporary = tempfile.gettempdir()
     return {
         "derby.system.home": str(home.derby),
         "derby.stream.error.file": f"{run_folder}/derby.log",
-        "java.io.tmpdir": _temporary_folder(run_folder),  # Spark's files too
+        "java.io.tmpdir": temporary,  # Spark's files too
     }
-
-
-def _temporary_folder(run_folder: Path) -> str:
-    """Return the run's own folder; the machine's if it has a comma, where Spark ends a name."""
-    folder = str(run_folder / TEMPORARY_FOLDER)
-    return tempfile.gettempdir() if "," in folder else folder
 
 
 def java_options(home: Home, run_folder: Path, java_home: Path, spark: Spark) -> list[str]:

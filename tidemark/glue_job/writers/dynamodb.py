@@ -4,7 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
@@ -58,10 +58,12 @@ def write_dynamodb(frame: DataFrame, connection_options: Mapping[str, Any]) -> N
         with naming_the_table(client, name):
             described = client.describe_table(TableName=name)["Table"]
         keys = [key["AttributeName"] for key in described["KeySchema"]]
-        rows = 0
-        for batch in _batches(_items(frame), keys):
+        items, rows = _items(frame), 0
+        while some := list(islice(items, BATCH)):
+            # Of several items with one key only the last, as DynamoDB requires.
+            batch = {str([item.get(key) for key in keys]): item for item in some}
             rows += len(batch)
-            _put(client, name, batch)
+            _put(client, name, batch.values())
     note_written(DatasetWritten(f"dynamodb:{name}", MERGE, rows=rows))
 
 
@@ -70,14 +72,6 @@ def _items(frame: DataFrame) -> Iterator[dict[str, Any]]:
     assert record_of is not None  # noqa: S101 (a row is a struct)
     for row in frame.toLocalIterator():
         yield _map(record_of(row))
-
-
-def _batches(
-    items: Iterator[dict[str, Any]], keys: list[str]
-) -> Iterator[Collection[dict[str, Any]]]:
-    """Yield batches of items; of several with one key only the last, as DynamoDB requires."""
-    while some := list(islice(items, BATCH)):
-        yield {str([item.get(key) for key in keys]): item for item in some}.values()
 
 
 def _put(client: "DynamoDBClient", table: str, items: Iterable[dict[str, Any]]) -> None:

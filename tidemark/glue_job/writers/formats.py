@@ -57,7 +57,12 @@ def write_format(
     for option in sorted(set(format_options) - set(WRITE_OPTIONS[known])):
         note(RunWarning.OPTION_IGNORED, f"format_options[{option!r}] of writing {known}")
     given = {"compression": compression, **format_options}
-    _check_compression(known, given["compression"])
+    asked: object = given["compression"]
+    if asked is not None and str(asked).lower() not in COMPRESSIONS[known]:
+        raise UnsupportedError(
+            f"compression {asked!r} of format {known!r} is not supported; allowed are "
+            f"{', '.join(COMPRESSIONS[known])}"
+        )
     if known == "avro":
         avro_version(format_options)
     options = {
@@ -66,14 +71,6 @@ def write_format(
         if spark and given.get(glue) is not None
     }
     return WriteFormat(known, _csv(options) if known == "csv" else options)
-
-
-def _check_compression(name: str, compression: object) -> None:
-    if compression is not None and str(compression).lower() not in COMPRESSIONS[name]:
-        raise UnsupportedError(
-            f"compression {compression!r} of format {name!r} is not supported; allowed are "
-            f"{', '.join(COMPRESSIONS[name])}"
-        )
 
 
 def _csv(options: dict[str, str]) -> dict[str, str]:

@@ -170,7 +170,12 @@ def _delete(roots: Iterable[Path], purge: Purge) -> None:
                 lists[_unlinked(file)].append(file)
         _remove_empty(root)
     if purge.manifest:
-        _write_manifest(purge.manifest, lists)
+        home = job_home()
+        folder = home.existing_path(purge.manifest)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, files in lists.items():
+            lines = (f"{home.uri_of(file)}\n" for file in files)
+            (folder / name).write_text("".join(lines), encoding="utf-8")
     elif failed := lists[FAILED]:
         raise TidemarkError(f"{plural(len(failed), 'file')} cannot be deleted, such as {failed[0]}")
 
@@ -189,16 +194,6 @@ def _remove_empty(root: Path) -> None:
     for folder, _, _ in os.walk(root, topdown=False):
         if Path(folder) != root and not any(Path(folder).iterdir()):
             Path(folder).rmdir()
-
-
-def _write_manifest(uri: str, lists: Mapping[str, list[Path]]) -> None:
-    """Write the deleted files and those that could not be deleted, one URI per line."""
-    home = job_home()
-    folder = home.existing_path(uri)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, files in lists.items():
-        lines = (f"{home.uri_of(file)}\n" for file in files)
-        (folder / name).write_text("".join(lines), encoding="utf-8")
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -85,9 +85,14 @@ class Sink:
     def write(self, frame: DataFrame, frame_name: str = "") -> None:
         """Append the rows of a frame."""
         _refuse_duplicates(frame)
-        options = _for_frame(self.options, frame_name) if frame_name else self.options
+        options = self.options
+        if frame_name and "path" in options:  # as AWS's ``useFrameName`` builds it
+            options = {**options, "path": f"{str(options['path']).rstrip('/')}/{frame_name}"}
+        elif frame_name:
+            options = {**options, "dbtable": frame_name}
         if iceberg := self._iceberg_table():
-            append_iceberg(frame, iceberg, _iceberg_options(self.options))
+            kept = {name: value for name, value in self.options.items() if name not in SINK_OPTIONS}
+            append_iceberg(frame, iceberg, kept)
         elif self.connection_type in DRIVERS:
             write_jdbc(frame, self.connection_type, options)
         elif self.connection_type in SPARK_SOURCES:
@@ -107,11 +112,6 @@ class Sink:
         return found if found is not None and found.is_iceberg else None
 
 
-def _iceberg_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options for Iceberg's writer, without those of a sink of files."""
-    return {name: value for name, value in options.items() if name not in SINK_OPTIONS}
-
-
 def _refuse_duplicates(frame: DataFrame) -> None:
     names = Counter(frame.columns)
     if twice := [name for name, count in names.items() if count > 1]:
@@ -120,13 +120,6 @@ def _refuse_duplicates(frame: DataFrame) -> None:
             f"of DataFrames; the columns are {', '.join(names)}: join on the name, as in "
             "one.join(other, 'id'), or drop or rename one of each before the write"
         )
-
-
-def _for_frame(options: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the options for one frame of a collection, as AWS's ``useFrameName`` builds them."""
-    if "path" in options:
-        return {**options, "path": f"{str(options['path']).rstrip('/')}/{name}"}
-    return {**options, "dbtable": name}
 
 
 def options_sink(
@@ -151,28 +144,28 @@ def catalog_sink(
     catalog_id: str | None = None,
     **kwargs: Any,
 ) -> tuple[Any, Sink]:
-    """Return the sink for the arguments of ``from_catalog``."""
+    """Return the sink for the arguments of ``from_catalog``: a table's location and format."""
     check_account(catalog_id)
-    return frame, _table_sink(*table_names(database, table_name, kwargs), additional_options or {})
-
-
-def _table_sink(database: str, name: str, additional_options: Mapping[str, Any]) -> Sink:
-    """Return the sink of a Data Catalog table: its location and format."""
-    # Only ``partitionKeys`` in the options make folders of rows, as on AWS.
+    database, name = table_names(database, table_name, kwargs)
     with Store(job_home().database) as store:
         table = find_table(store, database, name)
+    further, names = additional_options or {}, (table.database, table.name)
     if table.is_iceberg:
-        return Sink("s3", additional_options, "parquet", {}, (table.database, table.name))
+        return frame, Sink("s3", further, "parquet", {}, names)
     if table.is_jdbc:
         connection, dbtable = connection_of(table)
-        options = {**connection, "dbtable": dbtable, **additional_options}
-        return Sink(connection_type_of(connection["url"]), options)
-    if table.partition_keys and not additional_options.get("partitionKeys"):
+        options = {**connection, "dbtable": dbtable, **further}
+        return frame, Sink(connection_type_of(connection["url"]), options)
+    # Only ``partitionKeys`` in the options make folders of rows, as on AWS.
+    if table.partition_keys and not further.get("partitionKeys"):
         note(RunWarning.PARTITION_KEYS, table.full_name)
-    options = {"path": table.location, **additional_options}
-    return Sink(
-        "s3", options, table.classification, _format_options(table), (table.database, table.name)
-    )
+    options, format_options = {"path": table.location, **further}, dict[str, Any]()
+    if table.classification == "csv":  # its separator, and a header if it skips one
+        parameters = {**table.parameters, **table.serde_parameters}
+        of_table = csv_options_of(parameters)
+        format_options = {name: of_table[name] for name in of_table if name != "escaper"}
+        format_options["writeHeader"] = str(parameters.get(SKIP_HEADER, "0")) == "1"
+    return frame, Sink("s3", options, table.classification, format_options, names)
 
 
 def jdbc_conf_sink(
@@ -186,12 +179,3 @@ def jdbc_conf_sink(
     found = connection_properties(connection)
     kind = "redshift" if redshift_tmp_dir else connection_type_of(found["url"])
     return Sink(kind, {**found, **options})
-
-
-def _format_options(table: CatalogTable) -> dict[str, Any]:
-    """Return the format options of a CSV table: its separator, and a header if it skips one."""
-    if table.classification != "csv":
-        return {}
-    parameters = {**table.parameters, **table.serde_parameters}
-    options = {k: v for k, v in csv_options_of(parameters).items() if k != "escaper"}
-    return {**options, "writeHeader": str(parameters.get(SKIP_HEADER, "0")) == "1"}

@@ -74,10 +74,17 @@ class TableUpdate:
         with Store(job_home().database) as store:
             old = table_or_none(store, new.database, new.name)
             if old is None:
-                _check_database(store, new.database)
+                # A script that was only submitted, or is under test, has no template that declares
+                # databases: it may create one.
+                if os.environ.get(DECLARED_VARIABLE):
+                    existing_database(store, new.database)
+                elif find_database(store, new.database) is None:
+                    note(RunWarning.DATABASE_MADE, new.database)
                 return cls(new)
         updated, begun_ns = updated_table(old, new, sink.update_behavior), time.time_ns()
-        if sink.update_behavior == LOG and (more := _new_columns(old, new)):
+        known = _names(old.columns)
+        more = [name for name, _ in new.columns if name not in known]
+        if sink.update_behavior == LOG and more:
             note(RunWarning.LOGGED_COLUMNS, f"{', '.join(more)} of {old.full_name}")
             return cls(updated)
         return cls(updated, old if old.partition_keys else None, begun_ns)
@@ -101,15 +108,6 @@ class TableUpdate:
         """Return whether a file was added to a folder since the write began."""
         oldest = self.begun_ns - CLOCK_TICK_NS
         return any(file.stat().st_mtime_ns >= oldest for file in folder.iterdir())
-
-
-def _check_database(store: Store, name: str) -> None:
-    """Refuse a missing database in a declared job; let other scripts create it."""
-    # A script that was only submitted, or is under test, has no template that declares databases.
-    if os.environ.get(DECLARED_VARIABLE):
-        existing_database(store, name)
-    elif find_database(store, name) is None:
-        note(RunWarning.DATABASE_MADE, name)
 
 
 def new_table(
@@ -175,8 +173,3 @@ def _columns(columns: list[tuple[str, str]]) -> Columns:
 
 def _names(columns: list[tuple[str, str]]) -> list[str]:
     return [name.lower() for name, _ in columns]
-
-
-def _new_columns(old: CatalogTable, new: CatalogTable) -> list[str]:
-    known = _names(old.columns)
-    return [name for name, _ in new.columns if name not in known]

@@ -73,7 +73,10 @@ def with_choices(
         for place, one in enumerate(schema)
         if not isinstance(one.dataType, T.StringType)
     ]
-    misfits = {one.name: _misfit(one, texts[str(place)]) for place, one in typed}
+    misfits = {  # the string of a field if it is not of the field's type
+        one.name: F.when(F.col(quoted(one.name)).isNull(), texts[str(place)])
+        for place, one in typed
+    }
     mixed = _mixed(frame, misfits)
     values = [_value(one, misfits.get(one.name), one.name in mixed) for one in frame.schema]
     return built(frame, [value for value in values if value.name != corrupt])
@@ -87,11 +90,6 @@ def _line_strings(schema: T.StructType, line: Column, options: Mapping[str, str]
     given["columnNameOfCorruptRecord"] = OTHER_LENGTH
     words = ", ".join(f"{quoted(one.name)} string" for one in declared)
     return F.from_csv(line, words, given)
-
-
-def _misfit(field: T.StructField, text: Column) -> Column:
-    """Return the string of a field if it is not of the field's type, else null."""
-    return F.when(F.col(quoted(field.name)).isNull(), text)
 
 
 def _mixed(frame: DataFrame, misfits: Mapping[str, Column]) -> set[str]:

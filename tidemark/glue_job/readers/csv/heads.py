@@ -91,9 +91,18 @@ def _warn(warning: RunWarning, files: Sequence[str]) -> None:
 
 def column_names(look: Look, csv_format: Format) -> tuple[str, ...]:
     """Return the names in the header of a file, or col0, col1 and so on without a header."""
-    if csv_format.is_on("withHeader"):
-        return _distinct(look.first)
-    return tuple(f"col{position}" for position in range(len(look.first)))
+    if not csv_format.is_on("withHeader"):
+        return tuple(f"col{position}" for position in range(len(look.first)))
+    # As in Spark, an empty or repeated name has its position.
+    lower = [name.lower() for name in look.first]
+    return tuple(
+        f"_c{position}"
+        if not name
+        else f"{name}{position}"
+        if lower.count(lower[position]) > 1
+        else name
+        for position, name in enumerate(look.first)
+    )
 
 
 def _look_at(options: Mapping[str, str], first_lines: Callable[[str], str], file: str) -> Look:
@@ -123,14 +132,14 @@ def _chunks(file: str) -> Iterator[str]:
                 yield text if taken > len(raw) else text.removeprefix("\ufeff")
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        raise unreadable(file, "csv", _no_utf_8(error, taken)) from error
+        why = (
+            "it is not UTF-8, which Glue reads: can't decode byte "
+            f"0x{error.object[error.start]:02x}, the first one after {taken:,} good bytes or soon "
+            "after"
+        )
+        raise unreadable(file, "csv", why) from error
     except (OSError, EOFError) as error:
         raise unreadable(file, "csv", error) from error
-
-
-def _no_utf_8(error: UnicodeDecodeError, taken: int) -> str:
-    text = f"it is not UTF-8, which Glue reads: can't decode byte 0x{error.object[error.start]:02x}"
-    return f"{text}, the first one after {taken:,} good bytes or soon after"
 
 
 def _look_at_lines(texts: Iterable[str], options: Mapping[str, str]) -> Look | None:
@@ -283,16 +292,3 @@ def _unlimited_fields() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
-
-
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names that are distinct as in Spark: with the position if empty or repeated."""
-    lower = [name.lower() for name in names]
-    return tuple(
-        f"_c{position}"
-        if not name
-        else f"{name}{position}"
-        if lower.count(lower[position]) > 1
-        else name
-        for position, name in enumerate(names)
-    )

@@ -106,8 +106,10 @@ def _source(
             "connection_options['secretId'] is not supported: no Secrets Manager runs here; give "
             "the options that are in the secret"
         )
-    connection = options.pop("connectionName", "")
-    source = options.pop("className", "") or _class_of(connection)
+    connection, source = options.pop("connectionName", ""), options.pop("className", "")
+    if connection and not source:
+        properties = connection_of_job(connection).properties
+        source = next((str(properties[name]) for name in CLASS_NAMES if name in properties), "")
     if not source:
         raise UsageError(
             "connection_options has no className; a Spark connector needs the class or the short "
@@ -115,13 +117,6 @@ def _source(
         )
     _check(spark, source)
     return source, options
-
-
-def _class_of(connection: str) -> str:
-    if not connection:
-        return ""
-    properties = connection_of_job(connection).properties
-    return next((str(properties[name]) for name in CLASS_NAMES if name in properties), "")
 
 
 def _check(spark: SparkSession, source: str) -> None:

@@ -5,7 +5,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -59,7 +59,10 @@ def read_dynamodb(spark: SparkSession, connection_options: Mapping[str, Any]) ->
     ``Item``, a struct of attributes in DynamoDB's JSON.
     """
     table, is_export = _table(connection_options)
-    items = list(_scanned(table))
+    endpoint, region = os.environ[ENDPOINT_VARIABLE], os.environ["AWS_REGION"]
+    with dynamodb_client(endpoint, region) as client, naming_the_table(client, table):
+        pages = client.get_paginator("scan").paginate(TableName=table)
+        items = [item for page in pages for item in page["Items"]]
     note_read(DatasetRead(f"dynamodb:{table}", rows=len(items)))
     if not is_export:
         return _frame(spark, [{k: _plain(v) for k, v in item.items()} for item in items])
@@ -91,13 +94,6 @@ def _table(options: Mapping[str, Any]) -> tuple[str, bool]:
     if not options.get(EXPORTED):
         raise UsageError(f"connection_options has no {EXPORTED}; an export needs it")
     return str(options[EXPORTED]).rpartition(":table/")[2], True
-
-
-def _scanned(table: str) -> Iterator[Mapping[str, Any]]:
-    endpoint, region = os.environ[ENDPOINT_VARIABLE], os.environ["AWS_REGION"]
-    with dynamodb_client(endpoint, region) as client, naming_the_table(client, table):
-        for page in client.get_paginator("scan").paginate(TableName=table):
-            yield from page["Items"]
 
 
 def _frame(spark: SparkSession, records: Iterable[dict[str, tuple[Any, T.DataType]]]) -> DataFrame:

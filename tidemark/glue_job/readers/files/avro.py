@@ -172,7 +172,9 @@ def spark_type(schema: Any, named: dict[str, T.DataType]) -> T.DataType:
 
 def _mapped(schema: Mapping[str, Any], named: dict[str, T.DataType]) -> T.DataType:
     if "logicalType" in schema:
-        return _logical(schema)
+        if schema["logicalType"] == "decimal":
+            return T.DecimalType(schema["precision"], schema.get("scale", 0))
+        return T.DateType() if schema["logicalType"] == "date" else T.TimestampType()
     kind = schema["type"]
     if kind in ("record", "error"):
         fields = [T.StructField(f["name"], spark_type(f["type"], named)) for f in schema["fields"]]
@@ -182,12 +184,6 @@ def _mapped(schema: Mapping[str, Any], named: dict[str, T.DataType]) -> T.DataTy
     if kind == "map":
         return T.MapType(T.StringType(), spark_type(schema["values"], named))
     return spark_type(kind, named)
-
-
-def _logical(schema: Mapping[str, Any]) -> T.DataType:
-    if schema["logicalType"] == "decimal":
-        return T.DecimalType(schema["precision"], schema.get("scale", 0))
-    return T.DateType() if schema["logicalType"] == "date" else T.TimestampType()
 
 
 def _union(members: Sequence[Any], named: dict[str, T.DataType]) -> T.DataType:

@@ -139,7 +139,17 @@ def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
         raise UsageError("format 'xml' needs format_options['rowTag'], the tag of one row")
     if known == "avro":
         avro_version(format_options)
-    return Format(known, dict(format_options), _given_schema(format_options.get("withSchema")))
+    schema = None
+    if text := format_options.get("withSchema"):
+        try:
+            schema = spark_schema(json.loads(text))
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"format_options['withSchema'] is {text!r}; it must be the JSON of a "
+                "awsglue.gluetypes.StructType, as json.dumps(schema.jsonValue()) writes it "
+                f"({error})"
+            ) from error
+    return Format(known, dict(format_options), schema)
 
 
 def avro_version(format_options: Mapping[str, Any]) -> str:
@@ -179,15 +189,3 @@ def _known(known: str, name: str | None, formats: Mapping[str, Any]) -> str:
             f"format {name!r} is not supported; allowed are {', '.join(formats)}"
         )
     return known
-
-
-def _given_schema(text: str | None) -> StructType | None:
-    if not text:
-        return None
-    try:
-        return spark_schema(json.loads(text))
-    except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(
-            f"format_options['withSchema'] is {text!r}; it must be the JSON of a "
-            f"awsglue.gluetypes.StructType, as json.dumps(schema.jsonValue()) writes it ({error})"
-        ) from error

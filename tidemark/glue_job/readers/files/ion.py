@@ -102,17 +102,7 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, datetime):
         return datetime.fromtimestamp(value.timestamp(), value.tzinfo)
-    return _bare(value)
-
-
-def _twice(struct: Mapping[Any, Any]) -> str | None:
-    """Return a field that a struct has more than once, which Ion allows and a row does not."""
-    all_of = getattr(struct, "get_all_values", None)
-    return next((str(name) for name in struct if len(all_of(name)) > 1), None) if all_of else None
-
-
-def _bare(value: Any) -> Any:
-    """Return a value without the Ion class that annotated values and typed nulls have."""
+    # Annotated values and typed nulls have a class of Ion.
     name = type(value).__name__
     if name == "IonPyNull":
         return None
@@ -120,3 +110,9 @@ def _bare(value: Any) -> Any:
         return bool(value)
     base = next((one for one in (int, float, str, bytes) if isinstance(value, one)), None)
     return base(value) if base and name.startswith("IonPy") else value
+
+
+def _twice(struct: Mapping[Any, Any]) -> str | None:
+    """Return a field that a struct has more than once, which Ion allows and a row does not."""
+    all_of = getattr(struct, "get_all_values", None)
+    return next((str(name) for name in struct if len(all_of(name)) > 1), None) if all_of else None

@@ -113,7 +113,12 @@ def read_new_files(
     """Return the rows of a source's new files; see `read_s3`, which builds the request."""
     with taken_back_on_error(request.source.transformation_ctx):
         files = files_to_read(request.source, predicate, earlier).files
-        _check_suffix(files, request.suffix)
+        suffix = request.suffix
+        if other := [one.path for one in files if suffix and not one.path.endswith(suffix)]:
+            raise UnsupportedError(
+                f"{other[0]} does not end with {suffix}, and compressionType says it is "
+                "compressed: this machine goes by the suffix only; rename the file"
+            )
         is_grouped = request.is_grouped(len(files)) and not attaches(file_format)
         asked = replace(file_format, is_grouped=is_grouped)
         frame = read_files(spark, files, request.source.paths, asked, located)
@@ -121,16 +126,6 @@ def read_new_files(
         return frame
     size = sum(file.size for file in files)
     return frame.coalesce(max(1, math.ceil(size / request.group_size)))
-
-
-def _check_suffix(files: Sequence[FileVersion], suffix: str | None) -> None:
-    """Refuse files whose suffix does not match the compressionType."""
-    other = [file.path for file in files if suffix and not file.path.endswith(suffix)]
-    if other:
-        raise UnsupportedError(
-            f"{other[0]} does not end with {suffix}, and compressionType says it is compressed: "
-            "this machine goes by the suffix only; rename the file"
-        )
 
 
 def read_files(

@@ -132,21 +132,21 @@ def _unmarked(text: Column) -> Column:
 
 def _converted(text: Column, kind: T.DataType, path: str) -> Column:
     """Return a JSON value converted by Spark; if the result is null, the action fails."""
-    value = _cast(text, kind) if is_cast(kind) else _parsed_as(text, kind)
+    if is_cast(kind):
+        value = _cast(text, kind)
+    else:
+        name = "value"
+        quoted = F.to_json(F.struct(_unmarked(text).alias(name)))
+        plain = F.concat(F.lit(f'{{"{name}":'), text, F.lit("}"))
+        document = F.when(text.startswith(STRING), quoted).otherwise(plain)
+        schema = T.StructType([T.StructField(name, kind)])
+        value = F.from_json(document, schema).getField(name)
     error = failing(misfit(path, kind, _as_string(text)), kind)
     return F.when(text.isNotNull() & value.isNull(), error).otherwise(value)
 
 
 def _cast(text: Column, kind: T.DataType) -> Column:
     return cast_of(F.when(text.startswith(STRING), _unmarked(text)).otherwise(text), kind)
-
-
-def _parsed_as(text: Column, kind: T.DataType) -> Column:
-    name = "value"
-    quoted = F.to_json(F.struct(_unmarked(text).alias(name)))
-    plain = F.concat(F.lit(f'{{"{name}":'), text, F.lit("}"))
-    document = F.when(text.startswith(STRING), quoted).otherwise(plain)
-    return F.from_json(document, T.StructType([T.StructField(name, kind)])).getField(name)
 
 
 def _choice(text: Column, kind: Choice, path: str) -> Column:

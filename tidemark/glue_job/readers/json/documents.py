@@ -97,18 +97,16 @@ def _documents(files: Files, strings: DataFrame) -> Documents | None:
 
 
 def declared_documents(found: Documents, json: Format, path: str) -> Documents:
-    """Return documents as a table declares their records, with the names of the files."""
+    """Return documents as a table declares their records, with the names of the files.
+
+    A string that is not the table's time or decimal makes a choice.
+    """
     declared = partial(declared_record, json, inside=declared_kind)
-    schema = document_with(found.schema, path, declared)
-    return _with_misfits(replace(found, schema=schema), found.schema)
-
-
-def _with_misfits(wanted: Documents, found: StructType) -> Documents:
-    """Return documents with a choice where a string is not the table's time or decimal."""
+    wanted = replace(found, schema=document_with(found.schema, path, declared))
     # If such columns have strings, one pass over the documents finds these places. Another pass
     # finds the numbers that a decimal of the table rounds.
-    places = list(cast_places(wanted.schema, found))
-    decimals = list(decimal_places(wanted.schema, found))
+    places = list(cast_places(wanted.schema, found.schema))
+    decimals = list(decimal_places(wanted.schema, found.schema))
     if not places and not decimals:
         return wanted
     asked = as_struct_type(pruned(wanted.schema, [steps for steps, _ in [*places, *decimals]]))

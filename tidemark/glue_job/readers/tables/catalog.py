@@ -208,7 +208,12 @@ def _format(table: CatalogTable, schema: StructType) -> Format:
     name, options = table.classification, dict[str, Any]()
     if name == "csv":
         options = csv_options_of(parameters)
-        options["skipFirst"] = _skips_header(table, parameters)
+        count = str(parameters.get(SKIP_HEADER, "0"))
+        if count not in ("0", "1"):
+            raise UnsupportedError(
+                f"the table {table.full_name} has {SKIP_HEADER} {count}; 0 and 1 are supported"
+            )
+        options["skipFirst"] = count == "1"
     elif name == "xml":
         options = {"rowTag": parameters.get("rowTag")}
     elif name == "json" and "jsonPath" in parameters:
@@ -241,15 +246,6 @@ def _column_names(format_name: str, serde: Mapping[str, str]) -> Names | None:
         if name.startswith(MAPPING)
     }
     return Names(mapped, str(serde.get("case.insensitive", "true")).lower() == "false")
-
-
-def _skips_header(table: CatalogTable, parameters: Mapping[str, str]) -> bool:
-    count = str(parameters.get(SKIP_HEADER, "0"))
-    if count not in ("0", "1"):
-        raise UnsupportedError(
-            f"the table {table.full_name} has {SKIP_HEADER} {count}; 0 and 1 are supported"
-        )
-    return count == "1"
 
 
 def _declared(

@@ -42,7 +42,14 @@ def predicates_of(home: Home) -> Iterator[PredicateOf]:
 
             types = _types(home, source)
             chosen = SparkPredicate(sessions[0], source.push_down_predicate, types)
-        return _in_table(home, source, chosen)
+        if not source.table:
+            return chosen
+        database, _, name = source.table.partition(".")
+        with Store(home.database) as store:
+            table = table_or_none(store, database, name)
+            if table is None:
+                return chosen
+            return partitions_to_read(store, table, chosen, home.existing_path).predicate
 
     try:
         yield predicate_of
@@ -62,18 +69,6 @@ def start_spark() -> "SparkSession":
     for name, value in (SETTINGS | classes).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
-
-
-def _in_table(home: Home, source: S3Source, chosen: Predicate | None) -> Predicate | None:
-    """Return a predicate that knows the partitions of the source's table, if it has one."""
-    if not source.table:
-        return chosen
-    database, _, name = source.table.partition(".")
-    with Store(home.database) as store:
-        table = table_or_none(store, database, name)
-        if table is None:
-            return chosen
-        return partitions_to_read(store, table, chosen, home.existing_path).predicate
 
 
 def _types(home: Home, source: S3Source) -> dict[str, str] | None:
