@@ -60,11 +60,7 @@ def flights_source(stage: StageConfig) -> FilesSource | JdbcSource:
     Raises:
         ConfigError: it is not one of the two kinds.
     """
-    return _flights_source(stage.own.get("flightsSource", {"kind": "files"}))
-
-
-def _flights_source(value: object) -> FilesSource | JdbcSource:
-    """Return the source of the flights that a JSON object, or the text of one, describes."""
+    value = stage.own.get("flightsSource", {"kind": "files"})
     if isinstance(value, str):  # -c flightsSource='{...}' arrives as text
         try:
             value = json.loads(value)

@@ -91,7 +91,8 @@ def changed(
     for name in PROPERTIES:
         if declared.get(name) != properties.get(name):
             yield name, declared.get(name), properties.get(name)
-    was, now = (_in(of.get("Command"), "ScriptLocation") for of in (declared, properties))
+    commands = (of.get("Command") for of in (declared, properties))
+    was, now = (it.get("ScriptLocation") if isinstance(it, Mapping) else None for it in commands)
     if was != now:
         yield "Command.ScriptLocation", was, now
     known, found = (
@@ -101,10 +102,6 @@ def changed(
     for name in dict.fromkeys((*GRANTED, *known)):
         if known.get(name) != found.get(name):
             yield name, known.get(name), found.get(name)
-
-
-def _in(value: Any, key: str) -> Any:
-    return value.get(key) if isinstance(value, Mapping) else None
 
 
 def _problem(at: str, what: str, was: Any, now: Any) -> Problem:

@@ -107,7 +107,9 @@ class IcebergTable:
         Source: https://github.com/apache/iceberg/blob/apache-iceberg-1.10.0/aws/src/main/java/org/apache/iceberg/aws/glue/GlueCatalog.java
         (defaultWarehouseLocation)
         """
-        if own := self._location_uri():
+        stated = None if isinstance(self.database, str) else self.database.database_input
+        own = getattr(stated, "location_uri", None)
+        if isinstance(own, str) and own:
             return f"{own.rstrip('/')}/{self.name}/"
         return f"{warehouse.rstrip('/')}/{self.database_name}.db/{self.name}/"
 
@@ -123,12 +125,6 @@ class IcebergTable:
                 "deploy without optimizers=, let the first run create the table, then add them "
                 "with create=False"
             )
-
-    def _location_uri(self) -> str:
-        """Return the LocationUri of a database of the app; empty if it has none."""
-        stated = None if isinstance(self.database, str) else self.database.database_input
-        location = getattr(stated, "location_uri", None)
-        return location if isinstance(location, str) else ""
 
     def _error(self, key: str, value: object, allowed: str) -> JobDefinitionError:
         return JobDefinitionError(

@@ -4,7 +4,6 @@ Sources: https://docs.aws.amazon.com/glue/latest/dg/optimization-prerequisites.h
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-glue-tableoptimizer.html
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import aws_cdk as cdk
@@ -80,6 +79,7 @@ def optimizer_statements(stack: cdk.Stack, data: Dataset, table: IcebergTable) -
     files = use_data([], [place]) if writes else use_data([place], [])
     deletes = [] if writes else [allow(["s3:DeleteObject"], [f"{place[0]}/{place[1]}*"])]
     key = bucket_key_arn(data.bucket)
+    kinds = [TYPES[type(one)].replace("_", "-") for one in table.optimizers]
     return [
         *files,
         *deletes,
@@ -90,14 +90,9 @@ def optimizer_statements(stack: cdk.Stack, data: Dataset, table: IcebergTable) -
         ),
         allow(
             ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"],
-            [log_group_arn(stack, group) for group in _log_groups(table.optimizers)],
+            [log_group_arn(stack, f"/aws-glue/iceberg-{kind}/logs:*") for kind in kinds],
         ),
     ]
-
-
-def _log_groups(optimizers: Sequence[Optimizer]) -> list[str]:
-    kinds = [TYPES[type(one)].replace("_", "-") for one in optimizers]
-    return [f"/aws-glue/iceberg-{kind}/logs:*" for kind in kinds]
 
 
 def _settings(one: Optimizer) -> dict[str, Any]:

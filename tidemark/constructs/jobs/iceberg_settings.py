@@ -68,7 +68,11 @@ def with_iceberg(
         return given
     _check_versions(job, placed, glue_version)
     conf = dict(given.conf or {})
-    settings = {EXTENSIONS: _extensions(job, conf)}
+    extensions = _plain_string(conf.get(EXTENSIONS, ICEBERG_EXTENSIONS))
+    if ICEBERG_EXTENSIONS not in extensions.split(","):
+        wanted = f"{extensions},{ICEBERG_EXTENSIONS}"
+        raise _contradiction(job, EXTENSIONS, extensions, wanted)
+    settings = {EXTENSIONS: extensions}
     for catalog in dict.fromkeys(one.table.catalog for one in placed):
         of_catalog = [one for one in placed if one.table.catalog == catalog]
         settings |= _catalog_settings(job, catalog, of_catalog, conf, _names_location(script))
@@ -113,13 +117,6 @@ def _check_versions(job: str, placed: Sequence[Placed], glue_version: str) -> No
                 f"{one.table.format_version} in the catalog {one.table.catalog}, which has one "
                 "default; give one of them another catalog="
             )
-
-
-def _extensions(job: str, conf: Mapping[str, str | NotSecret]) -> str:
-    own = _plain_string(conf.get(EXTENSIONS, ICEBERG_EXTENSIONS))
-    if ICEBERG_EXTENSIONS not in own.split(","):
-        raise _contradiction(job, EXTENSIONS, own, f"{own},{ICEBERG_EXTENSIONS}")
-    return own
 
 
 def _catalog_settings(

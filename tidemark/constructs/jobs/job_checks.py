@@ -143,20 +143,15 @@ def check_modules(name: str, python_modules: Sequence[str]) -> None:
                 "allowed: name==version, or an address that begins with s3://, to which the job's "
                 "role can get access; correct it"
             )
-    _check_packages(name, python_modules)
-
-
-def _check_packages(job: str, modules: Sequence[str]) -> None:
-    """Raise if a package is named in two versions, which pip would refuse."""
-    named: dict[str, str] = {}
-    for module in modules:
+    named: dict[str, str] = {}  # pip would refuse two versions of a package
+    for module in python_modules:
         package = re.split(r"\[|==", module)[0]
         if module.startswith("s3://"):
             package = module.rpartition("/")[2].partition("-")[0]
         package = re.sub(r"[-_.]+", "-", package).lower()
         if package in named:
             raise JobDefinitionError(
-                f"job '{job}' has {named[package]!r} and {module!r} in python_modules; allowed: "
+                f"job '{name}' has {named[package]!r} and {module!r} in python_modules; allowed: "
                 "each package once; remove one"
             )
         named[package] = module

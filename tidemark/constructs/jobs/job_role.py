@@ -63,7 +63,8 @@ def role_of(
     if given is None:
         return JobRole(make_role(scope, job, statements, stack, of))
     check_role(stack, job, given, of)
-    granted = [given.add_to_principal_policy(_statement(it)) for it in statements]
+    own = map(iam.PolicyStatement.from_json, statements)
+    granted = [given.add_to_principal_policy(it) for it in own]
     policies = [it.policy_dependable for it in granted if it.policy_dependable is not None]
     if isinstance(given, iam.Role):
         policy = given.node.try_find_child("DefaultPolicy")
@@ -183,7 +184,3 @@ def _glue() -> iam.ServicePrincipal:
 
 def _document(statements: Sequence[Statement]) -> iam.PolicyDocument:
     return iam.PolicyDocument.from_json({"Statement": list(statements)})
-
-
-def _statement(statement: Statement) -> iam.PolicyStatement:
-    return iam.PolicyStatement.from_json(statement)

@@ -1,6 +1,6 @@
 """The nodes of a pipeline so far: free names, and jobs that can be waited for."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import constructs
@@ -75,7 +75,21 @@ class Nodes:
         waits_for = predicate_of(after)
         arguments = [*(passed or {}).items(), *(started.arguments.items() if started else ())]
         self.check_free(of, name)
-        self._check_waits(of, name, waits_for, arguments)
+        waited_for = [ended.job for ended in waits_for.conditions] if waits_for else []
+        known: dict[str, GlueJob | Crawler] = {**self.jobs, **self.crawlers}
+        for job in waited_for:
+            if job not in known.values():
+                raise JobDefinitionError(
+                    f"{of} '{name}' waits for '{job.name}', which no trigger of this pipeline "
+                    f"starts; allowed: {', '.join(known) or 'none yet'}; pass what "
+                    "add_job returned, of a job added before this one"
+                )
+        for key, value in arguments:
+            if isinstance(value, GlueJob) and value not in waited_for:
+                raise JobDefinitionError(
+                    f"job '{name}' takes its argument {key!r} from '{value.name}', but does "
+                    "not wait for it; add that job to after="
+                )
         return Place(construct_id(name), waits_for)
 
     def check_free(self, of: str, name: str) -> None:
@@ -97,27 +111,3 @@ class Nodes:
                 f"{of} '{name}' would have the construct id '{id_}', which the pipeline uses for "
                 "something else; give it another name"
             )
-
-    def _check_waits(
-        self,
-        of: str,
-        name: str,
-        after: Predicate | None,
-        arguments: Iterable[tuple[str, Argument]],
-    ) -> None:
-        """Raise unless everything that is waited for is in this pipeline."""
-        waited_for = [ended.job for ended in after.conditions] if after else []
-        known: dict[str, GlueJob | Crawler] = {**self.jobs, **self.crawlers}
-        for job in waited_for:
-            if job not in known.values():
-                raise JobDefinitionError(
-                    f"{of} '{name}' waits for '{job.name}', which no trigger of this pipeline "
-                    f"starts; allowed: {', '.join(known) or 'none yet'}; pass what "
-                    "add_job returned, of a job added before this one"
-                )
-        for key, value in arguments:
-            if isinstance(value, GlueJob) and value not in waited_for:
-                raise JobDefinitionError(
-                    f"job '{name}' takes its argument {key!r} from '{value.name}', but does "
-                    "not wait for it; add that job to after="
-                )

@@ -90,16 +90,13 @@ def _reason(resource: str, statements: Iterable[Statement]) -> str | None:
     for statement in statements:
         if resource in statement.resources:
             for action in statement.actions:
-                why = _action_reason(action, resource, statement)
+                found = (it.why for it in WILDCARDS if _explains(it, action, resource, statement))
+                why = next(found, None)
                 if why is None:
                     return None
                 by_why.setdefault(why, []).append(action)
     parts = [(sorted(set(actions)), why) for why, actions in by_why.items()]
     return "; ".join(f"{', '.join(actions)}: {why}" for actions, why in sorted(parts))
-
-
-def _action_reason(action: str, resource: str, statement: Statement) -> str | None:
-    return next((it.why for it in WILDCARDS if _explains(it, action, resource, statement)), None)
 
 
 def _explains(wildcard: Wildcard, action: str, resource: str, statement: Statement) -> bool:
