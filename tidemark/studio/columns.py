@@ -26,7 +26,9 @@ def with_matches(
     As on AWS a column is an empty string if nothing matches, and null if the string is null.
     """
     names = names_in(newCols)
-    groups = _groups_in(frame, regex)
+    jvm = frame.sparkSession._jvm
+    assert jvm is not None  # noqa: S101 (the session runs)
+    groups: int = jvm.java.util.regex.Pattern.compile(regex).matcher("").groupCount()
     if len(names) > max(groups, 1):
         raise UsageError(
             f"gs_regex_extract has the columns {names}, and the regular expression "
@@ -39,13 +41,6 @@ def with_matches(
         if name
     }
     return frame.withColumns(made)
-
-
-def _groups_in(frame: DataFrame, regex: str) -> int:
-    jvm = frame.sparkSession._jvm
-    assert jvm is not None  # noqa: S101 (the session runs)
-    groups: int = jvm.java.util.regex.Pattern.compile(regex).matcher("").groupCount()
-    return groups
 
 
 def with_id(frame: DataFrame, colName: str = "id", unique: bool = False) -> DataFrame:
@@ -65,19 +60,16 @@ def with_parsed_json(
     found = frame.select(column).schema[0].dataType
     if not isinstance(found, StringType):
         raise UsageError(f"the column {colName} is {found.simpleString()}; it must be JSON text")
-    kind = schema or _schema_of_objects(frame, colName)
+    if not schema:
+        texts = frame.select(column.alias("text")).filter("text LIKE '%{%'")
+        reader = frame.sparkSession.read.option("mode", "DROPMALFORMED")
+        objects = reader.json(texts.rdd.map(lambda row: row[0])).schema
+        if not objects.names:
+            raise UsageError(
+                f"no value of the column {colName} is an object of JSON: give its schema, as "
+                "schema='ARRAY<STRING>'"
+            )
+        schema = objects.simpleString()
     is_json = F.get_json_object(column, "$").isNotNull()
-    parsed = F.when(is_json, F.from_json(column, kind))
+    parsed = F.when(is_json, F.from_json(column, schema))
     return frame.withColumn(bare(newColName or colName), parsed)
-
-
-def _schema_of_objects(frame: DataFrame, name: str) -> str:
-    texts = frame.select(F.col(name).alias("text")).filter("text LIKE '%{%'")
-    reader = frame.sparkSession.read.option("mode", "DROPMALFORMED")
-    schema = reader.json(texts.rdd.map(lambda row: row[0])).schema
-    if not schema.names:
-        raise UsageError(
-            f"no value of the column {name} is an object of JSON: give its schema, as "
-            "schema='ARRAY<STRING>'"
-        )
-    return schema.simpleString()

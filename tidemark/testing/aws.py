@@ -212,7 +212,8 @@ class AwsGlueJob:
         if name not in self._account.jobs:
             self._create(glue, name, file)
         started = time.monotonic()
-        given = {key: self._on_aws(value) for key, value in words.items()}
+        schemes, root = "|".join(map(re.escape, SCHEMES)), self._account.root
+        given = {key: re.sub(schemes, lambda _: root, value) for key, value in words.items()}
         run_id = glue.start_job_run(JobName=name, Arguments=given)["JobRunId"]
         while True:
             run = glue.get_job_run(JobName=name, RunId=run_id)["JobRun"]
@@ -239,11 +240,6 @@ class AwsGlueJob:
             Timeout=TIMEOUT_MINUTES,
         )
         self._account.jobs.add(name)
-
-    def _on_aws(self, value: str) -> str:
-        """Return an argument with the buckets of the test replaced by those on AWS."""
-        schemes = "|".join(map(re.escape, SCHEMES))
-        return re.sub(schemes, lambda _: self._account.root, value)
 
     def _log(self, group: str, run_id: str) -> str:
         logs = self._account.clients["logs"]

@@ -8,7 +8,7 @@ from tidemark.errors import UsageError
 from tidemark.glue_service.commands import region
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.engine.features import TABLE
-from tidemark.local_state.engine.kept_by import KeptBy, kept_by
+from tidemark.local_state.engine.kept_by import kept_by
 from tidemark.local_state.home import Home
 
 if TYPE_CHECKING:
@@ -29,7 +29,13 @@ def empty_dynamodb(home: Home) -> Iterator[str]:
             yield endpoint
             return
         with dynamodb_client(endpoint, region()) as client:
-            _refuse_tables(client, other)
+            tables = _tables(client)
+        if tables:
+            raise UsageError(
+                f"the DynamoDB at {other.url} has tables ({', '.join(tables)}), and tests want an "
+                "empty one: start one for tests, and run them in one process; or unset "
+                "AWS_ENDPOINT_URL_DYNAMODB: each test then has the embedded engine for itself"
+            )
         try:
             yield endpoint
         finally:
@@ -41,12 +47,3 @@ def empty_dynamodb(home: Home) -> Iterator[str]:
 def _tables(client: "DynamoDBClient") -> list[str]:
     pages = client.get_paginator("list_tables").paginate()
     return [name for page in pages for name in page["TableNames"] if name != TABLE]
-
-
-def _refuse_tables(client: "DynamoDBClient", other: KeptBy) -> None:
-    if tables := _tables(client):
-        raise UsageError(
-            f"the DynamoDB at {other.url} has tables ({', '.join(tables)}), and tests want an "
-            "empty one: start one for tests, and run them in one process; or unset "
-            "AWS_ENDPOINT_URL_DYNAMODB: each test then has the embedded engine for itself"
-        )

@@ -36,9 +36,13 @@ class JvmState:
         jvm = self._jvm
         jvm.org.apache.hadoop.fs.FileSystem.closeAll()
         self._settings = self._scala.conf().toDebugString()
+        # Those of Hadoop that live as long as the JVM.
+        configurations = [self._context._jsc.hadoopConfiguration(), self._static]
+        for conf in configurations:
+            conf.size()  # which loads it, if nobody has asked it
         self._hadoop = [
             (field, conf, _copy(field.get(conf)))
-            for conf in self._configurations()
+            for conf in configurations
             for field in self._fields
         ]
         self._properties = jvm.java.lang.System.getProperties().clone()
@@ -63,18 +67,7 @@ class JvmState:
         for field, conf, kept in self._hadoop:
             field.set(conf, kept)
         self._restore_settings()
-        self._restore_defaults()
-        if self._log_level() != self._level:
-            jvm.org.apache.logging.log4j.LogManager.getContext(False).reconfigure()
-        for number in self._cached() - self._cached_before:
-            scala.unpersistRDD(number, True)
-        scala.clearJobGroup()
-        scala.setLocalProperties(jvm.java.util.Properties())
-        self._remove_listeners()
-
-    def _restore_defaults(self) -> None:
-        """Restore the state of the JVM outside Spark."""
-        jvm = self._jvm
+        # The state of the JVM outside Spark.
         if not jvm.java.lang.System.getProperties().equals(self._properties):
             jvm.java.lang.System.setProperties(self._properties)
         if not jvm.java.util.TimeZone.getDefault().equals(self._zone):
@@ -83,6 +76,13 @@ class JvmState:
             jvm.java.util.Locale.setDefault(self._locale)
         for name, stream in zip(("setOut", "setErr"), self._streams, strict=True):
             getattr(jvm.java.lang.System, name)(stream)
+        if self._log_level() != self._level:
+            jvm.org.apache.logging.log4j.LogManager.getContext(False).reconfigure()
+        for number in self._cached() - self._cached_before:
+            scala.unpersistRDD(number, True)
+        scala.clearJobGroup()
+        scala.setLocalProperties(jvm.java.util.Properties())
+        self._remove_listeners()
 
     def _restore_settings(self) -> None:
         conf = self._scala.conf()
@@ -95,13 +95,6 @@ class JvmState:
         for name, value in kept.items():
             if now.get(name) != value:
                 conf.set(name, value)
-
-    def _configurations(self) -> list[Any]:
-        """Return the configurations of Hadoop that live as long as the JVM."""
-        found = [self._context._jsc.hadoopConfiguration(), self._static]
-        for conf in found:
-            conf.size()  # which loads it, if nobody has asked it
-        return found
 
     def _cached(self) -> set[int]:
         if not self._scala.getPersistentRDDs().size():

@@ -21,7 +21,15 @@ class Output:
     def __init__(self, out: Path, err: Path) -> None:
         """Open the files; nothing is sent yet."""
         self._files = {OUT: out.open("ab", buffering=0), ERR: err.open("ab", buffering=0)}
-        self._own = [_text_stream(file) for file in self._files.values()]
+        self._own: list[TextIO] = []
+        for file in self._files.values():
+            raw = io.FileIO(file.fileno(), "w", closefd=False)
+            # It writes at once, as Python's own streams do under -u.
+            self._own.append(
+                io.TextIOWrapper(
+                    raw, encoding="utf-8", errors="backslashreplace", write_through=True
+                )
+            )
         self._streams: tuple[TextIO, TextIO] = (sys.stdout, sys.stderr)
         self._saved: dict[int, int] = {}
 
@@ -63,14 +71,6 @@ class Output:
         for number, file in self._files.items():
             os.dup2(file.fileno(), number)
         sys.stdout, sys.stderr = self._own
-
-
-def _text_stream(file: io.FileIO) -> TextIO:
-    """Return a stream that writes at once, as that of an unbuffered Python."""
-    raw = io.FileIO(file.fileno(), "w", closefd=False)
-    return io.TextIOWrapper(  # unbuffered, as Python's own streams are under -u
-        raw, encoding="utf-8", errors="backslashreplace", write_through=True
-    )
 
 
 def _flush(*streams: TextIO) -> None:

@@ -77,7 +77,7 @@ class SparkEngine:
         """Return the event log of the context, once all events are in it; None if it is gone."""
         if self._session is None or not self._is_alive():
             return None
-        self._bus().waitUntilEmpty()
+        self._scala_context().listenerBus().waitUntilEmpty()
         logs = (self.folder / EVENTS_FOLDER).glob("*")
         return max(logs, key=lambda log: log.stat().st_mtime_ns, default=None)
 
@@ -142,9 +142,6 @@ class SparkEngine:
     def _scala_context(self) -> Any:
         assert self._session is not None  # noqa: S101
         return self._session.sparkContext._jsc.sc()
-
-    def _bus(self) -> Any:
-        return self._scala_context().listenerBus()
 
     def _started(self) -> SparkSession:
         from py4j import java_gateway as py4j_gateway

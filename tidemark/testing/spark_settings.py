@@ -46,16 +46,13 @@ def isolation_by_setting(name: str, value: str, *, is_of_spark: bool) -> str | N
         is_of_spark: whether Spark's core knows it, and so read it at the start of the context.
     """
     if name == "spark.master":
-        return None if value in _own_masters() else f"{name} is {value}"
+        own = ("local[*]", f"local[{os.cpu_count() or 2}]")
+        return None if value in own else f"{name} is {value}"
     if name.startswith(CONTEXT_PREFIXES):
         return f"{name} is set"
     if name == NAME or name.startswith(SESSION_PREFIXES) or not is_of_spark:
         return None
     return f"{name} is set"
-
-
-def _own_masters() -> tuple[str, ...]:
-    return ("local[*]", f"local[{os.cpu_count() or 2}]")
 
 
 def asked_of(conf: Any, shared: SparkContext) -> dict[str, str]:

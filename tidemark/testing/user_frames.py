@@ -30,7 +30,12 @@ def stop_in_own_code(call: pytest.CallInfo[Any], scripts: Iterable[str]) -> None
 def up_to_own(trace: TracebackType, scripts: set[str]) -> TracebackType | None:
     """Return a traceback without what is below the last frame of the user; None if it has none."""
     frames = _frames(trace)
-    own = [n for n, it in enumerate(frames) if _is_own(it.tb_frame.f_code.co_filename, scripts)]
+    own = []
+    for n, it in enumerate(frames):
+        name = it.tb_frame.f_code.co_filename
+        is_installed = any(Path(name).is_relative_to(one) for one in (TIDEMARK, *LIBRARIES))
+        if name in scripts or (Path(name).is_file() and not is_installed):
+            own.append(n)
     if not own:
         return None
     cut: TracebackType | None = None
@@ -45,11 +50,3 @@ def _frames(trace: TracebackType | None) -> Sequence[TracebackType]:
         found.append(trace)
         trace = trace.tb_next
     return found
-
-
-def _is_own(file: str, scripts: set[str]) -> bool:
-    """Return whether a file is the user's: a script, or one that no package manager installed."""
-    path = Path(file)
-    if file in scripts:
-        return True
-    return path.is_file() and not any(path.is_relative_to(it) for it in (TIDEMARK, *LIBRARIES))
