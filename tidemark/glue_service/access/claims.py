@@ -53,10 +53,6 @@ def read_claim(head: Head) -> Claim:
         return _url_claim(of_url)
     if not header:
         raise RefusedError(Kind.MISSING, "the request is not signed")
-    return _header_claim(header, head.headers)
-
-
-def _header_claim(header: str, headers: Mapping[str, str]) -> Claim:
     algorithm, _, rest = header.partition(" ")
     _check_algorithm(algorithm)
     words = (word.strip().partition("=") for word in rest.split(","))
@@ -64,7 +60,7 @@ def _header_claim(header: str, headers: Mapping[str, str]) -> Claim:
     for name in ("Credential", "SignedHeaders", "Signature"):
         if not fields.get(name):
             raise RefusedError(Kind.MALFORMED, f"the header Authorization has no {name}")
-    return _claim(fields, _time_of(headers), Kind.MALFORMED)
+    return _claim(fields, _time_of(head.headers), Kind.MALFORMED)
 
 
 def _url_claim(given: Mapping[str, str]) -> Claim:

@@ -21,7 +21,14 @@ class Events:
         """Open nothing yet."""
         self._log = log
         self._say = say
-        self._words = _split_command(command) if command is not None else []
+        self._words: list[str] = []
+        if command is not None:
+            try:
+                self._words = shlex.split(command)
+            except ValueError as error:
+                raise UsageError(f"--on-event {command!r} is not a command: {error}") from error
+            if not self._words:
+                raise UsageError("--on-event is empty; give a command, such as 'python notify.py'")
         self._worker = ThreadPoolExecutor(1, "on-event")
 
     def tell(self, event: dict[str, Any]) -> None:
@@ -49,13 +56,3 @@ class Events:
     def close(self) -> None:
         """Wait for the commands of reported events."""
         self._worker.shutdown()
-
-
-def _split_command(command: str) -> list[str]:
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise UsageError(f"--on-event {command!r} is not a command: {error}") from error
-    if not words:
-        raise UsageError("--on-event is empty; give a command, such as 'python notify.py'")
-    return words

@@ -73,8 +73,10 @@ class Application:
         """Answer one request, by WSGI."""
         request_id = secrets.token_hex(16)
         headers = headers_of(environ)
-        if self._pages is not None and _is_admitted_page(environ, headers):
-            return self._pages(environ, start_response)
+        if self._pages is not None and environ.get(REFUSAL) is None:
+            query = environ.get("QUERY_STRING", "")
+            if is_page(Head(environ["REQUEST_METHOD"], environ["PATH_INFO"], query, headers)):
+                return self._pages(environ, start_response)
         answer = self._reply(environ, headers, request_id)
         fields = [
             *answer.headers.items(),
@@ -162,12 +164,6 @@ class Application:
         answer = call(self._engine, service, name, query_protocol.parameters(operation, fields))
         text = query_protocol.xml_answer(operation, answer, request_id)
         return reply(200, query_protocol.CONTENT_TYPE, text)
-
-
-def _is_admitted_page(environ: Mapping[str, Any], headers: Mapping[str, str]) -> bool:
-    query = environ.get("QUERY_STRING", "")
-    head = Head(environ["REQUEST_METHOD"], environ["PATH_INFO"], query, headers)
-    return environ.get(REFUSAL) is None and is_page(head)
 
 
 def path_of(environ: Mapping[str, Any]) -> str:

@@ -47,7 +47,14 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
         Expect: 100-continue.
         """
         super().parse_header(header_plus)
-        self.repeated = _repeated(header_plus.partition(b"\r\n")[2])
+        # Headers that came several times, joined for the signature: waitress adds a space.
+        # Source:
+        # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+        found: dict[str, list[str]] = {}
+        for line in get_header_lines(header_plus.partition(b"\r\n")[2]):
+            name, _, value = line.decode("latin-1").partition(":")
+            found.setdefault(name.lower(), []).append(value.strip(" \t"))
+        self.repeated = {name: ",".join(texts) for name, texts in found.items() if len(texts) > 1}
         if not self.has_body:
             self.expect_continue = False
 
@@ -68,17 +75,6 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
         self.completed, self.expect_continue = True, False
         self._channel.is_refused = True
         return len(data)  # the rest belongs to the body
-
-
-def _repeated(lines: bytes) -> dict[str, str]:
-    """Return headers that came several times, joined for the signature: waitress adds a space."""
-    # Source:
-    # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
-    found: dict[str, list[str]] = {}
-    for line in get_header_lines(lines):
-        name, _, value = line.decode("latin-1").partition(":")
-        found.setdefault(name.lower(), []).append(value.strip(" \t"))
-    return {name: ",".join(values) for name, values in found.items() if len(values) > 1}
 
 
 class _File(ReadOnlyFileBasedBuffer):  # type: ignore[misc] # waitress has no types

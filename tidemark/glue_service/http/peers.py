@@ -49,10 +49,8 @@ def user_of(peer: str, peer_port: int, port: int, here: str | None = None) -> in
     """Return the user whose process holds the client's end of a connection; None if unknown."""
     ends = _address(peer), peer_port, _address(here or peer), port
     holder = holder_of_socket(*ends)
-    return _user_in_tables(peer, peer_port, port) if holder is None else holder.user
-
-
-def _user_in_tables(peer: str, peer_port: int, port: int) -> int | None:
+    if holder is not None:
+        return holder.user
     wanted = f"{peer_port:04X}", f"{port:04X}"
     addresses = _written(peer)
     for words in _sockets():
@@ -90,12 +88,11 @@ def _address(text: str) -> Address:
 def _written(peer: str) -> set[str]:
     """Return an address in the form of the kernel's tables, also as IPv4 within IPv6."""
     address = _address(peer)
-    forms = {address.packed}
+    forms = [address.packed]
     if address.version == 4:
-        forms.add(ipaddress.ip_address(f"::ffff:{address}").packed)
-    return {_hexadecimal(packed) for packed in forms}
-
-
-def _hexadecimal(packed: bytes) -> str:
-    words = (packed[at : at + 4] for at in range(0, len(packed), 4))
-    return "".join(f"{int.from_bytes(word, sys.byteorder):0{WORD}X}" for word in words)
+        forms.append(ipaddress.ip_address(f"::ffff:{address}").packed)
+    each = ([form[at : at + 4] for at in range(0, len(form), 4)] for form in forms)
+    return {
+        "".join(f"{int.from_bytes(word, sys.byteorder):0{WORD}X}" for word in words)
+        for words in each
+    }

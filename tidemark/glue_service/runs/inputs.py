@@ -24,17 +24,15 @@ def inputs_of(
 ) -> Inputs:
     """Return what a run finds now."""
     shipped = [uri for name in SHIPPED for uri in listed(arguments, name)]
-    return Inputs(
-        datasets={uri: folder_digest(home.existing_path(uri), uri) for uri in datasets},
-        arguments=own_arguments(arguments),
-        code={uri: _code_digest(file_at(home, uri), uri) for uri in (script, *shipped)},
-    )
-
-
-def _code_digest(path: Path, uri: str) -> str:
-    if path.is_dir():
-        return folder_digest(path, uri)
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    found = {uri: folder_digest(home.existing_path(uri), uri) for uri in datasets}
+    code = {}
+    for uri in (script, *shipped):
+        path = file_at(home, uri)
+        if path.is_dir():
+            code[uri] = folder_digest(path, uri)
+        else:
+            code[uri] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Inputs(datasets=found, arguments=own_arguments(arguments), code=code)
 
 
 def folder_digest(folder: Path, uri: str) -> str:

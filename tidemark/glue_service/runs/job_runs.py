@@ -60,7 +60,11 @@ def start_job_run(glue: LocalGlue, request: Request) -> Answer:
     arguments = request.get("Arguments")
     if arguments is None:
         arguments = run_request(glue.store, earlier.run_id).arguments if earlier else {}
-    _check_arguments(arguments)
+    size = sum(len(name.encode()) + len(value.encode()) for name, value in arguments.items())
+    if size > MAX_ARGUMENTS_BYTES:
+        raise InvalidInputError(
+            f"Arguments have {size:,} bytes; allowed: up to {MAX_ARGUMENTS_BYTES:,}"
+        )
     run_id, attempt = (new_run_id(), 0) if earlier is None else _next_attempt(glue, earlier)
     asked = RunRequest(
         run_id=run_id,
@@ -102,14 +106,6 @@ def _next_attempt(glue: LocalGlue, earlier: JobRun) -> tuple[str, int]:
     ]
     attempt = max(attempts) + 1
     return f"{first}{ATTEMPT}{attempt}", attempt
-
-
-def _check_arguments(arguments: Mapping[str, str]) -> None:
-    size = sum(len(name.encode()) + len(value.encode()) for name, value in arguments.items())
-    if size > MAX_ARGUMENTS_BYTES:
-        raise InvalidInputError(
-            f"Arguments have {size:,} bytes; allowed: up to {MAX_ARGUMENTS_BYTES:,}"
-        )
 
 
 def get_job_run(glue: LocalGlue, request: Request) -> Answer:

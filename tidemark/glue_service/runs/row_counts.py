@@ -115,16 +115,15 @@ def _script_events(
         elif _BOUND_QUERY.search(description):
             bounds.add(event["executionId"])
         execution = event.get("executionId")  # an adaptive plan has no description
-        if execution not in own and not ("sparkPlanInfo" in event and _is_header_read(event)):
+        # Spark's own query for a CSV header scans text while the script is still at ``csv`` or
+        # ``load``; a write to CSV, which has the same description, has a command at its root.
+        is_header_read = (
+            "sparkPlanInfo" in event
+            and description.startswith(("csv at ", "load at "))
+            and not event["sparkPlanInfo"]["nodeName"].startswith("Execute ")
+        )
+        if execution not in own and not is_header_read:
             yield event, execution in bounds
-
-
-def _is_header_read(event: Mapping[str, Any]) -> bool:
-    """Return whether an event is Spark's own query for a CSV header, not one of the script."""
-    # It scans text while the script is still at ``csv`` or ``load``; a write to CSV, which has the
-    # same description, has a command at its root.
-    is_at_reader = event.get("description", "").startswith(("csv at ", "load at "))
-    return is_at_reader and not event["sparkPlanInfo"]["nodeName"].startswith("Execute ")
 
 
 def _scan_metric_ids(plan: Mapping[str, Any], *, of_sources: bool) -> Iterator[int]:

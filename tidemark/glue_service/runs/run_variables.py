@@ -89,10 +89,11 @@ def spark_variables(
     delete_dead_uploads(machine.home.root / UPLOADS)
     copy_extra_files(machine.home, job, arguments, folder)
     jars = jars_of(machine.home, job, arguments, spark)
+    of_executors = variables(arguments, EXECUTOR_VARIABLES)
     settings = {
         **_committer_settings(machine, job, arguments),
         **(SPECULATION if losing else {}),
-        **_executor_variables(variables(arguments, EXECUTOR_VARIABLES)),
+        **{f"spark.executorEnv.{name}": value for name, value in of_executors.items()},
         **jar_settings(jars, arguments, spark_settings(arguments)),
     }
     catalog = catalog_settings(machine.home, arguments, settings)
@@ -140,11 +141,6 @@ def _committer_settings(
     if not is_off or not argument.is_known_by(job.glue_version):
         return {}
     return {OPTIMIZED: "false"}
-
-
-def _executor_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the Spark settings for environment variables of the executors."""
-    return {f"spark.executorEnv.{name}": value for name, value in environment.items()}
 
 
 def environment_of(

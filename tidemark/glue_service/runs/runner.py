@@ -188,21 +188,17 @@ class Runner:
             self._end(active, failed_run(active.run, str(error)))
             return
         if isinstance(started, NothingNew):
-            self._skip(active, started)
+            if active.run.state == STOPPING:
+                self._end(active, _ended_as(active.run, "STOPPED", "Job run stopped"))
+                return
+            with contextlib.suppress(TidemarkError), self._store.transaction():
+                put_checkpoint(self._store, started.checkpoint)  # without it: fewer details
+            self._end(active, started.run)
             return
         active.process = started
         notify_of_end(started, self.wake)
         if active.run.state == STOPPING:
             request_stop(active.process, "STOPPED")
-
-    def _skip(self, active: ActiveRun, found: NothingNew) -> None:
-        """Record the end of a run that was not started, because it would find nothing new."""
-        if active.run.state == STOPPING:
-            self._end(active, _ended_as(active.run, "STOPPED", "Job run stopped"))
-            return
-        with contextlib.suppress(TidemarkError), self._store.transaction():
-            put_checkpoint(self._store, found.checkpoint)  # without it, the run has fewer details
-        self._end(active, found.run)
 
     def _look_at(self, active: ActiveRun) -> None:
         self._take_process(active)
@@ -220,19 +216,23 @@ class Runner:
     def _end(self, active: ActiveRun, run: JobRun) -> None:
         """Record the final state of a run and what follows, together; retry later if that fails."""
         self._ended[run.run_id] = active, run
+        start = active.start
         try:
             found = self._found_at_end(active, run)
             with self._store.transaction():
                 run = record_end(self._store, run, found)
-                texts = warnings_of(self._store, run, active.start.job)
+                texts = warnings_of(self._store, run, start.job)
                 keep_warnings(self._store, run.run_id, texts)
-                if active.run.state != STOPPING and self._is_retried(active.start, run):
-                    retry = retry_of(active.start, run)
+                # A TIMEOUT is not retried.
+                # Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html
+                may_retry = run.state == "FAILED" and start.attempt < start.job.max_retries
+                if active.run.state != STOPPING and may_retry:
+                    retry = retry_of(start, run)
                     next_run = self._plan(retry, Counter())
                     self._record(next_run, retry)
                     live = [(next_run, retry)]
                 else:
-                    live = self.settle(self._on_end(run, active.start.request), run.run_id)
+                    live = self.settle(self._on_end(run, start.request), run.run_id)
         except TidemarkError as error:  # such as a full disk: the end must still be recorded
             self.problem = error
             self._never_started.clear()
@@ -247,10 +247,6 @@ class Runner:
         counts = active.process.counts if isinstance(active.process, JobProcess) else None
         place = (self._machine.dynamodb_endpoint, self._machine.region)
         return found_at_end(self._store, run, counts, place)
-
-    def _is_retried(self, start: Start, run: JobRun) -> bool:
-        # Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html (TIMEOUT is not retried)
-        return run.state == "FAILED" and start.attempt < start.job.max_retries
 
     def _plan(self, start: Start, counts: Counter[str]) -> JobRun:
         """Return the run for a start, given the number of runs of each job."""

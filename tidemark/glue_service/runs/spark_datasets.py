@@ -214,7 +214,8 @@ class SparkDatasets:
         whole: set[tuple[str, str]] = set()
         for (dataset, table, location), metrics in self._scans.items():
             others.setdefault((dataset, table), {}).update(_other_datasets(location, dataset))
-            if not _is_window_path(location):
+            paths = [path for path in _paths(location) if path != "..."]
+            if not paths or not all(_WINDOW.search(path) for path in paths):
                 whole.add((dataset, table))
             rows = max(updates.get(one, 0) for one in metrics)
             files = max(self._driver.get(one or -1, 0) for one in metrics.values())
@@ -304,11 +305,6 @@ def _location(path: str) -> str:
     """Return the dataset of a scanned path; for a window, the folder of all windows."""
     of_windows = _WINDOW.sub("", path)
     return table_folder(path) if of_windows == path else _folder(of_windows)
-
-
-def _is_window_path(location: str) -> bool:
-    paths = [path for path in _paths(location) if path != "..."]
-    return bool(paths) and all(_WINDOW.search(path) for path in paths)
 
 
 def _read_scan(node: Mapping[str, Any]) -> tuple[str, str, str] | None:

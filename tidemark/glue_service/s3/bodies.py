@@ -59,18 +59,15 @@ def store_body(
             for one in hashes.values():
                 one.update(block)
     if is_chunked:
-        _check_trailer(headers.get("x-amz-trailer", ""), trailers)
+        said = headers.get("x-amz-trailer", "")
+        names = [name.strip().lower() for name in said.split(",") if name.strip()]
+        if missing := [name for name in names if name not in trailers]:
+            text = f"x-amz-trailer says {said!r}, but the body has no {', '.join(missing)}"
+            raise S3Error("MalformedTrailerError", text)
     digests = {name: base64.b64encode(one.digest()).decode() for name, one in hashes.items()}
     digests[CRC32] = base64.b64encode(crc.to_bytes(4)).decode()
     _check(digests, {**headers, **trailers}, size, headers.get("x-amz-decoded-content-length"))
     return Stored(size, hashes[MD5].hexdigest())
-
-
-def _check_trailer(said: str, trailers: Mapping[str, str]) -> None:
-    names = [name.strip().lower() for name in said.split(",") if name.strip()]
-    if missing := [name for name in names if name not in trailers]:
-        text = f"x-amz-trailer says {said!r}, but the body has no {', '.join(missing)}"
-        raise S3Error("MalformedTrailerError", text)
 
 
 def _check(

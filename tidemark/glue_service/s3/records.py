@@ -72,19 +72,6 @@ def _identity(key: str, stat: os.stat_result) -> tuple[int, int]:
     return (0, 0) if key.endswith("/") else (stat.st_mtime_ns, stat.st_size)
 
 
-def _make_tables(connection: sqlite3.Connection) -> None:
-    """Create the tables, with the records of the older table, which had one per key."""
-    connection.execute(TABLE)
-    connection.execute(TAGS_TABLE)
-    if connection.execute(OLDER).fetchone() is None:
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    if connection.execute(OLDER).fetchone():  # no other thread has done it
-        connection.execute(FROM_OLDER)
-        connection.execute("DROP TABLE object")
-    connection.execute("COMMIT")
-
-
 class Records:
     """The records of all objects, in one SQLite file; used by any thread."""
 
@@ -98,7 +85,14 @@ class Records:
             found = sqlite3.connect(self._database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             found.execute("PRAGMA journal_mode = WAL")
             found.execute("PRAGMA synchronous = NORMAL")
-            _make_tables(found)
+            found.execute(TABLE)
+            found.execute(TAGS_TABLE)
+            if found.execute(OLDER).fetchone():  # the older table, which had one record per key
+                found.execute("BEGIN IMMEDIATE")
+                if found.execute(OLDER).fetchone():  # no other thread has done it
+                    found.execute(FROM_OLDER)
+                    found.execute("DROP TABLE object")
+                found.execute("COMMIT")
             self._of_thread.connection = found
         return found
 

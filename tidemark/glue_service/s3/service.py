@@ -142,11 +142,8 @@ class S3:
         name, operation = found
         answer = operation(self._lake, call)
         if name in CREATING and self._wants_created.is_set():
-            self._notify(call, name)
+            with contextlib.suppress(S3Error):  # it was deleted meanwhile
+                seen = see(self._lake, call.bucket, call.key)
+                etag = seen.record.etag
+                self._on_created(CreatedObject(call.bucket, call.key, seen.size, etag, name))
         return answer
-
-    def _notify(self, call: Call, reason: str) -> None:
-        with contextlib.suppress(S3Error):  # it was deleted meanwhile
-            seen = see(self._lake, call.bucket, call.key)
-            etag = seen.record.etag
-            self._on_created(CreatedObject(call.bucket, call.key, seen.size, etag, reason))

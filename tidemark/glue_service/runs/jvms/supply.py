@@ -93,19 +93,17 @@ def jvms_of(
     with ExitStack() as stack:
         pythons = pythons or stack.enter_context(closing(Pythons()))
         pythons.want(1, own_spark())
-        jvms = _jvms_of_others(file, java_home, say) or _open_pool(stack, home, java_home)
+        jvms = None
+        try:
+            if is_usable(file, java_home):
+                jvms = Jvms(file)
+        except ValueError as error:
+            say(f"{error}: this command does not use it")
+        jvms = jvms or _open_pool(stack, home, java_home)
         if jvms.cold_reason:
             say(f"every job run starts a JVM of its own: {jvms.cold_reason}")
         jvms.want(1)
         yield replace(jvms, pythons=pythons)
-
-
-def _jvms_of_others(file: Path, java_home: Path, say: Callable[[str], None]) -> Jvms | None:
-    try:
-        return Jvms(file) if is_usable(file, java_home) else None
-    except ValueError as error:
-        say(f"{error}: this command does not use it")
-        return None
 
 
 def is_usable(file: Path, java_home: Path) -> bool:
