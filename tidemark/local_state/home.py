@@ -89,7 +89,7 @@ class Home:
 
     Attributes:
         root: the folder.
-        copy_of: the read-only home of which it is a copy; else None.
+        copy_of: the read-only home that it was copied from; else None.
     """
 
     root: Path

@@ -1,4 +1,4 @@
-"""Glue job by which tests read a table of Iceberg: its jar is not in the session of the tests."""
+"""Glue job that reads a table of Iceberg for tests: its jar is not in the session of the tests."""
 
 import pickle
 import sys

@@ -113,6 +113,6 @@ class _Callable:
             raise
 
     class Java:
-        """The name by which Py4J offers this object to the JVM."""
+        """The name under which Py4J offers this object to the JVM."""
 
         implements = ("java.util.concurrent.Callable",)

@@ -24,7 +24,7 @@ class Snapshot:
     """A snapshot of a table, as a cursor holds it.
 
     Attributes:
-        sequence: its sequence number, by which snapshots sort.
+        sequence: its sequence number; snapshots sort by it.
         id: its id.
         table_uuid: the UUID of the table.
     """

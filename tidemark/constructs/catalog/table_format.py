@@ -1,4 +1,4 @@
-"""File formats of a table: the Hive classes by which Athena, Glue and Spark know them.
+"""File formats of a table: the Hive classes that name them to Athena, Glue and Spark.
 
 Source: https://docs.aws.amazon.com/athena/latest/ug/supported-serdes.html
 """

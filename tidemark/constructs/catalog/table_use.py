@@ -84,7 +84,7 @@ class TableUse:
 
 
 def _parts(table: str) -> tuple[str, str]:
-    """Return database and table of `database.table`, each of which may be a token."""
+    """Return database and table of `database.table`; each may be a token."""
     found = PARTS.fullmatch(table)
     assert found is not None  # noqa: S101 (it was checked)
     return found[1], found[2]

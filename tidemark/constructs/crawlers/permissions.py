@@ -35,8 +35,8 @@ def groups_of(security: str) -> str:
     """Return the log groups of crawlers with a security configuration, for a policy.
 
     Glue names the group after the role, which the role's own policy cannot name, and ends the name
-    with the security configuration, of which each pipeline creates its own. In policies a name
-    ends in `:*`.
+    with the security configuration. Each pipeline creates its own one. In policies a name ends
+    in `:*`.
     Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_LogGroup.html
     """
     return f"{LOGS}/*-{security}:*"

@@ -70,7 +70,7 @@ def connections_of(
         network: network settings of the stage.
 
     Raises:
-        JobDefinitionError: a value is not a connection, or there is none in a stage whose
+        JobDefinitionError: a value is not a connection, or the job has none in a stage whose
             jobs must be in a VPC.
     """
     if declared is None:

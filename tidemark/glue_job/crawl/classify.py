@@ -47,7 +47,7 @@ def format_of(head: bytes) -> str:
 
 
 def delimiter_of(text: str) -> str:
-    """Return the delimiter of the first lines; empty if there is none."""
+    """Return the delimiter of the first lines; empty if they have none."""
     lines = [line for line in text.splitlines()[:100] if line]
     for delimiter in DELIMITERS:
         counts = {len(row) for row in csv.reader(lines[:-1] or lines, delimiter=delimiter)}

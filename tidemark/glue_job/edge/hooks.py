@@ -18,7 +18,7 @@ from tidemark.local_state.operations import BOOKMARK, DELETE, PUT, REQUEST, with
 from tidemark.model.assembly.arguments import ENABLE
 
 SCRIPT_NAME = "script-name"  # file of a run: the name in tracebacks, for its Python workers
-# Requests of which S3 knows the effect only at the last one.
+# S3 knows the effect of these requests only at the last one.
 PARTS = ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "AbortMultipartUpload")
 READS = ("Get", "List", "Head", "Describe", "BatchGet", "TransactGet", "Query", "Scan", "Select")
 READS_OF = {"sts", "logs", "cloudwatch", "monitoring", "iam", "kms"}  # nothing of a job's state

@@ -118,7 +118,7 @@ def _unescaped(word: str) -> str:
 
 def delete_left_socket(run_folder: Path) -> None:
     """Delete the folder of the socket of a run that was killed."""
-    with contextlib.suppress(OSError):  # there is none, or the script has another file there
+    with contextlib.suppress(OSError):  # it is missing, or the script has another file there
         folder = (run_folder / PLACE).readlink()
         if folder.name.startswith(PREFIX):
             shutil.rmtree(folder, ignore_errors=True)

@@ -50,7 +50,7 @@ def offered(secret: str, ask: Callable[[str], str]) -> Any:
     """Return an object with one method, which Py4J can call only with the secret."""
 
     class Java:
-        """The name by which Py4J offers this object to the JVM."""
+        """The name under which Py4J offers this object to the JVM."""
 
         implements = ("dev.tidemark.catalog.Metastore",)
 

@@ -132,7 +132,7 @@ def write_files(
 
 
 def _direct(frame: DataFrame) -> dict[str, str]:
-    """Return the options by which an object is there when its task has written it, as on Glue."""
+    """Return the options that make an object exist when its task has written it, as on Glue."""
     conf: Any = frame.sparkSession.sparkContext._jsc.hadoopConfiguration()
     return direct_options(conf.get(PROPERTY, FOLDER))
 

@@ -18,7 +18,7 @@ TIME = "%Y%m%dT%H%M%SZ"
 HEX = re.compile(r"[0-9a-f]{64}")
 EXPIRES = re.compile(r"-?[0-9]{1,6}")
 MAX_AGE_S = 7 * 24 * 3600  # seconds; the longest expiry of a signed URL
-CLOCKS = timedelta(minutes=15)  # by which clocks may differ
+CLOCKS = timedelta(minutes=15)  # clocks may differ by that much
 QUERY_FIELDS = ("Algorithm", "Credential", "Date", "Expires", "SignedHeaders", "Signature")
 
 

@@ -26,7 +26,7 @@ VARIABLE = re.compile(r'(\w+)=(?:"([^"]*)"|([^",]*))(?:,|$)', re.ASCII)
 
 
 def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dict[str, str]:
-    """Return the arguments of one run, all of which this machine can honour."""
+    """Return the arguments of one run; this machine can honour each of them."""
     merged = overlaid(job, run_arguments)
     for name, value in merged.items():
         if not isinstance(value, str):

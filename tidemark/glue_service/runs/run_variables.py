@@ -114,7 +114,7 @@ def spark_variables(
 
 
 def _variables_of_yarn(asked: Asked, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables by which Spark finds YARN; it starts no run there without one."""
+    """Return the variables that show Spark where YARN is; it starts no run there without one."""
     names = FOR_YARN if asked.master == YARN else ()
     return {name: environment[name] for name in names if name in environment}
 

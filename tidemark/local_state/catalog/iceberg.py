@@ -61,7 +61,7 @@ def has_replaced_partitions(metadata: Mapping[str, Any], snapshots: Collection[s
 
 
 def transforms_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the transforms by which new rows of a table are partitioned, such as ``month``.
+    """Return the transforms that partition new rows of a table, such as ``month``.
 
     Example:
         >>> fields = [{"transform": "month"}, {"transform": "void"}]

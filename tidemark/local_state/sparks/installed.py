@@ -102,7 +102,7 @@ def installed_spark(glue_version: str) -> Spark | None:
 
 
 def environment_spark(pyspark: str) -> Spark | None:
-    """Return the Spark of the environment with a version of PySpark; None if there is none."""
+    """Return the Spark of the environment with a version of PySpark; None if it is missing."""
     for folder in sorted(ENVIRONMENTS.glob(f"{environment_prefix(pyspark)}*")):
         homes = list(folder.glob("lib/python3.*/site-packages/pyspark"))
         python = folder / PYTHON_OF_ENVIRONMENT  # a link to one that may be uninstalled

@@ -35,7 +35,7 @@ def pip_settings() -> dict[str, str]:
 
 
 def uv_settings(pip: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables by which uv finds packages where pip would; those that are set win."""
+    """Return the variables that let uv find packages where pip would; those that are set win."""
     settings = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip: the hashes say which one
     for option, value in pip.items():
         if option in UV_VARIABLES and value.strip():

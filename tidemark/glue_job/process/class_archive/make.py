@@ -72,7 +72,7 @@ def archivable(recorded: Iterable[str], versioned: Container[str]) -> list[str]:
     """Return the lines of a class list that can be archived.
 
     A JVM that records itself or has an agent asks for the file of an archived class again, and
-    Java 17 crashes if there is none: this leaves out the invokers that a JVM generates, and classes
+    Java 17 crashes without one: this leaves out the invokers that a JVM generates, and classes
     (``versioned``, and their lambdas) that a jar has for newer versions of Java only.
     """
     return [
