@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, Stack
@@ -96,13 +95,10 @@ def _resources(assembly: Assembly, region: str) -> Iterator[_Resource]:
                 continue
             if (stated := stated_name(resource)) is not None:
                 name = str(scope.resolve(stated))
-                yield _Resource(resource["Type"], name, stack, _stage_of(resource))
-
-
-def _stage_of(resource: Mapping[str, Any]) -> str | None:
-    tags = resource.get("Properties", {}).get("Tags", {})
-    value = tags.get(STAGE_TAG) if isinstance(tags, dict) else None
-    return value if isinstance(value, str) else None
+                tags = resource.get("Properties", {}).get("Tags", {})
+                value = tags.get(STAGE_TAG) if isinstance(tags, dict) else None
+                stage = value if isinstance(value, str) else None
+                yield _Resource(resource["Type"], name, stack, stage)
 
 
 def _environment(stacks: Iterable[Stack]) -> tuple[str | None, str | None]:

@@ -173,14 +173,9 @@ def of_port(url: str, where: str, region: str, key: Mapping[str, str]) -> Iterat
     with translated(where):
         client = partial(session.client, endpoint_url=url, config=config)
         glue = client("glue")
-        names = _names_here(glue)
+        jobs = tuple(all_of(glue.list_jobs, "JobNames"))
+        names = Names(jobs, tuple(all_of(glue.list_workflows, "Workflows")))
         yield Glue(glue, client("logs"), names, where, POLL_HERE_S, client=client)
-
-
-def _names_here(glue: Any) -> Names:
-    return Names(
-        tuple(all_of(glue.list_jobs, "JobNames")), tuple(all_of(glue.list_workflows, "Workflows"))
-    )
 
 
 def or_none(operation: Callable[..., dict[str, Any]], **request: Any) -> dict[str, Any] | None:

@@ -18,14 +18,15 @@ def with_whole_tables(
 ) -> list[Checkpoint]:
     """Return checkpoints in which what replaces partitions of a table without any replaces all."""
     return [
-        replace(one, written=tuple(_with_actual_mode(write, transforms) for write in one.written))
+        replace(
+            one,
+            written=tuple(
+                replace(it, mode=OVERWRITE) if _transforms_of(it, transforms) == () else it
+                for it in one.written
+            ),
+        )
         for one in checkpoints
     ]
-
-
-def _with_actual_mode(write: DatasetWritten, transforms: Transforms) -> DatasetWritten:
-    is_whole = _transforms_of(write, transforms) == ()
-    return replace(write, mode=OVERWRITE) if is_whole else write
 
 
 def coarse_partition(write: DatasetWritten, transforms: Transforms) -> str:

@@ -71,12 +71,14 @@ def snapshot_reads(target: Target, job: str) -> list[SnapshotRead]:
     try:
         with target.watermarks(name) as admin:
             found = list(cursors_of_job(admin, job))
-            names = _noted_tables(admin, job) if found else []
+            records = admin.run_records(job) if found else []  # the last run's first
     except WatermarksError as error:
         if isinstance(error, WatermarkTableError) and error.reason == "not_found":
             return []  # nothing has run yet
         raise TidemarkError(f"watermarks of {job}: {error}") from error
-    return reads_of(found, names, target.iceberg_metadata)
+    noted = [name for record in records for name in record.notes.get("read", ())]
+    tables = dict.fromkeys(it.removeprefix(_TABLE) for it in noted if it.startswith(_TABLE))
+    return reads_of(found, list(tables), target.iceberg_metadata)
 
 
 def cursors_of_job(admin: WatermarkAdmin, job: str) -> Iterable[Cursor]:
@@ -106,12 +108,6 @@ def _snapshot(value: object) -> Snapshot | None:
     except ValueError:  # of the library's, too
         return None
     return found
-
-
-def _noted_tables(admin: WatermarkAdmin, job: str) -> list[str]:
-    """Return the tables that runs of a job have noted that they read, the last run's first."""
-    noted = [name for record in admin.run_records(job) for name in record.notes.get("read", ())]
-    return list(dict.fromkeys(it.removeprefix(_TABLE) for it in noted if it.startswith(_TABLE)))
 
 
 def reads_of(

@@ -32,19 +32,19 @@ class Status:
 def statuses_of(target: Target, jobs: Sequence[str], runs: Sequence[Run]) -> list[Status]:
     """Return one status for each job, in their order."""
     last = {run.job: run for run in sorted(runs, key=lambda run: run.started_at)}
-    return [_status(target, name, last.get(name)) for name in jobs]
-
-
-def _status(target: Target, name: str, last_run: Run | None) -> Status:
-    definition = target.definition(name)
-    if definition is None:
-        return Status(name, is_there=False)
-    arguments = arguments_of(definition)
-    has_bookmark = arguments.get(BOOKMARK_OPTION) == ENABLE
-    return Status(
-        job=name,
-        last_run=last_run,
-        has_bookmark=has_bookmark,
-        bookmark=target.bookmark(name),
-        watermark_table=arguments.get(WATERMARK_TABLE),
-    )
+    statuses = []
+    for name in jobs:
+        definition = target.definition(name)
+        if definition is None:
+            statuses.append(Status(name, is_there=False))
+            continue
+        arguments = arguments_of(definition)
+        status = Status(
+            job=name,
+            last_run=last.get(name),
+            has_bookmark=arguments.get(BOOKMARK_OPTION) == ENABLE,
+            bookmark=target.bookmark(name),
+            watermark_table=arguments.get(WATERMARK_TABLE),
+        )
+        statuses.append(status)
+    return statuses

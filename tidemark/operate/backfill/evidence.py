@@ -61,18 +61,14 @@ class Facts:
             if self.job.has_bookmark and filled_range(checkpoint.arguments):
                 continue  # it may have opened single days
             for read in checkpoint.read:
-                if self._tells_days(read):
+                is_named = bool(read.source if self.job.has_bookmark else self.job.column)
+                is_of_days = is_named and read.dataset.startswith("s3://")
+                if read.dataset == self.job.source if self.job.source else is_of_days:
                     newest[read.dataset, read.source] = read
         found = list(newest.values())
         if self.job.source and not found:
             found = [DatasetRead(self.job.source)]
         return [(read, self._until_ms(read.source)) for read in found]
-
-    def _tells_days(self, read: DatasetRead) -> bool:
-        if self.job.source:
-            return read.dataset == self.job.source
-        is_named = bool(read.source if self.job.has_bookmark else self.job.column)
-        return is_named and read.dataset.startswith("s3://")
 
     def _until_ms(self, source: str) -> int | None:
         """Return how far a source has been read; on AWS as far as the run of the bookmark began."""

@@ -27,7 +27,11 @@ def day_of_key(key: str, column: str = "") -> date | None:
     it, one day in the name of the file: ``orders-2013-01-31.csv``.
     """
     folder, _, name = key.rpartition("/")
-    return _day_of_folder(f"{folder}/", column) or (None if column else _day_of_name(name))
+    day = _day_of_folder(f"{folder}/", column)
+    if day or column:
+        return day
+    named = {_date(*groups) for groups in _IN_NAME.findall(name)}
+    return named.pop() if len(named) == 1 else None
 
 
 @lru_cache(maxsize=10_000)
@@ -46,11 +50,6 @@ def _day_of_folder(folder: str, column: str) -> date | None:
         return _date(*three)
     plain = _PLAIN.search(folder)
     return _date(*plain.groups()) if plain else None
-
-
-def _day_of_name(name: str) -> date | None:
-    named = {_date(*groups) for groups in _IN_NAME.findall(name)}
-    return named.pop() if len(named) == 1 else None
 
 
 def folders_of(

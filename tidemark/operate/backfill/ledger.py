@@ -129,9 +129,17 @@ def ledger(asked: Range, evidence: Evidence) -> list[Interval]:
     """Return the intervals that an asked range consists of, in order, none like the one before."""
     found: list[Interval] = []
     edges = sorted(_edges(asked, evidence))
-    folders_at = _folders_at(edges, evidence.folders)
+    folders_at: dict[int, list[Folder]] = {edge: [] for edge in edges}  # before the next edge
+    for folder in evidence.folders:
+        begin, end = (bisect_left(edges, it) for it in (folder.range.low, folder.range.high))
+        for edge in edges[begin:end]:
+            folders_at[edge].append(folder)
     for low, high in pairwise(edges):
-        it = _interval(Range(low, high), folders_at[low], evidence)
+        between, folders = Range(low, high), folders_at[low]
+        state = _state(between, folders, evidence)
+        is_empty = evidence.is_listed and not folders
+        is_ahead = state in TO_RUN and not is_empty and any(map(between.common, evidence.ahead))
+        it = Interval(between, state, is_empty, is_ahead)
         if found and replace(found[-1], range=it.range) == it:
             found[-1] = replace(it, range=Range(found[-1].range.low, high))
         else:
@@ -146,24 +154,6 @@ def _edges(asked: Range, evidence: Evidence) -> set[int]:
     points = {point for it in ranges for point in (it.low, it.high)}
     points |= {point for it in evidence.loaded for point in (it.low, it.high) if point is not None}
     return {asked.low, asked.high} | {it for it in points if asked.low < it < asked.high}
-
-
-def _folders_at(edges: Sequence[int], folders: Iterable[Folder]) -> dict[int, list[Folder]]:
-    """Return, by each edge, the folders of what lies between it and the next one."""
-    found: dict[int, list[Folder]] = {edge: [] for edge in edges}
-    for folder in folders:
-        begin, end = (bisect_left(edges, it) for it in (folder.range.low, folder.range.high))
-        for edge in edges[begin:end]:
-            found[edge].append(folder)
-    return found
-
-
-def _interval(between: Range, folders: Sequence[Folder], evidence: Evidence) -> Interval:
-    """Return the state of the points between two edges."""
-    is_empty = evidence.is_listed and not folders
-    state = _state(between, folders, evidence)
-    is_ahead = state in TO_RUN and not is_empty and any(map(between.common, evidence.ahead))
-    return Interval(between, state, is_empty, is_ahead)
 
 
 def _state(between: Range, folders: Sequence[Folder], evidence: Evidence) -> State:

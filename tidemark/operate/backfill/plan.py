@@ -1,7 +1,7 @@
 """The plan of a backfill: the ranges of its job runs, and their effect on existing rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tidemark.model.checkpoints.checkpoint import (
     APPEND,
@@ -82,20 +82,16 @@ def targets_of(
     checkpoints: Iterable[Checkpoint], transforms: Transforms = no_transforms
 ) -> Targets:
     """Return the targets in the checkpoints of a job, and how tables of Iceberg are partitioned."""
-    targets = _targets_of(with_whole_tables(checkpoints, transforms))
-    coarse = {it.dataset: coarse_partition(it, transforms) for it in targets.filled}
-    return replace(targets, coarse={name: by for name, by in coarse.items() if by})
-
-
-def _targets_of(checkpoints: Iterable[Checkpoint]) -> Targets:
     newest: dict[bool, Checkpoint] = {}
-    for it in sorted(checkpoints, key=lambda it: it.committed_at_ms):
-        if it.written:
-            newest[filled_range(it.arguments) is not None] = it
+    checkpoints = with_whole_tables(checkpoints, transforms)
+    for one in sorted(checkpoints, key=lambda it: it.committed_at_ms):
+        if one.written:
+            newest[filled_range(one.arguments) is not None] = one
     following = newest[False].written if False in newest else ()
-    if True not in newest:
-        return Targets(following, following)
-    return Targets(newest[True].written, following, is_known=True)
+    filled = newest[True].written if True in newest else following
+    coarse = {it.dataset: coarse_partition(it, transforms) for it in filled}
+    coarse_only = {name: by for name, by in coarse.items() if by}
+    return Targets(filled, following, True in newest, coarse_only)
 
 
 def plan(

@@ -1,6 +1,6 @@
 """Turns what the experiments have left into findings: rows, verdicts and causes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
@@ -39,7 +39,11 @@ def compared(
         unlike = {one.target: one for of_one in rows for one in of_one if one.problem}
         rows, _ = ask(well, None, _outcomes(others), wish, by_time)
         rows = [[unlike.get(one.target, one) for one in of_one] for of_one in rows]
-        found = _better(found, _findings(bench, wish, others, rows))
+        again = _findings(bench, wish, others, rows)
+        for name in found.keys() & again.keys():  # two of one experiment: the better one
+            pair = (again[name], found[name])
+            again[name] = max(pair, key=lambda one: WORST.index(one.verdict))
+        found |= again
     return _with_plain_causes(list(found.values())), by_time
 
 
@@ -70,12 +74,6 @@ def _has_noted(wanted: Wanted, outcome: Outcome) -> bool:
     return any(is_state(one) for one in of_failed[own.index(failing) :])
 
 
-def _has_written(outcome: Outcome, target: str) -> bool:
-    """Return whether the last run has changed a folder; True for targets that are none."""
-    is_folder = target.startswith("s3://")
-    return not is_folder or any(is_of(one, target) for one in read_operations(outcome.home))
-
-
 def _outcomes(done: Done) -> list[Outcome]:
     return [outcome for _, outcome in done]
 
@@ -88,14 +86,6 @@ def _findings(
         str(outcome.home.root): _finding(bench, one, outcome, of_one, wish)
         for (one, outcome), of_one in zip(done, rows, strict=True)
     }
-
-
-def _better(found: Mapping[str, Finding], others: Mapping[str, Finding]) -> dict[str, Finding]:
-    """Return all findings, the better one where there are two of one experiment."""
-    both = {**found, **others}
-    for name in found.keys() & others.keys():
-        both[name] = max(others[name], found[name], key=lambda one: WORST.index(one.verdict))
-    return both
 
 
 def _finding(
@@ -129,6 +119,7 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
     """Return the cause of a verdict on the rows of one target."""
     baseline, experiment, target = wanted.of, outcome.experiment, rows.target
     around = baseline.around(experiment, target)
+    has_changed = any(is_of(one, target) for one in read_operations(outcome.home))
     # A run that finds a target may do what the first one did not: delete it, for example.
     if experiment.kind in ("parts", "again", *ARRIVALS):
         around += [one for one in read_operations(outcome.home) if is_of(one, target)]
@@ -139,7 +130,7 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
         target,
         has_ended=bool(outcome.trials and outcome.trials[0].failure),
         has_noted=_has_noted(wanted, outcome),
-        has_written=_has_written(outcome, target),
+        has_written=has_changed or not target.startswith("s3://"),
         marks=read_first(baseline.outcome.home),
     )
     return of_types(cause, rows.types) if rows.types else cause

@@ -32,17 +32,12 @@ def linked_home(home: Home, folder: Path) -> Home:
     """
     made = Home.open(folder)
     put_databases(home, made)
-    _copy_embedded(home.root / EMBEDDED, made.root / EMBEDDED)
+    embedded, ignored = home.root / EMBEDDED, shutil.ignore_patterns(LOCKS)
+    wait_until_closed(embedded)  # these are changed in place
+    shutil.copytree(embedded, made.root / EMBEDDED, dirs_exist_ok=True, ignore=ignored)
     withhold_others(made)
     shutil.copytree(home.lake, made.lake, copy_function=_linked, dirs_exist_ok=True)
     return made
-
-
-def _copy_embedded(source: Path, target: Path) -> None:
-    """Copy embedded databases, which are changed in place, once they are closed."""
-    wait_until_closed(source)
-    ignored = shutil.ignore_patterns(LOCKS)
-    shutil.copytree(source, target, dirs_exist_ok=True, ignore=ignored)
 
 
 def put_databases(source: Home, target: Home, names: Sequence[str] = STATE_FILES) -> None:

@@ -111,18 +111,15 @@ def _two_runs(bench: Bench, threads: ThreadPoolExecutor) -> tuple[Baseline, Outc
     first, control = _run_twice(bench, threads, ("baseline", "control"))
     if first.has_written:
         return first, control.outcome, False
-    if not first.withheld and start_anew(bench.base, _jobs_run(bench, first)):
-        first, control = _run_twice(bench, threads, ("baseline-anew", "control-anew"))
+    if not first.withheld:
+        with Store(bench.base.database) as store:
+            earlier = {one.run_id for one in store.all_job_runs()}  # of the home
+        jobs = {job for run_id, job in first.jobs.items() if run_id not in earlier}
+        if start_anew(bench.base, jobs):
+            first, control = _run_twice(bench, threads, ("baseline-anew", "control-anew"))
     if not first.has_written:
         raise NotProvedError(nothing_written_reason(first))
     return first, control.outcome, True
-
-
-def _jobs_run(bench: Bench, run: Baseline) -> set[str]:
-    """Return the jobs that ran, and not those of earlier runs of the home."""
-    with Store(bench.base.database) as store:
-        earlier = {one.run_id for one in store.all_job_runs()}
-    return {job for run_id, job in run.jobs.items() if run_id not in earlier}
 
 
 def _run_twice(

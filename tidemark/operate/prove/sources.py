@@ -23,21 +23,17 @@ def sources_of(base: Home, outcome: Outcome) -> list[str]:
     folders with several files, those below for partitions and dates counted as one: a source with
     one file is taken for a table that every run reads.
     """
-    found = _bookmarked(outcome) or _newer(base, outcome, _of_large_folders(outcome))
-    # A file of a table of Iceberg does not arrive by itself: without it the table is broken.
-    of_tables = tuple(f"s3://{folder}" for folder in folders_of_tables(base))
-    kept = [uri for uri in found if not uri.startswith(of_tables)]
-    there = [uri for uri in kept if base.local_path(uri).is_file()]
-    return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
-
-
-def _bookmarked(outcome: Outcome) -> set[str]:
     found = set[str]()
     with Store(outcome.home.database) as store:
         for run in store.all_job_runs():
             if run.started_at_ms >= outcome.trials[0].began_ms:
                 found |= noted_files(Path(run.log_path).parent, is_bookmarked=True)
-    return found
+    found = found or _newer(base, outcome, _of_large_folders(outcome))
+    # A file of a table of Iceberg does not arrive by itself: without it the table is broken.
+    of_tables = tuple(f"s3://{folder}" for folder in folders_of_tables(base))
+    kept = [uri for uri in found if not uri.startswith(of_tables)]
+    there = [uri for uri in kept if base.local_path(uri).is_file()]
+    return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
 
 
 def _newer(base: Home, outcome: Outcome, uris: set[str]) -> set[str]:

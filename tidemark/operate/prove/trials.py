@@ -35,7 +35,7 @@ from tidemark.operate.prove.homes import (
 )
 from tidemark.operate.prove.items import put_watermarks
 from tidemark.operate.prove.tables import dump_tables
-from tidemark.operate.versions.targets import Files, changed_targets, files_of
+from tidemark.operate.versions.targets import changed_targets, files_of
 from tidemark.operate.versions.trial import Trial
 
 NONE_LOST = "no executor has written an object"
@@ -183,16 +183,12 @@ def _rewind(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Tria
     cleared = tuple(
         f"{target.uri}"
         for target in changed_targets(before, after)
-        if _is_only_added_to(f"{target.folder}/", before, after)
+        if all(after.get(it) == before[it] for it in before if it.startswith(f"{target.folder}/"))
     )
     for one in wanted.of.operations:
         if one.kind in (PUT, COPY) and one.places[-1].startswith(cleared):
             _clear(home.local_path(one.places[-1]), home.lake)
     return home, [bench.run(home)]
-
-
-def _is_only_added_to(folder: str, before: Files, after: Files) -> bool:
-    return all(after.get(path) == before[path] for path in before if path.startswith(folder))
 
 
 def _clear(file: Path, lake: Path) -> None:

@@ -52,7 +52,10 @@ def unknowns(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
         for effect in plan.effects:
             if effect.verdict == NOT_KNOWN:
                 found.append(f"{plan.job}: {effect.dataset}: {effect.why}")
-        found += _half_written(facts, plan)
+        if any(effect.mode in ADDING for effect in plan.effects):
+            why = half_written(facts, plan.job, _since(facts, plan))
+            if why and all(effect.why != why for effect in plan.effects):
+                found.append(f"{plan.job}: {why}")
         if not facts.checkpoints_of(plan.job):
             is_declared = bool(facts.declared_reads.get(plan.job))
             instead = ", the template does" if is_declared else ""
@@ -77,14 +80,6 @@ def _readers_elsewhere(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
     if not readers:
         return []
     return [f"what happens to other readers of rewritten data: {listed(readers)}"]
-
-
-def _half_written(facts: Facts, plan: JobPlan) -> list[str]:
-    if not any(effect.mode in ADDING for effect in plan.effects):
-        return []
-    why = half_written(facts, plan.job, _since(facts, plan))
-    is_said = any(effect.why == why for effect in plan.effects)
-    return [f"{plan.job}: {why}"] if why and not is_said else []
 
 
 def half_written(facts: Facts, job: str, since_ms: int | None) -> str:

@@ -9,6 +9,8 @@ from tidemark.operate.rewind.cut import Cut
 from tidemark.operate.rewind.datasets import is_tracked
 from tidemark.operate.rewind.facts import Facts
 
+SCANNED = "by its watermark: this is what Spark scanned to find them"
+
 
 @dataclass(frozen=True)
 class Reread:
@@ -47,7 +49,8 @@ def rereads(
         for run_id in reversed(runs):
             for read in _reads(checkpoints.get(run_id), cut, len(cuts) > 1):
                 key = (read.dataset, read.source)
-                found[key] = _added(found.get(key), read, why or _about(read))
+                about = "" if is_tracked(read) else SCANNED
+                found[key] = _added(found.get(key), read, why or about)
         if missing and not any(r for r in runs if r in checkpoints):
             found[cut.track.name, ""] = Reread("", cut.track.name, None, None, why)
     job = cuts[0].track.job if cuts else ""
@@ -61,10 +64,6 @@ def _unknown_reason(cut: Cut, missing: Sequence[str]) -> str:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         return f"there is no checkpoint of run {missing[0]}{more}"
     return ""
-
-
-def _about(read: DatasetRead) -> str:
-    return "" if is_tracked(read) else "by its watermark: this is what Spark scanned to find them"
 
 
 def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRead]:

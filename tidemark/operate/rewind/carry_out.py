@@ -79,13 +79,17 @@ class CarryOut:
         with self.home.alone_to_rewind():
             with self.store.transaction():
                 _check_bookmarks(self.store, steps)
-                record = record_start(
-                    self.store, asked, {"to": to, "steps": steps.to_json()}, undoes
-                )
-                filed = _filed(steps, record.rewind_id)
-                if filed != steps:
-                    record = replace(record, document={"to": to, "steps": filed.to_json()})
-                    _put_document(self.store, record)
+                document = {"to": to, "steps": steps.to_json()}
+                record = record_start(self.store, asked, document, undoes)
+                folder = Path(CLEARED, str(record.rewind_id))  # for what goes away
+                files = tuple((from_, at or str(folder / from_)) for from_, at in steps.files)
+                if files != steps.files:
+                    document = {"to": to, "steps": replace(steps, files=files).to_json()}
+                    record = replace(record, document=document)
+                    self.store.query(
+                        "UPDATE rewind SET document = ? WHERE rewind_id = ? AND state = ?",
+                        (json.dumps(document), record.rewind_id, BEGUN),
+                    )
             return self._finish(record, asked.at_ms)
 
     def finish(self, record: RewindRecord, at_ms: int) -> RewindRecord:
@@ -186,19 +190,6 @@ def _check_bookmarks(store: Store, steps: Steps) -> None:
                 f"at {step.expected} as when it was planned: a run has committed since, or "
                 "somebody has set it; nothing was changed: plan it again"
             )
-
-
-def _filed(steps: Steps, rewind_id: int) -> Steps:
-    """Return the steps with a folder of this rewind for what goes away."""
-    pairs = [(from_, to or str(Path(CLEARED, str(rewind_id), from_))) for from_, to in steps.files]
-    return replace(steps, files=tuple(pairs))
-
-
-def _put_document(store: Store, record: RewindRecord) -> None:
-    store.query(
-        "UPDATE rewind SET document = ? WHERE rewind_id = ? AND state = ?",
-        (json.dumps(record.document), record.rewind_id, BEGUN),
-    )
 
 
 def _move(home: Home, from_: str, to: str) -> None:

@@ -27,7 +27,13 @@ def files_to_clear(facts: Facts, clear: Clear, files: Sequence[FileSeen]) -> lis
     by_run = {one.run_id: one for one in facts.checkpoints_of(clear.job)}
     data = [one for one in files if not one.uri.rpartition("/")[2].startswith(HIDDEN)]
     if clear.mode == WINDOW:
-        return _of_windows(clear, [by_run[run_id] for run_id in clear.runs], data)
+        windows = [it for run in clear.runs for of in by_run[run].watermarks for it in of.windows]
+        if not windows:
+            raise not_provable(
+                clear, "no checkpoint of these runs names the windows that they wrote"
+            )
+        folders = {f"/window={window['window_id']}/" for window in windows}  # of no other window
+        return [one.uri for one in data if any(folder in one.uri for folder in folders)]
     found: list[str] = []
     for run_id in clear.runs:
         found += _of_run(facts, clear, by_run[run_id], data)
@@ -44,21 +50,6 @@ def snapshots_to_clear(facts: Facts, clear: Clear) -> list[str]:
                 raise not_provable(clear, f"which snapshots run {one.run_id} made is not known")
             found += written.snapshots
     return found
-
-
-def _of_windows(
-    clear: Clear, checkpoints: Sequence[Checkpoint], files: Sequence[FileSeen]
-) -> list[str]:
-    """Return the files in the folders of windows; no other window has the same id."""
-    ids = {
-        f"/window={window['window_id']}/"
-        for one in checkpoints
-        for move in one.watermarks
-        for window in move.windows
-    }
-    if not ids:
-        raise not_provable(clear, "no checkpoint of these runs names the windows that they wrote")
-    return [one.uri for one in files if any(folder in one.uri for folder in ids)]
 
 
 def _of_run(facts: Facts, clear: Clear, one: Checkpoint, files: Sequence[FileSeen]) -> list[str]:

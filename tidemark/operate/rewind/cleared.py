@@ -31,8 +31,13 @@ def cleared_here(store: Store) -> list[Cleared]:
     for record in standing(rewinds(store)):
         steps = Steps.from_json(record.document["steps"])
         if record.undoes is None and (steps.files or steps.tables):
+            after = []  # the jobs of the steps, and the run after which each of their states holds
+            for bookmark in steps.bookmarks:
+                kept = bookmark_of_version(store, bookmark.job, bookmark.version)
+                after.append((bookmark.job, kept.run_id or "" if kept else ""))
+            after += [(watermark.job, watermark.to_run) for watermark in steps.watermarks]
             moments = dict[str, int]()
-            for job, run_id in _positions(store, steps):
+            for job, run_id in after:
                 checkpoint = checkpoint_of_run(store, run_id) if run_id else None
                 at_ms = checkpoint.committed_at_ms if checkpoint else 0
                 moments[job] = min(at_ms, moments.get(job, at_ms))
@@ -48,12 +53,3 @@ def standing(records: Iterable[RewindRecord]) -> Iterator[RewindRecord]:
             if one.undoes is not None:
                 undone.add(one.undoes)
             yield one
-
-
-def _positions(store: Store, steps: Steps) -> Iterator[tuple[str, str]]:
-    """Yield the jobs of the steps, and the run after which each of their states holds."""
-    for bookmark in steps.bookmarks:
-        kept = bookmark_of_version(store, bookmark.job, bookmark.version)
-        yield bookmark.job, kept.run_id or "" if kept else ""
-    for watermark in steps.watermarks:
-        yield watermark.job, watermark.to_run

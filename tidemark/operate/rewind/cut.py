@@ -151,16 +151,13 @@ def _before(cut: Cut, bound: int | None) -> Cut:
     if kept:
         return replace(cut, to=kept[0], undone=now[: now.index(kept[0])])
     if not _reaches_back(cut.track):
+        oldest = f"run {now[-1].run_id}" if now else "its first run"
         raise UsageError(
             f"the history of the {cut.track.name} of {cut.track.job} does not reach back to before "
-            f"{_oldest(now)}: it cannot go along; leave out --with-downstream, or rewind it --to "
+            f"{oldest}: it cannot go along; leave out --with-downstream, or rewind it --to "
             "beginning by itself"
         )
     return replace(cut, to=None, undone=now)
-
-
-def _oldest(moves: Sequence[Move]) -> str:
-    return f"run {moves[-1].run_id}" if moves else "its first run"
 
 
 def _bound(

@@ -73,7 +73,13 @@ def datasets_of(facts: Facts) -> Datasets:
     jobs = facts.jobs
     read, written = last_datasets(jobs, facts.checkpoints)
     for job in jobs:
-        read[job] = read[job] or _declared_reads(facts, job)
+        # One with a bookmark is taken to read by that.
+        tracks = facts.tracks_of(job)
+        position: Position | None = {"kind": "keys", "values": {}} if tracks else None
+        if any(track.is_bookmark for track in tracks):
+            position = {"kind": "files"}
+        reads = facts.declared_reads.get(job, ())
+        read[job] = read[job] or [DatasetRead(uri, after=position) for uri in reads]
         writes = facts.declared_writes.get(job, ())
         written[job] = written[job] or [DatasetWritten(uri) for uri in writes]
     return joined(read, written)
@@ -83,7 +89,12 @@ def last_datasets(
     jobs: Iterable[str], checkpoints: Sequence[Checkpoint]
 ) -> tuple[dict[str, list[DatasetRead]], dict[str, list[DatasetWritten]]]:
     """Return what each job reads and writes, by its checkpoints."""
-    checkpoints = _of_next_runs(checkpoints)
+    incremental = {one.job_name for one in checkpoints if not is_filling(one.arguments)}
+    checkpoints = [
+        one
+        for one in checkpoints
+        if one.job_name not in incremental or not is_filling(one.arguments)
+    ]
     by_watermark = {one.job_name for one in checkpoints if one.watermarks}
     by_snapshots = {one.job_name for one in checkpoints if reads_by_snapshots(one)}
     read: dict[str, dict[tuple[str, str], DatasetRead]] = {job: {} for job in jobs}
@@ -116,24 +127,6 @@ def joined(
         if meets(w, r)
     ]
     return Datasets(read, written, flows)
-
-
-def _declared_reads(facts: Facts, job: str) -> list[DatasetRead]:
-    """Return the reads of a job in the template; one with a bookmark is taken to read by that."""
-    tracks = facts.tracks_of(job)
-    position: Position | None = {"kind": "keys", "values": {}} if tracks else None
-    if any(track.is_bookmark for track in tracks):
-        position = {"kind": "files"}
-    return [DatasetRead(uri, after=position) for uri in facts.declared_reads.get(job, ())]
-
-
-def _of_next_runs(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
-    incremental = {one.job_name for one in checkpoints if not is_filling(one.arguments)}
-    return [
-        one
-        for one in checkpoints
-        if one.job_name not in incremental or not is_filling(one.arguments)
-    ]
 
 
 def _with_positions(

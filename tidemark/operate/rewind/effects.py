@@ -119,7 +119,10 @@ def _effect(
     changed = [(flow, effect) for flow in datasets.into(job) if (effect := _of(found, flow))]
     again = [flow for flow, effect in changed if effect.is_written]
     sees_all = is_rewound or job in settings.new_to
-    reads_itself = _reads_itself(target, datasets.read[job])
+    # It computes the target from its own earlier output and new rows.
+    reads_itself = target.mode in (OVERWRITE, PARTITIONS) and any(
+        meets(target, read) for read in datasets.read[job]
+    )
     if (is_rewound or again) and not reads_itself and _holds_one_run(target, datasets.read[job]):
         why = "all of it is what one run has read: rows of other runs are gone, as they always were"
         own = Effect(target.dataset, target.mode, NOT_KNOWN, why)
@@ -130,7 +133,8 @@ def _effect(
     elif is_rewound:
         own = _as_committed(settings, job, _rewound(settings, job, target))
     elif again:
-        own = _target_effect(settings, target, again)
+        read_again = [_read_again(settings, target, flow) for flow in again]
+        own = max(read_again, key=lambda one: _ORDER.index(one.verdict))
     else:
         own = Effect(target.dataset, target.mode, RIGHT, "", is_written=False)
     wrong = [
@@ -155,12 +159,6 @@ def _holds_one_run(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool
     whole = {read.dataset for read in reads if not is_tracked(read)}
     only_new = any(is_tracked(read) and read.dataset not in whole for read in reads)
     return target.mode == OVERWRITE and only_new
-
-
-def _reads_itself(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool:
-    """Return whether a job computes a target from its own earlier output and new rows."""
-    replaces = target.mode in (OVERWRITE, PARTITIONS)
-    return replaces and any(meets(target, read) for read in reads)
 
 
 def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
@@ -217,11 +215,6 @@ def _as_committed(settings: _Settings, job: str, own: Effect) -> Effect:
         return replace(own, committed=RIGHT)
     why = "undone windows no longer count, and all its readers read committed windows"
     return Effect(own.dataset, own.mode, RIGHT, why)
-
-
-def _target_effect(settings: _Settings, target: DatasetWritten, flows: list[Flow]) -> Effect:
-    found = [_read_again(settings, target, flow) for flow in flows]
-    return max(found, key=lambda one: _ORDER.index(one.verdict))
 
 
 def _read_again(settings: _Settings, target: DatasetWritten, flow: Flow) -> Effect:

@@ -88,18 +88,14 @@ def _reading_again(
     # The undone runs of the others have found nothing, no backfill has written since, and no
     # upstream job that goes back gives them anything.
     undone = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
-    return [
-        job
-        for job in undone
-        if job in filled
-        or any(flow.writer in undone for flow in datasets.into(job))
-        or not _has_found_nothing(facts, [cut for cut in found if cut.track.job == job])
-    ]
-
-
-def _has_found_nothing(facts: Facts, own: Sequence[Cut]) -> bool:
-    job = own[0].track.job
-    return not half_written(facts, job, _since(own)[job]) and _have_read_nothing(facts, own)
+    again = []
+    for job in undone:
+        own = [cut for cut in found if cut.track.job == job]
+        is_given = any(flow.writer in undone for flow in datasets.into(job))
+        has_found = half_written(facts, job, _since(own)[job]) or not _have_read_nothing(facts, own)
+        if job in filled or is_given or has_found:
+            again.append(job)
+    return again
 
 
 def _doubtful(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
@@ -183,7 +179,14 @@ def _rewritten(
     facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
 ) -> dict[tuple[str, str], str]:
     """Return why it is not known how much of a dataset a job finds, by dataset and reader."""
-    found = _after_uncommitted(facts, datasets)
+    found = {
+        (read.dataset, reader): f"{job} has never committed: what it has left is unknown"
+        for start in facts.starts
+        for job in start.after
+        if facts.runs_of(job) and not facts.checkpoints_of(job)
+        for reader in start.jobs
+        for read in datasets.read.get(reader, ())
+    }
     for flow in datasets.flows:
         key = (flow.read.dataset, flow.reader)
         if flow.written.mode in REPLACING:
@@ -194,18 +197,6 @@ def _rewritten(
             key = (flow.read.dataset, flow.reader)
             found[key] = f"{flow.writer} writes there first: how much is known only then"
     return found
-
-
-def _after_uncommitted(facts: Facts, datasets: Datasets) -> dict[tuple[str, str], str]:
-    """Return why it is not known what jobs find that follow one which has run and not committed."""
-    return {
-        (read.dataset, reader): f"{job} has never committed: what it has left is unknown"
-        for start in facts.starts
-        for job in start.after
-        if facts.runs_of(job) and not facts.checkpoints_of(job)
-        for reader in start.jobs
-        for read in datasets.read.get(reader, ())
-    }
 
 
 def _new_to(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> list[str]:

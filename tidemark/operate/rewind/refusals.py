@@ -24,37 +24,28 @@ def check_request(facts: Facts, jobs: Sequence[str], to: RewindTo) -> None:
     if to.at_ms is not None and to.at_ms > facts.now_ms:
         raise UsageError(f"--to {to.text} is in the future; give a past moment, or a run")
     if to.run_id:
-        _check_run(facts, jobs, to.run_id)
+        run = facts.run(to.run_id)
+        moved = (
+            track.job for track in facts.tracks for it in track.moves if it.run_id == to.run_id
+        )
+        job = run.job if run else next(moved, None)
+        if job is not None and job not in jobs:
+            raise UsageError(
+                f"run {to.run_id} is of job {job}, not of {listed(jobs)}; name a run of one of "
+                f"these jobs, or rewind {job} --with-downstream"
+            )
     check_none_in_flight((run.job, run.run_id) for run in facts.in_flight)
 
 
 def check_jobs(facts: Facts, jobs: Sequence[str]) -> None:
     """Refuse jobs that the app does not have."""
     for job in jobs:
-        _check_job(facts, job)
-
-
-def _check_job(facts: Facts, job: str) -> None:
-    if job not in facts.jobs and job in facts.others:
-        raise UsageError(
-            f"job {job} is of {facts.others[job]}, not of this app; go to the folder of that app, "
-            "or name it with --app"
-        )
-    known("job", job, facts.jobs)
-
-
-def _check_run(facts: Facts, jobs: Sequence[str], run_id: str) -> None:
-    run = facts.run(run_id)
-    job = (
-        run.job
-        if run
-        else next((t.job for t in facts.tracks for m in t.moves if m.run_id == run_id), None)
-    )
-    if job is not None and job not in jobs:
-        raise UsageError(
-            f"run {run_id} is of job {job}, not of {listed(jobs)}; name a run of one of these "
-            f"jobs, or rewind {job} --with-downstream"
-        )
+        if job not in facts.jobs and job in facts.others:
+            raise UsageError(
+                f"job {job} is of {facts.others[job]}, not of this app; go to the folder of that "
+                "app, or name it with --app"
+            )
+        known("job", job, facts.jobs)
 
 
 def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:

@@ -24,23 +24,20 @@ def undo(work: CarryOut, rewind_id: int | None, asked: Asked) -> RewindRecord:
     record = record_to_undo(records, rewind_id)
     if record.state == BEGUN:
         return work.take_back(record)
-    steps = _as_of_now(Steps.from_json(record.document["steps"]).backwards(), record, records)
-    _check_not_run_since(work.store, record, steps)
-    return work.do(steps, asked, f"before rewind {record.rewind_id}", undoes=record.rewind_id)
-
-
-def _as_of_now(steps: Steps, record: RewindRecord, records: Sequence[RewindRecord]) -> Steps:
-    """Return the steps with the versions that hold now; later rewinds and undoings count up."""
     later = [one for one in reversed(records) if one.rewind_id > record.rewind_id]
-    return replace(
-        steps,
+    back = Steps.from_json(record.document["steps"]).backwards()
+    # The versions are those that hold now: later rewinds and undoings count up.
+    steps = replace(
+        back,
         bookmarks=tuple(
-            replace(step, expected=_version_now(step, record, later)) for step in steps.bookmarks
+            replace(step, expected=_version_now(step, record, later)) for step in back.bookmarks
         ),
         watermarks=tuple(
-            replace(step, expected=_version_now(step, record, later)) for step in steps.watermarks
+            replace(step, expected=_version_now(step, record, later)) for step in back.watermarks
         ),
     )
+    _check_not_run_since(work.store, record, steps)
+    return work.do(steps, asked, f"before rewind {record.rewind_id}", undoes=record.rewind_id)
 
 
 def _version_now(

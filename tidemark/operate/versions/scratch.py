@@ -22,7 +22,10 @@ def scratch_of(home: Home, kept: Path | None = None) -> Iterator[Path]:
         kept.mkdir(parents=True)
         yield kept.absolute()
         return
-    _delete_left(home)
+    for file in home.root.glob(f"{PREFIX}*/{LOCK}"):
+        with suppress(OSError), file.open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _delete(file.parent)
     folder = Path(tempfile.mkdtemp(dir=home.root, prefix=PREFIX))
     try:
         with (folder / f".{LOCK}").open("w") as lock:
@@ -31,13 +34,6 @@ def scratch_of(home: Home, kept: Path | None = None) -> Iterator[Path]:
             yield folder
     finally:
         _delete(folder)
-
-
-def _delete_left(home: Home) -> None:
-    for file in home.root.glob(f"{PREFIX}*/{LOCK}"):
-        with suppress(OSError), file.open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _delete(file.parent)
 
 
 def _delete(folder: Path) -> None:

@@ -85,20 +85,15 @@ def changed_targets(before: Files, *after: Files) -> list[ComparedTarget]:
 
 def target_of(path: str) -> ComparedTarget:
     """Return the target that a file of a lake belongs to."""
-    return ComparedTarget(_dataset(path), _format(path))
+    parts = path.split("/")[:-1]
+    while len(parts) > 1 and PARTITION.fullmatch(parts[-1]):
+        parts.pop()
+    return ComparedTarget("/".join(parts), _format(path))
 
 
 def _checkpoints(files: Files) -> set[str]:
     found = {path.rpartition("/offsets/")[0] for path in files if "/offsets/" in path}
     return {folder for folder in found if f"{folder}/metadata" in files}
-
-
-def _dataset(path: str) -> str:
-    """Return the folder of a file, without the folders of partitions."""
-    parts = path.split("/")[:-1]
-    while len(parts) > 1 and PARTITION.fullmatch(parts[-1]):
-        parts.pop()
-    return "/".join(parts)
 
 
 def _format(path: str) -> str:
