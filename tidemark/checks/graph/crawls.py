@@ -63,23 +63,21 @@ def _of_declared(crawler: GraphJob, graph: Graph) -> Iterator[Problem]:
         # The rule of nested tables reports other folders in that of a table.
         found = [uri for uri in found if is_partition(relative(uri, location))]
         if found:
+            if is_same(found[0], location):
+                does = f"makes a table of {location}"
+            elif relative(found[0], location):
+                does = f"makes a table of {found[0]}, a part of the data in {location},"
+            else:
+                does = f"crawls {found[0]} and makes a table of {location}, below it,"
             yield Problem(
                 "crawled-and-declared",
                 crawler.at,
-                f"the {crawler} {_makes(found[0], location)} in the database of the table "
-                f"'{table}', which is declared for {location}",
+                f"the {crawler} {does} in the database of the table '{table}', which is declared "
+                f"for {location}",
                 f"let it bring that one up to date: CrawledTable({table!r}, data), or leave table= "
                 "of the data out; "
                 + ACKNOWLEDGE.format("crawled-and-declared").replace("job.", "crawler."),
             )
-
-
-def _makes(uri: str, location: str) -> str:
-    if is_same(uri, location):
-        return f"makes a table of {location}"
-    if relative(uri, location):
-        return f"makes a table of {uri}, a part of the data in {location},"
-    return f"crawls {uri} and makes a table of {location}, below it,"
 
 
 def _matches(pattern: str, table: str) -> bool:

@@ -67,7 +67,8 @@ def read_open_secrets(names: SymbolicNames, templates: Templates) -> Iterator[Op
                     text = _literal(value, parameters, place)
                     # An export of another stack is a string of that stack.
                     whole = "" if isinstance(value, str) else names.text(stack, value)
-                    is_shown = shows_secret(_judged_as(path), text)
+                    is_password = ALL_SECRET in path or path[-1] == CODE
+                    is_shown = shows_secret("password" if is_password else path[-1], text)
                     is_shown |= shows_secret("", _open(whole, place))
                     if is_shown and path[-1] not in excused:
                         yield OpenSecret(f"{stack}/{id_}", place.of, path[-1])
@@ -87,11 +88,6 @@ def _strings(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
             yield from _strings(item, path)
     elif value is not None:
         yield path, value
-
-
-def _judged_as(path: tuple[str, ...]) -> str:
-    """Return the name that decides whether a string is a secret."""
-    return "password" if ALL_SECRET in path or path[-1] == CODE else path[-1]
 
 
 def _literal(value: Any, parameters: Mapping[str, Any], place: _Place) -> str:

@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import islice, product
 from typing import TypeAlias
 
-from tidemark.checks.graph.model import CONDITIONAL, GraphCondition, Trigger
+from tidemark.checks.graph.model import CONDITIONAL, Trigger
 
 MAX_PATHS = 200  # of starting a job; with more, one of them is taken to be possible
 Path: TypeAlias = frozenset[tuple[str, str]]
@@ -35,7 +35,15 @@ def precede(triggers: Sequence[Trigger]) -> dict[str, frozenset[str]]:
     """Return the jobs that have ended whenever a job starts, by job."""
     before: dict[str, frozenset[str]] = {}
     for name in TopologicalSorter(_waits(triggers)).static_order():
-        starting = [_ended_at(t, before) for t in triggers if name in t.starts]
+        starting: list[frozenset[str]] = []  # for each trigger, the jobs ended when it fires
+        for trigger in (it for it in triggers if name in it.starts):
+            met = [before.get(c.name, frozenset()) | {c.name} for c in trigger.conditions]
+            if trigger.kind != CONDITIONAL or not met:
+                starting.append(frozenset())
+            elif trigger.logical == "ANY":
+                starting.append(frozenset.intersection(*met))
+            else:
+                starting.append(frozenset.union(*met))
         before[name] = frozenset.intersection(*starting) if starting else frozenset()
     return before
 
@@ -43,16 +51,6 @@ def precede(triggers: Sequence[Trigger]) -> dict[str, frozenset[str]]:
 def agree(path: Path) -> bool:
     """Return whether no job of a path ends in two states."""
     return len({name for name, _ in path}) == len(path)
-
-
-def _ended_at(trigger: Trigger, before: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the jobs that have ended whenever a trigger fires."""
-    met = [before.get(c.name, frozenset()) | {c.name} for c in trigger.conditions]
-    if trigger.kind != CONDITIONAL or not met:
-        return frozenset()
-    if trigger.logical == "ANY":
-        return frozenset.intersection(*met)
-    return frozenset.union(*met)
 
 
 def _waits(triggers: Iterable[Trigger]) -> dict[str, set[str]]:
@@ -69,7 +67,7 @@ def _paths_of(trigger: Trigger, paths: Mapping[str, set[Path]]) -> set[Path]:
     if trigger.kind != CONDITIONAL:
         return {frozenset()}
     met = [
-        {path | {(c.name, c.state)} for path in paths.get(c.name, ()) if _is_one_run(path, c)}
+        {one for path in paths.get(c.name, ()) if agree(one := path | {(c.name, c.state)})}
         for c in trigger.conditions
     ]
     if trigger.logical == "ANY":
@@ -80,10 +78,6 @@ def _paths_of(trigger: Trigger, paths: Mapping[str, set[Path]]) -> set[Path]:
             path | other for path, other in product(together, each) if agree(path | other)
         )
     return together
-
-
-def _is_one_run(path: Path, condition: GraphCondition) -> bool:
-    return agree(path | {(condition.name, condition.state)})
 
 
 def _few(paths: Iterable[Path]) -> set[Path]:

@@ -68,6 +68,7 @@ RULES: Mapping[str, str] = {
 
 def problems(graph: Graph) -> list[Problem]:
     """Return everything that is wrong with a graph, in the order of `RULES`."""
+    names = dict.fromkeys([*graph.workflows, *(trigger.workflow for trigger in graph.triggers)])
     found = [
         *_of_jobs(graph),
         *_of_crawlers(graph),
@@ -76,7 +77,7 @@ def problems(graph: Graph) -> list[Problem]:
         *(problem for timer in graph.timers for problem in problems_of_timer(graph, timer)),
         *problems_of_starts(graph),
         *_shared_triggers(graph),
-        *(problem for name in _workflow_names(graph) for problem in _of_workflow(graph, name)),
+        *(problem for name in names for problem in _of_workflow(graph, name)),
         *_secrets(graph),
         *races(graph),
         *crawls(graph),
@@ -153,11 +154,6 @@ def _shared_triggers(graph: Graph) -> Iterator[Problem]:
                 f"'{other.workflow}' as well ({other.at}); Glue allows one",
                 "give the trigger of each workflow its own name",
             )
-
-
-def _workflow_names(graph: Graph) -> list[str | None]:
-    named = [*graph.workflows, *(trigger.workflow for trigger in graph.triggers)]
-    return list(dict.fromkeys(named))
 
 
 def _of_workflow(graph: Graph, workflow: str | None) -> Iterator[Problem]:

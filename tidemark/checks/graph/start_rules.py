@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from tidemark.checks.graph.event_loops import event_loops
-from tidemark.checks.graph.model import EventRule, Graph, Problem, Timer, Trigger
+from tidemark.checks.graph.model import Graph, Problem, Timer, Trigger
 from tidemark.errors import ScheduleError
 from tidemark.model.clock import now
 from tidemark.model.schedules.schedules import FINEST_MINUTES, Schedule, first_clash
@@ -15,12 +15,30 @@ MAX_EVENTS, MAX_SECONDS = 100, 900  # of a batch
 
 def problems_of_starts(graph: Graph) -> Iterator[Problem]:
     """Yield the reasons why starts start no run, or too many."""
+    told = {rule.workflow for rule in graph.event_rules}
     for trigger in graph.triggers:
         yield from _batch(trigger)
-        if trigger.kind == EVENT and trigger.workflow is not None:
-            yield from _unheard(graph, trigger)
+        is_sent = trigger.workflow is None or trigger.workflow in told
+        if trigger.kind == EVENT and not is_sent:
+            yield Problem(
+                "event-not-sent",
+                trigger.at,
+                f"events start the workflow '{trigger.workflow}', and no rule of this stage sends "
+                "any",
+                "add an AWS::Events::Rule whose target is the workflow, or acknowledge that "
+                "another app defines it",
+                is_error=False,
+            )
     for rule in graph.event_rules:
-        yield from _undelivered(graph, rule)
+        kinds = {trigger.kind for trigger in graph.triggers_of(rule.workflow)}
+        if rule.workflow in graph.workflows and EVENT not in kinds:
+            yield Problem(
+                "event-not-heard",
+                rule.at,
+                f"the rule sends events to the workflow '{rule.workflow}', whose start trigger is "
+                "not of the type EVENT, so that they start nothing",
+                "give the workflow an EVENT start trigger, or remove the rule",
+            )
     yield from event_loops(graph)
     for workflow in graph.workflows:
         yield from _too_close([timer for timer in graph.timers if timer.workflow == workflow])
@@ -48,30 +66,6 @@ def _batch(trigger: Trigger) -> Iterator[Problem]:
             trigger.at,
             f"the trigger has an EventBatchingCondition with {', '.join(wrong)}",
             "correct EventBatchingCondition, or leave it out",
-        )
-
-
-def _unheard(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
-    if not any(rule.workflow == trigger.workflow for rule in graph.event_rules):
-        yield Problem(
-            "event-not-sent",
-            trigger.at,
-            f"events start the workflow '{trigger.workflow}', and no rule of this stage sends any",
-            "add an AWS::Events::Rule whose target is the workflow, or acknowledge that another "
-            "app defines it",
-            is_error=False,
-        )
-
-
-def _undelivered(graph: Graph, rule: EventRule) -> Iterator[Problem]:
-    kinds = {trigger.kind for trigger in graph.triggers_of(rule.workflow)}
-    if rule.workflow in graph.workflows and EVENT not in kinds:
-        yield Problem(
-            "event-not-heard",
-            rule.at,
-            f"the rule sends events to the workflow '{rule.workflow}', whose start trigger is not "
-            "of the type EVENT, so that they start nothing",
-            "give the workflow an EVENT start trigger, or remove the rule",
         )
 
 

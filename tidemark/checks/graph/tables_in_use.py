@@ -5,6 +5,7 @@ Folders have their own rules; these are for jobs that name only a table.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 
 from tidemark.checks.graph.folders import overlap
 from tidemark.checks.graph.model import Graph, GraphJob, Problem
@@ -21,9 +22,21 @@ def tables_in_use(graph: Graph) -> Iterator[Problem]:
         for table in dict.fromkeys(job.changes):
             changing[table].append(job)
     for table, writers in changing.items():
-        for number, one in enumerate(writers):
-            for other in writers[number + 1 :]:
-                yield from _both_write(table, one, other, together)
+        for one, other in combinations(writers, 2):
+            is_reported = overlap(one.writes, other.writes)  # by the rule of folders
+            if (
+                one.name != other.name
+                and not is_reported
+                and together.can_run(one.name, other.name)
+            ):
+                yield Problem(
+                    "two-writers",
+                    other.at,
+                    f"the jobs '{one.name}' and '{other.name}' can write the table '{table}' at "
+                    "the same time; one may fail at its commit, or undo the changes of the other",
+                    "let one wait for the other with after=, or give each its own table; "
+                    + ACKNOWLEDGE.format("two-writers"),
+                )
     for job in graph.jobs:
         yield from _unwaited(job, changing, together)
         yield from _without_data(job, graph)
@@ -37,21 +50,6 @@ def _own_runs(job: GraphJob) -> Iterator[Problem]:
             f"up to {job.max_concurrent_runs} runs of the job '{job.name}' can write the table "
             f"'{job.changes[0]}' at the same time; one may fail at its commit, or undo the other",
             "set max_concurrent_runs to 1; " + ACKNOWLEDGE.format("two-writers"),
-        )
-
-
-def _both_write(
-    table: str, one: GraphJob, other: GraphJob, together: Together
-) -> Iterator[Problem]:
-    is_reported = overlap(one.writes, other.writes)  # by the rule of folders
-    if one.name != other.name and not is_reported and together.can_run(one.name, other.name):
-        yield Problem(
-            "two-writers",
-            other.at,
-            f"the jobs '{one.name}' and '{other.name}' can write the table '{table}' at the same "
-            "time; one may fail at its commit, or undo the changes of the other",
-            "let one wait for the other with after=, or give each its own table; "
-            + ACKNOWLEDGE.format("two-writers"),
         )
 
 

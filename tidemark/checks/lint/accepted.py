@@ -13,13 +13,9 @@ RULE = "retry-appends"
 def accepted_lines(text: str) -> dict[int, str]:
     """Return the lines of such writes, with the reason; none of a script that does not parse."""
     try:
-        return _accepted_lines(text)
+        comments = [one for one in ignores_of(text) if RULE in one.rules and not one.mistake]
     except (SyntaxError, tokenize.TokenError):
         return {}
-
-
-def _accepted_lines(text: str) -> dict[int, str]:
-    comments = [one for one in ignores_of(text) if RULE in one.rules and not one.mistake]
     found: dict[int, str] = {}
     for call in appends_in(text):
         lines = range(call.place.line, call.place.end_line + 1)

@@ -27,30 +27,21 @@ ALWAYS_RETURNED = {
 
 def note_arguments(tree: ast.Module, names: Names, facts: Facts) -> None:
     """Note the arguments that are only tested for, other uses of sys.argv, and unknown keys."""
-    facts.mentioned = frozenset(_mentioned(tree))
-    facts.reads_argv_itself = _reads_argv_itself(tree)
-    facts.unknown_keys = sorted(_unknown_keys(tree, names), key=lambda found: found[0].line)
-
-
-def _mentioned(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        match node:
-            case ast.Constant(value=str(text)) if text.startswith("--"):
-                yield text[2:].partition("=")[0]
-
-
-def _reads_argv_itself(tree: ast.Module) -> bool:
-    """Return whether sys.argv is read but by getResolvedOptions or to look for a name."""
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    options = [it for it in constants if isinstance(it, str) and it.startswith("--")]
+    facts.mentioned = frozenset(option[2:].partition("=")[0] for option in options)
+    # What getResolvedOptions gets, or a test for a name, is no other use of sys.argv.
     known: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and is_ask(node):
             known.update(node.args[:1], (keyword.value for keyword in node.keywords))
         elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
             known.update(node.comparators)
-    return any(
+    facts.reads_argv_itself = any(
         identifier(node) == "argv" and node not in known and isinstance(node, ast.expr)
         for node in ast.walk(tree)
     )
+    facts.unknown_keys = sorted(_unknown_keys(tree, names), key=lambda found: found[0].line)
 
 
 def _unknown_keys(tree: ast.Module, names: Names) -> Iterator[tuple[Place, str]]:

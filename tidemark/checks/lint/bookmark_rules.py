@@ -28,8 +28,13 @@ def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:
     for opened in facts.opened:
         yield from _ctx(opened)
     yield from _duplicates(facts)
-    if is_promised:
-        yield from _dataframe_reader(facts)
+    has_source = facts.has_hidden_source or any(it.operator.is_source for it in facts.opened)
+    if is_promised and facts.spark_reads and not has_source:
+        text = (
+            "Spark's own readers know no bookmark and the script opens no other source: it reads "
+            "all in every run"
+        )
+        yield error("dataframe-reader", min(facts.spark_reads, key=_line), text)
 
 
 def _init(facts: Facts) -> Iterator[Finding]:
@@ -104,16 +109,6 @@ def _duplicates(facts: Facts) -> Iterator[Finding]:
             )
         else:
             yield warning("ctx-duplicate", operator.place, f"{text}: it must be unique in a job")
-
-
-def _dataframe_reader(facts: Facts) -> Iterator[Finding]:
-    has_source = any(opened.operator.is_source for opened in facts.opened)
-    if facts.spark_reads and not has_source and not facts.has_hidden_source:
-        text = (
-            "Spark's own readers know no bookmark and the script opens no other source: it reads "
-            "all in every run"
-        )
-        yield error("dataframe-reader", min(facts.spark_reads, key=_line), text)
 
 
 def _line(place: Place) -> int:

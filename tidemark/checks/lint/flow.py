@@ -158,8 +158,16 @@ class Flow:
     def _on_With(self, node: ast.With | ast.AsyncWith, point: Point) -> Point:  # noqa: N802
         for item in node.items:
             point = self.expression(item.context_expr, point)
-        if caught := _suppressed(node):
-            handler = ast.copy_location(ast.ExceptHandler(caught, None, [ast.Pass()]), node)
+        suppressed = [
+            value
+            for item in node.items
+            if isinstance(item.context_expr, ast.Call)
+            and identifier(item.context_expr.func) == "suppress"
+            for value in item.context_expr.args
+        ]
+        if suppressed:
+            exceptions = ast.Tuple(suppressed, ast.Load())
+            handler = ast.copy_location(ast.ExceptHandler(exceptions, None, [ast.Pass()]), node)
             return self._with_handlers(ast.Try(node.body, [handler], [], []), point)
         return self.block(node.body, point)
 
@@ -214,7 +222,9 @@ class Flow:
                 passed = Caught(replace(place, end_line=place.line), _touched(node, handler))
                 start = failed.each(caught(passed))
             ended = self.block(handler.body, start)
-            ends.append(ended.each(handled) if _raises(handler) else ended)
+            # One that raises on some way: others were expected, or lead to a retry.
+            raises = any(isinstance(it, ast.Raise) for it in ast.walk(handler))
+            ends.append(ended.each(handled) if raises else ended)
         return join(*ends)
 
     def reports(self, handler: ast.ExceptHandler) -> bool:
@@ -222,23 +232,6 @@ class Flow:
         return any(
             isinstance(node, ast.Return) and node.value is not None for node in ast.walk(handler)
         )
-
-
-def _suppressed(node: ast.With | ast.AsyncWith) -> ast.expr | None:
-    """Return the exceptions that ``with suppress(…)`` catches, None for another one."""
-    caught = [
-        value
-        for item in node.items
-        if isinstance(item.context_expr, ast.Call)
-        and identifier(item.context_expr.func) == "suppress"
-        for value in item.context_expr.args
-    ]
-    return ast.Tuple(caught, ast.Load()) if caught else None
-
-
-def _raises(handler: ast.ExceptHandler) -> bool:
-    """Return whether a handler raises on some way: others were expected, or lead to a retry."""
-    return any(isinstance(node, ast.Raise) for node in ast.walk(handler))
 
 
 def is_broad(handler: ast.ExceptHandler) -> bool:

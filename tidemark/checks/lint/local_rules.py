@@ -55,18 +55,11 @@ def _notes_on(node: ast.expr, names: Names, origins: dict[str, str]) -> Iterator
     origin = _origin(node, origins)
     if origin in REFUSED:
         yield str(refusal(origin.rpartition(".")[2]))
-    if (
-        isinstance(node, ast.Attribute)
-        and node.attr in CONTEXT_MEMBERS
-        and _is_context(node, names)
-    ):
-        yield str(refusal(f"{CONTEXT}.{node.attr}"))
-
-
-def _is_context(node: ast.Attribute, names: Names) -> bool:
-    name = identifier(node.value) or ""
-    plain = name.lower().replace("_", "")
-    return name in names.contexts or plain in CONTEXT_NAMES or names.class_of(node.value) == CONTEXT
+    if isinstance(node, ast.Attribute) and node.attr in CONTEXT_MEMBERS:
+        name = identifier(node.value) or ""
+        is_named = name in names.contexts or name.lower().replace("_", "") in CONTEXT_NAMES
+        if is_named or names.class_of(node.value) == CONTEXT:
+            yield str(refusal(f"{CONTEXT}.{node.attr}"))
 
 
 def _origins(tree: ast.Module) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """Reads a job script: follows it and notes the effect of its calls on bookmark and arguments."""
 
 import ast
-from collections.abc import Iterator
 
 from tidemark.checks.lint import paths
 from tidemark.checks.lint.arguments_read import note_arguments
@@ -99,7 +98,12 @@ class ScriptReader(Flow):
     def _note_unreached(self) -> None:
         """Note the calls in functions that nothing visible calls, as far as they say anything."""
         facts = self._facts
-        for call in self._hidden_calls():
+        parts = [it for it in ast.walk(self._tree) if isinstance(it, (*FUNCTION, ast.Lambda))]
+        inner = [node for part in parts if part not in self._ran for node in ast.walk(part)]
+        for call in (node for node in inner if isinstance(node, ast.Call)):
+            if call in self._seen:
+                continue
+            self._seen.add(call)
             operator = operator_of(call, self._names, self._scope)
             if operator and operator.ctx in (Ctx.LITERAL, Ctx.MISSING):
                 self._opened.setdefault((call, operator.text), Opened(operator))
@@ -109,15 +113,6 @@ class ScriptReader(Flow):
                 facts.asks.append(Ask(place_of(call), None))
             if is_spark_read(call, self._names):
                 facts.spark_reads.append(place_of(call))
-
-    def _hidden_calls(self) -> Iterator[ast.Call]:
-        """Yield the calls in functions and lambdas that were not followed."""
-        for part in ast.walk(self._tree):
-            if isinstance(part, (*FUNCTION, ast.Lambda)) and part not in self._ran:
-                for node in ast.walk(part):
-                    if isinstance(node, ast.Call) and node not in self._seen:
-                        self._seen.add(node)
-                        yield node
 
     def call(self, node: ast.Call, point: Point) -> Point:
         """Return the point after a call whose arguments are evaluated already."""
@@ -131,7 +126,11 @@ class ScriptReader(Flow):
         if is_job_call(node, "commit", self._names):
             return self._commit(node, point)
         if functions := called_functions(node, self._names):
-            return self._inline(functions, node, point)
+            ends = []
+            for function in functions:  # whichever of them it is
+                given = {**dict.fromkeys(parameters(function)), **self._arguments(function, node)}
+                ends.append(self._run(function, given, point))
+            return join(*ends)
         return self._foreign(node, self._glue(node, point))
 
     def _init(self, node: ast.Call, point: Point) -> Point:
@@ -188,14 +187,6 @@ class ScriptReader(Flow):
         if operator.is_source:
             point = point.each(paths.read)
         return Point(point.paths, point.opened | {site}, point.asked)
-
-    def _inline(self, functions: tuple[Function, ...], node: ast.Call, point: Point) -> Point:
-        """Return the point after a call of functions of the script, whichever of them it is."""
-        ends = []
-        for function in functions:
-            given = {**dict.fromkeys(parameters(function)), **self._arguments(function, node)}
-            ends.append(self._run(function, given, point))
-        return join(*ends)
 
     def _arguments(self, function: Function, node: ast.Call) -> dict[str, Value]:
         bound = bound_arguments(function, node, self._names)

@@ -23,8 +23,13 @@ def clock_lines(text: str) -> list[int]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return sorted({call.lineno for call in calls if _reads_clock(call)})
+    found = set[int]()
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        name = identifier(call.func)
+        of = identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None
+        if name == SPARK_CLOCK or name in CLOCK_CALLS.get(of or "", ()):
+            found.add(call.lineno)
+    return sorted(found)
 
 
 def clocks_of(scripts: Mapping[str, Path]) -> Iterator[str]:
@@ -32,9 +37,3 @@ def clocks_of(scripts: Mapping[str, Path]) -> Iterator[str]:
     for name, script in scripts.items():
         text = script.read_text(encoding="utf-8", errors="replace")
         yield from (f"{name} line {line}" for line in clock_lines(text))
-
-
-def _reads_clock(call: ast.Call) -> bool:
-    name = identifier(call.func)
-    of = identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None
-    return name == SPARK_CLOCK or name in CLOCK_CALLS.get(of or "", ())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tidemark.checks.script.place import Place, place_of
 from tidemark.checks.script.script_names import identifier
-from tidemark.checks.script.values import Enclosing, ScriptValues, given_to, with_arguments
+from tidemark.checks.script.values import ScriptValues, given_to, with_arguments
 from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES
 
 SETTING = "spark.sql.catalog."
@@ -167,7 +167,7 @@ def _reads(script: ScriptValues, arguments: Mapping[str, str]) -> Iterator[Read]
         has_ctx = bool({"transformation_ctx", "ctx"} & given.keys())
         for bound in script.bindings(place):
             values = {
-                key: _given_string(script, node, place, bound, arguments)
+                key: with_arguments(str(script.read(node, place, bound)), arguments)
                 for key, node in given.items()
             }
             if kind == "options":
@@ -189,13 +189,3 @@ def _kind_of_read(call: ast.Call) -> str:
         if name == f"from_{kind}" and by_reader:
             return kind
     return ""
-
-
-def _given_string(
-    script: ScriptValues,
-    node: ast.expr,
-    place: Enclosing,
-    bound: Mapping[str, object],
-    arguments: Mapping[str, str],
-) -> str:
-    return with_arguments(str(script.read(node, place, bound)), arguments)

@@ -129,9 +129,11 @@ def _ctx(call: ast.Call, position: int, names: Names, scope: Scope) -> tuple[Ctx
         return Ctx.UNKNOWN, ""
     if given is None and 0 <= position < len(call.args):
         given = call.args[position]
-    if given is None:
-        hidden = any(item.arg is None for item in call.keywords)
-        return (Ctx.UNKNOWN, "") if hidden else (Ctx.MISSING, _misspelt(call))
+    if given is None and any(item.arg is None for item in call.keywords):
+        return Ctx.UNKNOWN, ""
+    if given is None:  # or misspelt: Glue takes any keyword, and ignores it
+        keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
+        return Ctx.MISSING, next(iter(difflib.get_close_matches(CTX, keywords, 1, 0.85)), "")
     if isinstance(given, ast.Constant) and not given.value:
         return Ctx.MISSING, ""
     value = literal(given, scope)
@@ -139,12 +141,6 @@ def _ctx(call: ast.Call, position: int, names: Names, scope: Scope) -> tuple[Ctx
         return (Ctx.LITERAL, value) if value else (Ctx.MISSING, "")
     is_new = is_of_this_run(given) or bool(names.of_this_run & set(_variables(given)))
     return Ctx.NEW_EACH_RUN if is_new else Ctx.CHANGING, ast.unparse(given)
-
-
-def _misspelt(call: ast.Call) -> str:
-    """Return a keyword that was meant to be transformation_ctx: Glue takes any, and ignores it."""
-    keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
-    return next(iter(difflib.get_close_matches(CTX, keywords, 1, 0.85)), "")
 
 
 def _variables(node: ast.expr) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The meaning of the names of a script: its functions, its Job objects, its imports."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tidemark.checks.script.literals import Scope, module_constants
@@ -91,7 +91,13 @@ def names_of(tree: ast.Module) -> Names:
     binding = [node for node in ast.walk(tree) if isinstance(node, BINDING)]
 
     def holders(is_made: IsMade) -> frozenset[str]:
-        return _holders(binding, plain, is_made)
+        """Return the names of variables, attributes and parameters that hold such an object."""
+        found: set[str] = set()
+        while True:
+            more = {name for node in binding for name in _held(node, plain, is_made, found)}
+            if more <= found:
+                return frozenset(found)
+            found |= more
 
     dynamic_frames = holders(lambda value: plain.reader(value) == "create_dynamic_frame")
     data_frames = holders(lambda value: plain.reader(value) == "create_data_frame")
@@ -129,16 +135,6 @@ def _imports(tree: ast.Module) -> dict[str, str]:
             for alias in node.names:
                 found[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
     return found
-
-
-def _holders(nodes: Sequence[ast.AST], names: Names, is_made: IsMade) -> frozenset[str]:
-    """Return the names of variables, attributes and parameters that hold such an object."""
-    found: set[str] = set()
-    while True:
-        more = {name for node in nodes for name in _held(node, names, is_made, found)}
-        if more <= found:
-            return frozenset(found)
-        found |= more
 
 
 def _held(node: ast.AST, names: Names, is_made: IsMade, known: set[str]) -> Iterator[str]:
@@ -203,18 +199,13 @@ def called_functions(call: ast.Call, names: Names) -> tuple[Function, ...]:
     """Return the functions of the script that a call may run; several if methods share a name."""
     match call.func:
         case ast.Name(id=name) if name in names.classes:
-            return tuple(_method(names.classes[name], "__init__"))
+            body = names.classes[name].body
+            return tuple(it for it in body if isinstance(it, FUNCTION) and it.name == "__init__")
         case ast.Name(id=name) if name in names.functions:
             return (names.functions[name],)
         case ast.Attribute(value=owner, attr=name) if _is_instance(owner, names):
             return names.methods.get(name, ())
     return ()
-
-
-def _method(class_: ast.ClassDef, name: str) -> Iterator[Function]:
-    for function in class_.body:
-        if isinstance(function, FUNCTION) and function.name == name:
-            yield function
 
 
 def _is_instance(owner: ast.expr, names: Names) -> bool:

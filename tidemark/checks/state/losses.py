@@ -285,17 +285,14 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
 
 
 def _replacing(was: StatefulResource, now: StatefulResource) -> Iterator[str]:
+    keys = "folder" if was.type == ICEBERG_TABLE else "keys"
     for name, before, after in (
         ("type", was.type, now.type),
         ("name", was.name, now.name),
-        (_word_for_keys(was), ", ".join(was.keys), ", ".join(now.keys)),
+        (keys, ", ".join(was.keys), ", ".join(now.keys)),
     ):
         if before != after:
             yield f"its {name} was {before or 'created by AWS'} and is {after or 'created by AWS'}"
-
-
-def _word_for_keys(resource: StatefulResource) -> str:
-    return "folder" if resource.type == ICEBERG_TABLE else "keys"
 
 
 def _consequence(was: StatefulResource, now: StatefulResource) -> str:

@@ -100,9 +100,27 @@ class Manifest:
         document = {
             "about": ABOUT,
             "version": VERSION,
-            "jobs": {name: _job_json(job) for name, job in sorted(self.jobs.items())},
+            "jobs": {
+                name: {
+                    "resource": it.resource,
+                    "bookmark": it.bookmark,
+                    "watermark_table": it.watermark_table or None,
+                    **({"cursors": list(it.cursors)} if it.cursors else {}),
+                    **({"checkpoint": it.checkpoint} if it.checkpoint else {}),
+                    "sources": None
+                    if it.sources is None
+                    else [_source_json(source) for source in it.sources],
+                }
+                for name, it in sorted(self.jobs.items())
+            },
             "resources": {
-                name: _resource_json(resource) for name, resource in sorted(self.resources.items())
+                name: {
+                    "type": it.type,
+                    **({"name": it.name} if it.name else {}),
+                    **({"keys": list(it.keys)} if it.keys else {}),
+                    "retained": it.is_retained,
+                }
+                for name, it in sorted(self.resources.items())
             },
             "carry_over": list(self.carry_over),
         }
@@ -155,18 +173,6 @@ def parse_json(text: str) -> Any:
     return json.loads(text, object_pairs_hook=unique)
 
 
-def _job_json(job: JobState) -> dict[str, Any]:
-    sources = job.sources
-    return {
-        "resource": job.resource,
-        "bookmark": job.bookmark,
-        "watermark_table": job.watermark_table or None,
-        **({"cursors": list(job.cursors)} if job.cursors else {}),
-        **({"checkpoint": job.checkpoint} if job.checkpoint else {}),
-        "sources": None if sources is None else [_source_json(source) for source in sources],
-    }
-
-
 def _job(document: Mapping[str, Any]) -> JobState:
     sources: Sequence[Mapping[str, Any]] | None = document["sources"]
     return JobState(
@@ -195,15 +201,6 @@ def _source(document: Mapping[str, Any]) -> ScriptSource:
         tuple(document["places"]),
         tuple(document.get("keys", ())),
     )
-
-
-def _resource_json(resource: StatefulResource) -> dict[str, Any]:
-    return {
-        "type": resource.type,
-        **({"name": resource.name} if resource.name else {}),
-        **({"keys": list(resource.keys)} if resource.keys else {}),
-        "retained": resource.is_retained,
-    }
 
 
 def _resource(document: Mapping[str, Any]) -> StatefulResource:

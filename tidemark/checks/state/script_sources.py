@@ -56,7 +56,13 @@ def state_of_script(text: str, name: str) -> ScriptState:
     try:
         module = parsed(text, name)
         script = ScriptValues(module)
-        sources, cursors = set(_sources(script, module)), set(_cursors(script))
+        sources, cursors = set(_sources(script, module)), set[str]()
+        for call, place in script.calls:
+            given = {word.arg: word.value for word in call.keywords}
+            if identifier(call.func) in OPENS_WINDOWS and "cursor" in given:
+                for bound in script.bindings(place):
+                    names = [given[name] for name in ("source", "cursor") if name in given]
+                    cursors.add(".".join(str(script.read(it, place, bound)) for it in names))
     except RecursionError as error:
         raise UsageError(f"the script of job {name} is nested too deeply; split it") from error
     return ScriptState(tuple(sorted(sources)), tuple(sorted(cursors)))
@@ -103,13 +109,3 @@ def _source(operator: str, ctx: str, values: Mapping[str, Any]) -> ScriptSource:
 def _keys(options: Any) -> tuple[str, ...]:
     found = options.get("jobBookmarkKeys", []) if isinstance(options, dict) else []
     return tuple(map(str, found if isinstance(found, list) else [found]))
-
-
-def _cursors(script: ScriptValues) -> Iterator[str]:
-    """Yield the names of the watermarks whose windows a script opens."""
-    for call, place in script.calls:
-        given = {word.arg: word.value for word in call.keywords}
-        if identifier(call.func) in OPENS_WINDOWS and "cursor" in given:
-            for bound in script.bindings(place):
-                names = [given[name] for name in ("source", "cursor") if name in given]
-                yield ".".join(str(script.read(name, place, bound)) for name in names)

@@ -8,7 +8,6 @@ from tidemark.checks.script.values import is_certain
 from tidemark.checks.state.manifest import Manifest
 from tidemark.checks.state.plan import (
     Discard,
-    Entry,
     PlanEntry,
     RenameCtx,
     RenameJob,
@@ -66,26 +65,25 @@ def steps_of(plan: Sequence[PlanEntry], app: Manifest, *, on_aws: bool) -> list[
     """
     entries = in_order([entry.entry for entry in plan])
     renames = {e.from_job: e.to_job for e in entries if isinstance(e, RenameJob)}
-    return [step for entry in entries for step in _steps(entry, app, renames, on_aws)]
-
-
-def _steps(entry: Entry, app: Manifest, renames: dict[str, str], on_aws: bool) -> Iterator[Step]:
-    match entry:
-        case RenameJob():
-            yield from _rename_job(entry, app, final_name(entry.to_job, renames), on_aws)
-        case RenameCtx(from_ctx=ctx, to_ctx=to_ctx):
-            job = final_name(entry.job, renames)
-            if on_aws:
-                text = f"{_NO_API}: {job} reads all of {to_ctx} again"
-                yield Step(Action.NOTHING, text, job)
-            else:
-                text = f"the position of {ctx} of {job} continues under {to_ctx}"
-                yield Step(Action.RENAME_CTX, text, job, ctx=ctx, to_ctx=to_ctx)
-        case Reread():
-            yield _reread(entry, final_name(entry.job, renames), app, on_aws)
-        case Discard(job=job, ctx=ctx, resource=resource, reason=reason):
-            subject = resource or (f"{ctx} of {job}" if ctx else job)
-            yield Step(Action.NOTHING, f"{subject} is given up: {reason}", job)
+    steps: list[Step] = []
+    for entry in entries:
+        match entry:
+            case RenameJob():
+                steps += _rename_job(entry, app, final_name(entry.to_job, renames), on_aws)
+            case RenameCtx(from_ctx=ctx, to_ctx=to_ctx):
+                job = final_name(entry.job, renames)
+                if on_aws:
+                    text = f"{_NO_API}: {job} reads all of {to_ctx} again"
+                    steps.append(Step(Action.NOTHING, text, job))
+                else:
+                    text = f"the position of {ctx} of {job} continues under {to_ctx}"
+                    steps.append(Step(Action.RENAME_CTX, text, job, ctx=ctx, to_ctx=to_ctx))
+            case Reread():
+                steps.append(_reread(entry, final_name(entry.job, renames), app, on_aws))
+            case Discard(job=job, ctx=ctx, resource=resource, reason=reason):
+                subject = resource or (f"{ctx} of {job}" if ctx else job)
+                steps.append(Step(Action.NOTHING, f"{subject} is given up: {reason}", job))
+    return steps
 
 
 def _rename_job(entry: RenameJob, app: Manifest, name: str, on_aws: bool) -> Iterator[Step]:
