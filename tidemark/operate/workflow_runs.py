@@ -160,7 +160,13 @@ def to_resume(
     With ``may_be_open`` it may be RUNNING: so is one whose engine died, until the next one begins.
     """
     glue.check_stage(WORKFLOW, workflow)
-    run = _run_to_resume(glue, workflow, run_id)
+    if run_id is None:
+        run = last_workflow_run(glue, workflow)
+        if run is None:
+            raise UsageError(f"the workflow {workflow} has not run in {glue.where}")
+    else:
+        runs = glue.glue.get_workflow_runs(Name=workflow, MaxResults=100)["Runs"]
+        run = read_workflow_run(glue, workflow, _run_meant(workflow, run_id, runs))
     if run.status != COMPLETED and not (may_be_open and run.is_open):
         do = "wait for it" if run.is_open else "`tidemark run` starts a new one"
         raise UsageError(
@@ -207,16 +213,6 @@ def _earlier(glue: Glue, run: WorkflowRun) -> str:
             return f"; --run {run_id} resumes the earlier run that has {told}"
         later |= set(earlier.nodes)
     return ""
-
-
-def _run_to_resume(glue: Glue, workflow: str, begin: str | None) -> WorkflowRun:
-    if begin is None:
-        last = last_workflow_run(glue, workflow)
-        if last is None:
-            raise UsageError(f"the workflow {workflow} has not run in {glue.where}")
-        return last
-    runs = glue.glue.get_workflow_runs(Name=workflow, MaxResults=100)["Runs"]
-    return read_workflow_run(glue, workflow, _run_meant(workflow, begin, runs))
 
 
 def _run_meant(workflow: str, text: str, runs: Sequence[Mapping[str, Any]]) -> str:

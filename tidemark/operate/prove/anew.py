@@ -28,7 +28,16 @@ def start_anew(home: Home, jobs: Collection[str]) -> bool:
             for dataset in written:
                 _delete(home, dataset)
             store.query("DELETE FROM job_run WHERE job_name = ?", (job,))
-    return found | _rewind_watermarks(home, jobs)
+    with watermark_clients(home) as tables:
+        for admin in tables:
+            for job in jobs:
+                for source in ("", *admin.sources(job)):
+                    if admin.latest(job, source=source) is not None:
+                        admin.rewind(
+                            job, to_run=None, reason=REASON, actor="tidemark prove", source=source
+                        )
+                        found = True
+    return found
 
 
 def _delete(home: Home, dataset: str) -> None:
@@ -40,17 +49,3 @@ def _delete(home: Home, dataset: str) -> None:
             shutil.rmtree(folder)
         else:
             folder.unlink(missing_ok=True)
-
-
-def _rewind_watermarks(home: Home, jobs: Collection[str]) -> bool:
-    found = False
-    with watermark_clients(home) as tables:
-        for admin in tables:
-            for job in jobs:
-                for source in ("", *admin.sources(job)):
-                    if admin.latest(job, source=source) is not None:
-                        admin.rewind(
-                            job, to_run=None, reason=REASON, actor="tidemark prove", source=source
-                        )
-                        found = True
-    return found

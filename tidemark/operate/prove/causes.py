@@ -248,7 +248,10 @@ def _of_crash(
     to_write = next(iter(of_target or filter(is_write, left)), None)
     if verdict == "lost" and noted and to_write:
         return _of_note(noted, to_write)
-    if verdict == "changed" and noted and to_write and not _is_unnoted(done, left, target):
+    seen = _last(one for one in done if not is_hidden(one))
+    has_written_last = bool(seen and is_write(seen) and is_of(seen, target))
+    is_unnoted = has_written_last and any(map(is_state, left))  # it is noted later
+    if verdict == "changed" and noted and to_write and not is_unnoted:
         return _of_note(noted, to_write)
     deleted = _last(one for one in done if one.kind == DELETE and not is_hidden(one))
     if verdict in ("lost", "changed") and deleted and not noted:
@@ -258,12 +261,6 @@ def _of_crash(
         )
         return _at(deleted, text, IN_PLACE)
     return _of_what_is_left(verdict, operations, done, left, target)
-
-
-def _is_unnoted(done: Sequence[Operation], left: Sequence[Operation], target: str) -> bool:
-    """Return whether the last visible change is a write of the target that is noted later."""
-    seen = _last(one for one in done if not is_hidden(one))
-    return bool(seen and is_write(seen) and is_of(seen, target)) and any(map(is_state, left))
 
 
 def _of_what_is_left(
@@ -331,18 +328,14 @@ def _of_run(
         for one in operations
         if one.kind == DELETE and is_of(one, target) and not is_hidden(one)
     )
-    if remedy == NOT_ALL and not deleted and not _has_overwritten(operations, target):
+    puts = [one for one in operations if one.kind in (PUT, COPY) and is_of(one, target)]
+    are_new = bool(puts) and len({one.places[-1] for one in puts}) == len(puts)
+    only_adds = are_new and target.startswith("s3://")
+    if remedy == NOT_ALL and not deleted and only_adds:
         text, remedy = FROM_ONE_RUN, BOTH_SIDES
     if verdict == "lost" and deleted and place_of(deleted) != place_of(written):
         return _at(deleted, f"{place_of(deleted)} deletes what earlier runs have written", NOT_ALL)
     return _at(written, text.format(place=place_of(written)), remedy)
-
-
-def _has_overwritten(operations: Sequence[Operation], target: str) -> bool:
-    """Return whether a target was changed other than by new objects."""
-    puts = [one for one in operations if one.kind in (PUT, COPY) and is_of(one, target)]
-    are_new = len({one.places[-1] for one in puts}) == len(puts)
-    return not (puts and are_new and target.startswith("s3://"))
 
 
 def _at(operation: Operation, text: str, remedy: str) -> Cause:

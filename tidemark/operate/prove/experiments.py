@@ -134,7 +134,11 @@ def of_changes(
     """
     found = crashes(increment, is_in_increment=True) or crashes(first)
     edges = [one for one in crashes(first) if _telling(first, one.after) == EDGE]
-    begun = _first_of_lines([one for one in crashes(first) if one not in edges])
+    begun: dict[tuple[str, str], Experiment] = {}  # the first one of each line
+    others = [one for one in crashes(first) if one not in edges]
+    for one in sorted(others, key=lambda one: one.after):
+        if one.operation is not None:
+            begun.setdefault((one.operation.run_id, place_of(one.operation)), one)
     late = [one for one in crashes(before, is_late=True) if _telling(before, one.after) == EDGE]
     late.sort(key=lambda one: _tells_late(before, one))
     errors = failures(increment or first, draws, moments, is_in_increment=bool(increment))
@@ -144,7 +148,7 @@ def of_changes(
         *errors[:MAX_FAILURES],
         *(edges if increment else ()),
         *found[MAX_FIRST_CRASHES:],
-        *(begun if increment else ()),
+        *(begun.values() if increment else ()),
         *errors[MAX_FAILURES:],
     ]
 
@@ -155,14 +159,6 @@ def _tells_late(operations: Sequence[Operation], crash: Experiment) -> tuple[boo
     is_last = crash.after == operations[-1].number
     is_note = operation is not None and is_state(operation) and not is_last
     return not is_note, operation is None or not is_write(operation), crash.after
-
-
-def _first_of_lines(found: Sequence[Experiment]) -> list[Experiment]:
-    of_lines: dict[tuple[str, str], Experiment] = {}
-    for one in sorted(found, key=lambda one: one.after):
-        if one.operation is not None:
-            of_lines.setdefault((one.operation.run_id, place_of(one.operation)), one)
-    return list(of_lines.values())
 
 
 def between(looks: int) -> list[int]:

@@ -33,26 +33,23 @@ def home_of(home: Home, folder: Path, lake: Path | None, app: App | None = None)
     Sub-folders of a lake are buckets. The buckets, tables and files of an app are there before any
     run.
     """
-    base = copy_home(home, folder) if lake is None else _home_with(lake, folder)
+    if lake is None:
+        base = copy_home(home, folder)
+    elif not lake.is_dir():
+        raise UsageError(f"--lake {lake} is not a folder; name one whose sub-folders are buckets")
+    elif files := [file.name for file in lake.iterdir() if file.is_file()]:
+        raise UsageError(f"--lake {lake} has the file {files[0]}; allowed: folders, the buckets")
+    else:
+        base = Home.open(folder)
+        shutil.copytree(lake, base.lake, dirs_exist_ok=True)
+        with (
+            dynamodb_endpoint(base) as endpoint,
+            dynamodb_client(endpoint, region()) as client,
+        ):
+            create_tables(client, [watermark_table(WATERMARKS)])
     if app is not None:
         deploy(app, base)
     withhold_others(base)
-    return base
-
-
-def _home_with(lake: Path, folder: Path) -> Home:
-    """Return a new home with a copy of a lake."""
-    if not lake.is_dir():
-        raise UsageError(f"--lake {lake} is not a folder; name one whose sub-folders are buckets")
-    if files := [file.name for file in lake.iterdir() if file.is_file()]:
-        raise UsageError(f"--lake {lake} has the file {files[0]}; allowed: folders, the buckets")
-    base = Home.open(folder)
-    shutil.copytree(lake, base.lake, dirs_exist_ok=True)
-    with (
-        dynamodb_endpoint(base) as endpoint,
-        dynamodb_client(endpoint, region()) as client,
-    ):
-        create_tables(client, [watermark_table(WATERMARKS)])
     return base
 
 

@@ -45,7 +45,12 @@ def rereads(
         checkpoints = {one.run_id: one for one in facts.checkpoints_of(cut.track.job)}
         runs = dict.fromkeys(move.run_id for move in cut.undone)
         missing = [run_id for run_id in runs if run_id not in checkpoints]
-        why = _unknown_reason(cut, missing)
+        why = ""
+        if not cut.is_known:
+            why = "it has been rewound since that run"
+        elif missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            why = f"there is no checkpoint of run {missing[0]}{more}"
         for run_id in reversed(runs):
             for read in _reads(checkpoints.get(run_id), cut, len(cuts) > 1):
                 key = (read.dataset, read.source)
@@ -55,15 +60,6 @@ def rereads(
             found[cut.track.name, ""] = Reread("", cut.track.name, None, None, why)
     job = cuts[0].track.job if cuts else ""
     return [_rewritten(one, rewritten.get((one.dataset, job), "")) for one in found.values()]
-
-
-def _unknown_reason(cut: Cut, missing: Sequence[str]) -> str:
-    if not cut.is_known:
-        return "it has been rewound since that run"
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        return f"there is no checkpoint of run {missing[0]}{more}"
-    return ""
 
 
 def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRead]:

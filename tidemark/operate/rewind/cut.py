@@ -71,7 +71,16 @@ def cuts(
     """
     found = {job: [_cut(facts, track, to) for track in facts.tracks_of(job)] for job in jobs}
     for job in jobs:
-        _check_has_state(facts, job, found[job])
+        if not found[job] and not facts.checkpoints_of(job):
+            raise UsageError(
+                f"no run of job {job} has committed yet, so there is nothing to rewind: its next "
+                "run would start at the same position"
+            )
+        if not found[job]:
+            raise UsageError(
+                f"job {job} keeps neither bookmark nor watermark, so there is nothing to rewind: "
+                "each of its runs reads everything"
+            )
     for job in following:
         found[job] = [Cut(track, _position(track.in_force())) for track in facts.tracks_of(job)]
     while True:
@@ -83,20 +92,6 @@ def cuts(
             found[job] = earlier
         if not moved:
             return [cut for job in facts.jobs for cut in found.get(job, [])]
-
-
-def _check_has_state(facts: Facts, job: str, cuts: Sequence[Cut]) -> None:
-    if cuts:
-        return
-    if not facts.checkpoints_of(job):
-        raise UsageError(
-            f"no run of job {job} has committed yet, so there is nothing to rewind: its next run "
-            "would start at the same position"
-        )
-    raise UsageError(
-        f"job {job} keeps neither bookmark nor watermark, so there is nothing to rewind: each of "
-        "its runs reads everything"
-    )
 
 
 def _cut(facts: Facts, track: Track, to: RewindTo) -> Cut:

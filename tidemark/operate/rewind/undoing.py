@@ -8,7 +8,6 @@ from tidemark.errors import UsageError
 from tidemark.local_state.bookmarks.versions import latest_bookmark
 from tidemark.local_state.rewinds.records import BEGUN, DONE, NOTHING, Asked, RewindRecord, rewinds
 from tidemark.local_state.rewinds.steps import BookmarkStep, Steps, WatermarkStep
-from tidemark.local_state.store.database import Store
 from tidemark.operate.rewind.carry_out import CarryOut
 
 State: TypeAlias = tuple[str, ...]
@@ -36,7 +35,14 @@ def undo(work: CarryOut, rewind_id: int | None, asked: Asked) -> RewindRecord:
             replace(step, expected=_version_now(step, record, later)) for step in back.watermarks
         ),
     )
-    _check_not_run_since(work.store, record, steps)
+    for step in steps.bookmarks:
+        latest = latest_bookmark(work.store, step.job)
+        if latest is None or latest.version != step.expected:
+            raise UsageError(
+                f"a run of {step.job} has committed since rewind {record.rewind_id}, or somebody "
+                "has set its bookmark: to undo it would take that back too; nothing was changed: "
+                f"rewind {step.job} again instead"
+            )
     return work.do(steps, asked, f"before rewind {record.rewind_id}", undoes=record.rewind_id)
 
 
@@ -72,17 +78,6 @@ def _key(step: BookmarkStep | WatermarkStep) -> State:
     if isinstance(step, WatermarkStep):
         return (step.job, step.table, step.source)
     return (step.job,)
-
-
-def _check_not_run_since(store: Store, record: RewindRecord, steps: Steps) -> None:
-    for step in steps.bookmarks:
-        latest = latest_bookmark(store, step.job)
-        if latest is None or latest.version != step.expected:
-            raise UsageError(
-                f"a run of {step.job} has committed since rewind {record.rewind_id}, or somebody "
-                "has set its bookmark: to undo it would take that back too; nothing was changed: "
-                f"rewind {step.job} again instead"
-            )
 
 
 def record_to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> RewindRecord:

@@ -116,15 +116,12 @@ def _with_type(value: Any, kind: T.DataType) -> str:
         )
         return f"{{{','.join(fields)}}}"
     if isinstance(value, list):
-        return f"[{','.join(_with_type(one, _element_of(kind)) for one in value)}]"
+        inner: T.DataType = kind.elementType if isinstance(kind, T.ArrayType) else STRING
+        if isinstance(kind, T.MapType):  # a list of its entries
+            inner = T.StructType().add("key", kind.keyType).add("value", kind.valueType)
+        return f"[{','.join(_with_type(one, inner) for one in value)}]"
     is_plain = isinstance(value, str) and isinstance(kind, T.NumericType | T.BooleanType)
     return value if is_plain else json.dumps(value, ensure_ascii=False)
-
-
-def _element_of(kind: T.DataType) -> T.DataType:
-    if isinstance(kind, T.MapType):  # a list of its entries
-        return T.StructType().add("key", kind.keyType).add("value", kind.valueType)
-    return kind.elementType if isinstance(kind, T.ArrayType) else STRING
 
 
 def lines_of(file: Path, kind: str) -> list[str]:
