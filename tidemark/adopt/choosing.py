@@ -53,7 +53,13 @@ def choose(found: Found) -> Chosen:
 
     It keeps the table of watermarks with which it can hold the most jobs.
     """
-    tables = _watermark_tables(found)
+    readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
+    tables = {
+        job: str(table)
+        for job, reading in readings.items()
+        if (table := reading.get(DEFAULTS, "--watermark_table"))
+        and reading.get("Command", "Name") not in (SHELL, STREAMING)
+    }
     possible: list[Chosen] = []
     reasons: list[UsageError] = []
     for own in dict.fromkeys(tables.values()) or [""]:
@@ -74,17 +80,6 @@ def choose(found: Found) -> Chosen:
     return max(possible, key=lambda one: len(one.waits) + len(one.streaming))
 
 
-def _watermark_tables(found: Found) -> dict[str, str]:
-    """Return the tables that jobs of Spark keep watermarks in."""
-    readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
-    return {
-        job: str(table)
-        for job, reading in readings.items()
-        if (table := reading.get(DEFAULTS, "--watermark_table"))
-        and reading.get("Command", "Name") not in (SHELL, STREAMING)
-    }
-
-
 def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
     """Return the contents of one pipeline, without excluded jobs."""
     readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
@@ -99,7 +94,14 @@ def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
     starts = read_triggers(triggers_of(found, [*declared, *streaming]), declared)
     starts.streaming = frozenset(streaming)
     left_out |= starts.left_out
-    _leave_out(starts, left_out, _circles(starts))
+    in_circles = {
+        node: (
+            f"it starts itself endlessly, by triggers in a circle: {' <- '.join(path)}",
+            "correct one of the triggers, or keep the jobs of the circle",
+        )
+        for node, path in circles(starts.waits).items()
+    }
+    _leave_out(starts, left_out, in_circles)
     _leave_out(starts, left_out, not_ours)
     waits = _waits(found, starts, left_out, streaming, readings)
     if not waits and not streaming:
@@ -120,17 +122,6 @@ def _leave_out(
         left_out.setdefault(node, reason)
         starts.waits.pop(node, None)
         starts.groups.pop(node, None)
-
-
-def _circles(starts: Starts) -> dict[str, tuple[str, str]]:
-    """Return what waits for itself, and why it is left out."""
-    return {
-        node: (
-            f"it starts itself endlessly, by triggers in a circle: {' <- '.join(path)}",
-            "correct one of the triggers, or keep the jobs of the circle",
-        )
-        for node, path in circles(starts.waits).items()
-    }
 
 
 def triggers_of(found: Found, nodes: Iterable[str]) -> list[Resource]:
@@ -161,7 +152,9 @@ def _waits(
     readings: Mapping[str, Reading],
 ) -> dict[str, Wait | None]:
     """Return the conditions of each job of the pipeline; jobs that it cannot hold are left out."""
-    undeclared = {*left_out, *_absent_crawlers(starts, readings)}
+    watched = [old for wait in starts.waits.values() if wait for old, _ in wait.conditions]
+    absent = {node for node in watched if node.startswith(CRAWLER) and node not in readings}
+    undeclared = {*left_out, *absent}
     waits = with_predecessors(starts.waits, left_out, streaming)
     groups = {node: starts.groups[node] for node, wait in waits.items() if wait is None}
     own = [
@@ -178,12 +171,6 @@ def _waits(
     left_out |= apart
     kept = {node: wait for node, wait in waits.items() if node not in apart}
     return with_predecessors(kept, left_out, streaming)
-
-
-def _absent_crawlers(starts: Starts, readings: Mapping[str, Reading]) -> set[str]:
-    """Return the crawlers that something waits for, and that were not found."""
-    watched = [old for wait in starts.waits.values() if wait for old, _ in wait.conditions]
-    return {node for node in watched if node.startswith(CRAWLER) and node not in readings}
 
 
 def _of_late(

@@ -124,7 +124,17 @@ def _further_guesses(
 ) -> list[Guess]:
     return [
         *(guess_of_streams(job, found.scripts.get(job.old)) for job in jobs if job.is_streaming),
-        *_bookmarks_of_runs(jobs, found),
+        *(
+            Guess(
+                f"job {job.old}",
+                "it has a bookmark, and neither its arguments nor a trigger turns one on, so "
+                "whoever starts its runs does, or did",
+                "see the arguments of its last runs (aws glue get-job-runs); if they turn it on, "
+                "set bookmark=BookmarkOption.ENABLE, or the new job reads everything again",
+            )
+            for job in jobs
+            if job.bookmark == "DISABLE" and found.bookmarks.get(job.old)
+        ),
         *(guess for one in facts.values() for guess in one.guesses),
         *(guess for one in secrets.values() for guess in one.guesses),
     ]
@@ -170,21 +180,6 @@ def _with_scratch(job: AdoptedJob) -> AdoptedJob:
         return job
     _, place = job.writes[0]
     return replace(job, temp=Place(place.bucket, f"{SCRATCH}/{job.name}/"))
-
-
-def _bookmarks_of_runs(jobs: Sequence[AdoptedJob], found: Found) -> list[Guess]:
-    """Return the jobs that have a bookmark, although no definition says that they keep one."""
-    return [
-        Guess(
-            f"job {job.old}",
-            "it has a bookmark, and neither its arguments nor a trigger turns one on, so whoever "
-            "starts its runs does, or did",
-            "see the arguments of its last runs (aws glue get-job-runs); if they turn it on, set "
-            "bookmark=BookmarkOption.ENABLE, or the new job reads everything again",
-        )
-        for job in jobs
-        if job.bookmark == "DISABLE" and found.bookmarks.get(job.old)
-    ]
 
 
 def _scratch_differences(

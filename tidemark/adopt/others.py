@@ -56,7 +56,13 @@ ENDINGS |= {"mwaaenvironment": "environment"}
 
 def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:
     """Return the resources of a file that are neither in the code nor listed otherwise."""
-    known = _accounted(adoption)
+    nodes = [*(node.old for node in adoption.nodes), *(one.job for one in adoption.left_out)]
+    known = {_node(node) for node in nodes}
+    known |= {("trigger", name) for name in (*adoption.start_triggers, *adoption.other_triggers)}
+    known |= {("workflow", adoption.old_workflow or "")}
+    for listed in _listed(adoption):
+        kind, _, name = listed.partition(" ")
+        known.add((kind, name.rpartition("/")[2] if kind == "schedule" else name))
     known |= {("rule", str(it["Name"])) for it in found.rules.get(adoption.old_workflow or "", ())}
     return tuple(
         LeftOut(f"{kind} {name}", *_reason(kind_of(kind), name, found, adoption))
@@ -83,18 +89,6 @@ def kind_of(type_: str) -> str:
     short = type_.rpartition("::")[2] or type_
     short = short.removeprefix("aws_").removeprefix("glue_").replace("_", "").lower()
     return ENDINGS.get(short, short)
-
-
-def _accounted(adoption: Adoption) -> set[tuple[str, str]]:
-    """Return the resources in the code, and those that the plan lists by name."""
-    nodes = [*(node.old for node in adoption.nodes), *(one.job for one in adoption.left_out)]
-    known = {_node(node) for node in nodes}
-    known |= {("trigger", name) for name in (*adoption.start_triggers, *adoption.other_triggers)}
-    known |= {("workflow", adoption.old_workflow or "")}
-    for listed in _listed(adoption):
-        kind, _, name = listed.partition(" ")
-        known.add((kind, name.rpartition("/")[2] if kind == "schedule" else name))
-    return known
 
 
 def _node(node: str) -> tuple[str, str]:

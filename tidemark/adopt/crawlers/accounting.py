@@ -14,14 +14,15 @@ def account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTar
     _account_for_switches(crawler, path, target)
     if crawler.get(*path, "Exclusions") == []:
         crawler.take(*path, "Exclusions")
-    if target.kind == "CrawledOpenTables":
-        _account_for_folders(crawler, path)
-    elif target.kind == "CrawledTable":
-        crawler.take(*path, "DatabaseName")
-        if len(crawler.get(*path, "Tables")) == 1:
-            crawler.take(*path, "Tables")
+    if target.kind in ("CrawledOpenTables", "CrawledTable"):
+        key = "DeltaTables" if crawler.get(*path, "DeltaTables") else "Paths"
+        if target.kind == "CrawledTable":
+            crawler.take(*path, "DatabaseName")
+            key = "Tables"
+        if len(crawler.get(*path, key)) == 1:
+            crawler.take(*path, key)
         else:
-            crawler.differ(*path, "Tables", why="each is a separate target", do="nothing")
+            crawler.differ(*path, key, why="each is a separate target", do="nothing")
     elif target.place is None or target.place.uri == crawler.get(*path, "Path"):
         crawler.take(*path, "Path")
     else:
@@ -43,14 +44,6 @@ def _account_for_switches(crawler: Reading, path: tuple[str, ...], target: Crawl
     taken = [crawler.take(*path, name) for name in names]
     if all(value is None for value in taken):
         crawler.differ(*path, names[-1], why=f"it was not said, and now is: {what}", do="nothing")
-
-
-def _account_for_folders(crawler: Reading, path: tuple[str, ...]) -> None:
-    key = "DeltaTables" if crawler.get(*path, "DeltaTables") else "Paths"
-    if len(crawler.get(*path, key)) == 1:
-        crawler.take(*path, key)
-    else:
-        crawler.differ(*path, key, why="each is a separate target", do="nothing")
 
 
 def account_for_defaults(crawler: Reading) -> None:

@@ -94,7 +94,8 @@ def crawler_refusal(crawler: Reading, locations: Mapping[str, str]) -> tuple[str
             "let it write such a database, or keep it with its own trigger",
         )
     kinds = {target.kind for _, target in targets_of(crawler, locations)}
-    whole = [path for path in _s3_paths(crawler) if WHOLE_BUCKET.fullmatch(path)]
+    paths = [str(target.get("Path")) for target in crawler.get("Targets", "S3Targets") or []]
+    whole = [path for path in paths if WHOLE_BUCKET.fullmatch(path)]
     if not kinds and whole:
         return (
             f"it reads the whole bucket {whole[0]}, and a pipeline declares folders of a bucket",
@@ -111,11 +112,6 @@ def crawler_refusal(crawler: Reading, locations: Mapping[str, str]) -> tuple[str
     if "CrawledTable" in kinds and len(kinds) > 1:
         return "it reads tables of the catalog and other data", "make two crawlers of it"
     return None
-
-
-def _s3_paths(crawler: Reading) -> list[str]:
-    targets = crawler.get("Targets", "S3Targets") or []
-    return [str(target.get("Path")) for target in targets]
 
 
 def crawler_call_of(crawler: Reading, locations: Mapping[str, str]) -> CrawlerCall:

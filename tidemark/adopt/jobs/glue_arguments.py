@@ -53,7 +53,12 @@ def glue_arguments_of(job: Reading, runtime: Runtime, command: str) -> dict[str,
         if command not in known.commands:
             _differ(job, name, UNKNOWN_TO_KIND)
         elif isinstance(runtime, ShellRuntime):
-            _of_shell(job, name, fields)
+            files = _objects(str(job.get(DEFAULTS, name)), ENDS["extra_py_files"])
+            if name == "--extra-py-files" and files:
+                job.take(DEFAULTS, name)
+                fields["extra_py_files"] = files
+            else:
+                _differ(job, name, FORM)
         elif known.is_known_by(runtime.glue_version):
             _of_spark(job, name, runtime, fields)
         else:
@@ -77,15 +82,6 @@ def other_arguments_of(job: Reading) -> dict[str, str]:
 def _differ(job: Reading, name: str, reason: tuple[str, str]) -> None:
     why, do = reason
     job.differ(DEFAULTS, name, why=why, do=do)
-
-
-def _of_shell(job: Reading, name: str, fields: dict[str, object]) -> None:
-    files = _objects(str(job.get(DEFAULTS, name)), ENDS["extra_py_files"])
-    if name == "--extra-py-files" and files:
-        job.take(DEFAULTS, name)
-        fields["extra_py_files"] = files
-    else:
-        _differ(job, name, FORM)
 
 
 def _of_spark(

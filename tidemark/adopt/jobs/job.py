@@ -97,7 +97,7 @@ def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
     )
     runtime = _runtime(job, command)
     bookmark = _bookmark(job, bookmark_of_runs) if is_spark else "DISABLE"
-    table = _watermark_table(job) if is_spark else None
+    table = job.take(DEFAULTS, "--watermark_table") if is_spark else None
     modules, temp = _modules(job), None if is_shell else _temp(job)
     if job.get(DEFAULTS, "--job-language") == "python":
         job.take(DEFAULTS, "--job-language")
@@ -119,7 +119,7 @@ def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
         temp=temp,
         python_modules=modules,
         connections=_connections(job),
-        watermark_table=table,
+        watermark_table=None if table is None else str(table),
         arguments=arguments,
         glue=glue,
         options=options,
@@ -218,15 +218,6 @@ def _connections(job: Reading) -> tuple[str, ...]:
     if not names or not all(map(CONNECTION.fullmatch, names)):
         return ()
     return tuple(job.take("Connections", "Connections"))
-
-
-def _watermark_table(job: Reading) -> str | None:
-    path = (DEFAULTS, "--watermark_table")
-    table = job.get(*path)
-    if table is None:
-        return None
-    job.take(*path)
-    return str(table)
 
 
 def _arguments(job: Reading) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tidemark.adopt.jobs.job import JobCall
-from tidemark.adopt.model import Found, Guess, Resource
+from tidemark.adopt.model import Found, Guess
 
 # As the constructs check them, which start Node when they are imported: a test compares.
 SECRET = re.compile(
@@ -31,15 +31,13 @@ def secrets_of(job: str, call: JobCall, found: Found) -> Secrets:
     """Return the secrets that a job reads, as far as its script and its connections say."""
     of = f"job {job}"
     in_script = list(_in_script(found.scripts.get(job, ""), call.arguments))
-    of_connections = [
-        (name, secret)
-        for name in call.connections
-        if (secret := _in_connection(found.connections.get(name, {})))
-    ]
+
     sources = [(f"its script reads the secret {one}", one) for one in in_script]
-    sources += [
-        (f"its connection {name} has the secret {one}", one) for name, one in of_connections
-    ]
+    for name in call.connections:
+        properties = found.connections.get(name, {})
+        if keys := [key for key in CONNECTION_KEYS if properties.get(key)]:
+            secret = str(properties[keys[0]])
+            sources.append((f"its connection {name} has the secret {secret}", secret))
     names = dict.fromkeys(one for _, one in sources if SECRET.fullmatch(one))
     guesses = [
         Guess(of, what, "see that it reads no other; secrets= has it")
@@ -48,10 +46,6 @@ def secrets_of(job: str, call: JobCall, found: Found) -> Secrets:
         for what, one in sources
     ]
     return Secrets(tuple(names), tuple(dict.fromkeys(guesses)))
-
-
-def _in_connection(properties: Resource) -> str | None:
-    return next((str(properties[key]) for key in CONNECTION_KEYS if properties.get(key)), None)
 
 
 def _in_script(text: str, arguments: Mapping[str, str]) -> Iterator[str]:

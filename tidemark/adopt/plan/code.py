@@ -262,7 +262,7 @@ def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]
     )
     keywords = {
         "script": quoted(job.script),
-        "bookmark": f"BookmarkOption.{job.bookmark}" if _is_spark(job) else "",
+        "bookmark": f"BookmarkOption.{job.bookmark}" if isinstance(job.runtime, JobRuntime) else "",
         "after": _after(job.wait, adoption.nodes) if job.wait else "",
         "watermark": "True" if job.watermark_table else "",
         "checkpoint": datasets[job.checkpoint] if job.checkpoint else "",
@@ -338,7 +338,3 @@ def _arguments(texts: Mapping[str, str], job: AdoptedJob, datasets: Mapping[Plac
     declared = {place.uri: datasets[place] for _, place in (*job.reads, *job.writes)}
     values = {name: declared.get(text) or quoted(text) for name, text in texts.items()}
     return "{" + ", ".join(f"{quoted(name)}: {value}" for name, value in values.items()) + "}"
-
-
-def _is_spark(job: AdoptedJob) -> bool:
-    return isinstance(job.runtime, JobRuntime)

@@ -27,7 +27,7 @@ from tidemark.adopt.sources.nested_templates import PLACES, Nested, with_nested
 from tidemark.adopt.sources.template_file import read_template_file
 from tidemark.adopt.sources.template_values import ATTRIBUTES, Values
 from tidemark.errors import UsageError, show
-from tidemark.model.assembly.cloud_assembly import FileAsset, Stack, read_assembly
+from tidemark.model.assembly.cloud_assembly import Stack, read_assembly
 
 SHAPES = {
     "AWS::Glue::Job": "Job",
@@ -95,7 +95,10 @@ def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
             known = {**_place(stack), **given}
             values = Values(stack.template, known, exports, prefix, tree.nested)
             _read_stack(reader, stack.name, values)
-            _note_scripts(reader, assets, values)
+            for asset in assets:
+                if not asset.is_zipped:
+                    address = f"s3://{values.resolve(asset.bucket)}/{asset.key}"
+                    reader.scripts[address] = asset.source
     except RecursionError as error:
         text = f"{reader.where} has functions that need each other; correct the template"
         raise UsageError(text) from error
@@ -149,7 +152,10 @@ def _read_stack(reader: _Reader, stack: str, values: Values) -> None:
             _add(reader, str(id_), resource, values)
             if (inner := values.child(str(id_))) is not None:
                 _read_stack(reader, f"{stack}.{id_}", inner)
-    _note_exports(values, values.exports)
+    for output in values.template.get("Outputs", {}).values():
+        if isinstance(output, Mapping) and "Export" in output:
+            name = values.resolve(output["Export"].get("Name"))
+            values.exports[str(name)] = values.resolve(output.get("Value"))
 
 
 def _listed(value: Any) -> list[Any]:
@@ -278,20 +284,6 @@ def _unknown(
             "taken for active",
             f"see it: aws glue get-trigger --name {name} --query Trigger.State",
         )
-
-
-def _note_exports(values: Values, exports: dict[str, Any]) -> None:
-    for output in values.template.get("Outputs", {}).values():
-        if isinstance(output, Mapping) and "Export" in output:
-            name = values.resolve(output["Export"].get("Name"))
-            exports[str(name)] = values.resolve(output.get("Value"))
-
-
-def _note_scripts(reader: _Reader, assets: tuple[FileAsset, ...], values: Values) -> None:
-    """Note the files that an app uploads, by address."""
-    for asset in assets:
-        if not asset.is_zipped:
-            reader.scripts[f"s3://{values.resolve(asset.bucket)}/{asset.key}"] = asset.source
 
 
 def _contents(reader: _Reader) -> Contents:

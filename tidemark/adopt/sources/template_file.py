@@ -53,7 +53,10 @@ def _check_form(document: Mapping[str, Any], file: Path) -> None:
     for id_, resource in document["Resources"].items():
         is_typed = isinstance(resource, dict) and isinstance(resource.get("Type"), str)
         is_formed = is_typed and isinstance(resource.get("Properties") or {}, dict)
-        is_later = str(id_).startswith(LATER) or (not is_typed and _is_included(resource))
+        # A transform defines it: AWS::Include reads it from a file.
+        # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-aws-include.html
+        is_included = isinstance(resource, dict) and "Fn::Transform" in resource
+        is_later = str(id_).startswith(LATER) or (not is_typed and is_included)
         if not is_formed and not is_later:
             what = "Properties that are not a map" if is_typed else "no Type"
             raise UsageError(f"{file}: the resource {id_!r} has {what}; correct the template")
@@ -64,12 +67,6 @@ def _check_form(document: Mapping[str, Any], file: Path) -> None:
             raise UsageError(f"{file}: {section} is not a map of names; correct the template")
 
 
-def _is_included(resource: Any) -> bool:
-    """Return whether a transform defines a resource: AWS::Include reads it from a file."""
-    # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-aws-include.html
-    return isinstance(resource, dict) and "Fn::Transform" in resource
-
-
 def template_of(text: str, where: str) -> Any:
     """Parse a document, JSON or YAML."""
     try:
@@ -78,10 +75,6 @@ def template_of(text: str, where: str) -> Any:
         raise UsageError(f"{where} is nested too deeply; {HOW}") from error
     except ValueError:
         pass
-    return _yaml(text, where)
-
-
-def _yaml(text: str, where: str) -> Any:
     require("yaml")
     import yaml
 

@@ -234,7 +234,7 @@ def _crawler(values: Mapping[str, Any]) -> Resource:
 def _resource(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return attributes as the API names them, without those that are not set."""
     return {
-        RENAMED.get(key) or _camel_case(key): _value(key, value)
+        RENAMED.get(key) or "".join(map(str.capitalize, key.split("_"))): _value(key, value)
         for key, value in values.items()
         if not _is_empty(value) and key not in COMPUTED
     }
@@ -247,10 +247,6 @@ def _value(key: str, value: Any) -> Any:
         blocks = [_resource(one) for one in value]
         return blocks if key in LISTS or key.endswith("_target") else blocks[0]
     return value
-
-
-def _camel_case(key: str) -> str:
-    return "".join(word.capitalize() for word in key.split("_"))
 
 
 def _is_empty(value: Any) -> bool:

@@ -41,8 +41,18 @@ def events_of(trigger: Reading, rules: Iterable[Resource]) -> Events:
     size, minutes = _batch(trigger)
     for rule in rules:
         _add(found, rule, size, minutes)
-    if found.events:
-        _account_for_batch(trigger, minutes)
+    if not found.events:
+        return found
+    stated, seconds = trigger.get(BATCH, "BatchSize"), trigger.get(BATCH, "BatchWindow")
+    if stated == size:
+        trigger.take(BATCH, "BatchSize")
+    if seconds == 60 * (minutes or MAX_WINDOW_MINUTES):
+        trigger.take(BATCH, "BatchWindow")
+    elif seconds is not None:
+        why = "one event starts a run, which waits for no other"
+        if stated != 1:
+            why = f"a window has whole minutes; it gets {minutes or MAX_WINDOW_MINUTES}"
+        trigger.differ(BATCH, "BatchWindow", why=why, do="nothing")
     return found
 
 
@@ -87,16 +97,3 @@ def _batch(trigger: Reading) -> tuple[int, int | None]:
         return size, None
     minutes = min(MAX_WINDOW_MINUTES, max(1, math.ceil(seconds / 60)))
     return size, minutes if minutes < MAX_WINDOW_MINUTES else None
-
-
-def _account_for_batch(trigger: Reading, minutes: int | None) -> None:
-    size, seconds = trigger.get(BATCH, "BatchSize"), trigger.get(BATCH, "BatchWindow")
-    if size == _batch(trigger)[0]:
-        trigger.take(BATCH, "BatchSize")
-    if seconds == 60 * (minutes or MAX_WINDOW_MINUTES):
-        trigger.take(BATCH, "BatchWindow")
-    elif seconds is not None:
-        why = "one event starts a run, which waits for no other"
-        if size != 1:
-            why = f"a window has whole minutes; it gets {minutes or MAX_WINDOW_MINUTES}"
-        trigger.differ(BATCH, "BatchWindow", why=why, do="nothing")

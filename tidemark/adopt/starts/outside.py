@@ -78,7 +78,8 @@ def _add(found: Outside, schedule: Resource, adopted: Adopted) -> None:
     group = schedule.get("GroupName") or "default"
     of = f"schedule {group}/{schedule['Name']}"
     target = schedule.get("Target") or {}
-    key = _glue_key(target.get("Arn"))
+    _, is_glue, call = str(target.get("Arn") or "").lower().partition(":aws-sdk:glue:")
+    key = GLUE_CALLS.get(call) if is_glue else None  # in the input, of what it starts
     if key is None:
         found.differences.append(_unknown(of, target.get("Arn"), "the schedule"))
         return
@@ -152,12 +153,6 @@ def _details(of: str, schedule: Resource, rest: Mapping[str, Any]) -> list[Diffe
     for name, one in parts:
         found.append(Difference(of, ("Target", "Input", *name), shown(name, one), why, do))
     return found
-
-
-def _glue_key(arn: object) -> str | None:
-    """Return the key in a universal target's input with the name of what it starts."""
-    _, is_glue, call = str(arn or "").lower().partition(":aws-sdk:glue:")
-    return GLUE_CALLS.get(call) if is_glue else None
 
 
 def _input(text: object) -> Any:
