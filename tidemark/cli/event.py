@@ -37,7 +37,11 @@ def put(
     from tidemark.glue_service.served import deploy, find_port, put_event
     from tidemark.local_state.home import Home
 
-    entry = {"Source": source, "DetailType": detail_type, "Detail": _detail_json(detail)}
+    try:
+        text = Path(detail[1:]).read_text(encoding="utf-8") if detail.startswith("@") else detail
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{detail[1:]} is not UTF-8: {error}; save it as UTF-8") from error
+    entry = {"Source": source, "DetailType": detail_type, "Detail": _object(text)}
     home = Home.from_environment()
     port = find_port(home)
     if port is None:
@@ -50,15 +54,6 @@ def put(
     deploy_what_changed(where, "workflow", None, home, may_deploy)
     event_id, rules = put_event(port, {**entry, "Resources": list(resources)})
     click.echo(f"{event_id} matches {', '.join(rules) or 'no rule'}")
-
-
-def _detail_json(detail: str) -> str:
-    if not detail.startswith("@"):
-        return _object(detail)
-    try:
-        return _object(Path(detail[1:]).read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{detail[1:]} is not UTF-8: {error}; save it as UTF-8") from error
 
 
 def _object(text: str) -> str:

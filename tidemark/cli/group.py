@@ -41,16 +41,12 @@ class TidemarkGroup(click.Group):
             if ending is None:
                 raise
             click.echo(ending[0], err=True)
-            _leave_unwritten()
+            # What a full disk refuses is left: Python would try again at its end, and exit 120.
+            try:
+                sys.stdout.flush()
+            except OSError:
+                leave_output()
             sys.exit(ending[1])
-
-
-def _leave_unwritten() -> None:
-    """Leave output that a full disk refuses: Python would try again at its end, and exit 120."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        leave_output()
 
 
 class WholeWords(click.HelpFormatter):

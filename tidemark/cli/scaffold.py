@@ -69,9 +69,10 @@ def new_job(
     files = plan_files(project, job)
     lake = Path(os.environ.get("TIDEMARK_HOME") or ".tidemark") / "lake"
     if dry_run:
-        old = (project / job.stack).read_text(encoding="utf-8")
+        old = (project / job.stack).read_text(encoding="utf-8").splitlines()
+        diff = difflib.unified_diff(old, files[job.stack].splitlines(), lineterm="", n=0)
         click.echo(f"would write {job.script}\nwould write {job.test}\nwould change {job.stack}:")
-        click.echo("\n".join(_inserted(old, files[job.stack])))
+        click.echo("\n".join(it for it in diff if not it.startswith(("---", "+++", "@@"))))
         return
     with step(Console(), "Writing the job and updating what was reviewed of the app"):
         put = put_files(project, files, job.name)
@@ -83,8 +84,3 @@ def new_job(
     for command in commands(job, lake, put.source, is_only_pipeline=is_only):
         click.echo(f"  {command}")
     click.echo(f"\n{changes(job)}")
-
-
-def _inserted(old: str, new: str) -> list[str]:
-    diff = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
-    return [line for line in diff if not line.startswith(("---", "+++", "@@"))]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import click
 
@@ -185,11 +185,6 @@ def _shown(
         yield progress, observe, shown.write
 
 
-def _write_all(stream: BinaryIO, data: bytes) -> None:
-    while data:
-        data = data[stream.write(data) :]
-
-
 class ScriptOutput:
     """Writes to this process's own stdout and stderr; a reader that leaves stops nothing."""
 
@@ -211,7 +206,9 @@ class ScriptOutput:
             stream = sys.stdout if name == "stdout" and not self._is_all_stderr else sys.stderr
             stream.flush()
             # Past the buffer, which would keep what a full disk has refused, for the end.
-            _write_all(getattr(stream.buffer, "raw", stream.buffer), data)
+            raw, rest = getattr(stream.buffer, "raw", stream.buffer), data
+            while rest:
+                rest = rest[raw.write(rest) :]
         except BrokenPipeError:  # such as `| head`: the run continues
             self._left.add(name)
         if name == "stdout":

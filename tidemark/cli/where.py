@@ -45,33 +45,26 @@ class Where:
 
     def __post_init__(self) -> None:
         """Refuse what would change nothing."""
-        if self.as_deployed:
-            self._check_as_deployed()
+        if self.as_deployed and self.stage is not None:
+            raise UsageError("a stage on AWS runs what is deployed there: leave out --as-deployed")
+        if self.as_deployed and (self.app is not None or self.context):
+            raise UsageError(
+                "--as-deployed runs the code of the last deployment, and --app and --context name "
+                "another one: give one of the two"
+            )
         if self.stage is None:
-            self._check_of_machine()
+            if self.context and self.takes == ("app",):
+                raise UsageError("--context goes with --deployed STAGE: leave it out")
+            if (self.app is not None or self.context) and not self.takes:
+                raise UsageError(
+                    "--app and --context say what is deployed as a stage: give --deployed STAGE "
+                    "too; on this machine the jobs that have run are known"
+                )
         elif not self.stage:
             raise UsageError("--deployed '' is not a stage; give its name, such as --deployed prod")
         elif other := [it for it in self.context if it.startswith("stage=")]:
             raise UsageError(
                 f"--context {other[0]} and --deployed {self.stage}: give one of the two"
-            )
-
-    def _check_of_machine(self) -> None:
-        if self.context and self.takes == ("app",):
-            raise UsageError("--context goes with --deployed STAGE: leave it out")
-        if (self.app is not None or self.context) and not self.takes:
-            raise UsageError(
-                "--app and --context say what is deployed as a stage: give --deployed STAGE "
-                "too; on this machine the jobs that have run are known"
-            )
-
-    def _check_as_deployed(self) -> None:
-        if self.stage is not None:
-            raise UsageError("a stage on AWS runs what is deployed there: leave out --as-deployed")
-        if self.app is not None or self.context:
-            raise UsageError(
-                "--as-deployed runs the code of the last deployment, and --app and --context name "
-                "another one: give one of the two"
             )
 
     @property

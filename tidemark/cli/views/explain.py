@@ -13,8 +13,6 @@ from tidemark.cli.views.snapshots import snapshots_json
 from tidemark.glue_job.readers.tables.explained_predicates import predicates_of
 from tidemark.local_state.bookmarks.explain import (
     Explanation,
-    OpenedSource,
-    PredicateOf,
     explain_file,
     explain_source,
     explain_table,
@@ -37,19 +35,19 @@ def explain_job(home: Home, job: str, run_id: str | None, uri: str | None) -> li
             sources = sources_of_run(store, job, run_id)
         else:
             sources = sources_of_next_run(store, job, None)
+    found = []
     with predicates_of(home) as predicate_of:
-        return [_explain(home, opened, uri, predicate_of) for opened in sources]
-
-
-def _explain(
-    home: Home, opened: OpenedSource, uri: str | None, predicate_of: PredicateOf
-) -> Explanation:
-    if not opened.is_of_files:
-        return explain_table(opened)
-    predicate = predicate_of(S3Source.from_json(opened.source))
-    if uri is None:
-        return explain_source(opened, home.existing_path, predicate)
-    return Explanation(opened, (explain_file(opened, uri, home.existing_path, predicate),))
+        for opened in sources:
+            if not opened.is_of_files:
+                found.append(explain_table(opened))
+                continue
+            predicate = predicate_of(S3Source.from_json(opened.source))
+            if uri is None:
+                found.append(explain_source(opened, home.existing_path, predicate))
+            else:
+                file = explain_file(opened, uri, home.existing_path, predicate)
+                found.append(Explanation(opened, (file,)))
+    return found
 
 
 def explanation_json(

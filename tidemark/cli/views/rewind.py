@@ -28,6 +28,8 @@ def plan_lines(plan: "RewindPlan", files: Sequence[str]) -> Iterator[str]:
         for text in plan.unknown:
             yield from _wrapped(text, "- ")
         return
+    said = {f"{job.job}: {one.dataset}: {one.why}" for job in plan.jobs for one in job.effects}
+    said |= {f"{job.job}: {one.why}" for job in plan.jobs for one in job.reads_again}
     yield f"Rewind to {short.get(plan.to, plan.to)}"
     for job in plan.jobs:
         yield ""
@@ -37,7 +39,7 @@ def plan_lines(plan: "RewindPlan", files: Sequence[str]) -> Iterator[str]:
         yield from _clear_lines(plan, files)
     for title, texts in (
         ("What to do", plan.advice),
-        ("Not known", [text for text in plan.unknown if text not in _said_of_jobs(plan)]),
+        ("Not known", [text for text in plan.unknown if text not in said]),
         ("Meanwhile", plan.schedules),
     ):
         if texts:
@@ -45,12 +47,6 @@ def plan_lines(plan: "RewindPlan", files: Sequence[str]) -> Iterator[str]:
             yield title
             for text in texts:
                 yield from _wrapped(text, "- ")
-
-
-def _said_of_jobs(plan: "RewindPlan") -> set[str]:
-    """Return what is not known, and is said of a job above."""
-    effects = {f"{job.job}: {one.dataset}: {one.why}" for job in plan.jobs for one in job.effects}
-    return effects | {f"{job.job}: {one.why}" for job in plan.jobs for one in job.reads_again}
 
 
 def _clear_lines(plan: "RewindPlan", files: Sequence[str]) -> Iterator[str]:

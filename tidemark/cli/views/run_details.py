@@ -16,7 +16,6 @@ from tidemark.model.checkpoints.checkpoint import (
     Checkpoint,
     DatasetRead,
     Position,
-    WatermarkMove,
 )
 from tidemark.model.messages import plural
 from tidemark.operate.job_runs import Run
@@ -152,20 +151,18 @@ def _moved(checkpoint: Checkpoint) -> Iterator[Sentence]:
         if bookmark.before != bookmark.after:
             move = f"version {bookmark.before} to {bookmark.after}"
         yield Sentence(f"  bookmark {move}, {bookmark.option}")
-    for watermark in checkpoint.watermarks:
-        yield Sentence(f"  {_watermark(watermark)}")
-
-
-def _watermark(move: WatermarkMove) -> str:
-    names = [f"watermark of {move.source}" if move.source else "watermark"]
-    before = move.before or {}
-    changed = [name for name, value in move.after.items() if before.get(name) != value]
-    values = [
-        f"{name} from {before.get(name, 'the beginning')} to {move.after[name]}" for name in changed
-    ]
-    counted = plural(len(move.windows), "window") if move.windows else ""
-    version = f"version {move.before_version} to {move.after_version} in {move.table}"
-    return ", ".join(filter(None, [" ".join([*names, "; ".join(values)]), version, counted]))
+    for moved in checkpoint.watermarks:
+        name = f"watermark of {moved.source}" if moved.source else "watermark"
+        before = moved.before or {}
+        values = [
+            f"{key} from {before.get(key, 'the beginning')} to {value}"
+            for key, value in moved.after.items()
+            if before.get(key) != value
+        ]
+        what = " ".join([name, "; ".join(values)])
+        version = f"version {moved.before_version} to {moved.after_version} in {moved.table}"
+        windows = [plural(len(moved.windows), "window")] if moved.windows else []
+        yield Sentence(f"  {', '.join([what, version, *windows])}")
 
 
 def _datasets(checkpoint: Checkpoint) -> Iterator[Sentence | Listing]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from tidemark.checks.state.losses import Loss
 from tidemark.checks.state.manifest import MANIFEST
-from tidemark.checks.state.plan import PLAN, PlanEntry
+from tidemark.checks.state.plan import PLAN
 from tidemark.checks.state.review import Review, changes
 
 
@@ -70,13 +70,9 @@ def _findings(found: Review) -> Iterator[str]:
     for loss, entry in found.acknowledged:
         yield f"✓ {_title(loss)}, acknowledged by {entry.text}"
     for entry, why in found.unused:
-        yield _unused(entry, why)
+        yield f"✗ {PLAN}: {entry.text} covers nothing: {why}; take it out"
 
 
 def _title(loss: Loss) -> str:
     ctx = f" {loss.ctx}" if loss.ctx else ""
     return f"{loss.subject}: {loss.kind.value}{ctx}"
-
-
-def _unused(entry: PlanEntry, why: str) -> str:
-    return f"✗ {PLAN}: {entry.text} covers nothing: {why}; take it out"

@@ -57,8 +57,10 @@ def status_table(
     """Return the list of `tidemark status`, one row per job."""
     table: list[list[str | Text]] = [
         ["job", "last run", "state, duration", "rows in → out", "bookmark", "watermark"],
-        *([it.job, *_run_cells(it, now_ms), *_state_cells(it, watermarks)] for it in statuses),
     ]
+    for it in statuses:
+        state = (render_bookmark(it), watermarks.get(it.job, "-")) if it.is_there else ("-", "-")
+        table.append([it.job, *_run_cells(it, now_ms), *state])
     if not has_rows:
         table = [[*row[:3], *row[4:]] for row in table]
     headings, *rows = table
@@ -83,12 +85,6 @@ def _counts(run: Run) -> str:
     if run.detail == NOTHING_NEW:
         return NOTHING_NEW
     return f"{grouped(run.rows_read)} → {grouped(run.rows_written)}"
-
-
-def _state_cells(status: Status, watermarks: Mapping[str, str]) -> tuple[str, str]:
-    if not status.is_there:
-        return "-", "-"
-    return render_bookmark(status), watermarks.get(status.job, "-")
 
 
 def status_json(
