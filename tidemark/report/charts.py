@@ -39,7 +39,10 @@ MAX_LABEL_LENGTH = 200
 
 def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
     """Return when runs worked, a line per job, in the order of their first starts."""
-    ends = [run.ended_at_ms or _open_end(run, now_ms) for run in runs]
+    ends = [
+        run.ended_at_ms or (now_ms if kind_of(run.state) == ACTIVE else run.started_at_ms)
+        for run in runs
+    ]
     begin_ms, end_ms = runs[0].started_at_ms, max(ends)
     least_ms = max((end_ms - begin_ms) * MIN_SHARE, 1)
     values = [
@@ -65,7 +68,12 @@ def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
                 "sort": jobs,
                 "axis": {"labelLimit": MAX_LABEL_LENGTH, "labelColor": "var(--ink)"},
             },
-            "color": _by_kind(),
+            "color": {
+                "field": "kind",
+                "type": "nominal",
+                "scale": {"domain": list(COLOURS), "range": list(COLOURS.values())},
+                "legend": None,
+            },
         },
         "layer": [
             {
@@ -98,15 +106,6 @@ def _times(span_ms: int) -> str:
     if span_ms < 5 * 60_000:
         return "%H:%M:%S"
     return "%H:%M" if span_ms < 86_400_000 else "%m-%d %H:%M"
-
-
-def _open_end(run: PipelineRun, now_ms: int) -> int:
-    return now_ms if kind_of(run.state) == ACTIVE else run.started_at_ms
-
-
-def _by_kind() -> Chart:
-    scale = {"domain": list(COLOURS), "range": list(COLOURS.values())}
-    return {"field": "kind", "type": "nominal", "scale": scale, "legend": None}
 
 
 def over_runs(points: Sequence[Point]) -> Chart:

@@ -166,7 +166,7 @@ def content_of(report: Report) -> Content:
         cards=shown,
         period=tuple(last_period(runs, report.made_at_ms)),
         recent=tuple(reversed(runs[-MAX_ROWS:])),
-        months=_months(costs_of(jobs, runs), _cut_month(by_job.values(), report.limit)),
+        months=_months(costs_of(jobs, runs), by_job.values(), report.limit),
         all_runs=len(runs),
     )
 
@@ -212,13 +212,12 @@ def _cards(
     return tuple(cards)
 
 
-def _cut_month(by_job: Iterable[Sequence[PipelineRun]], limit: int) -> str:
-    """Return the newest month with possibly uncounted runs; empty without one."""
+def _months(
+    costs: Sequence[Cost], by_job: Iterable[Sequence[PipelineRun]], limit: int
+) -> tuple[Month, ...]:
+    # Runs of the newest of these months, and of those before it, may not be counted.
     firsts = [month_of(runs[0]) for runs in by_job if len(runs) >= limit]
-    return max(firsts, default="")
-
-
-def _months(costs: Sequence[Cost], cut: str) -> tuple[Month, ...]:
+    cut = max(firsts, default="")
     months: dict[str, list[Cost]] = {}
     for cost in costs:
         months.setdefault(cost.month, []).append(cost)

@@ -117,9 +117,10 @@ class _View:
             key=lambda it: (it[0].committed_at_ms, it[0].started_at_ms),
         )
         for commit, name in in_order:
-            as_of_ms = min(self._inputs(name, commit.started_at_ms), default=commit.started_at_ms)
+            began_ms = commit.started_at_ms
+            inputs = [self.as_of(uri, began_ms) for uri in self._others(name)]
             self._moments[name].append(commit.committed_at_ms)
-            self._as_of[name].append(as_of_ms)
+            self._as_of[name].append(min(inputs, default=began_ms))
 
     def as_of(self, uri: str, at_ms: int) -> int:
         """Return up to when a dataset was complete at a moment; 0 for never."""
@@ -147,9 +148,6 @@ class _View:
     def _written(self, name: str, at_ms: int) -> int:
         number = bisect_right(self._moments[name], at_ms)
         return self._as_of[name][number - 1] if number else 0
-
-    def _inputs(self, name: str, at_ms: int) -> list[int]:
-        return [self.as_of(uri, at_ms) for uri in self._others(name)]
 
     def _others(self, name: str) -> list[str]:
         """Return the inputs of a job, without its own outputs, as in a job that merges."""

@@ -107,23 +107,22 @@ def freshness_at(jobs: Sequence[PipelineJob], found: Recorded, now_ms: int) -> l
 def pipeline_runs(jobs: Sequence[PipelineJob], runs: Sequence[Run]) -> list[PipelineRun]:
     """Return runs as the report counts them, oldest first."""
     known = {job.name: job for job in jobs}
-    found = [_pipeline_run(known[run.job], run) for run in runs]
+    found = [
+        PipelineRun(
+            job=run.job,
+            run_id=run.run_id,
+            state=run.state,
+            started_at_ms=run.started_at_ms,
+            ended_at_ms=run.ended_at_ms,
+            message=run.message,
+            rows_read=run.rows_read,
+            rows_written=run.rows_written,
+            dpu_seconds=dpu_seconds_of(known[run.job], run),
+            is_estimate=run.billed is None,
+            flex=is_flex(known[run.job], run),
+            is_filling=is_filling(run.arguments),
+            is_read_again=run.detail == NOTHING_COMMITTED,
+        )
+        for run in runs
+    ]
     return sorted(found, key=lambda run: run.started_at_ms)
-
-
-def _pipeline_run(job: PipelineJob, run: Run) -> PipelineRun:
-    return PipelineRun(
-        job=run.job,
-        run_id=run.run_id,
-        state=run.state,
-        started_at_ms=run.started_at_ms,
-        ended_at_ms=run.ended_at_ms,
-        message=run.message,
-        rows_read=run.rows_read,
-        rows_written=run.rows_written,
-        dpu_seconds=dpu_seconds_of(job, run),
-        is_estimate=run.billed is None,
-        flex=is_flex(job, run),
-        is_filling=is_filling(run.arguments),
-        is_read_again=run.detail == NOTHING_COMMITTED,
-    )

@@ -35,18 +35,18 @@ class Point:
 def points_of(runs: Sequence[PipelineRun], most: int = MAX_POINTS) -> list[Point]:
     """Return at most this many points of the runs of a job, oldest first."""
     size = -(-len(runs) // most) if runs else 1
-    return [_point(runs[begin : begin + size]) for begin in range(0, len(runs), size)]
-
-
-def _point(runs: Sequence[PipelineRun]) -> Point:
-    return Point(
-        started_at_ms=runs[0].started_at_ms,
-        runs=len(runs),
-        failed=sum(kind_of(run.state) == BAD for run in runs),
-        seconds=_mean([run.seconds for run in runs]),
-        rows_read=_mean([run.rows_read for run in runs]),
-        rows_written=_mean([run.rows_written for run in runs]),
-    )
+    parts = [runs[begin : begin + size] for begin in range(0, len(runs), size)]
+    return [
+        Point(
+            started_at_ms=part[0].started_at_ms,
+            runs=len(part),
+            failed=sum(kind_of(run.state) == BAD for run in part),
+            seconds=_mean([run.seconds for run in part]),
+            rows_read=_mean([run.rows_read for run in part]),
+            rows_written=_mean([run.rows_written for run in part]),
+        )
+        for part in parts
+    ]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

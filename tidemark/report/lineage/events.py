@@ -5,6 +5,7 @@ are made from its JSON schemas.
 """
 
 import os
+import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -125,13 +126,15 @@ def _job_namespace(facts: RunFacts) -> str:
 
 def _run_facets(facts: RunFacts) -> dict[str, RunFacet]:
     nominal_ms = facts.nominal_start_ms
-    engine = ("Spark", _version_of("pyspark")) if facts.is_spark else ("Python", _python())
+    engine, engine_version = "Python", platform.python_version()
+    if facts.is_spark:
+        engine, engine_version = "Spark", _version_of("pyspark")
     facets: dict[str, RunFacet] = {
         "nominalTime": nominal_time_run.NominalTimeRunFacet(
             _time(facts.started_at_ms if nominal_ms is None else nominal_ms)
         ),
         "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
-            name=engine[0], version=engine[1], openlineageAdapterVersion=own_version()
+            name=engine, version=engine_version, openlineageAdapterVersion=own_version()
         ),
     }
     if facts.workflow_run_id is not None and facts.workflow_name is not None:
@@ -230,9 +233,3 @@ def _version_of(distribution: str) -> str:
         return version(distribution)
     except PackageNotFoundError:
         return "unknown"
-
-
-def _python() -> str:
-    import platform
-
-    return platform.python_version()

@@ -108,6 +108,8 @@ class View:
         return found
 
     def _made(self, target: Target) -> str:
+        from markupsafe import Markup
+
         jobs = _jobs(target)
         report = report_of(target, jobs, LIMIT, now_ms())
         content = content_of(report)
@@ -120,7 +122,7 @@ class View:
             report=report,
             content=content,
             width=width_px(drawn[GRAPH]),
-            pictures=_as_markup(drawn),
+            pictures={name: Markup(svg) for name, svg in drawn.items()},  # noqa: S704 (drawn here)
             active=[_shown(target, run, TAIL_LINES) for run in active],
             workflows=target.names.workflows,
             defined=self._defined(target),
@@ -172,9 +174,3 @@ def _size(file: Path) -> tuple[int, int]:
     except OSError:
         return (0, 0)
     return (found.st_size, found.st_mtime_ns)
-
-
-def _as_markup(pictures: Mapping[str, str]) -> dict[str, Any]:
-    from markupsafe import Markup
-
-    return {name: Markup(svg) for name, svg in pictures.items()}  # noqa: S704 (drawn here)
