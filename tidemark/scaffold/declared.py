@@ -22,7 +22,10 @@ class Declared:
     def by(cls, source: str) -> "Declared":
         """Return what Python source declares by literals."""
         tree = ast.parse(source)
-        tables = _tables_of_iceberg(tree)
+        tables = {"IcebergTable"}  # and the names of those, and of data that have one
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and tables & _names(node.value):
+                tables |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         jobs, data, iceberg = set(), set(), set()
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             match [call.func, *call.args]:
@@ -34,15 +37,6 @@ class Declared:
                 case [ast.Name(id="Dataset"), ast.Attribute(attr=bucket), ast.Constant(value=key)]:
                     data.add(f"{bucket}/{key!s}")
         return cls(frozenset(jobs), frozenset(data), frozenset(iceberg))
-
-
-def _tables_of_iceberg(tree: ast.Module) -> set[str]:
-    """Return the names of tables of Iceberg, and of data that have one."""
-    found = {"IcebergTable"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and found & _names(node.value):
-            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return found
 
 
 def _names(node: ast.expr) -> set[str]:

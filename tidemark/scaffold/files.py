@@ -38,7 +38,10 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
     stacks = _stacks(project)
     stack = stacks.pop(job.stack, None)
     if stack is None:
-        raise UsageError(_no_stack(project, job, stacks))
+        raise UsageError(
+            f"there is no pipeline {job.pipeline!r}: no {job.stack} in {project}; allowed: "
+            f"{', '.join(_names(stacks)) or 'none'}; docs/second-pipeline.md shows how to add one"
+        )
     with_job = stack_with(job, stack, stacks)
     for path in (job.script, job.test):
         if (project / path).exists():
@@ -144,18 +147,11 @@ def update_reviewed(project: Path, job: str) -> str | None:
             write_manifest(project, assembly)
         if has_snapshot:
             snapshot.write(project / snapshot.FOLDER, snapshot.snapshots(read_assembly(assembly)))
-        return _source_of(job, assembly)
-
-
-def _source_of(job: str, assembly: Path) -> str | None:
-    try:
-        return (
-            read_deployment(read_assembly(assembly), REGION)
-            .jobs[job]
-            .default_arguments.get("--source_path")
-        )
-    except (TidemarkError, KeyError):
-        return None  # something of the app does not run here; the job is written all the same
+        try:
+            jobs = read_deployment(read_assembly(assembly), REGION).jobs
+            return jobs[job].default_arguments.get("--source_path")
+        except (TidemarkError, KeyError):
+            return None  # something of the app does not run here; the job is written all the same
 
 
 def _reviewed(project: Path, stacks: Iterable[str]) -> dict[Path, bytes]:
@@ -196,11 +192,3 @@ def _names(stacks: Mapping[str, str]) -> list[str]:
         for path, source in sorted(stacks.items())
         if PIPELINE_CALL in source
     ]
-
-
-def _no_stack(project: Path, job: NewJob, stacks: Mapping[str, str]) -> str:
-    names = _names(stacks)
-    return (
-        f"there is no pipeline {job.pipeline!r}: no {job.stack} in {project}; allowed: "
-        f"{', '.join(names) or 'none'}; docs/second-pipeline.md shows how to add one"
-    )

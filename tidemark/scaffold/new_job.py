@@ -50,7 +50,18 @@ class NewJob:
     iceberg: bool = False
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        if not KEBAB_CASE.fullmatch(self.name) or len(self.name) > MAX_NAME_LENGTH:
+            raise UsageError(
+                f"job name {self.name!r} is not in kebab case; allowed: up to {MAX_NAME_LENGTH} "
+                "lower case letters and digits in words joined by single hyphens, a letter first; "
+                "write it as ingest-orders"
+            )
+        names_of_modules = sys.stdlib_module_names | PACKAGES
+        if self.name in names_of_modules or keyword.iskeyword(self.name):
+            raise UsageError(
+                f"job name {self.name!r} is that of a Python module, which its script would hide, "
+                f"or a word of Python; take another, such as ingest-{self.name}"
+            )
         if not KEBAB_CASE.fullmatch(self.pipeline):
             raise UsageError(
                 f"--pipeline {self.pipeline!r} is not in kebab case; allowed: lower case letters "
@@ -208,20 +219,6 @@ def _declared(path: str, source: str) -> Declared:
 def _template(job: NewJob, file: str) -> str:
     text = (TEMPLATES / job.template / file).read_text(encoding="utf-8")
     return text.replace("template-job", job.name).replace("template_job", job.module)
-
-
-def _check_name(name: str) -> None:
-    if not KEBAB_CASE.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
-        raise UsageError(
-            f"job name {name!r} is not in kebab case; allowed: up to {MAX_NAME_LENGTH} lower case "
-            "letters and digits in words joined by single hyphens, a letter first; write it as "
-            "ingest-orders"
-        )
-    if name in sys.stdlib_module_names or name in PACKAGES or keyword.iskeyword(name):
-        raise UsageError(
-            f"job name {name!r} is that of a Python module, which its script would hide, or a word "
-            f"of Python; take another, such as ingest-{name}"
-        )
 
 
 ROW = '{"id": 1, "status": "open", "updated_at": "2013-01-01T10:00:00Z"}'

@@ -50,20 +50,15 @@ def plan_sample(name: str) -> dict[str, str]:
     check_project_name(name)
     root = sample_root()
     own = {path: (root / path).read_text(encoding="utf-8") for path in sample_files(root)}
-    own["cdk.json"] = _with_prefix(own["cdk.json"], name)
+    document = json.loads(own["cdk.json"])
+    for stage in document["context"]["tidemark:stages"].values():
+        stage["namePrefix"] = name
+    own["cdk.json"] = f"{json.dumps(document, indent=2)}\n"
     own["package.json"] = own["package.json"].replace('"name": "tidemark"', f'"name": "{name}"', 1)
     common = _rendered(name, TEMPLATES / "project")
     kept = {path: text for path, text in common.items() if not path.startswith(STACK_FILES)}
     kept["requirements.txt"] += SAMPLE_NEEDS
     return kept | own | _rendered(name, TEMPLATES / "flights")
-
-
-def _with_prefix(cdk_json: str, name: str) -> str:
-    """Return a cdk.json whose stages start every name with that of the project."""
-    document = json.loads(cdk_json)
-    for stage in document["context"]["tidemark:stages"].values():
-        stage["namePrefix"] = name
-    return f"{json.dumps(document, indent=2)}\n"
 
 
 def _rendered(name: str, template: Path) -> dict[str, str]:
