@@ -47,7 +47,10 @@ def dynamic_number(stream: Stream) -> Number:
         found, text = Past(name, count), f"{name}(last({count}))"
         if name == INDEX:
             stream.take(",")
-            found, text = _indexed(stream, count)
+            index, text = _integer(stream), f"index(last({count}), "
+            if index >= count:
+                raise stream.wrong(f"{text}{index}): the last index is {count - 1}")
+            found, text = Past(INDEX, count, index), f"{text}{index})"
         stream.take(")")
     else:
         raise stream.wrong(f"there is no function {name}; allowed: {LAST}, {_names()}, index")
@@ -56,13 +59,6 @@ def dynamic_number(stream: Stream) -> Number:
 
 def _names() -> str:
     return ", ".join(FUNCTIONS)
-
-
-def _indexed(stream: Stream, count: int) -> tuple[Past, str]:
-    index = _integer(stream)
-    if index >= count:
-        raise stream.wrong(f"index(last({count}), {index}): the last index is {count - 1}")
-    return Past(INDEX, count, index), f"index(last({count}), {index})"
 
 
 def _count(stream: Stream) -> int:

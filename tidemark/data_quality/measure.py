@@ -19,24 +19,17 @@ def measured(
     wanted = dict.fromkeys(measures)
     scalars = [one for one in wanted if isinstance(one, Scalar)]
     grouped = [one for one in wanted if isinstance(one, OfGroups)]
-    return {**_scalars(rows, scalars), **_of_groups(frame, grouped)}
-
-
-def _scalars(frame: DataFrame, measures: list[Scalar]) -> Mapping[Measure, float | None]:
-    if not measures:
-        return {}
-    (row,) = frame.agg(*(F.expr(one.sql) for one in measures)).collect()
-    return dict(zip(measures, row, strict=True))
-
-
-def _of_groups(frame: DataFrame, measures: list[OfGroups]) -> Mapping[Measure, float | None]:
-    groups: list[Groups] = list(dict.fromkeys((one.columns, one.where) for one in measures))
-    if not groups:
-        return {}
-    parts = [_counted(frame, number, one) for number, one in enumerate(groups)]
-    rows = reduce(DataFrame.unionAll, parts).collect()
-    found = {groups[row["number"]]: _numbers(*row[1:]) for row in rows}
-    return {one: found[one.columns, one.where].get(one.field) for one in measures}
+    values: dict[Measure, float | None] = {}
+    if scalars:
+        (row,) = rows.agg(*(F.expr(one.sql) for one in scalars)).collect()
+        values |= zip(scalars, row, strict=True)
+    groups: list[Groups] = list(dict.fromkeys((one.columns, one.where) for one in grouped))
+    if groups:
+        parts = [_counted(frame, number, one) for number, one in enumerate(groups)]
+        counted = reduce(DataFrame.unionAll, parts).collect()
+        found = {groups[row["number"]]: _numbers(*row[1:]) for row in counted}
+        values |= {one: found[one.columns, one.where].get(one.field) for one in grouped}
+    return values
 
 
 def _counted(frame: DataFrame, number: int, groups: Groups) -> DataFrame:

@@ -32,13 +32,18 @@ def parse(text: str) -> Ruleset:
     if stream.at(END):
         raise stream.wrong("there is no section 'Rules = [ … ]'")
     rules = _rules(stream) if stream.take_if("Rules") else ()
-    analyzers = _analyzers(stream) if stream.take_if("Analyzers") else ()
+    analyzers: list[Rule] = []
+    if stream.take_if("Analyzers"):
+        _open(stream)
+        while not stream.take_if("]"):
+            _separate(stream, bool(analyzers))
+            analyzers.append(_rule(stream))
     if not stream.at(END):
         raise stream.wrong(
             f"expected the end, found {stream.next.text}; the sections are Rules and Analyzers, in "
             "this order, and no comma is between them"
         )
-    return Ruleset(rules, analyzers)
+    return Ruleset(rules, tuple(analyzers))
 
 
 def _constant(stream: Stream) -> None:
@@ -56,15 +61,6 @@ def _rules(stream: Stream) -> tuple[AnyRule, ...]:
         _separate(stream, bool(found))
         found.append(_either(stream))
     return tuple(dict.fromkeys(found))
-
-
-def _analyzers(stream: Stream) -> tuple[Rule, ...]:
-    found: list[Rule] = []
-    _open(stream)
-    while not stream.take_if("]"):
-        _separate(stream, bool(found))
-        found.append(_rule(stream))
-    return tuple(found)
 
 
 def _open(stream: Stream) -> None:
