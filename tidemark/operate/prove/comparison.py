@@ -64,16 +64,6 @@ def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def _has_noted(wanted: Wanted, outcome: Outcome) -> bool:
-    """Return whether a run of which a write has failed then noted how far it had got."""
-    failing, recorded = wanted.experiment.operation, read_operations(outcome.home)
-    if failing is None or not recorded:
-        return False
-    own = [one for one in wanted.of.operations if one.run_id == failing.run_id]
-    of_failed = [one for one in recorded if one.run_id != recorded[-1].run_id]
-    return any(is_state(one) for one in of_failed[own.index(failing) :])
-
-
 def _outcomes(done: Done) -> list[Outcome]:
     return [outcome for _, outcome in done]
 
@@ -119,18 +109,25 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
     """Return the cause of a verdict on the rows of one target."""
     baseline, experiment, target = wanted.of, outcome.experiment, rows.target
     around = baseline.around(experiment, target)
-    has_changed = any(is_of(one, target) for one in read_operations(outcome.home))
+    recorded = read_operations(outcome.home)
+    of_target = [one for one in recorded if is_of(one, target)]
     # A run that finds a target may do what the first one did not: delete it, for example.
     if experiment.kind in ("parts", "again", *ARRIVALS):
-        around += [one for one in read_operations(outcome.home) if is_of(one, target)]
+        around += of_target
+    # A run of which a write has failed may then have noted how far it had got.
+    failing, has_noted = experiment.operation, False
+    if failing is not None and recorded:
+        own = [one for one in baseline.operations if one.run_id == failing.run_id]
+        of_failed = [one for one in recorded if one.run_id != recorded[-1].run_id]
+        has_noted = any(is_state(one) for one in of_failed[own.index(failing) :])
     cause = cause_of(
         experiment,
         verdict,
         around,
         target,
         has_ended=bool(outcome.trials and outcome.trials[0].failure),
-        has_noted=_has_noted(wanted, outcome),
-        has_written=has_changed or not target.startswith("s3://"),
+        has_noted=has_noted,
+        has_written=bool(of_target) or not target.startswith("s3://"),
         marks=read_first(baseline.outcome.home),
     )
     return of_types(cause, rows.types) if rows.types else cause

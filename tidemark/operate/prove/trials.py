@@ -187,17 +187,13 @@ def _rewind(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Tria
     )
     for one in wanted.of.operations:
         if one.kind in (PUT, COPY) and one.places[-1].startswith(cleared):
-            _clear(home.local_path(one.places[-1]), home.lake)
+            file = home.local_path(one.places[-1])
+            file.unlink(missing_ok=True)
+            emptied = file.parent  # the buckets stay
+            while emptied.parent != home.lake and emptied.is_dir() and not any(emptied.iterdir()):
+                emptied.rmdir()
+                emptied = emptied.parent
     return home, [bench.run(home)]
-
-
-def _clear(file: Path, lake: Path) -> None:
-    """Delete a file, and the folders of its bucket that are empty then."""
-    file.unlink(missing_ok=True)
-    folder = file.parent
-    while folder.parent != lake and folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-        folder = folder.parent
 
 
 def _together(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:

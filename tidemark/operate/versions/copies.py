@@ -71,27 +71,24 @@ def _copied(home: Home, folder: Path) -> Home:
     for name in STATE_FILES:
         put_state_file(home.root / name, copy.root / name)
     for name in FOLDERS:
-        if (home.root / name).is_dir():
-            _copy_tree(home.root / name, copy.root / name)
+        if not (home.root / name).is_dir():
+            continue
+        try:
+            shutil.copytree(
+                home.root / name,
+                copy.root / name,
+                copy_function=_clone,  # a link is followed: runs would write to what it leads to
+                ignore_dangling_symlinks=True,
+                dirs_exist_ok=True,
+            )
+        except shutil.Error as error:  # of all files that could not be copied
+            (file, _, why), *_ = error.args[0]
+            if not has_room(copy.root / name):
+                why = full_disk_line(copy.root / name)
+            raise TidemarkError(f"{file} could not be copied: {why}") from error
     for lock in copy.derby.rglob(LOCKS):  # of who has the database open, or was killed
         lock.unlink()
     return copy
-
-
-def _copy_tree(source: Path, target: Path) -> None:
-    try:
-        shutil.copytree(
-            source,
-            target,
-            copy_function=_clone,  # a link is followed: runs would write to what it leads to
-            ignore_dangling_symlinks=True,
-            dirs_exist_ok=True,
-        )
-    except shutil.Error as error:  # of all files that could not be copied
-        (file, _, why), *_ = error.args[0]
-        if not has_room(target):
-            why = full_disk_line(target)
-        raise TidemarkError(f"{file} could not be copied: {why}") from error
 
 
 def _clone(source: str, target: str) -> str:

@@ -75,19 +75,16 @@ def with_marks(sides: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     Spark takes a column that has both for one of strings.
     """
-    both = set[bytes]().union(*map(_names_of_both, sides))
+    both = set[bytes]()  # with a string in one place of a side, and something else in another
+    for side in sides:
+        kinds = set[tuple[bytes, bool]]()
+        for file in side["files"]:
+            if file.endswith(PLAIN_JSON):
+                found = KIND.findall(Path(file).read_bytes())
+                kinds |= {(name, first == b'"') for name, first in found}
+        both |= {name for name, is_string in kinds if is_string and (name, False) in kinds}
     mixed = {json.loads(b'"%b"' % name) for name in both}
     return [in_lines(side, mixed) for side in sides] if mixed else sides
-
-
-def _names_of_both(side: dict[str, Any]) -> set[bytes]:
-    """Return the names that have a string in one place of a side, and something else in another."""
-    kinds = set[tuple[bytes, bool]]()
-    for file in side["files"]:
-        if file.endswith(PLAIN_JSON):
-            found = KIND.findall(Path(file).read_bytes())
-            kinds |= {(name, first == b'"') for name, first in found}
-    return {name for name, is_string in kinds if is_string and (name, False) in kinds}
 
 
 def with_whole_records(sides: list[dict[str, Any]]) -> list[dict[str, Any]]:
