@@ -59,7 +59,10 @@ def adopt(
         name=_pipeline_name(found, order, name),
         old_workflow=str(found.workflow["Name"]) if found.workflow else None,
         nodes=made.nodes,
-        left_out=_left_out(found, chosen),
+        left_out=tuple(
+            LeftOut(job, why, f"{do}; {_started_by(found, chosen, job)}")
+            for job, (why, do) in chosen.left_out.items()
+        ),
         schedules=tuple(dict.fromkeys(hours)),
         run_properties=properties,
         start_triggers=tuple(starts.start_triggers),
@@ -97,13 +100,6 @@ def _outside(found: Found, chosen: Chosen, order: Sequence[str]) -> Outside:
         frozenset(chosen.left_out),
     )
     return outside_of(found.clock, found.other_rules, adopted, found.rules)
-
-
-def _left_out(found: Found, chosen: Chosen) -> tuple[LeftOut, ...]:
-    return tuple(
-        LeftOut(job, why, f"{do}; {_started_by(found, chosen, job)}")
-        for job, (why, do) in chosen.left_out.items()
-    )
 
 
 def _started_by(found: Found, chosen: Chosen, job: str) -> str:

@@ -18,28 +18,25 @@ def shell_runtime_of(job: Reading) -> ShellRuntime:
             why=f"Python shell jobs get Glue {GLUE_VERSION}, the one with Python {SHELL_PYTHON}",
             do="see that the script runs on that Python",
         )
+    sizes = {size.value: size for size in ShellCapacity}
+    capacity = job.get("MaxCapacity")
+    if capacity in sizes:
+        job.take("MaxCapacity")
+    else:
+        least = f"allowed are {', '.join(map(str, sizes))}"
+        job.differ(
+            "MaxCapacity",
+            why=f"{least}; the job gets {ShellCapacity.LARGE.value}",
+            do="compare the memory that it takes; a sixteenth may do",
+        )
     runtime = ShellRuntime(
-        capacity=_capacity(job),
+        capacity=sizes.get(capacity, ShellCapacity.LARGE),
         timeout_minutes=timeout_of(job),
         max_retries=job.take("MaxRetries") or 0,
         analytics_libraries=_libraries(job),
     )
     queue(job, is_queued=runtime.max_retries == 0)
     return runtime
-
-
-def _capacity(job: Reading) -> ShellCapacity:
-    sizes = {size.value: size for size in ShellCapacity}
-    capacity = job.get("MaxCapacity")
-    if capacity in sizes:
-        job.take("MaxCapacity")
-        return sizes[capacity]
-    job.differ(
-        "MaxCapacity",
-        why=f"allowed are {', '.join(map(str, sizes))}; the job gets {ShellCapacity.LARGE.value}",
-        do="compare the memory that it takes; a sixteenth may do",
-    )
-    return ShellCapacity.LARGE
 
 
 def _libraries(job: Reading) -> bool:

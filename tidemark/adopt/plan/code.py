@@ -137,7 +137,9 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
         switch=SWITCH if adoption.schedules or adoption.events else "",
         starts=_starts(adoption),
         watermarks=_watermarks(adoption),
-        pipeline=_run_properties(adoption.run_properties),
+        pipeline=f"            run_properties={dict_of(adoption.run_properties)},\n        "
+        if adoption.run_properties
+        else "        ",
         data=data,
         roles="".join(
             f"        {variable} = iam.Role.from_role_arn("
@@ -173,12 +175,6 @@ def _starts(adoption: Adoption) -> str:
         given += [f"batch_window_minutes={minutes}"] if minutes else []
         calls.append(f"OnEvent({', '.join(given)})")
     return f"{list_of(calls)} if STARTS_BY_ITSELF else []" if calls else "[]"
-
-
-def _run_properties(properties: Mapping[str, str]) -> str:
-    if not properties:
-        return "        "
-    return f"            run_properties={dict_of(properties)},\n        "
 
 
 def _data(
