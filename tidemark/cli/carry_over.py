@@ -49,10 +49,17 @@ def carry_out_locally(steps: Sequence[Step], home: Home) -> Iterator[tuple[Step,
             endpoint = stack.enter_context(dynamodb_endpoint(home))
             dynamodb = stack.enter_context(dynamodb_client(endpoint, region()))
         for step in steps:
-            if dynamodb is not None and step.action is Action.CARRY_WATERMARKS:
-                yield step, _carry_watermarks(step, dynamodb, on_aws=False)
-            else:
-                yield step, _carry_bookmark(step, store)
+            result, ctx = "", step.ctx
+            match step.action:
+                case Action.CARRY_WATERMARKS if dynamodb is not None:
+                    result = _carry_watermarks(step, dynamodb, on_aws=False)
+                case Action.CARRY_BOOKMARK:
+                    result = carry_bookmark(store, step.job, step.to_job)
+                case Action.RENAME_CTX:
+                    result = rename_ctx(store, step.job, ctx, step.to_ctx, now_ms())
+                case Action.FORGET_CTX:
+                    result = forget_ctx(store, step.job, ctx, step.places, step.keys, now_ms())
+            yield step, result
 
 
 def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
@@ -95,15 +102,3 @@ def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -
         return "nothing to do: the old name never had any"
     values = render_values(latest.watermarks) or "windows only"
     return f"carried over: version {latest.version}, {values}"
-
-
-def _carry_bookmark(step: Step, store: Store) -> str:
-    at_ms = now_ms()
-    match step.action:
-        case Action.CARRY_BOOKMARK:
-            return carry_bookmark(store, step.job, step.to_job)
-        case Action.RENAME_CTX:
-            return rename_ctx(store, step.job, step.ctx, step.to_ctx, at_ms)
-        case Action.FORGET_CTX:
-            return forget_ctx(store, step.job, step.ctx, step.places, step.keys, at_ms)
-    return ""
