@@ -63,7 +63,16 @@ def destination_of(option: str | None, say: Callable[[str], None]) -> Destinatio
 def transport_of(option: str, environment: Mapping[str, str]) -> dict[str, Any]:
     """Return the settings of openlineage-python for a file or a URL."""
     if "://" not in option:
-        return {"type": "file", "log_file_path": str(_writable(option)), "append": True}
+        path = Path(option).absolute()
+        try:
+            with path.open("a", encoding="utf-8"):
+                pass
+        except OSError as error:
+            raise UsageError(
+                f"--lineage {option!r} cannot be written: {error.strerror}; name a file in a "
+                "folder that exists"
+            ) from error
+        return {"type": "file", "log_file_path": str(path), "append": True}
     url = urlsplit(option)
     if url.scheme not in HTTP_SCHEMES or not url.hostname:
         raise UsageError(
@@ -94,19 +103,6 @@ def settings_of(environment: Mapping[str, str], folder: Path, user: Path) -> str
     files = (folder / CONFIG_FILE, user / ".openlineage" / CONFIG_FILE)
     found = (str(file) for file in files if file.is_file())
     return next((name for names in (named, transports, found) for name in names), None)
-
-
-def _writable(option: str) -> Path:
-    path = Path(option).absolute()
-    try:
-        with path.open("a", encoding="utf-8"):
-            pass
-    except OSError as error:
-        raise UsageError(
-            f"--lineage {option!r} cannot be written: {error.strerror}; name a file in a folder "
-            "that exists"
-        ) from error
-    return path
 
 
 def _open(shown: str, config: dict[str, Any] | None) -> Destination:

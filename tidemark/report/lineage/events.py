@@ -6,7 +6,7 @@ are made from its JSON schemas.
 
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -98,20 +98,14 @@ def event_of(facts: RunFacts) -> RunEvent:
         outputs=[_output(facts, written) for written in facts.written],
         producer=producer,
     )
-    for facet in _facets(event):
+    facets: list[Any] = [*(event.run.facets or {}).values(), *(event.job.facets or {}).values()]
+    for read in event.inputs or ():
+        facets += [*(read.facets or {}).values(), *(read.inputFacets or {}).values()]
+    for written in event.outputs or ():
+        facets += [*(written.facets or {}).values(), *(written.outputFacets or {}).values()]
+    for facet in facets:
         facet._producer = producer
     return event
-
-
-def _facets(event: RunEvent) -> Iterable[Any]:
-    yield from (event.run.facets or {}).values()
-    yield from (event.job.facets or {}).values()
-    for read in event.inputs or ():
-        yield from (read.facets or {}).values()
-        yield from (read.inputFacets or {}).values()
-    for written in event.outputs or ():
-        yield from (written.facets or {}).values()
-        yield from (written.outputFacets or {}).values()
 
 
 def _time(at_ms: int) -> str:
