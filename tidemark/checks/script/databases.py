@@ -67,8 +67,16 @@ def database_writes_in(text: str, *, is_without_jdbc: bool = False) -> tuple[int
     scope = names_of(tree).constants
     places = LAKE_FORMATS | BY_JDBC if is_without_jdbc else LAKE_FORMATS
     found = {line for node in ast.walk(tree) for line in _lines(node, scope, places)}
-    by_jdbc = {line for node in ast.walk(tree) for line in _lines_of_jdbc(node)}
-    return tuple(sorted(found if is_without_jdbc else found | by_jdbc))
+    for node in () if is_without_jdbc else ast.walk(tree):
+        match node:
+            case ast.Attribute(attr=name, end_lineno=int(line)) if name == JAVA:
+                found.add(line)
+            case ast.Call(lineno=line):
+                method, chain = identifier(node.func) or "", chain_of(node)
+                is_sink = method in JDBC_SINKS and "create_dynamic_frame" not in chain
+                if method == UPSERT or is_sink or (method == "jdbc" and WRITERS & set(chain)):
+                    found.add(line)
+    return tuple(sorted(found))
 
 
 def _lines(node: ast.AST, scope: Scope, places: Collection[str]) -> Iterator[int]:
@@ -81,17 +89,6 @@ def _lines(node: ast.AST, scope: Scope, places: Collection[str]) -> Iterator[int
                 yield line
         case ast.Call(lineno=line) if _writes(node, scope, places):
             yield line
-
-
-def _lines_of_jdbc(node: ast.AST) -> Iterator[int]:
-    match node:
-        case ast.Attribute(attr=name, end_lineno=int(line)) if name == JAVA:
-            yield line
-        case ast.Call(lineno=line):
-            method, chain = identifier(node.func) or "", chain_of(node)
-            is_sink = method in JDBC_SINKS and "create_dynamic_frame" not in chain
-            if method == UPSERT or is_sink or (method == "jdbc" and WRITERS & set(chain)):
-                yield line
 
 
 def _writes(call: ast.Call, scope: Scope, places: Collection[str]) -> bool:

@@ -116,7 +116,15 @@ class ScriptValues:
             case ast.Name(id=name):
                 return self._name(name, place, bound, depth)
             case ast.Attribute(attr=name) if name in self._attributes and depth < DEEPEST:
-                return self._attribute(node, self._attributes[name], depth + 1)
+                value = self._attributes[name]
+                function = self._functions_of.get(value)
+                inside = Enclosing((function,) if function else ())
+                calls = self.bindings(inside, depth + 1)
+                each = [self.read(value, inside, it, depth + 1) for it in calls]
+                if not all(map(is_certain, each)):
+                    return None
+                texts = sorted(set(map(str, each)))  # of several objects, the values in them
+                return each[0] if len(texts) == 1 else f"<{ast.unparse(node)}: {', '.join(texts)}>"
             case (
                 ast.Subscript(value=owner, slice=ast.Constant(value=key))
                 | ast.Call(
@@ -125,16 +133,6 @@ class ScriptValues:
             ):
                 return _part(self._known(owner, place, bound, depth), key)
         return written(node, lambda inner: self.read(inner, place, bound, depth))
-
-    def _attribute(self, node: ast.expr, value: ast.expr, depth: int) -> Any:
-        """Return the value of an attribute; of several objects, its values in them."""
-        function = self._functions_of.get(value)
-        place = Enclosing((function,) if function else ())
-        each = [self.read(value, place, bound, depth) for bound in self.bindings(place, depth)]
-        if not all(map(is_certain, each)):
-            return None
-        strings = sorted(set(map(str, each)))
-        return each[0] if len(strings) == 1 else f"<{ast.unparse(node)}: {', '.join(strings)}>"
 
     def _name(self, name: str, place: Enclosing, bound: Bound, depth: int) -> Any:
         if name in bound:

@@ -201,21 +201,17 @@ def _of_sources(
             )
         if added := now.places_of(became) - was.places_of(ctx):
             places = ", ".join(sorted(f"{kind} {place}" for kind, place, _ in added))
-            yield _source_moved(job, became, places)
-
-
-def _source_moved(job: str, ctx: str, places: str) -> Loss:
-    reread = _add("reread", job=job, ctx=ctx, reason="...")
-    discard = _add("discard", job=job, ctx=ctx, reason="...")
-    return Loss(
-        Kind.SOURCE_MOVED,
-        job,
-        f"{ctx} now reads {places} with the position of another place: older data there is "
-        "never read, without an error",
-        f"give the new place its own transformation_ctx; or, to start over there, {reread}; "
-        f"or, if there is nothing older, {discard}",
-        ctx,
-    )
+            reread = _add("reread", job=job, ctx=became, reason="...")
+            discard = _add("discard", job=job, ctx=became, reason="...")
+            yield Loss(
+                Kind.SOURCE_MOVED,
+                job,
+                f"{became} now reads {places} with the position of another place: older data "
+                "there is never read, without an error",
+                "give the new place its own transformation_ctx; or, to start over there, "
+                f"{reread}; or, if there is nothing older, {discard}",
+                became,
+            )
 
 
 def _ctx_gone(job: str, ctx: str, was: JobState, now: JobState) -> Loss:
