@@ -47,10 +47,10 @@ def dynamic_number(stream: Stream) -> Number:
         found, text = Past(name, count), f"{name}(last({count}))"
         if name == INDEX:
             stream.take(",")
-            index, text = _integer(stream), f"index(last({count}), "
+            index = _integer(stream)
+            found, text = Past(INDEX, count, index), f"index(last({count}), {index})"
             if index >= count:
-                raise stream.wrong(f"{text}{index}): the last index is {count - 1}")
-            found, text = Past(INDEX, count, index), f"{text}{index})"
+                raise stream.wrong(f"{text}: the last index is {count - 1}")
         stream.take(")")
     else:
         raise stream.wrong(f"there is no function {name}; allowed: {LAST}, {_names()}, index")

@@ -44,10 +44,11 @@ def compared(rule: Rule, frames: Frames, name: str) -> Found:
     """Return the rows, with a column of whether each matches if the rule is about rows."""
     if rule.kind == "AggregateMatch":
         return frames.rows, _aggregates(rule, frames)
+    alias, columns = rule.parameters[0], list[str]()
     if rule.kind == "ReferentialIntegrity":
-        alias, columns = _reference(rule.parameters[1])
-    else:
-        alias, columns = rule.parameters[0], ()
+        text = rule.parameters[1]  # alias.column or alias.{column,column}
+        alias, _, listed = text.partition(".{") if ".{" in text else text.rpartition(".")
+        columns = [name.strip() for name in listed.rstrip("}").split(",")]
     other = frames.others.get(alias)
     if other is None:
         return frames.rows, Leaf(rule, failure=f"{alias} not found in additional sources")
@@ -129,16 +130,8 @@ def _aggregates(rule: Rule, frames: Frames) -> Leaf:
     )
 
 
-def _reference(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return alias and columns of ``alias.column`` or ``alias.{column,column}``."""
-    alias, brace, columns = text.partition(".{")
-    if not brace:
-        alias, _, columns = text.rpartition(".")
-    return alias, tuple(name.strip() for name in columns.rstrip("}").split(","))
-
-
 def _subset(
-    rule: Rule, frames: Frames, reference: tuple[str, DataFrame, tuple[str, ...]], name: str
+    rule: Rule, frames: Frames, reference: tuple[str, DataFrame, list[str]], name: str
 ) -> Found:
     """Return whether the values of each row are in a reference; null is in none."""
     alias, other, theirs = reference
