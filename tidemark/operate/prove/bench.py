@@ -93,11 +93,16 @@ class Bench:
         A run and the next one have different seeds of `hash()`, whatever else runs; `turn` 1 gives
         a run that of the next one.
         """
+        earlier = 0  # runs of the job with most
+        if home.database.is_file():
+            with Store(home.database) as store:
+                counts = Counter(one.job_name for one in store.all_job_runs())
+            earlier = max(counts.values(), default=0)
         trial = run_trial(
             home,
             start or self.subject.start,
             version or self.subject.version,
-            replace(self.jvms, turn=turn + _runs_of_a_job(home)),
+            replace(self.jvms, turn=turn + earlier),
             observe=self.observe_run,
         )
         found = NOT_OPENED.search(trial.failure)
@@ -117,12 +122,3 @@ class Bench:
     def folder(self, name: str) -> Path:
         """Return the folder of a home."""
         return self.scratch / f"home-{name}"
-
-
-def _runs_of_a_job(home: Home) -> int:
-    """Return how often the job with most runs has run in a home."""
-    if not home.database.is_file():
-        return 0
-    with Store(home.database) as store:
-        counts = Counter(one.job_name for one in store.all_job_runs())
-    return max(counts.values(), default=0)

@@ -76,7 +76,13 @@ class Queue:
                 plan = None
             self.done += [(trying.pop(one), one.result()) for one in ended if one in trying]
             self.say("trying", len(self.done), len(self.done) + len(trying) + len(self.waiting))
-        self._settle()
+        # What was tried, and what was not.
+        budget = (self.bench.deadline or 0) - self.began
+        is_interrupted = self.bench.is_interrupted.is_set()
+        reason = "interrupted" if is_interrupted else f"the budget of {budget:.0f} s ended"
+        self.not_tried += [replace(one.experiment, not_tried=reason) for one in self.waiting]
+        self.not_tried += [it.experiment for _, it in self.done if it.experiment.not_tried]
+        self.done = [(one, it) for one, it in self.done if not it.experiment.not_tried]
 
     def _is_late(self) -> bool:
         if self.bench.is_interrupted.is_set():
@@ -85,15 +91,6 @@ class Queue:
         if deadline is None:
             return False
         return time.monotonic() - self.began > START_WITHIN * (deadline - self.began)
-
-    def _settle(self) -> None:
-        """Tell apart what was tried, and what was not."""
-        budget = (self.bench.deadline or 0) - self.began
-        is_interrupted = self.bench.is_interrupted.is_set()
-        reason = "interrupted" if is_interrupted else f"the budget of {budget:.0f} s ended"
-        self.not_tried += [replace(one.experiment, not_tried=reason) for one in self.waiting]
-        self.not_tried += [it.experiment for _, it in self.done if it.experiment.not_tried]
-        self.done = [(one, it) for one, it in self.done if not it.experiment.not_tried]
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +62,10 @@ def _states(
             try:
                 state = _state(admin, job, source, runs, after)
             except WatermarksError:  # written without a head, as by the v1 class
-                state = _state_of_rows(rows[job])
+                values = [{k: v for k, v in row.items() if k not in ROW_KEYS} for row in rows[job]]
+                counts = Counter(json.dumps(it, sort_keys=True, default=str) for it in values)
+                facts = {row: str(count) for row, count in counts.items()}
+                state = State(facts, plural(len(values), "row"))
             if state is not None:
                 yield name, state
 
@@ -92,13 +95,6 @@ def _commit(entry: HistoryEntry, runs: Interval) -> str:
     values = [f"{name} = {value}" for name, value in _values(entry.watermarks, runs)]
     windows = [f"window {it.cursor} {_range(it.low, it.high, runs)}" for it in entry.windows]
     return "; ".join([*values, *windows])
-
-
-def _state_of_rows(rows: Sequence[Mapping[str, Any]]) -> State:
-    """Return rows without their run ids."""
-    values = [{name: it for name, it in row.items() if name not in ROW_KEYS} for row in rows]
-    counts = Counter(json.dumps(value, sort_keys=True, default=str) for value in values)
-    return State({row: str(count) for row, count in counts.items()}, plural(len(rows), "row"))
 
 
 def _values(values: Mapping[str, Any], runs: Interval) -> Iterator[tuple[str, str]]:
