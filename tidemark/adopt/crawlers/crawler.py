@@ -128,11 +128,14 @@ def crawler_call_of(crawler: Reading, locations: Mapping[str, str]) -> CrawlerCa
         if target not in targets:
             targets.append(target)
     account_for_defaults(crawler)
+    schedule = crawler.get("Schedule")
+    if isinstance(schedule, Mapping):
+        schedule = schedule.get("State") != "NOT_SCHEDULED" and schedule.get("ScheduleExpression")
     call = CrawlerCall(
         targets=tuple(targets),
         database=str(crawler.take("DatabaseName")),
         options=_options(crawler, targets),
-        is_scheduled=_is_scheduled(crawler.get("Schedule")),
+        is_scheduled=bool(schedule),
     )
     why, do = FIELDS["Targets"]
     for leaf in [leaf for leaf in crawler.left() if leaf[0] == "Targets"]:
@@ -192,9 +195,3 @@ def _policy(crawler: Reading, key: str, members: Mapping[str, str], default: str
         return default
     crawler.take("SchemaChangePolicy", key)
     return members[value]
-
-
-def _is_scheduled(schedule: object) -> bool:
-    if isinstance(schedule, Mapping):
-        return schedule.get("State") != "NOT_SCHEDULED" and bool(schedule.get("ScheduleExpression"))
-    return bool(schedule)
