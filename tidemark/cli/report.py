@@ -57,12 +57,19 @@ def report(opens: bool, output: Path | None, limit: int, where: Where, form: str
         click.echo(json.dumps(report_json(_gathered(where, limit)), indent=2))
         return
     require("jinja2")
+    from tidemark.report.drawing import draw, find_packages, without_pictures
     from tidemark.report.page import page_of
 
     file = (output or _file_of(Home.from_environment())).absolute()
     check_writable(file)
     found = _gathered(where, limit)
-    file.write_text(page_of(found, _drawing()), encoding="utf-8", errors="backslashreplace")
+    drawing: Draw = draw
+    try:
+        find_packages()
+    except UsageError as error:  # the page says how to get Node's packages
+        click.echo(f"warning: the page is written without pictures: {error}", err=True)
+        drawing = without_pictures
+    file.write_text(page_of(found, drawing), encoding="utf-8", errors="backslashreplace")
     click.echo(f"wrote {file}")
     if opens and not webbrowser.open(file.as_uri()):
         click.echo("no browser could be opened: open the file in one", err=True)
@@ -74,18 +81,6 @@ def _gathered(where: Where, limit: int) -> "Report":
     with open_target(where) as target:
         jobs = with_submitted(target, app_jobs_of(target))
         return with_gaps(report_of(target, jobs, limit, now_ms()), target)
-
-
-def _drawing() -> "Draw":
-    """Return what draws the pictures; without Node's packages the page says how to get them."""
-    from tidemark.report.drawing import draw, find_packages, without_pictures
-
-    try:
-        find_packages()
-    except UsageError as error:
-        click.echo(f"warning: the page is written without pictures: {error}", err=True)
-        return without_pictures
-    return draw
 
 
 def _file_of(home: "Home") -> Path:
