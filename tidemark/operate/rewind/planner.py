@@ -41,14 +41,15 @@ def plan_rewind(
     filled = _filled_downstream(facts, found, left)
     filled |= _filled_since(facts, [cut for cut in all_cuts if cut.track.job not in left])
     again = _reading_again(facts, datasets, found, filled)
+    half = {job: half_written(facts, job, at_ms) for job, at_ms in _since(found).items()}
     seen = effects(
         datasets,
         again,
         [*names, *left],
         new_to=new_to,
         clears=clears,
-        staying=_staying(facts, found),
-        doubtful=_doubtful(facts, found),
+        staying={job: why or _filled(facts, job) for job, why in half.items()},
+        doubtful=_doubtful(facts, found, half),
         filled=filled,
         windows=window_reads(facts, datasets, found),
     )
@@ -98,9 +99,8 @@ def _reading_again(
     return again
 
 
-def _doubtful(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
+def _doubtful(facts: Facts, found: Sequence[Cut], half: Mapping[str, str]) -> dict[str, str]:
     """Return by job whose undone runs have read nothing which failed run may have left rows."""
-    half = {job: half_written(facts, job, at_ms) for job, at_ms in _since(found).items()}
     return {
         job: why
         for job, why in half.items()
@@ -111,14 +111,6 @@ def _doubtful(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
 def _have_read_nothing(facts: Facts, own: Sequence[Cut]) -> bool:
     reads = rereads(facts, own, {})
     return bool(reads) and all(not it.why and not it.files and it.rows == 0 for it in reads)
-
-
-def _staying(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
-    """Return by rewound job what may stay in its targets although they are cleared."""
-    return {
-        job: half_written(facts, job, at_ms) or _filled(facts, job)
-        for job, at_ms in _since(found).items()
-    }
 
 
 def _since(found: Sequence[Cut]) -> dict[str, int]:
