@@ -76,8 +76,12 @@ def submit(
         if served is None or served.is_of_command:
             run = _submit_here(submission, home, output, isolated=isolated)
         else:
+            from tidemark.glue_service.submit_served import submit_to
+
             _check_served(served, home, isolated=isolated)
-            run = _submit_to(served, submission, home, output)
+            click.echo(f"process {served.pid} serves {home.root}, and runs this", err=True)
+            with _shown(submission, output) as (progress, observe, write):
+                run = submit_to(served, submission, home, observe, progress.warn, write)
     if output == "json":
         _print_run(run)
     if run.state != "SUCCEEDED":
@@ -138,17 +142,6 @@ def _submit_here(
             with jvms_of(home, is_isolated=isolated, pythons=lent, say=progress.say) as jvms:
                 run, _ = run_script(submission, home, observe, progress.warn, write, jvms)
     return run
-
-
-def _submit_to(
-    served: "ServedPort", submission: "Submission", home: "Home", output: str
-) -> "JobRun":
-    """Let the Glue that serves a home run a script, and return its run."""
-    from tidemark.glue_service.submit_served import submit_to
-
-    click.echo(f"process {served.pid} serves {home.root}, and runs this", err=True)
-    with _shown(submission, output) as (progress, observe, write):
-        return submit_to(served, submission, home, observe, progress.warn, write)
 
 
 @contextmanager
