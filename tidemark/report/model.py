@@ -77,20 +77,15 @@ def with_rows(
 ) -> tuple[PipelineRun, ...]:
     """Return runs with the rows of their checkpoints, if nothing else has rows."""
     recorded = {it.run_id: it for it in checkpoints}
-    return tuple(
-        run if (found := recorded.get(run.run_id)) is None else _with_rows(run, found)
-        for run in runs
-    )
-
-
-def _with_rows(run: PipelineRun, checkpoint: Checkpoint) -> PipelineRun:
-    read = [it.rows for it in checkpoint.read if it.rows is not None]
-    written = [it.rows for it in checkpoint.written if it.rows is not None]
-    return replace(
-        run,
-        rows_read=sum(read) if run.rows_read is None and read else run.rows_read,
-        rows_written=sum(written) if run.rows_written is None and written else run.rows_written,
-    )
+    found = []
+    for run in runs:
+        one = recorded.get(run.run_id)
+        read = [it.rows for it in (one.read if one else ()) if it.rows is not None]
+        written = [it.rows for it in (one.written if one else ()) if it.rows is not None]
+        rows_read = sum(read) if run.rows_read is None and read else run.rows_read
+        rows_written = sum(written) if run.rows_written is None and written else run.rows_written
+        found.append(replace(run, rows_read=rows_read, rows_written=rows_written))
+    return tuple(found)
 
 
 def with_datasets(
