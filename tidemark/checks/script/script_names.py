@@ -1,7 +1,7 @@
 """The meaning of the names of a script: its functions, its Job objects, its imports."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tidemark.checks.script.literals import Scope, module_constants
@@ -91,13 +91,7 @@ def names_of(tree: ast.Module) -> Names:
     binding = [node for node in ast.walk(tree) if isinstance(node, BINDING)]
 
     def holders(is_made: IsMade) -> frozenset[str]:
-        """Return the names of variables, attributes and parameters that hold such an object."""
-        found: set[str] = set()
-        while True:
-            more = {name for node in binding for name in _held(node, plain, is_made, found)}
-            if more <= found:
-                return frozenset(found)
-            found |= more
+        return _holders(binding, plain, is_made)
 
     dynamic_frames = holders(lambda value: plain.reader(value) == "create_dynamic_frame")
     data_frames = holders(lambda value: plain.reader(value) == "create_data_frame")
@@ -135,6 +129,16 @@ def _imports(tree: ast.Module) -> dict[str, str]:
             for alias in node.names:
                 found[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
     return found
+
+
+def _holders(nodes: Sequence[ast.AST], names: Names, is_made: IsMade) -> frozenset[str]:
+    """Return the names of variables, attributes and parameters that hold such an object."""
+    found: set[str] = set()
+    while True:
+        more = {name for node in nodes for name in _held(node, names, is_made, found)}
+        if more <= found:
+            return frozenset(found)
+        found |= more
 
 
 def _held(node: ast.AST, names: Names, is_made: IsMade, known: set[str]) -> Iterator[str]:
