@@ -84,7 +84,7 @@ def _overheads(folder: Path) -> list[float]:
 
 
 def _app(folder: Path) -> Path:
-    """Write an app of five jobs, each of which waits for the one before it; return its folder."""
+    """Write an app of five jobs; each waits for the one before it; return its folder."""
     resources: dict[str, Any] = {
         "Flow": {"Type": "AWS::Glue::Workflow", "Properties": {"Name": "flow"}}
     }

@@ -89,7 +89,7 @@ class Commands(TidemarkGroup):
         return [*self._places, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command; None if there is none of that name."""
+        """Import and return a command; None if no command has that name."""
         if cmd_name not in self._places:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = self._places[cmd_name].partition(":")

@@ -13,7 +13,7 @@ from tidemark.local_state.home_folder import DEFAULT_HOME
 
 
 class KnownName(click.ParamType[str]):
-    """A string of which a shell knows possible values; any other value is passed on as it is."""
+    """A string whose possible values a shell knows; any other value is passed on as it is."""
 
     name = "text"
 

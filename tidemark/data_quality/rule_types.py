@@ -101,7 +101,7 @@ _ANALYZERS = (
 
 
 def checked(ruleset: Ruleset) -> tuple[AnyRule, ...]:
-    """Return the rules of a document, all of which can be evaluated here."""
+    """Return the rules of a document; each can be evaluated here."""
     for analyzer in ruleset.analyzers:
         if analyzer.kind not in _ANALYZERS:
             raise _unknown(analyzer.kind, "analyzer", _ANALYZERS)

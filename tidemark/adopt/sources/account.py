@@ -253,5 +253,7 @@ def jobs_of(triggers: Iterable[Resource], workflow: str) -> list[str]:
         if action.get("JobName")
     )
     if not names:
-        raise UsageError(f"the workflow {show(workflow)} starts no job, so there is none to adopt")
+        raise UsageError(
+            f"the workflow {show(workflow)} starts no job, so there is nothing to adopt"
+        )
     return list(names)

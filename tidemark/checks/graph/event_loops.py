@@ -82,7 +82,7 @@ def _ring(edges: Edges, path: list[str], is_error: bool) -> Problem:
 
 
 def _way_back(edges: Edges, first: str) -> list[str]:
-    """Return the shortest loop of two or more workflows through one; empty if there is none."""
+    """Return the shortest loop of two or more workflows through one; empty if it has none."""
     waiting = deque([[first]])
     seen: set[str] = set()
     while waiting:

@@ -221,7 +221,7 @@ def _event_rules(names: SymbolicNames, templates: Templates) -> Iterator[EventRu
 
 
 def _resolved(names: SymbolicNames, stack: str, value: Any) -> Any:
-    """Return a pattern with its references as strings by which names are compared."""
+    """Return a pattern with its references as strings, so that names can be compared."""
     if isinstance(value, list):
         return [_resolved(names, stack, one) for one in value]
     if not isinstance(value, Mapping):

@@ -273,7 +273,7 @@ def identifiers(node: ast.AST) -> Iterator[str]:
 
 
 def _touched(node: ast.Try, handler: ast.ExceptHandler) -> frozenset[str]:
-    """Return the names by which code after a try learns that it failed."""
+    """Return the names that tell code after a try that it failed."""
     found: set[str] = set()
     for part in (*node.body, *node.orelse, handler):
         for one in ast.walk(part):

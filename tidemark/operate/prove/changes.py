@@ -27,7 +27,7 @@ BATCH_PATH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming qu
 HIDDEN_NAME = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
 TAKES = ("sqs ReceiveMessage", "sqs DeleteMessage")
-# Requests by which a job keeps a mark of its own.
+# Requests that keep a mark of a job's own.
 NOTES = (
     "ssm PutParameter",
     "secretsmanager PutSecretValue",

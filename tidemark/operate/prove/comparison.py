@@ -114,7 +114,7 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
     # A run that finds a target may do what the first one did not: delete it, for example.
     if experiment.kind in ("parts", "again", *ARRIVALS):
         around += of_target
-    # A run of which a write has failed may then have noted how far it had got.
+    # A run whose write has failed may then have noted how far it had got.
     failing, has_noted = experiment.operation, False
     if failing is not None and recorded:
         own = [one for one in baseline.operations if one.run_id == failing.run_id]

@@ -40,7 +40,7 @@ AT_ONCE = 2  # targets
 NOTHING_LEFT = "no column is left to compare: all of them differ by time, or are ignored"
 MAX_DIFFERING = 5000  # rows that are looked at one by one
 MAX_SHOWN = 3
-MAX_OF_PAIRS = 8  # columns of which two together may be the key
+MAX_OF_PAIRS = 8  # columns that are tried in pairs as the key
 DATA_LIKE = re.compile(r'"?[\d.+:T Z-]*"?')
 
 

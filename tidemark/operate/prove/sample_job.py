@@ -64,7 +64,7 @@ def rows_of(spark: SparkSession, place: dict[str, Any], count: int) -> DataFrame
 def shared_values(there: DataFrame) -> dict[str, list[Any]]:
     """Return the values of columns with few of them that several files have in common.
 
-    Where there is one file, those of which a row has on average more than one.
+    Of a single file: the values that on average more than one row has.
     """
     names = [one.name for one in there.schema if isinstance(one.dataType, REPEATED)]
     columns = [F.col(f"`{name}`") for name in names]

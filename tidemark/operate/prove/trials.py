@@ -181,7 +181,7 @@ def _rewind(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Tria
         put_watermarks(bench.base, home)
     before, after = files_of(bench.base.lake), files_of(home.lake)
     cleared = tuple(
-        f"{target.uri}"
+        target.uri
         for target in changed_targets(before, after)
         if all(after.get(it) == before[it] for it in before if it.startswith(f"{target.folder}/"))
     )

@@ -12,7 +12,7 @@ MAX_STREAMS = 24  # each keeps a thread of the port
 
 
 class Streams:
-    """The streams that are open, of which there are at most `MAX_STREAMS`."""
+    """The streams that are open, at most `MAX_STREAMS`."""
 
     def __init__(self) -> None:
         """Begin with none."""
