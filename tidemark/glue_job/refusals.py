@@ -3,7 +3,6 @@
 The package `awsglue` installs it: members of its classes, names in its modules, and whole modules.
 """
 
-import importlib
 import importlib.util
 import sys
 from collections.abc import Sequence
@@ -77,6 +76,10 @@ def install(module: str) -> list[str]:
 class ModulesFinder(MetaPathFinder, Loader):
     """Finds the modules that exist on AWS only; asked after all other finders."""
 
+    def __init__(self, frame: type) -> None:
+        """Remember the class that modules of Glue Studio add a method to."""
+        self._frame = frame
+
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -90,13 +93,12 @@ class ModulesFinder(MetaPathFinder, Loader):
         """Fill a module with its stand-ins."""
         module.__dict__["__all__"] = install(module.__name__)
         if module.__name__ in STUDIO:
-            frames = importlib.import_module("awsglue.dynamicframe")
             member = NotYetMember()
-            member.__set_name__(frames.DynamicFrame, module.__name__)
-            setattr(frames.DynamicFrame, module.__name__, member)
+            member.__set_name__(self._frame, module.__name__)
+            setattr(self._frame, module.__name__, member)
 
 
-def install_finder() -> None:
-    """Make every module of AWS importable; once per process."""
+def install_finder(frame: type) -> None:
+    """Make every module of AWS importable, once per process; Studio's add to a class of frames."""
     if not any(isinstance(finder, ModulesFinder) for finder in sys.meta_path):
-        sys.meta_path.append(ModulesFinder())
+        sys.meta_path.append(ModulesFinder(frame))

@@ -7,6 +7,6 @@ NotImplementedError, when a script uses them: see `tidemark.model.awsglue_api.no
 from awsglue.dynamicframe import DynamicFrame
 from tidemark.glue_job.refusals import install_finder
 
-install_finder()
+install_finder(DynamicFrame)
 
 __all__ = ["DynamicFrame"]

@@ -1,5 +1,3 @@
 """AWS's package of data preparation transforms; each is refused when a script uses it."""
 
-from tidemark.glue_job.refusals import install_finder
-
-install_finder()
+import awsglue  # noqa: F401 (makes every module of AWS importable)
