@@ -17,6 +17,7 @@ import botocore.session
 import pytest
 from hypothesis import settings
 
+from tests.tries import AT_NIGHT
 from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
@@ -37,8 +38,8 @@ JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
 os.environ.setdefault("CDK_VALIDATION", "false")
 # A busy machine makes any example slow; how long a test takes is no property of the code.
 # One commit has one result: examples are the same in every run; others, and more, at night.
-settings.register_profile("tidemark", deadline=None, derandomize=True, max_examples=50)
-settings.register_profile("random", deadline=None)
+settings.register_profile("tidemark", deadline=None, derandomize=True, max_examples=20)
+settings.register_profile(AT_NIGHT, deadline=None)
 settings.load_profile("tidemark")
 
 
@@ -185,5 +186,5 @@ def spark_settings(pytestconfig: pytest.Config, jdbc_jar: Path | None) -> Mappin
     At night it compiles, as that of a job does.
     """
     modes = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-    quick = {} if pytestconfig.getoption("hypothesis_profile") == "random" else modes
+    quick = {} if pytestconfig.getoption("hypothesis_profile") == AT_NIGHT else modes
     return quick | ({"spark.driver.extraClassPath": str(jdbc_jar)} if jdbc_jar else {})

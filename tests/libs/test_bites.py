@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from watermarks import WatermarkAdmin, WatermarkValueError
 
 DAY = timedelta(days=1)
@@ -148,7 +149,9 @@ def test_a_size_that_leads_nowhere_is_refused_before_anything_is_written(
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     batches=st.lists(st.lists(st.decimals(0, 40, places=1), max_size=12), min_size=1, max_size=4),

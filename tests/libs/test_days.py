@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from watermarks import Watermarks, WatermarkValueError
 
 TODAY = date(2026, 11, 25)
@@ -70,7 +71,7 @@ def test_a_day_of_the_old_bounds_is_read_a_day_after_it_was_seen(watermarks, job
     assert read(watermarks, job, rows, "jr_3") == [2, 3]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tries(30), deadline=None)
 @given(
     st.lists(
         st.lists(st.integers(0, 3), max_size=4),  # rows of a run, by how many days they are ahead

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from watermarks import WatermarksError, WatermarkValueError
 from watermarks.table.values import decode, encode
 
@@ -53,7 +54,7 @@ def typed(value):
 
 
 @settings(
-    max_examples=150,
+    max_examples=tries(150),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

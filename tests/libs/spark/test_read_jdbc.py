@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from watermarks import (
     Subquery,
     Watermarks,
@@ -109,7 +110,7 @@ def test_an_id_of_a_live_table_is_refused_without_a_settle(
 
 
 @settings(
-    max_examples=25,
+    max_examples=tries(25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

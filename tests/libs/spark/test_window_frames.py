@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from watermarks import WatermarkValueError, Window, newest, rows_of, window_condition
 
 pytestmark = pytest.mark.spark
@@ -185,7 +186,9 @@ def test_parquet_scan_is_given_the_condition(spark, s3):
 
 
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(20),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=2, max_size=8))
 def test_any_text_is_compared_as_python_compares_it(spark, values):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from watermarks import WatermarkValueError, Window, newest_jdbc
 from watermarks.spark.dialects import Dialect, literal
 from watermarks.spark.sql import Subquery, newest_query, window_predicate
@@ -203,7 +204,9 @@ tricky = st.text("'\"\\;-x[]`{?}é/*").map(str.rstrip)
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(comparable | tricky, min_size=2, max_size=6))
 def test_no_text_leaves_its_literal_and_any_is_compared_as_python_does(spark, values):
@@ -220,7 +223,9 @@ def test_no_text_leaves_its_literal_and_any_is_compared_as_python_does(spark, va
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.text(st.characters(exclude_categories=["Cs"])) | st.text("'\"\\\n\r\0;-x{?}"))
 def test_any_text_is_the_value_of_its_literal(spark, value):
@@ -235,7 +240,9 @@ names = st.text(st.characters(exclude_categories=["C", "Z"], max_codepoint=0xD7F
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(names.filter(bool) | st.text("\"'`;-[]x)", min_size=1, max_size=20))
 def test_no_name_leaves_its_quotes(spark, name):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
+from tests.tries import tries
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.crawlers.crawler import crawler_call_of, crawler_refusal
 from tidemark.adopt.jobs.fixed import reading_of
@@ -44,7 +45,7 @@ def is_started(path: tuple[str, ...], value: object, started: Mapping[str, Any])
 
 
 @given(answers("Job", Name="orders"))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 def test_every_field_of_a_job_is_said_or_listed(resource):
     job = reading_of("orders", resource)
     if kind_of(job):
@@ -62,7 +63,7 @@ def test_every_field_of_a_job_is_said_or_listed(resource):
         lambda actions: answers("Trigger", Name="start", Actions=actions)
     )
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 def test_every_field_of_a_trigger_is_said_or_listed_or_its_job_is_left_out(resource):
     starts = read_triggers([resource], ["orders"])
 
@@ -80,7 +81,7 @@ def test_every_field_of_a_trigger_is_said_or_listed_or_its_job_is_left_out(resou
 
 
 @given(crawlers())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 def test_every_field_of_a_crawler_is_said_or_listed(resource):
     crawler = Reading("crawler raw", resource)
     if crawler_refusal(crawler, LOCATIONS):
@@ -94,7 +95,7 @@ def test_every_field_of_a_crawler_is_said_or_listed(resource):
 
 
 @given(crawlers())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 def test_a_crawler_is_adopted_or_left_out_with_what_waits_for_it(resource):
     jobs = {name: PLAIN | {"Name": name} for name in ("orders", "mart")}
     condition = {"CrawlerName": "raw", "CrawlState": "SUCCEEDED"}
@@ -125,7 +126,7 @@ def test_a_crawler_is_adopted_or_left_out_with_what_waits_for_it(resource):
 
 
 @given(answers("Workflow", Name="nightly"))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 def test_every_field_of_a_workflow_is_said_or_listed(resource):
     found = Found(
         "",
@@ -146,7 +147,7 @@ def test_every_field_of_a_workflow_is_said_or_listed(resource):
 
 
 @given(answers("Job", Name="orders"))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 def test_a_job_is_adopted_or_left_out_with_a_reason(resource):
     start = {
         "Name": "start",
@@ -162,7 +163,7 @@ def test_a_job_is_adopted_or_left_out_with_a_reason(resource):
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20), deadline=None)
 def test_a_secret_is_shown_nowhere(data):
     secret = "hunter2"  # noqa: S105 (as a value of a test)
     where = data.draw(st.sampled_from(["DefaultArguments", "NonOverridableArguments"]))

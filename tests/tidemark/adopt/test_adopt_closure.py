@@ -13,6 +13,7 @@ from tests.tidemark.adopt.finds import (
     FOLDER,
     WHOLE,
 )
+from tests.tries import tries
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.model import Adoption
 from tidemark.adopt.plan.code import stack_of
@@ -130,7 +131,7 @@ def is_told(kind: str, name: str, adoption: Adoption, document: dict[str, Any]) 
 
 
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 def test_each_resource_of_a_template_is_in_the_code_or_named_with_a_reason(data, tmp_path_factory):
     template = data.draw(templates())
     file = tmp_path_factory.mktemp("any") / "any.json"
@@ -178,7 +179,7 @@ def test_each_resource_of_a_template_is_in_the_code_or_named_with_a_reason(data,
         unique=True,
     ),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 def test_each_resource_of_a_state_of_terraform_is_in_the_code_or_named(
     tmp_path_factory, kinds, starters
 ):

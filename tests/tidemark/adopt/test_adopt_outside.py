@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from tests.tidemark.adopt.finds import PLAIN, found, trigger
+from tests.tries import tries
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.model import Found
 from tidemark.adopt.plan.code import stack_of
@@ -86,7 +87,7 @@ ONES = st.builds(
 
 
 @given(st.lists(ONES, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 def test_every_schedule_is_named_once_or_starts_something_else(clock):
     clock = [one | {"Name": f"s{number}"} for number, one in enumerate(clock)]
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.model import Found
 from tidemark.adopt.plan.migration import steps_of
@@ -52,7 +53,7 @@ def pipelines(draw):
 
 
 @given(pipelines())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 def test_old_and_new_never_write_a_target_at_a_time(found):
     adoption = adopt(found)
     targets = {p.uri for job in adoption.jobs for _, p in job.writes}
@@ -81,7 +82,7 @@ def test_old_and_new_never_write_a_target_at_a_time(found):
 
 
 @given(pipelines())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 def test_every_bookmark_that_stored_something_is_carried_or_decided_about(found):
     adoption = adopt(found)
     titles = [step.title for step in steps_of(adoption, found, "infra/x_stack.py")]
@@ -96,7 +97,7 @@ def test_every_bookmark_that_stored_something_is_carried_or_decided_about(found)
 
 
 @given(pipelines())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tries(30), deadline=None)
 def test_the_old_jobs_are_deleted_last_and_every_step_can_be_checked_and_undone(found):
     adoption = adopt(found)
     steps = steps_of(adoption, found, "infra/x_stack.py")

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from tidemark.checks.graph.nested_tables import nested_tables
 from tidemark.checks.graph.template import read_graph
 
@@ -204,7 +205,7 @@ TABLES = st.dictionaries(
 
 
 @given(TABLES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 def test_where_nothing_is_found_no_table_reads_what_is_of_another(tables):
     """Each object is read once by a table, and by another one only where both have its folder."""
     resources = [table(name, f"s3://lake/{place}/") for name, (place, _) in tables.items()]

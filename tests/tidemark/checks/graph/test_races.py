@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.tidemark.checks.graph.graphs import after, graph, start
 from tests.tidemark.checks.graph.test_random_graph import VALID, started
+from tests.tries import tries
 from tidemark.checks.graph.model import Graph, GraphJob
 from tidemark.checks.graph.rules import problems
 
@@ -192,7 +193,7 @@ def meet(good, one, other):
     return False
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(VALID, st.data())
 def test_a_race_is_found_if_and_only_if_two_uses_can_meet(good, data):
     uses = st.dictionaries(

@@ -12,6 +12,7 @@ import app
 from tests.e2e.simulation import is_allowed
 from tests.fixtures.pipelines import small_library
 from tests.fixtures.synthesis import as_list
+from tests.tries import tries
 from tidemark.app import find_node, read_context
 from tidemark.constructs.jobs.permissions import use_data
 from tidemark.constructs.jobs.policies import MAX_INLINE, MAX_MANAGED, fit, size
@@ -68,7 +69,7 @@ some_places = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(some_places.filter(lambda found: len(found) > 5), some_places, st.data())
 def test_policies_together_allow_what_the_statements_did_and_nothing_else(read, written, data):
     statements = use_data(read, written)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import types as T  # noqa: N812 (as in PySpark's own documents)
 
+from tests.tries import tries
 from tidemark.errors import UnsupportedError, UsageError
 
 pytestmark = pytest.mark.spark
@@ -290,7 +291,7 @@ KINDS = st.recursive(
 
 @given(schema=structs(KINDS))
 @settings(
-    max_examples=25,
+    max_examples=tries(25),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

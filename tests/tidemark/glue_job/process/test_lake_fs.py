@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import IllegalArgumentException, PySparkException
 
+from tests.tries import tries
 from tidemark.glue_job.process.lake_fs.jar import FILE_SYSTEM, NAMES_ON_AWS
 
 pytestmark = pytest.mark.spark
@@ -240,7 +241,7 @@ CALLS = st.sampled_from(["read", "list", "create", "mkdirs", "delete", "rename",
 
 
 @given(URIS, CALLS)
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_call_on_any_path_reads_or_changes_what_is_outside(
     hadoop, spark_home, outside, uri, call
 ):

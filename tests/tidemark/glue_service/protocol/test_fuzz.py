@@ -9,6 +9,7 @@ from botocore.model import ListShape, MapShape, Shape, StructureShape
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.http.services import OPERATIONS, call
 from tidemark.glue_service.protocol.json_protocol import json_answer, read_request
@@ -41,7 +42,7 @@ def values(shape: Shape, depth: int = 0) -> st.SearchStrategy[Any]:
     return st.sampled_from([0, 1, 2, 100, -1, 10**12, "x"])
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(150), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_every_request_is_answered_or_refused_with_a_code_of_glue(port, data):
     if not port.glue.list_jobs()["JobNames"]:

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tidemark.glue_service.conftest import Port
+from tests.tries import tries
 from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.home import Home
 
@@ -168,7 +169,7 @@ def do(port, s3, step, key, body, model):
         model[other] = (model[key][0], md5(model[key][0]), *model[key][2:])
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(25))
 @given(steps=STEPS)
 def test_any_operations_leave_what_a_plain_model_says(port, s3, steps):
     s3.create_bucket(Bucket="model")

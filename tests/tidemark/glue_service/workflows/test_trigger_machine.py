@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.tidemark.glue_service.workflows.test_triggers import watch
+from tests.tries import tries
 from tidemark.glue_service.jobs import create_job
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.runs.job_runs import start_job_run
@@ -197,4 +198,4 @@ class TriggerMachine(RuleBasedStateMachine):
 
 
 TestTriggers = TriggerMachine.TestCase
-TestTriggers.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestTriggers.settings = settings(max_examples=tries(40), stateful_step_count=30, deadline=None)

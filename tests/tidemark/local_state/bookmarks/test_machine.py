@@ -18,6 +18,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from tests.tries import tries
 from tidemark.errors import BookmarkVersionMismatchError, EntityNotFoundError, UsageError
 from tidemark.glue_job.process import bookmark_session
 from tidemark.glue_job.process.bookmark_session import BookmarkSession, files_to_read, start_session
@@ -265,4 +266,4 @@ def oldest_first(files: Iterable[FileVersion]) -> list[FileVersion]:
 
 
 TestBookmarkedJob = BookmarkedJob.TestCase
-TestBookmarkedJob.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+TestBookmarkedJob.settings = settings(max_examples=tries(50), stateful_step_count=30, deadline=None)

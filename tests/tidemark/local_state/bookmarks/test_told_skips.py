@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from tidemark.glue_job.process.bookmark_session import BookmarkSession
 from tidemark.glue_job.process.found_warnings import note_at_end
 from tidemark.local_state.bookmarks import listing, seen_files, skips
@@ -139,7 +140,7 @@ LOOKS = st.one_of(
 BOUNDS = st.sampled_from([None, None, 1, 2])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(
     st.sampled_from([0, DEFAULT_MAX_BAND_MS]),
     st.lists(st.tuples(st.lists(FILES, max_size=3), LOOKS, BOUNDS), min_size=2, max_size=6),
@@ -346,7 +347,7 @@ def test_a_file_ahead_of_the_clock_that_the_band_reads_is_not_called_unread(fold
 TIMES = st.integers(-3 * DAY, 3 * DAY)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(
     st.lists(st.tuples(TIMES, st.lists(TIMES, max_size=3)), min_size=2, max_size=8),
     st.sampled_from([2, 100]),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from tidemark.errors import UsageError
 from tidemark.local_state.deployment.publish import publish
 from tidemark.local_state.home import Home
@@ -158,7 +159,9 @@ def test_zip_depends_on_names_and_contents_only(home, tmp_path):
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     files=st.dictionaries(

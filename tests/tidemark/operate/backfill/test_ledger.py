@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from tidemark.operate.backfill.ledger import Evidence, Folder, Interval, Loaded, State, ledger
 from tidemark.operate.backfill.ranges import Range
 
@@ -98,7 +99,7 @@ def test_intervals_tile_the_range_and_say_of_each_point_what_is_known_of_it(aske
             assert replace(it, range=Range(point, point + 1)) == at_point(point, evidence)
 
 
-@settings(max_examples=40)
+@settings(max_examples=tries(40))
 @given(RANGES, EVIDENCE, st.data())
 def test_a_part_of_the_range_has_the_same_states(asked, evidence, data):
     low = data.draw(st.integers(asked.low, asked.high - 1))
@@ -111,7 +112,7 @@ def test_a_part_of_the_range_has_the_same_states(asked, evidence, data):
     assert ledger(part, evidence) == cut
 
 
-@settings(max_examples=40)
+@settings(max_examples=tries(40))
 @given(RANGES, EVIDENCE)
 def test_what_is_known_lies_within_the_extent(asked, evidence):
     extent = evidence.extent()

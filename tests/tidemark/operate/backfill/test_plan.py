@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tidemark.operate.backfill.test_ledger import EVIDENCE, RANGES, STALE
+from tests.tries import tries
 from tidemark.errors import UsageError
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.operate.backfill.ledger import (
@@ -32,7 +33,7 @@ def points(ranges) -> list[int]:
     return [point for it in ranges for point in range(it.low, it.high)]
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(50))
 @given(RANGES, EVIDENCE, st.data())
 def test_only_missing_runs_exactly_what_can_be_loaded_and_nothing_twice(asked, evidence, data):
     parts = data.draw(st.integers(1, asked.size))
@@ -44,7 +45,7 @@ def test_only_missing_runs_exactly_what_can_be_loaded_and_nothing_twice(asked, e
     assert points(found.parts) == points(wanted)
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(50))
 @given(RANGES, EVIDENCE, st.data())
 def test_an_interrupted_backfill_runs_only_what_is_missing_when_it_is_repeated(
     asked, evidence, data
@@ -65,7 +66,7 @@ def test_an_interrupted_backfill_runs_only_what_is_missing_when_it_is_repeated(
     assert sorted(points(done) + points(again)) == points(first)
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(50))
 @given(RANGES, EVIDENCE, st.data())
 def test_all_is_run_in_as_many_parts_as_are_asked_for(asked, evidence, data):
     parts = data.draw(st.integers(1, asked.size))

@@ -10,6 +10,7 @@ from jsonschema.exceptions import ValidationError
 from openlineage.client.serde import Serde
 
 from tests.tidemark.report.lineage.event_schema import OWN_SCHEMA, VALIDATOR
+from tests.tries import tries
 from tidemark.model.checkpoints.checkpoint import (
     BookmarkMove,
     DatasetRead,
@@ -176,7 +177,7 @@ COUNTS = st.none() | st.integers(0, 2**40)
 POSITIONS = st.none() | st.fixed_dictionaries({"kind": st.just("keys")}, optional={"values": NAMES})
 
 
-@settings(max_examples=30)
+@settings(max_examples=tries(30))
 @given(
     st.lists(
         st.builds(DatasetRead, NAMES, NAMES, NAMES, COUNTS, COUNTS, COUNTS, POSITIONS, POSITIONS),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tries import tries
 from tidemark.glue_job.process.spark import as_properties
 
 pytestmark = pytest.mark.spark
@@ -27,7 +28,7 @@ def round_trip(spark, values):
 
 
 def test_every_text_comes_back(spark):
-    @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=tries(60), suppress_health_check=[HealthCheck.too_slow])
     @given(st.dictionaries(NAMES, TEXT, max_size=6))
     def check(values):
         round_trip(spark, values)
