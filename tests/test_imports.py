@@ -122,29 +122,41 @@ FILES = [
 
 def imported_modules(node: ast.AST, *, for_types: bool = False) -> Iterator[str]:
     """Yield the names of what is imported, `from a import b` as a.b; for the type checker too?"""
-    if not for_types and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        return
+    yield from (name for name, of_types in imports_in(node) if for_types or not of_types)
+
+
+def imports_in(node: ast.AST, *, of_types: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield the names of what is imported, and whether only the type checker sees it."""
     if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
+        yield from ((alias.name, of_types) for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
         start = "." * node.level + (f"{node.module}." if node.module else "")
-        yield from (f"{start}{alias.name}" for alias in node.names)
+        yield from ((f"{start}{alias.name}", of_types) for alias in node.names)
+    guard = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     for child in ast.iter_child_nodes(node):
-        yield from imported_modules(child, for_types=for_types)
+        if not isinstance(child, ast.expr):  # which imports nothing
+            yield from imports_in(child, of_types=of_types or guard)
 
 
 @cache
+def all_imports_of(file: Path) -> tuple[tuple[str, bool], ...]:
+    return tuple(imports_in(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def modules_of(file: Path, *, for_types: bool = False) -> tuple[str, ...]:
     """Return the names that a file imports."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    return tuple(imported_modules(tree, for_types=for_types))
+    return tuple(name for name, of_types in all_imports_of(file) if for_types or not of_types)
 
 
-@cache
 def file_of(module: str, importer: Path) -> Path | None:
     """Return the file of this project that an import reaches; None if it is another's."""
     if module.startswith("."):  # only of its own folder, as a rule of the linter says
         return importer.with_name(f"{module.split('.')[1]}.py")
+    return file_of_name(module)
+
+
+@cache
+def file_of_name(module: str) -> Path | None:
     top = module.partition(".")[0]
     if top not in OWN:
         return None
@@ -152,7 +164,7 @@ def file_of(module: str, importer: Path) -> Path | None:
     for found in (path.with_suffix(".py"), path / "__init__.py"):
         if found.is_file():
             return found
-    return file_of(module.rpartition(".")[0], importer) if "." in module else None
+    return file_of_name(module.rpartition(".")[0]) if "." in module else None
 
 
 def name_of(path: Path) -> str:

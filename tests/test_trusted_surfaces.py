@@ -41,6 +41,7 @@ KINDS = {
     "shutil.which": STARTS,
     "ctypes.CDLL": KERNEL,
 }
+LAST_NAMES = {name.rpartition(".")[2] for name in KINDS}
 # File and kind: its users, and why it is trusted.
 ALLOWED = {
     ("tidemark/adopt/plan/output.py", STARTS): "ruff of this environment formats written code",
@@ -103,7 +104,8 @@ ALLOWED = {
 def opened_in(tree: ast.AST) -> set[str]:
     kinds = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute | ast.Name):
+        last = getattr(node, "attr", getattr(node, "id", ""))  # of an Attribute or a Name
+        if last in LAST_NAMES:
             kinds.add(KINDS.get(ast.unparse(node), ""))
         if isinstance(node, ast.ClassDef) and any(
             ast.unparse(base).endswith(("Server", "Listener")) for base in node.bases
