@@ -27,6 +27,7 @@ EVENT = (
     '<event name="jdk.{}"><setting name="enabled">true</setting>'
     '<setting name="threshold">0 ns</setting><setting name="stackTrace">false</setting></event>'
 )
+QUICK = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")  # of a program that runs for seconds
 FILE_ACTIONS = {"jdk.FileRead": "s3:GetObject", "jdk.FileWrite": "s3:PutObject"}
 OWN_APP = "operator"  # what the command calls itself in its requests; its jobs do not
 TRANSACTED = {"ConditionCheck": "ConditionCheckItem", "Put": "PutItem", "Update": "UpdateItem"}
@@ -93,9 +94,13 @@ def of_runs(events: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, 
 
 
 def _events(recording: Path, jfr: Path) -> list[tuple[str, str, str]]:
-    command = [str(jfr), "print", "--json", "--events", ",".join(FILE_ACTIONS), str(recording)]
+    command = [str(jfr), *QUICK, "print", "--json", "--events", ",".join(FILE_ACTIONS)]
     text = subprocess.run(
-        command, capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"]}
+        [*command, str(recording)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": os.environ["PATH"]},
     ).stdout
     events = json.loads(text)["recording"]["events"]
     values = [(event["type"], event["values"]) for event in events]
