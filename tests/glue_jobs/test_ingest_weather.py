@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sampled import at_night
+
 pytestmark = pytest.mark.spark
 
 TYPES = {
@@ -49,7 +51,9 @@ def flat(glue_context, job, s3):
     return flat
 
 
-@pytest.mark.parametrize("batches", [(FRACTIONS,), (WHOLE,), (NULLS,), (FRACTIONS, WHOLE, NULLS)])
+@pytest.mark.parametrize(
+    "batches", [(WHOLE,), (FRACTIONS, WHOLE, NULLS), *at_night(((FRACTIONS,),), ((NULLS,),))]
+)
 def test_types_and_values_do_not_depend_on_how_numbers_are_written(flat, batches):
     weather = flat(report("EWR", *batches))
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sampled import at_night
+
 pytestmark = pytest.mark.synth
 
 STATEFUL = {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::Glue::Database", "AWS::KMS::Key"}
@@ -136,12 +138,9 @@ def test_the_outputs_have_stable_names(sample, stage):
     }
 
 
-def test_cfn_lint_finds_nothing(synth):
-    templates = [
-        str(path)
-        for stage in ("dev", "prod")
-        for path in synth(stage=stage).folder.glob("*.template.json")
-    ]
+@pytest.mark.parametrize("stage", ["prod", *at_night("dev")])  # prod has all that dev has
+def test_cfn_lint_finds_nothing(synth, stage):
+    templates = [str(path) for path in synth(stage=stage).folder.glob("*.template.json")]
 
     done = subprocess.run(
         [str(Path(sys.executable).with_name("cfn-lint")), "--", *templates],

@@ -20,6 +20,7 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 from botocore.stub import Stubber
 
+from tests.sampled import at_night
 from watermarks import (
     AmbiguousWatermarkError,
     WatermarkConflictError,
@@ -434,7 +435,7 @@ def test_run_costs_three_requests(new_client, table_name, job):
 
 
 @pytest.mark.stress
-@pytest.mark.parametrize("runs", [8, pytest.param(16, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("runs", [4, *at_night(16)])
 def test_threads_with_lost_responses_tile_the_cursor(
     lossy_client, watermarks, table_name, job, runs
 ):

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.sampled import at_night
 from watermarks import newest_jdbc, read_jdbc
 from watermarks.spark.jdbc import next_value
 
@@ -41,7 +42,7 @@ def read(spark, watermarks, job, run, **options):
     return found
 
 
-@pytest.mark.parametrize("options", [{}, {"max_rows": 2}], ids=["at once", "by two"])
+@pytest.mark.parametrize("options", [{"max_rows": 2}, *at_night({})], ids=["by two", "at once"])
 def test_rows_within_a_microsecond_are_read_when_they_are_there_and_once(
     spark, watermarks, job, execute, options
 ):

@@ -102,7 +102,13 @@ def shop(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     return made
 
 
-@pytest.mark.parametrize("words", STARTS.values(), ids=STARTS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(words, id=name, marks=pytest.mark.nightly if name == "resume" else ())
+        for name, words in STARTS.items()
+    ],
+)
 def test_what_starts_runs_runs_the_code_on_disk_of_the_same_stage(shop, words):
     first = tidemark("run", "--context", "stage=test")
     assert first.exit_code == 0, first.output

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.fixtures.commands import WriteAssembly
+from tests.sampled import at_night
 from tests.tidemark.cli.test_cli import tidemark
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
@@ -15,18 +19,21 @@ from tidemark.local_state.store.stored_warnings import keep_warnings, unseen_war
 
 LOOKS = [
     ("status", "--app", "APP"),
-    ("status", "--app", "APP", "--format", "json"),
-    ("runs",),
     ("runs", "--format", "json"),
     ("logs", "load"),
+]
+MORE = [
+    ("status", "--app", "APP", "--format", "json"),
+    ("runs",),
     ("run", "show", "jr_"),
     ("local", "engine", "list"),
     ("trigger",),
 ]
 
 
+@pytest.mark.parametrize("looks", [LOOKS, *at_night(MORE)], ids=["some", "more"])
 def test_commands_that_look_end_with_zero_and_leave_warnings_unseen(
-    home: Path, write_assembly: WriteAssembly
+    home: Path, write_assembly: WriteAssembly, looks: Sequence[Sequence[str]]
 ) -> None:
     app = str(write_assembly({"load": "print('a line\\n' * 20)"}))
     assert tidemark("run", "--app", app).exit_code == 0
@@ -37,7 +44,7 @@ def test_commands_that_look_end_with_zero_and_leave_warnings_unseen(
     reader, writer = os.pipe()
     os.close(reader)
 
-    for words in LOOKS:
+    for words in looks:
         given = [app if word == "APP" else word for word in words]
         given = [run.run_id if word == "jr_" else word for word in given]
         command = [sys.executable, "-m", "tidemark", *given]

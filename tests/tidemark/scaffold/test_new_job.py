@@ -22,6 +22,7 @@ from tests.fixtures.new_job import (
     texts,
     write_snapshot,
 )
+from tests.sampled import at_night
 from tidemark.checks.state.manifest import Manifest
 from tidemark.cli.main import main
 from tidemark.scaffold.new_job import (
@@ -59,8 +60,14 @@ def test_a_job_is_a_script_a_test_and_a_call(project):
 
 
 @pytest.mark.stress
-@pytest.mark.parametrize("name", ["a", LONG_NAME])
-@pytest.mark.parametrize("after", [(), ("curate-flights",)])
+@pytest.mark.parametrize(
+    ("name", "after"),
+    [
+        ("a", ()),
+        (LONG_NAME, ("curate-flights",)),
+        *at_night((LONG_NAME, ()), ("a", ("curate-flights",))),
+    ],
+)
 def test_every_kind_is_linted_and_formatted_whatever_the_length_of_its_name(project, name, after):
     for number, kind in enumerate(KINDS):
         key = ("id", "origin") if kind == "merge" else ()

@@ -102,9 +102,8 @@ def script(tmp_path, lake):
     return write
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(it, marks=[] if it == "merges" else pytest.mark.nightly) for it in RIGHT]
-)
+@pytest.mark.nightly  # test_fixtures.py has one that appends
+@pytest.mark.parametrize("name", RIGHT)
 def test_job_passes_that(name, script):
     assert_incremental(script(RIGHT[name]), **PATHS)
 

@@ -7,6 +7,7 @@ import pytest
 from tests.examples import assert_examples_run
 from tests.tidemark.testing.test_fixtures import COPY, PATHS
 from tidemark import testing
+from tidemark.testing import assert_incremental
 from tidemark.testing.bookmark import BookmarkOfJob
 from tidemark.testing.catalog import Catalog
 from tidemark.testing.clock import GlueClock
@@ -20,7 +21,14 @@ KIT = (Lake, GlueJob, BookmarkOfJob, Catalog, GlueClock, *QUICK)
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("shown", KIT, ids=lambda shown: shown.__name__)
+@pytest.mark.parametrize(
+    "shown",
+    [  # the one that kills jobs takes four seconds: test_fixtures.py calls it
+        pytest.param(shown, marks=pytest.mark.nightly if shown is assert_incremental else ())
+        for shown in KIT
+    ],
+    ids=lambda shown: shown.__name__,
+)
 def test_example_runs(shown, lake, glue_job, bookmark, catalog, glue_clock, tmp_path, monkeypatch):
     quiet = "".join(line for line in COPY.splitlines(keepends=True) if "print" not in line)
     (tmp_path / "copy_orders.py").write_text(quiet, encoding="utf-8")

@@ -1,5 +1,7 @@
 """What tests of monitoring share."""
 
+from tests.fixtures.synthesis import DATABASE
+
 STAGE = {
     "account": None,
     "region": None,
@@ -16,6 +18,7 @@ STAGE = {
     "permissionsBoundary": "bounds",
     "tags": {"owner": "data"},
     "githubRepository": "acme/pipelines",
+    "flightsSource": DATABASE,
 }
 
 

@@ -38,29 +38,29 @@ def test_mapping_renames_converts_and_drops_fields(rows_of, printed):
     assert mapped.toDF().collect() == [("Collins", "Michael", date(1944, 10, 15))]
 
 
-@pytest.mark.parametrize(
-    ("word", "kind", "value"),
-    [
-        *[(word, "bigint", 7) for word in ("long", "Long", "bigint")],
-        *[(word, "int", 7) for word in ("int", "integer", "Integer")],
-        *[(word, "smallint", 7) for word in ("short", "smallint")],
-        *[(word, "tinyint", 7) for word in ("byte", "tinyint")],
-        *[(word, "string", "7") for word in ("string", "String", "varchar", "char(3)")],
-        ("float", "float", 7.0),
-        ("double", "double", 7.0),
-        ("date", "date", None),
-        ("decimal", "decimal(10,2)", Decimal("7.00")),
-        ("boolean", "boolean", None),
-        ("decimal(5,1)", "decimal(5,1)", Decimal("7.0")),
-        ("timestamp", "timestamp", None),
-        ("binary", "binary", bytearray(b"7")),
-    ],
-)
-def test_the_words_of_types_in_any_case(rows_of, word, kind, value):
-    mapped = rows_of("a string", ("7",)).apply_mapping([("a", "string", "a", word)])
+WORDS = [
+    *[(word, "bigint", 7) for word in ("long", "Long", "bigint")],
+    *[(word, "int", 7) for word in ("int", "integer", "Integer")],
+    *[(word, "smallint", 7) for word in ("short", "smallint")],
+    *[(word, "tinyint", 7) for word in ("byte", "tinyint")],
+    *[(word, "string", "7") for word in ("string", "String", "varchar", "char(3)")],
+    ("float", "float", 7.0),
+    ("double", "double", 7.0),
+    ("date", "date", None),
+    ("decimal", "decimal(10,2)", Decimal("7.00")),
+    ("boolean", "boolean", None),
+    ("decimal(5,1)", "decimal(5,1)", Decimal("7.0")),
+    ("timestamp", "timestamp", None),
+    ("binary", "binary", bytearray(b"7")),
+]
 
-    assert mapped.toDF().dtypes == [("a", kind)]
-    assert mapped.toDF().collect() == [(value,)]
+
+def test_the_words_of_types_in_any_case(rows_of):
+    mapping = [("a", "string", f"{n} {word}", word) for n, (word, *_) in enumerate(WORDS)]
+    mapped = rows_of("a string", ("7",)).apply_mapping(mapping).toDF()
+
+    assert mapped.dtypes == [(f"{n} {word}", kind) for n, (word, kind, _) in enumerate(WORDS)]
+    assert mapped.collect() == [tuple(value for *_, value in WORDS)]
 
 
 @pytest.mark.rule("Frames", source="SILENT", choice="null; the row is not an error")

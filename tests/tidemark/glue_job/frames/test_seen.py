@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.sampled import at_night
+
 pytestmark = pytest.mark.spark
 
 
@@ -164,16 +166,18 @@ def null_fields(frame, schema, path=""):
     ("kind", "text", "found"),
     [
         ("csv", "id,z\n1,\n2,\n", ["z"]),
-        ("csv", 'id,z\n1,""\n2,""\n', ["z"]),
-        ("csv", "id,z\n1,null\n2,\n", []),
         ("csv", "id,z\n1,null\n2,null \n", ["z"]),
-        ("json", lines({"id": 1, "z": None}, {"id": 2}), ["z"]),
         ("json", lines({"id": 1, "s": {"z": None, "k": 1}}, {"id": 2, "s": {"k": 2}}), ["s.z"]),
         ("json", lines({"id": 1, "l": [{"z": None, "k": 1}, {"z": None, "k": 2}]}), ["l.z"]),
-        ("json", lines({"id": 1, "s": {"t": {"z": None}, "k": 1}}), ["s.t.z"]),
         ("json", lines({"id": 1, "z": ""}, {"id": 2, "z": " "}), ["z"]),
-        ("json", lines({"id": 1, "z": None}, {"id": 2, "z": "x"}), []),
         ("ion", "{id: 1, z: null} {id: 2, z: null}", []),
+        *at_night(
+            ("csv", 'id,z\n1,""\n2,""\n', ["z"]),
+            ("csv", "id,z\n1,null\n2,\n", []),
+            ("json", lines({"id": 1, "z": None}, {"id": 2}), ["z"]),
+            ("json", lines({"id": 1, "s": {"t": {"z": None}, "k": 1}}), ["s.t.z"]),
+            ("json", lines({"id": 1, "z": None}, {"id": 2, "z": "x"}), []),
+        ),
     ],
 )
 def test_studios_node_for_null_fields_finds_them(read, kind, text, found):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sampled import at_night
 from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
 from tidemark.glue_service.http.serving import Options
@@ -274,7 +275,7 @@ def test_a_script_that_is_not_there_fails_the_run(port):
     assert "s3://scripts/gone.py" in run["ErrorMessage"]
 
 
-@pytest.mark.parametrize("name", ["../../up", "a/b", "日本 語", "x" * 255, ".", "-rf"])
+@pytest.mark.parametrize("name", ["../../up", "日本 語", "x" * 255, *at_night("a/b", ".", "-rf")])
 def test_any_name_of_glue_is_the_name_of_a_job_and_nothing_is_written_elsewhere(port, name):
     before = sorted(path.name for path in port.home.root.parent.iterdir())
     port.job(name, "print('ran')")

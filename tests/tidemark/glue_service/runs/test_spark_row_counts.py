@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sampled import at_night
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, write_spark_conf
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_state.home import Home
@@ -79,7 +80,7 @@ def test_rows_of_readers_in_python_are_counted(glue_context, spark, s3, counts, 
     assert counts(lambda: read("xml", {"rowTag": "row"})) == RowCounts(rows_read=2)
 
 
-@pytest.mark.parametrize("many", [1, 200])
+@pytest.mark.parametrize("many", [1, *at_night(200)])
 @pytest.mark.parametrize(
     ("texts", "options", "rows"),
     [

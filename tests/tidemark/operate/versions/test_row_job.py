@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.sampled import at_night
 from tidemark.operate.versions.row_job import compared_pairs
 from tidemark.operate.versions.targets import changed_targets, files_of
 
@@ -69,12 +70,14 @@ def is_equal(answer):
     ("old", "new", "kind"),
     [
         ("SELECT CAST(NULL AS INT) AS a", "SELECT CAST(NULL AS INT) AS a", "json"),
-        ("SELECT 1 AS a WHERE false", "SELECT 1 AS a WHERE false", "json"),
-        ("SELECT map('a', 1, 'b', 2) AS m", "SELECT map('b', 2, 'a', 1) AS m", "parquet"),
         (
             "SELECT array(struct(map('a', map(1, 2, 3, 4)) AS m, 1 AS n)) AS s",
             "SELECT array(struct(map('a', map(3, 4, 1, 2)) AS m, 1 AS n)) AS s",
             "parquet",
+        ),
+        *at_night(
+            ("SELECT 1 AS a WHERE false", "SELECT 1 AS a WHERE false", "json"),
+            ("SELECT map('a', 1, 'b', 2) AS m", "SELECT map('b', 2, 'a', 1) AS m", "parquet"),
         ),
     ],
 )
@@ -85,23 +88,25 @@ def test_the_same_is_equal(of_sql, old, new, kind):
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        ("SELECT 1 AS a", "SELECT 1 AS b", "parquet"),
         ("SELECT '1' AS a", "SELECT 1 AS a", "json"),
-        ("SELECT 'true' AS a", "SELECT true AS a", "json"),
         (
             "SELECT map('a', CAST(NULL AS INT)) AS m",
             "SELECT map('b', CAST(NULL AS INT)) AS m",
             "orc",
         ),
         (
-            "SELECT struct(map('a', 1)) AS s",
-            "SELECT CAST(NULL AS STRUCT<col1: MAP<STRING, INT>>) AS s",
-            "parquet",
-        ),
-        (
             "SELECT array(timestamp'2024-01-01 00:00:00.000001') AS a",
             "SELECT array(timestamp'2024-01-01 00:00:00.000002') AS a",
             "parquet",
+        ),
+        *at_night(
+            ("SELECT 1 AS a", "SELECT 1 AS b", "parquet"),
+            ("SELECT 'true' AS a", "SELECT true AS a", "json"),
+            (
+                "SELECT struct(map('a', 1)) AS s",
+                "SELECT CAST(NULL AS STRUCT<col1: MAP<STRING, INT>>) AS s",
+                "parquet",
+            ),
         ),
     ],
 )

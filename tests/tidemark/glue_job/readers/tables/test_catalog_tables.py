@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from tests.sampled import at_night
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
 from tidemark.local_state.catalog.partitions import (
     Partition,
@@ -80,7 +81,7 @@ def test_registered_partitions_are_read_and_no_others(read, define, s3, spark_ho
 
 
 @pytest.mark.rule("Partitions", source="BM")
-@pytest.mark.parametrize("kind", ["json", "csv"])
+@pytest.mark.parametrize("kind", ["json", *at_night("csv")])
 def test_partitions_in_folders_of_any_name_have_their_registered_values(
     read, define, s3, spark_home, start_job, kind
 ):

@@ -7,6 +7,7 @@ import json
 import fastavro
 import pytest
 
+from tests.sampled import at_night
 from tidemark.errors import UsageError
 from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.store.database import Store
@@ -115,7 +116,8 @@ def formats():
 
 
 @pytest.mark.parametrize(
-    "name", ["parquet", "orc", "json", "avro", "csv", "csv with a header", "quoted csv"]
+    "name",
+    ["parquet", "orc", "json", "avro", "csv", *at_night("csv with a header", "quoted csv")],
 )
 def test_a_table_of_every_format_is_read_with_its_types(spark, declare, read, s3, name):
     table_format, columns, options = formats()[name]

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests.sampled import at_night
 from tidemark.errors import UsageError
 from tidemark.glue_job.readers.files.partitions import inferred_type
 
@@ -58,11 +59,10 @@ def entered(monkeypatch):
     [
         ("year = 2013", [0, 1]),
         ("year = '2013' AND month == '01'", [0]),
-        ("month < 2", [0, 2]),
         ("(year == 2014 or origin like 'J%')", [1, 2]),
         ("`origin` IN ('EWR')", [0, 2]),
         ("to_date(concat(year, '-', month, '-01')) >= '2013-02-01'", [1, 2]),
-        ("year = 1999", []),
+        *at_night(("month < 2", [0, 2]), ("year = 1999", [])),
     ],
 )
 def test_a_push_down_predicate_reads_only_the_partitions_it_is_true_for(read, lake, predicate, ids):
