@@ -148,7 +148,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_collection_finish() -> None:
     """Let no collection of garbage look at the tests again, and let it look at the rest less."""
-    gc.collect()
     gc.freeze()
     gc.enable()
     gc.set_threshold(700, 10, 100)

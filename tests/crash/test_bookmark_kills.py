@@ -52,13 +52,7 @@ READS = {"old": "the same files and the later one", "new": "the later file"}
 
 
 # Where rows and bookmark part: killed here at every change, at the other steps every night.
-AT_EVERY_CHANGE = (
-    "before the write #1",
-    "after the write #1",
-    "before COMMIT #1",
-    "after COMMIT #1",
-    "after Job.commit #1",
-)
+AT_EVERY_CHANGE = ("after the write #1", "before COMMIT #1", "after COMMIT #1")
 
 
 def documented_steps() -> dict[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sampled import at_night
 from tidemark.errors import UnsupportedError, UsageError
 
 pytestmark = pytest.mark.spark
@@ -83,13 +84,11 @@ def test_rename_field_renames_in_place(rows_of, printed):
     ("column", "path"),
     [
         ("this.old.name", "`this.old.name`"),
-        ("with space", "with space"),
         ("$amount (usd)", "$amount (usd)"),
-        ("a:b/c", "a:b/c"),
         (".id", "`.id`"),
         ("tick`ed", "`tick``ed`"),
         ("[id]", "`[id]`"),
-        ("a[0]", "a[0]"),
+        *at_night(("with space", "with space"), ("a:b/c", "a:b/c"), ("a[0]", "a[0]")),
     ],
 )
 def test_odd_names_are_fields_like_others(rows_of, column, path):

@@ -6,6 +6,7 @@ import gzip
 
 import pytest
 
+from tests.sampled import at_night
 from tidemark.glue_job.metastore.storage import LAZY_SERDE_OPTIONS
 from tidemark.glue_job.metastore.white_rows import WhiteRows
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
@@ -20,7 +21,7 @@ def table(sep, **options):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", pytest.param("\r", marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("sep", ["\t", "\x01", " "])
+@pytest.mark.parametrize("sep", ["\t", " ", *at_night("\x01")])
 @pytest.mark.parametrize("name", ["a.tsv", pytest.param("a.tsv.gz", marks=pytest.mark.nightly)])
 def test_spark_reads_rows_without_a_value(glue_context, tmp_path, sep, end, name):
     lines = ["1{0}x{0}y", "{0}{0}", "2{0}x{0}", "{0}{0}y", "{0}{0}"]

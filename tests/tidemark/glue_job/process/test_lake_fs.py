@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import IllegalArgumentException, PySparkException
 
+from tests.sampled import sampled
 from tests.tries import tries
 from tidemark.glue_job.process.lake_fs.jar import FILE_SYSTEM, NAMES_ON_AWS
 
@@ -158,7 +159,13 @@ def test_replacing_a_folder_removes_a_link_in_it_and_not_what_it_points_to(spark
     assert is_untouched(outside)
 
 
-@pytest.mark.parametrize("name", [*NAMES_ON_AWS, "org.apache.hadoop.fs.RawLocalFileSystem"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "org.apache.hadoop.fs.RawLocalFileSystem",
+        *sampled(NAMES_ON_AWS, "org.apache.hadoop.fs.s3a.S3AFileSystem"),
+    ],
+)
 def test_class_that_a_script_sets_for_a_scheme_changes_nothing_about_it(
     spark, hadoop, s3, outside, name
 ):

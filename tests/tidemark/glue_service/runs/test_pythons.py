@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sampled import at_night
 from tests.waiting import BOUND_S, wait_until
 from tidemark.glue_job.process.ahead import Order, provide
 from tidemark.glue_job.process.forks import CAN_FORK
@@ -41,7 +42,10 @@ sys.exit(3 if "--fail" in sys.argv else 0)
 """
 
 
-@pytest.fixture(autouse=True, params=["one run", "fork"])
+BOTH_WAYS = pytest.mark.parametrize("way", ["one run", "fork"], indirect=True)
+
+
+@pytest.fixture(autouse=True, params=["fork", *at_night("one run")])
 def way(request, monkeypatch):
     """Let a process that waits become a run's, or fork one for each run."""
     if request.param == "fork" and not CAN_FORK:
@@ -89,6 +93,7 @@ def run(order, spark=None):
     return code, json.loads(lines[-1]), (folder / "stderr.log").read_text()
 
 
+@BOTH_WAYS
 def test_a_process_that_waited_is_the_runs_own(folder, monkeypatch):
     monkeypatch.setenv("OF_THE_COMMAND", "1")
 
@@ -194,6 +199,7 @@ def test_one_that_has_died_is_passed_over(folder):
         assert pythons.take(order_for(folder), own_spark()) is None
 
 
+@BOTH_WAYS
 def test_more_runs_are_served_and_all_end_with_their_command(folder):
     pythons = Pythons()
     assert taken(pythons, order_for(folder)).wait(BOUND_S) == 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sampled import at_night
+
 pytestmark = pytest.mark.spark
 
 
@@ -21,7 +23,7 @@ def ids(frame):
 
 
 @pytest.mark.rule("Formats", source="BM")
-@pytest.mark.parametrize("kind", ["json", "csv", "parquet"])
+@pytest.mark.parametrize("kind", ["json", *at_night("csv", "parquet")])
 def test_second_run_reads_only_new_files(spark, glue_context, start_job, s3, kind):
     spark.sql("SELECT 1 AS n").write.format(kind).save(s3.uri)
     first = start_job()
