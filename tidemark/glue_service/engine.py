@@ -7,7 +7,6 @@ is due.
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
@@ -17,7 +16,10 @@ from tidemark.glue_service.steps import step, wait_s
 
 T = TypeVar("T")
 ANSWER_TIMEOUT_S = 60
-Work = tuple[Callable[[LocalGlue], Any], "Future[Any]"]
+# Values and errors pass between the threads in queues, which are C: a signal may raise at any line
+# of Python, and one of a Future or an Event would leave its lock held, or release it twice.
+Answers = queue.SimpleQueue[tuple[Any, BaseException | None]]
+Work = tuple[Callable[[LocalGlue], Any], Answers]
 
 
 class Engine:
@@ -32,7 +34,7 @@ class Engine:
         self._on_death = on_death
         self._open_glue = open_glue
         self._work: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
-        self._ready: Future[None] = Future()
+        self._ready: Answers = queue.SimpleQueue()
         self._is_closed = False
         self._lock = threading.Lock()  # of _is_closed: nothing is queued after the end
         self._thread = threading.Thread(target=self._main, name="local-glue")
@@ -41,7 +43,9 @@ class Engine:
         """Start the thread."""
         self._thread.start()
         try:
-            self._ready.result()
+            _, error = self._ready.get()
+            if error is not None:
+                raise error
         except BaseException:
             self.close()
             raise
@@ -59,32 +63,37 @@ class Engine:
 
     def ask(self, work: Callable[[LocalGlue], T]) -> T:
         """Run a function in the engine's thread; return or raise its result."""
-        answer: Future[T] = Future()
+        answers: Answers = queue.SimpleQueue()
         with self._lock:
             if self._is_closed:
                 raise _stopped_error()
-            self._work.put((work, answer))
+            self._work.put((work, answers))
         try:
-            return answer.result(ANSWER_TIMEOUT_S)
-        except (TimeoutError, CancelledError) as error:
-            raise _stopped_error() from error
+            answer, error = answers.get(timeout=ANSWER_TIMEOUT_S)
+        except queue.Empty as nothing:
+            raise _stopped_error() from nothing
+        if error is not None:
+            raise error
+        return answer  # type: ignore[no-any-return] # of this work
 
     def tell(self, work: Callable[[LocalGlue], object]) -> None:
         """Run a function in the engine's thread later; its errors are dropped."""
         with self._lock:
             if not self._is_closed:
-                self._work.put((work, Future()))
+                self._work.put((work, queue.SimpleQueue()))
 
     def _main(self) -> None:
+        is_ready = False
         try:
             with self._open_glue() as glue:
-                self._ready.set_result(None)
+                is_ready = True
+                self._ready.put((None, None))
                 self._serve(glue)
         except BaseException as error:  # noqa: BLE001 (who started the engine gets it)
-            if self._ready.done():
+            if is_ready:
                 self._on_death(error)
             else:
-                self._ready.set_exception(error)
+                self._ready.put((None, error))
         finally:
             self._cancel_rest()
 
@@ -98,11 +107,11 @@ class Engine:
                 continue
             if item is None:
                 return
-            work, answer = item
+            work, answers = item
             try:
-                answer.set_result(work(glue))
+                answers.put((work(glue), None))
             except BaseException as error:  # noqa: BLE001 (whoever asked for it gets it)
-                answer.set_exception(error)
+                answers.put((None, error))
 
     def _cancel_rest(self) -> None:
         """Answer requests that came too late."""
@@ -114,7 +123,7 @@ class Engine:
             except queue.Empty:
                 return
             if item is not None:
-                item[1].cancel()
+                item[1].put((None, _stopped_error()))
 
 
 def _step_again(_: LocalGlue) -> None:
