@@ -143,6 +143,12 @@ def test_a_run_killed_with_its_job_is_closed_by_the_next_run(home, write_assembl
     assert "first  SUCCEEDED" in result.output
 
 
+def _as_before_an_ampersand() -> None:
+    """Start a command as a shell does for `&`, in a terminal, though these tests run by nohup."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGHUP])  # Ctrl-C, a closed terminal
 def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly, sent) -> None:
     mark = home.parent / "started"
@@ -160,8 +166,7 @@ def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly, sent)
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # As a shell starts what stands before `&`.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        preexec_fn=_as_before_an_ampersand,
     )
     wait_until(mark.exists)
     run.send_signal(sent)
