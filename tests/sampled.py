@@ -15,7 +15,7 @@ def at_night(*cases: Any) -> list[Any]:
 
 
 def sampled(cases: Iterable[str], *kept: str) -> list[Any]:
-    """Return cases in their order, of which those that are kept run at every change."""
+    """Return cases in their order: those that are kept run at every change, the others at night."""
     found = list(cases)
     assert set(kept) < set(found), (kept, found)
     return [case if case in kept else at_night(case)[0] for case in found]

@@ -30,7 +30,7 @@ def note_arguments(tree: ast.Module, names: Names, facts: Facts) -> None:
     constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     options = [it for it in constants if isinstance(it, str) and it.startswith("--")]
     facts.mentioned = frozenset(option[2:].partition("=")[0] for option in options)
-    # What getResolvedOptions gets, or a test for a name, is no other use of sys.argv.
+    # What getResolvedOptions gets, or a test for a name, does not count as another use.
     known: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and is_ask(node):
