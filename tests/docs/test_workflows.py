@@ -8,6 +8,8 @@ import yaml
 
 PROJECT = Path(__file__).parents[2]
 WORKFLOWS = sorted((PROJECT / ".github" / "workflows").glob("*.yml"))
+OF_A_NEW_PROJECT = PROJECT / "tidemark/scaffold/templates/project/.github/workflows/ci.yml"
+EVERY = [*WORKFLOWS, OF_A_NEW_PROJECT]
 TARGETS = set(re.findall(r"^([a-z0-9-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE))
 STAGES = {"dev", "prod"}
 
@@ -38,12 +40,28 @@ def test_no_job_has_a_key_and_only_those_that_ask_aws_get_a_token(path):
         assert job["timeout-minutes"] <= 60
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_every_action_of_others_is_pinned_to_a_commit(path):
-    used = [step["uses"] for job in jobs(path).values() for step in job["steps"] if "uses" in step]
+@pytest.mark.parametrize("path", EVERY, ids=str)
+def test_every_action_of_others_is_pinned_to_a_commit_and_names_its_version(path):
+    used = re.findall(r"uses: (.*)", path.read_text())
 
     assert used
-    assert [uses for uses in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", uses)] == []
+    pinned = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    assert [uses for uses in used if not pinned.fullmatch(uses)] == []
+
+
+@pytest.mark.parametrize("path", EVERY, ids=str)
+def test_no_checkout_leaves_its_credentials_to_the_steps_after_it(path):
+    steps = [step for job in jobs(path).values() for step in job["steps"]]
+    checkouts = [step for step in steps if "/checkout@" in step.get("uses", "")]
+
+    assert checkouts
+    assert {step["with"]["persist-credentials"] for step in checkouts} == {False}
+
+
+def test_an_action_has_one_commit_in_all_workflows():
+    used = {uses for path in EVERY for uses in re.findall(r"uses: (.*)", path.read_text())}
+
+    assert len({uses.partition("@")[0] for uses in used}) == len(used)
 
 
 def test_the_gate_goes_from_the_cheap_to_the_dear():
