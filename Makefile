@@ -19,13 +19,14 @@ ON_GLUE_6 := PATH=$(CURDIR)/.venv-glue6/bin:$(PATH) .venv-glue6/bin/pytest -q -n
 
 # Little data for a short time: optimising the JVM's code costs more than it brings, and numpy, which
 # PySpark imports, would start a busy thread a core.
-QUICK := demo demo-iceberg test test-fast test-java test-glue6 test-nightly test-install test-deploy
+QUICK := demo demo-iceberg test test-fast test-java test-glue6 test-nightly test-alone test-install \
+	test-deploy
 $(QUICK): export OPENBLAS_NUM_THREADS ?= 1
 $(QUICK): export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo demo-iceberg test test-fast test-java test-nightly test-ministack test-deploy
-.PHONY: test-install test-glue6 check lint
+.PHONY: test-alone test-install test-glue6 check lint
 .PHONY: format semantics test-browser test-clients
 .PHONY: checkov cli constructs coverage library local site synth state diff bootstrap deploy destroy bench lock clean
 
@@ -63,6 +64,11 @@ test-nightly: setup .venv-ministack/.complete .venv-glue6/.complete ## Run the s
 		-q -n 2 --dist loadscope -p no:cacheprovider tests/libs
 	@.venv-glue6/bin/python -m tidemark.glue_job.process.class_archive.make
 	@$(ON_GLUE_6) --hypothesis-profile=random -m "not install and not clients and not browser" $(OF_GLUE_6)
+
+test-alone: setup ## Run each test file in a process of its own: none may lean on another
+	@git ls-files 'tests/test_*.py' 'tests/**/test_*.py' | xargs -P 4 -I{} sh -c ' \
+		out=$$(pytest -q -p no:cacheprovider -m "$(OF_EVERY_CHANGE)" {} 2>&1) || [ $$? = 5 ] || \
+		{ echo "$$out"; exit 1; }'
 
 test-ministack: setup .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \

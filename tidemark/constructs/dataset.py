@@ -8,15 +8,16 @@ from aws_cdk import aws_s3 as s3
 
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Table
-from tidemark.constructs.checked import checked
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 # A key has up to 1,024 characters, and the names of files need some.
 # In S3 `..` is a name; in Hadoop, which reads it, it is the parent folder.
 PREFIX = re.compile(r"(?=.{1,900}\Z)((?!\.{1,2}/)[A-Za-z0-9_.=-]+/)+")
 
 
+@checked
 @dataclass(frozen=True)
 class Dataset:
     """The objects of a bucket whose keys start with a prefix.

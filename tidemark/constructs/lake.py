@@ -15,12 +15,14 @@ from tidemark.constructs.security.security import StageKey
 from tidemark.constructs.shared_checks import check_free, check_no_alias, check_stage_is_here
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 from tidemark.model.stage.config import StageConfig
 
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 REPLACED_DAYS = 90  # how long a replaced or deleted delivery can be restored
 
 
+@checked
 @dataclass(frozen=True)
 class ExistingBuckets:
     """The existing buckets of a lake; the lake creates those that are None.
@@ -44,6 +46,7 @@ class ExistingBuckets:
     mart: s3.IBucket | None = None
 
 
+@checked
 class Lake(Construct):
     """Creates the key, the watermark table, the buckets of a lake and its database; all are kept.
 

@@ -8,6 +8,7 @@ from constructs import Construct
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
 from tidemark.constructs.shared_checks import check_no_alias
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 LOGS_BY_POLICY = "@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy"
 ACCESS_LOG_DAYS = 365
@@ -65,6 +66,7 @@ class AccessLogBucket(s3.Bucket):
         )
 
 
+@checked
 class LakeBucket(s3.Bucket):
     """Creates a bucket for datasets: private, encrypted with one key, logged, kept."""
 

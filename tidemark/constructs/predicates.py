@@ -8,10 +8,12 @@ from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.jobs.conditions import Condition, CrawlState, JobState, check_state
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 CRAWL_STATES = {JobState.SUCCEEDED: CrawlState.SUCCEEDED, JobState.FAILED: CrawlState.FAILED}
 
 
+@checked
 @dataclass(frozen=True)
 class Predicate:
     """The conditions for the start of a job; created by `all_of` and `any_of`.

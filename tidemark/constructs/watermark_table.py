@@ -10,11 +10,11 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from tidemark.constructs.checked import checked
 from tidemark.constructs.jobs.permissions import use_watermarks
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
 from tidemark.constructs.shared_checks import check_free, check_no_alias
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 from watermarks import EXPIRES_AT, TABLE_NAME, create_table_request
 
 RESTORED = (
@@ -28,6 +28,7 @@ TABLE_ARN = re.compile(
 )
 
 
+@checked
 class WatermarkTable(Construct):
     """Creates the table `glue-watermarks`: on demand, recoverable, kept when the stack is deleted.
 

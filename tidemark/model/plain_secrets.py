@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 # Words of a name that say that its value is a secret, unless the name ends in a word for open
 # values.
@@ -78,6 +79,7 @@ ADVICE = (
 )
 
 
+@checked
 @dataclass(frozen=True)
 class NotSecret:
     """A string that looks like a secret but is not one.

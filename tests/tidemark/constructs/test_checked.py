@@ -98,6 +98,17 @@ def test_every_public_class_and_what_it_offers_is_checked():
     assert {"Pipeline.add_job", "TableFormat.csv", "WatermarkTable.from_table_arn"} <= set(CALLS)
 
 
+def test_a_class_that_is_imported_by_its_own_module_checks_itself():
+    call = "JobOptions(max_concurrent_runs=True)"
+    given = f"from tidemark.constructs.jobs.job_options import JobOptions; {call}"
+
+    ended = subprocess.run(
+        [sys.executable, "-c", given], capture_output=True, text=True, cwd=PROJECT, check=False
+    )
+
+    assert "JobOptions has max_concurrent_runs True; allowed: an integer" in ended.stderr
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_a_value_of_another_type_is_refused_in_one_line_that_names_it(name):
     owner, call = OURS[name]
@@ -129,14 +140,14 @@ def test_a_value_of_another_type_is_refused_in_one_line_that_names_it(name):
     ],
 )
 def test_what_python_would_take_is_refused_all_the_same(hint, wrong):
-    from tidemark.constructs.checked import accepts
+    from tidemark.model.checked import accepts
 
     assert not accepts(wrong, hint)
     assert accepts(right(hint), hint)
 
 
 def test_the_examples_in_its_docstrings_hold():
-    from tidemark.constructs import checked
+    from tidemark.model import checked
 
     assert doctest.testmod(checked).failed == 0
 

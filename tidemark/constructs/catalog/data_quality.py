@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 RULES = re.compile(r"\bRules\s*=\s*\[")
@@ -17,6 +18,7 @@ MAX_DESCRIPTION = 2_048
 NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 
+@checked
 @dataclass(frozen=True)
 class DataQualityRuleset:
     """Rules in DQDL about the rows of a table, stored in Glue.

@@ -11,6 +11,7 @@ from tidemark.constructs.catalog.optimizers import Optimizer
 from tidemark.constructs.catalog.table import NAME, name_of_database
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.iceberg import CATALOG
+from tidemark.model.checked import checked
 
 # Iceberg refuses other names of databases, such as those with a hyphen.
 # Source: https://github.com/apache/iceberg/tree/apache-iceberg-1.10.0/aws (IcebergToGlueConverter)
@@ -20,6 +21,7 @@ SESSION_CATALOG = "spark_catalog"  # Spark's own, whose class is another one
 FORMAT_VERSIONS = (1, 2, 3)
 
 
+@checked
 @dataclass(frozen=True)
 class IcebergTable:
     """A table of Iceberg over the data of a `Dataset`, which jobs create, read, append and merge.

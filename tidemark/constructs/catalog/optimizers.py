@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 STRATEGIES = ("binpack", "sort", "z-order")
 
 
+@checked
 @dataclass(frozen=True)
 class Compaction:
     """Rewrites small files of a table as larger ones, and applies the deletes in them.
@@ -43,6 +45,7 @@ class Compaction:
         _check_from_one(self, "min_input_files", "delete_file_threshold")
 
 
+@checked
 @dataclass(frozen=True)
 class SnapshotRetention:
     """Deletes old snapshots of a table, with the files that only they have.
@@ -71,6 +74,7 @@ class SnapshotRetention:
         _check_from_one(self, "days", "snapshots")
 
 
+@checked
 @dataclass(frozen=True)
 class OrphanFileDeletion:
     """Deletes files in the folder of a table that none of its snapshots has.

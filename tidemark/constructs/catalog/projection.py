@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 MAX_INTEGER = 2**63 - 1  # projected integers are Java longs
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
@@ -48,6 +49,7 @@ UNITS_BY_FIELD = {
 }
 
 
+@checked
 @dataclass(frozen=True)
 class EnumProjection:
     """Values of a list.
@@ -82,6 +84,7 @@ class EnumProjection:
         return "" if kind in (*STRINGS, *INTEGERS) else "string, char, varchar or an integer type"
 
 
+@checked
 @dataclass(frozen=True)
 class IntegerProjection:
     """Integers of a range, both ends included.
@@ -134,6 +137,7 @@ class IntegerProjection:
         return "" if kind in ("string", *INTEGERS) else "string or an integer type"
 
 
+@checked
 @dataclass(frozen=True)
 class DateProjection:
     """Dates of a range, in UTC, both ends included.
@@ -193,6 +197,7 @@ class DateProjection:
         return "string, or date with the format yyyy-MM-dd"
 
 
+@checked
 @dataclass(frozen=True)
 class InjectedProjection:
     """Any value: each query of Athena must name the values that it wants."""
@@ -209,6 +214,7 @@ class InjectedProjection:
 KeyProjection: TypeAlias = EnumProjection | IntegerProjection | DateProjection | InjectedProjection
 
 
+@checked
 @dataclass(frozen=True)
 class Projection:
     """How Athena computes the partitions of a table.

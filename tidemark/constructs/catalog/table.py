@@ -11,6 +11,7 @@ from tidemark.constructs.catalog.hive_types import ALLOWED, HiveType, parse_hive
 from tidemark.constructs.catalog.projection import Projection
 from tidemark.constructs.catalog.table_format import QUOTED_TYPES, TableFormat
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import shows_secret
 
 NAME = re.compile(r"[a-z0-9_]{1,255}")  # names that Athena accepts without quotes
@@ -33,6 +34,7 @@ def name_of_database(database: "glue.CfnDatabase | str") -> str:
     return name if isinstance(name, str) else database.ref
 
 
+@checked
 @dataclass(frozen=True)
 class Column:
     """A column of a table.
@@ -79,6 +81,7 @@ class Column:
         return parse_hive_type(self.type)
 
 
+@checked
 @dataclass(frozen=True)
 class Table:
     """A table over the data of a `Dataset`, which Athena, Glue and Spark find by its name.

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from tidemark.constructs.checked import checked
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 HIVE = "org.apache.hadoop.hive"
 TEXT_CLASSES = (
@@ -21,6 +21,7 @@ TEXT_CLASSES = (
 QUOTED_TYPES = ("string", "boolean", "bigint", "int", "double")
 
 
+@checked
 @dataclass(frozen=True)
 class TableFormat:
     """A file format; create it with `TableFormat.parquet()` and the like.

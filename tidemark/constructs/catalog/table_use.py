@@ -9,6 +9,7 @@ import aws_cdk as cdk
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Table
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 NAME = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
 # A string that is known at deployment only has its own dots: ${Token[TOKEN.7]}.
@@ -19,6 +20,7 @@ RULESET = re.compile(r"[A-Za-z0-9_-]{1,255}")
 ALLOWED = "each database.table, of lower case letters, digits, _ and -"
 
 
+@checked
 @dataclass(frozen=True)
 class TableUse:
     """A table that a job reads, and may write; its data is declared in `reads` or `writes`.

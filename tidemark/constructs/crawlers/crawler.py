@@ -45,10 +45,12 @@ from tidemark.constructs.overrides import declare
 from tidemark.constructs.security.security import LogGroups, log_group
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
+from tidemark.model.checked import checked
 
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 
 
+@checked
 class Crawler(Construct):
     """Creates a Glue crawler and a role that reads its targets and writes one database.
 
@@ -154,10 +156,12 @@ class Crawler(Construct):
         for key, value in options.tags.items():
             cdk.Tags.of(self.resource).add(key, value)
 
+    @checked
     def on(self, state: CrawlState) -> Condition:
         """Return the condition that this crawler has ended in a state."""
         return Condition(self, state)
 
+    @checked
     def acknowledge(self, rule: str, reason: str) -> None:
         """Accept a finding of a graph rule at this crawler: it is not reported.
 

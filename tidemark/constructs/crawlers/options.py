@@ -11,6 +11,7 @@ from enum import Enum
 
 from tidemark.constructs.jobs.own_texts import check_description, check_own_tags
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 CLASSIFIER = re.compile(r"[^\x00-\x1f]{1,255}")
 PREFIX = re.compile(r"[a-z0-9_]{0,128}")
@@ -38,6 +39,7 @@ class Recrawl(Enum):
     NEW_FOLDERS_ONLY = "CRAWL_NEW_FOLDERS_ONLY"
 
 
+@checked
 @dataclass(frozen=True)
 class CrawlerOptions:
     """How a crawler writes the Data Catalog.

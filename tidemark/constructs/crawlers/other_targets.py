@@ -11,6 +11,7 @@ from enum import Enum
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.connections import Connection
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 DYNAMODB_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
 MAX_FOLDERS = 20  # between the folder and its tables
@@ -25,6 +26,7 @@ class OpenFormat(Enum):
     ICEBERG = "iceberg"
 
 
+@checked
 @dataclass(frozen=True)
 class CrawledOpenTables:
     """Tables of Delta Lake, Hudi or Iceberg that a crawler describes in the Data Catalog.
@@ -62,6 +64,7 @@ class CrawledOpenTables:
                 raise _error("CrawledOpenTables", key, getattr(self, key), allowed)
 
 
+@checked
 @dataclass(frozen=True)
 class CrawledDynamoDB:
     """A DynamoDB table of this account and region, whose attributes a crawler describes.

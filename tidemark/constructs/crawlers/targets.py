@@ -22,11 +22,13 @@ from tidemark.constructs.crawlers.other_targets import (
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.connections import Connection
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 MAX_SAMPLED = 249
 JDBC_PATH = re.compile(r"[^/\s][^/\n]*(/[^/\n]+){1,2}")
 
 
+@checked
 @dataclass(frozen=True)
 class CrawledData:
     """Data that a crawler reads; a plain `Dataset` is read as a whole.
@@ -60,6 +62,7 @@ class CrawledData:
             )
 
 
+@checked
 @dataclass(frozen=True)
 class CrawledTable:
     """A table of the Data Catalog that a crawler updates from its data in S3.
@@ -89,6 +92,7 @@ class CrawledTable:
             )
 
 
+@checked
 @dataclass(frozen=True)
 class CrawledDatabase:
     """Tables of a database that a crawler describes in the Data Catalog.

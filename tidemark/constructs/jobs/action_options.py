@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 
 from tidemark.constructs.jobs.job_props import Argument
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 MAX_MINUTES = 10_080  # seven days; Glue's limit for a run
 
 
+@checked
 @dataclass(frozen=True)
 class ActionOptions:
     """What a trigger adds to the job that it starts, in runs of the workflow only.

@@ -7,6 +7,7 @@ from typing import Protocol
 from aws_cdk import aws_glue as glue
 
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 
 class JobState(Enum):
@@ -49,6 +50,7 @@ class JobLike(Protocol):
         """Return the resource."""
 
 
+@checked
 @dataclass(frozen=True)
 class Condition:
     """A job or crawler that has ended in a state; created by `job.on` and `crawler.on`.

@@ -8,6 +8,7 @@ from pathlib import Path
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import NotSecret
 
 DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
@@ -28,6 +29,7 @@ NO_SPACE = re.compile(r"[^\s'\"]+")
 VALUE = re.compile(r"[^\r\n'\"\\]*")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class GlueArguments:
     """Arguments that Glue itself reads, by their documented names.

@@ -10,7 +10,6 @@ from constructs import Construct
 
 from tidemark.constructs.catalog.lake_formation import grant_in_lake_formation
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
-from tidemark.constructs.checked import checked
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
@@ -38,9 +37,11 @@ from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
+from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import check_open_strings, reasons
 
 
+@checked
 class GlueJob(Construct):
     """Creates a Glue job and a role that allows what the job declares, and nothing else.
 

@@ -16,8 +16,10 @@ from tidemark.constructs.jobs.upgrades import warn_of_appends
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
+from tidemark.model.checked import checked
 
 
+@checked
 class IncrementalJob(GlueJob):
     """Creates a Glue job and a role that allows what the job declares, and nothing else.
 

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 
 from tidemark.constructs.jobs.own_texts import check_description, check_own_tags
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 from tidemark.model.stage.settings import RETENTION_DAYS
 
 MAX_RUNS = 4_000  # concurrent runs of one job, Glue's default quota
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class JobOptions:
     """Options of a Glue job that most jobs do not set.

@@ -10,11 +10,13 @@ from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import ShellJobProps
 from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.model.checked import checked
 from tidemark.model.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellRuntime
 
 LOGS = "/aws-glue/python-jobs"  # --custom-logGroup-prefix is for Spark jobs only
 
 
+@checked
 class ShellJob(GlueJob):
     """Creates a Python shell job and a role that allows what the job declares, and nothing else.
 

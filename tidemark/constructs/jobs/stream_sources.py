@@ -14,6 +14,7 @@ import aws_cdk as cdk
 
 from tidemark.constructs.jobs.permissions import Statement, allow, use_data_keys
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 
 STREAM = re.compile(r"arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/[\w.-]{1,128}")
 CLUSTER = re.compile(r"arn:[\w-]+:kafka:[\w-]+:\d{12}:cluster/[\w-]{1,64}/[\w-]+")
@@ -21,6 +22,7 @@ KEY = re.compile(r"arn:[\w-]+:kms:[\w-]+:\d{12}:key/[\w-]+")
 TOPIC = re.compile(r"[\w.-]{1,249}")
 
 
+@checked
 @dataclass(frozen=True)
 class KinesisStream:
     """A Kinesis data stream that a job reads.
@@ -59,6 +61,7 @@ class KinesisStream:
         return [allow(actions, [self.arn]), *use_data_keys(keys, may_write=False)]
 
 
+@checked
 @dataclass(frozen=True)
 class MskTopics:
     """Topics of an MSK cluster with IAM access control; the job joins its network by connections=.

@@ -19,9 +19,11 @@ from tidemark.constructs.jobs.upgrades import warn_of_appends
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
+from tidemark.model.checked import checked
 from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 
+@checked
 class StreamingJob(GlueJob):
     """Creates a streaming job and a role that allows what the job declares, and nothing else.
 

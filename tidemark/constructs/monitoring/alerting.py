@@ -18,6 +18,7 @@ from constructs import Construct
 from tidemark.constructs.monitoring.slack import SlackChannel, publishers
 from tidemark.constructs.security.security import let_services_use
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import shows_secret
 from tidemark.model.stage.settings import EMAIL
 
@@ -25,6 +26,7 @@ _LET_IN: WeakSet[sns.ITopic] = WeakSet()  # topics that alarms and rules may pub
 NO_ID = re.compile(r"[^A-Za-z0-9]+")
 
 
+@checked
 @dataclass(frozen=True)
 class Email:
     """A mail address; AWS first mails a link that somebody has to open.
@@ -46,6 +48,7 @@ class Email:
             )
 
 
+@checked
 @dataclass(frozen=True)
 class Https:
     """An address that SNS posts to; its server must confirm the subscription.
@@ -83,6 +86,7 @@ class Https:
             )
 
 
+@checked
 @dataclass(frozen=True)
 class SqsQueue:
     """A queue of SQS.
@@ -108,6 +112,7 @@ class SqsQueue:
 Subscriber: TypeAlias = Email | Https | SqsQueue | SlackChannel
 
 
+@checked
 @dataclass(frozen=True)
 class Alerting:
     """The recipients of alerts about failed runs and of alarms, besides the stage's `alert_email`.

@@ -14,6 +14,7 @@ from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.security.security import let_services_use
 from tidemark.constructs.shared_checks import check_free, check_no_alias, check_stage_is_here
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 from tidemark.model.stage.config import StageConfig
 
 WORKSPACE = re.compile(r"[0-9A-Z]{1,255}")
@@ -25,6 +26,7 @@ _CHANNELS: WeakKeyDictionary[IConstruct, dict[tuple[str, str], dict[str, str]]] 
 )
 
 
+@checked
 class SlackChannel(Construct):
     """Creates a topic that Amazon Q Developer (AWS Chatbot) shows in a channel of Slack.
 

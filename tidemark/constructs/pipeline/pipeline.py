@@ -7,7 +7,6 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
 
 from tidemark.constructs.catalog.published_tables import create_tables
-from tidemark.constructs.checked import checked
 from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.crawlers.options import CrawlerOptions
 from tidemark.constructs.crawlers.permissions import LOGS as CRAWLER_LOGS
@@ -24,6 +23,7 @@ from tidemark.constructs.pipeline.checks import check_age, check_tags
 from tidemark.constructs.pipeline.nodes import construct_id
 from tidemark.constructs.pipeline.workflow import Workflow
 from tidemark.constructs.predicates import Predicate
+from tidemark.model.checked import checked
 
 
 class Pipeline(Workflow):

@@ -6,7 +6,6 @@ from pathlib import Path
 import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
 
-from tidemark.constructs.checked import checked
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_checks import check_name
@@ -17,9 +16,11 @@ from tidemark.constructs.shared_checks import check_no_alias
 from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 from tidemark.model.stage.config import StageConfig
 
 
+@checked
 class PipelineSet:
     """Creates a stack per pipeline, `<name prefix>-<stage>-<name>`.
 

@@ -48,10 +48,12 @@ from tidemark.constructs.starts.start_schedule import StartSchedule, group_name
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.resources import METADATA, PIPELINE_TAG
+from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import NotSecret, reasons
 from tidemark.model.stage.config import StageConfig
 
 
+@checked
 class Workflow(Construct):
     """Creates a workflow without nodes; the base of `Pipeline`, which adds them."""
 

@@ -13,6 +13,7 @@ from constructs import Construct, IConstruct
 
 from tidemark.constructs.shared_checks import check_free, check_no_alias, check_stage_is_here
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.settings import CONNECTION as CONFIGURATION
 
@@ -24,6 +25,7 @@ _GROUPS: WeakKeyDictionary[IConstruct, dict[tuple[str, str, str], str]] = WeakKe
 LOG_GROUPS = "/aws-glue/jobs/"  # prefix of all log groups of Glue
 
 
+@checked
 class StageKey(Construct):
     """Creates the KMS key of a stage, which is rotated every year and outlives the stack.
 
@@ -133,6 +135,7 @@ class LogGroups(Enum):
     EXISTING = "existing"
 
 
+@checked
 @dataclass(frozen=True)
 class ExistingSecurity:
     """An existing security configuration, in the account and region of the stack.

@@ -10,6 +10,7 @@ from typing import Any
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 from tidemark.model.schedules.event_patterns import (
     MAX_CHARACTERS,
     MAX_EVENTS,
@@ -31,6 +32,7 @@ class Batch:
     window_minutes: int
 
 
+@checked
 @dataclass(frozen=True)
 class OnObjects:
     """A start when objects of a dataset arrive: S3 sends an event to EventBridge for each.
@@ -84,6 +86,7 @@ class OnObjects:
         return f"objects in `{self.dataset.uri}`"
 
 
+@checked
 @dataclass(frozen=True)
 class OnEvent:
     """A start when an event of the default event bus matches a pattern.

@@ -14,6 +14,7 @@ from itertools import islice, pairwise, repeat
 from zoneinfo import ZoneInfo, available_timezones
 
 from tidemark.errors import ScheduleError, TooFineError, show
+from tidemark.model.checked import checked
 from tidemark.model.clock import now
 from tidemark.model.schedules import cron
 from tidemark.model.schedules.cron import Cron, parse_cron
@@ -34,6 +35,7 @@ class Rate:
     finest_minutes: int
 
 
+@checked
 @dataclass(frozen=True)
 class Schedule:
     """When a workflow starts.

@@ -8,6 +8,7 @@ from typing import Self
 
 from tidemark.errors import ConfigError, JobDefinitionError, ScheduleError, show
 from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.model.checked import checked
 from tidemark.model.schedules.schedules import Schedule, zone_of
 from tidemark.model.stage.fields import Fields
 from tidemark.model.stage.runtime import WORKER_TYPES, JobRuntime
@@ -17,6 +18,7 @@ CONTEXT_KEYS = ("stage", "tidemark:stages")
 STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,15}")
 
 
+@checked
 @dataclass(frozen=True)
 class StageConfig:
     """Everything that differs between two deployments of the same pipeline.

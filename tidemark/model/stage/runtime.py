@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import AUTO, DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.model.checked import checked
 from tidemark.model.stage.fields import between, one_of
 
 # Every worker type of a Glue Spark ETL job, and its DPUs; G.025X is for streaming only.
@@ -44,6 +45,7 @@ def check_retries(max_retries: int, glue_version: str) -> None:
         )
 
 
+@checked
 @dataclass(frozen=True)
 class JobRuntime:
     """The runtime of a job; `dataclasses.replace(stage.runtime, ...)` changes one thing for a job.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked
 from tidemark.model.stage.fields import between, one_of
 from tidemark.model.stage.runtime import MAX_MINUTES
 
@@ -22,6 +23,7 @@ class ShellCapacity(Enum):
     LARGE = 1.0
 
 
+@checked
 @dataclass(frozen=True)
 class ShellRuntime:
     """The runtime of a Python shell job.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.model.checked import checked
 from tidemark.model.stage.fields import between, one_of
 from tidemark.model.stage.runtime import (
     DPUS,
@@ -24,6 +25,7 @@ STREAMING_WORKER_TYPES = ("G.025X", *WORKER_TYPES)
 WINDOW = re.compile(r"(Sun|Mon|Tue|Wed|Thu|Fri|Sat):([01]?[0-9]|2[0-3])")
 
 
+@checked
 @dataclass(frozen=True)
 class StreamingRuntime:
     """The runtime of a streaming job.

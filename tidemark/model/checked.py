@@ -16,6 +16,7 @@ from typing import (
     TypeVar,
     Union,
     Unpack,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -24,7 +25,6 @@ from typing import (
 
 from tidemark.errors import JobDefinitionError
 
-OURS = "tidemark."
 TYPES_OURS = "tidemark.constructs."  # types of the model check themselves
 WORDS = {str: "a string", bool: "True, False", int: "an integer", float: "a number"}
 WORDS |= {NoneType: "None", Any: "anything"}
@@ -48,31 +48,25 @@ class WrongArgumentError(JobDefinitionError, TypeError):
     """A call has an unknown argument, or lacks a required one."""
 
 
-def checked_class(public: Any) -> Any:
-    """Return a public class with a checked constructor; anything else unchanged.
+def checked(called: Called) -> Called:
+    """Return a method or a class that refuses unknown arguments, and arguments of another type.
 
-    The package calls this for each name at its first use.
-    """
-    if isinstance(public, type):
-        for owner in public.__mro__:
-            made = vars(owner).get("__init__")
-            if owner.__module__.startswith(OURS) and inspect.isfunction(made):
-                type.__setattr__(owner, "__init__", checked(made))
-    return public
-
-
-def checked(method: Called) -> Called:
-    """Return a method that refuses unknown arguments, and arguments of another type.
-
-    The properties of a TypedDict that `method` takes by `**props: Unpack[...]` count as
+    A class is the same one with a checked constructor, whichever module it is imported from.
+    The properties of a TypedDict that a method takes by `**props: Unpack[...]` count as
     parameters; properties that a call omits are None, False or empty.
 
     Example:
         `pipeline.add_job("orders", reeds=[raw])` raises "add_job has no argument 'reeds'; did you
         mean 'reads'? ...".
     """
-    if hasattr(method, _CHECKED):
-        return method
+    if not isinstance(called, type):
+        return cast(Called, _checked_method(called))
+    # jsii's classes refuse to be changed in the usual way.
+    type.__setattr__(called, "__init__", _checked_method(vars(called)["__init__"]))
+    return called
+
+
+def _checked_method(method: Callable[..., Any]) -> Callable[..., Any]:
     signature, has_props = _signature(method)
     checks_types = method.__module__.startswith(TYPES_OURS)
 
@@ -90,7 +84,7 @@ def checked(method: Called) -> Called:
         return method(*given, **keywords)
 
     call.__dict__.update({_CHECKED: True, "__signature__": signature})
-    return call  # type: ignore[return-value]  # it is called as the method is
+    return call
 
 
 def _signature(method: Callable[..., Any]) -> tuple[inspect.Signature, bool]:
