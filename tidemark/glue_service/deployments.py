@@ -20,7 +20,7 @@ from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.steps import load
 from tidemark.glue_service.upgrades import with_upgrade
-from tidemark.glue_service.workflows.trigger_forms import ACTIVATED, CREATED
+from tidemark.glue_service.workflows.trigger_forms import initial_state
 from tidemark.local_state.deployment.deployed_apps import (
     describe_app,
     record_app,
@@ -129,7 +129,7 @@ def _define(
     if kind == Kind.JOB:
         definition = with_upgrade(definition, old.definition if old else None)
     if kind == Kind.TRIGGER:
-        definition["State"] = ACTIVATED if request.get("StartOnCreation") else CREATED
+        definition["State"] = initial_state(request)
     stated = properties.get("Tags", {})
     tags = {**(stated if isinstance(stated, dict) else {}), STACK_TAG: stack}
     if old and (old.definition, old.tags) == (definition, tags):

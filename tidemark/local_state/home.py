@@ -159,6 +159,11 @@ class Home:
         return self.copy_of or self.root
 
     @property
+    def created_at_ms(self) -> int:
+        """When the home was created, in epoch milliseconds."""
+        return (self.root / MARKER).stat().st_mtime_ns // 10**6
+
+    @property
     def lake(self) -> Path:
         """The folder whose sub-folders are the buckets."""
         return self.root / "lake"

@@ -46,7 +46,7 @@ def get_connection(glue: LocalGlue, request: Request) -> Answer:
     """Return a connection, on request without its password."""
     check_catalog(glue, request)
     connection = find_connection(glue.store, request["Name"])
-    return {"Connection": _member(connection, hides=request.get("HidePassword", False))}
+    return {"Connection": _member(glue, connection, hides=request.get("HidePassword", False))}
 
 
 def get_connections(glue: LocalGlue, request: Request) -> Answer:
@@ -62,7 +62,8 @@ def get_connections(glue: LocalGlue, request: Request) -> Answer:
     ]
     one_page, token = glue_page(found, request, PAGE, lambda one: one.name)
     hides = request.get("HidePassword", False)
-    return {"ConnectionList": [_member(one, hides=hides) for one in one_page], "NextToken": token}
+    members = [_member(glue, connection, hides=hides) for connection in one_page]
+    return {"ConnectionList": members, "NextToken": token}
 
 
 def update_connection(glue: LocalGlue, request: Request) -> Answer:
@@ -97,8 +98,10 @@ def batch_delete_connection(glue: LocalGlue, request: Request) -> Answer:
     return {"Succeeded": succeeded, "Errors": errors}
 
 
-def _member(connection: CatalogConnection, *, hides: bool) -> Answer:
-    members = as_shape("Connection", connection.definition)
+def _member(glue: LocalGlue, connection: CatalogConnection, *, hides: bool) -> Answer:
+    home_ms = glue.machine.home.created_at_ms  # of a connection whose times nobody has noted
+    times = {"CreationTime": home_ms, "LastUpdatedTime": home_ms}
+    members = {**times, **as_shape("Connection", connection.definition)}
     if hides:
         properties = members.get("ConnectionProperties", {})
         members["ConnectionProperties"] = {

@@ -66,4 +66,9 @@ def delete_database(glue: LocalGlue, request: Request) -> Answer:
 
 def _member(glue: LocalGlue, database: CatalogDatabase) -> Answer:
     members = as_shape("Database", database.definition)
-    return {**members, "Name": database.name, "CatalogId": glue.account}
+    return {
+        "CreateTime": glue.machine.home.created_at_ms,  # of one that nobody has defined
+        **members,
+        "Name": database.name,
+        "CatalogId": glue.account,
+    }

@@ -4,8 +4,11 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-partitio
 """
 
 import json
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
+from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.glue_service.catalog_api.expressions import rows_that_match
 from tidemark.glue_service.catalog_api.requests import (
     PAGE,
@@ -28,6 +31,7 @@ from tidemark.local_state.catalog.partitions import (
     register_partitions,
     unregister_partitions,
 )
+from tidemark.local_state.catalog.table_versions import version_of
 from tidemark.local_state.catalog.tables import find_table
 from tidemark.model.assembly.catalog_tables import CatalogTable
 
@@ -43,9 +47,16 @@ class _Table:
         self.table: CatalogTable = find_table(
             glue.store, request["DatabaseName"], request["TableName"]
         )
-        self._folder_of = glue.machine.home.existing_path
+        self._created_at_ms = version_of(glue.store, self.table).created_at_ms
         found = partitions_of(glue.store, self.table, self._folder_of)
         self.partitions = {partition.values: partition for partition in found}
+
+    def _folder_of(self, uri: str) -> Path:
+        """Return the folder of a location; a catalog knows places that are not there, too."""
+        try:
+            return self._glue.machine.home.existing_path(uri)
+        except (EntityNotFoundError, UsageError):
+            return Path(os.devnull)
 
     def get(self, values: Iterable[str]) -> Partition:
         """Return the partition of some values."""
@@ -112,6 +123,7 @@ class _Table:
             "Values": list(partition.values),
             "DatabaseName": self.table.database,
             "TableName": self.table.name,
+            "CreationTime": partition.registered_at_ms or self._created_at_ms,
             "StorageDescriptor": descriptor,
             "Parameters": dict(partition.parameters),
             "CatalogId": self._glue.account,

@@ -1,5 +1,6 @@
 """The operations of AWS that this machine answers, and their functions."""
 
+import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -133,34 +134,52 @@ OPERATIONS = {
 }
 
 
-# Words in the names of missing operations -> why, and the alternative.
-INSTEAD = {
-    ("Session", "Statement"): "interactive sessions do not run here: run the code as a job, "
-    "or with `tidemark submit`",
-    ("Crawler", "Crawl", "Classifier"): "crawlers do not run here: define tables with CreateTable, "
-    "or with `tidemark catalog crawl`",
-    ("Role", "User", "Policy"): "policies are not evaluated here: any ARN of a role is accepted",
-    ("Archive", "Replay", "Bus"): "there is only the default event bus; others are on AWS only",
+_NO_POLICIES = "policies are not evaluated here: any ARN of a role is accepted"
+_IDENTITIES: Mapping[tuple[str, ...], str] = {("Role", "User", "Polic"): _NO_POLICIES}
+# Words in the names of missing operations of a service -> why, and the alternative.
+INSTEAD: Mapping[str, Mapping[tuple[str, ...], str]] = {
+    "glue": {
+        ("Session", "Statement"): "interactive sessions do not run here: run the code as a job, "
+        "or with `tidemark submit`",
+        ("Crawl", "Classifier"): "crawlers do not run here: define tables with CreateTable, "
+        "or with `tidemark catalog crawl`",
+        ("Registr", "Schema"): "schema registries are on AWS only: columns are in tables of the "
+        "Data Catalog here",
+        ("Policy", "Policies"): _NO_POLICIES,
+    },
+    "events": {
+        ("Archive", "Replay", "Bus"): "there is only the default event bus; others are on AWS only"
+    },
+    "iam": _IDENTITIES,
+    "sts": _IDENTITIES,
 }
+_WORD = re.compile("[A-Z][a-z]+|[A-Z]+(?![a-z])")
 
 
 def unsupported(service: str, operation: str) -> ServiceError:
     """Return the error for an operation that this machine does not answer.
 
-    It names the alternative, or the operations of the service with similar names.
+    It names the alternative, or the operations of the service on the same subject.
     """
     code = "UnknownOperationException"
     if find_operation(service, operation) is None:
         return ServiceError(code, f"{service} has no operation {operation!r}")
-    why = next(
-        (why for words, why in INSTEAD.items() if any(word in operation for word in words)), ""
-    )
+    instead = INSTEAD.get(service, {}).items()
+    why = next((why for words, why in instead if any(word in operation for word in words)), "")
     if not why:
-        here = OPERATIONS[service]
-        like = get_close_matches(operation, here, FEW) if len(here) > FEW else here
-        why = f"it has {', '.join(like)}" if like else "no operation here has a similar name"
+        alike = OPERATIONS[service]
+        if len(alike) > FEW:
+            same = [name for name in alike if _subject(name) == _subject(operation)]
+            alike = tuple(get_close_matches(operation, same, FEW, cutoff=0))
+        why = f"it has {', '.join(alike)}" if alike else "no operation here is like it"
     text = f"the local Glue does not have {operation} of {service}; {why}; all that it has: "
     return ServiceError(code, f"{text}docs/local.md")
+
+
+def _subject(operation: str) -> str:
+    """Return the first word after the verb, in the singular: Table of BatchDeleteTables."""
+    words = _WORD.findall(operation.removeprefix("Batch"))
+    return words[1].removesuffix("s") if len(words) > 1 else operation
 
 
 def call(engine: Engine, service: str, operation: str, request: Request) -> Answer:

@@ -10,7 +10,7 @@ from tidemark.glue_service.entities import Entity, Kind, find_entity
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.workflows.batches import batch_of
 from tidemark.glue_service.workflows.firing import start_workflow, triggers_of
-from tidemark.glue_service.workflows.trigger_forms import DEACTIVATED, EVENT
+from tidemark.glue_service.workflows.trigger_forms import EVENT
 from tidemark.local_state.store.database import Store
 from tidemark.model.messages import plural
 
@@ -20,12 +20,13 @@ EVENT_IDS = "aws:eventIds"  # the run property
 def notify(glue: LocalGlue, workflow_name: str, event_id: str) -> None:
     """Pass an event to the EVENT trigger of a workflow; a complete batch starts a run.
 
-    The trigger needs no activation, but ignores events while DEACTIVATED. AWS documents neither.
+    The trigger needs no activation: it stays CREATED.
     """
     triggers = [t for t in triggers_of(glue, workflow_name) if t.definition["Type"] == EVENT]
-    if not triggers or triggers[0].definition["State"] == DEACTIVATED:
-        state = "has no EVENT trigger" if not triggers else f"has {triggers[0].name} DEACTIVATED"
-        glue.say(f"workflow {workflow_name} {state}: the event {event_id} starts nothing")
+    if not triggers:
+        glue.say(
+            f"workflow {workflow_name} has no EVENT trigger: the event {event_id} starts nothing"
+        )
         return
     trigger = triggers[0]
     with glue.store.transaction():

@@ -89,6 +89,15 @@ def has_crawler(definition: Definition) -> bool:
     return any("CrawlerName" in item for item in (*definition["Actions"], *conditions))
 
 
+def initial_state(request: Definition) -> str:
+    """Return the state of a new trigger: an EVENT trigger is CREATED for its whole life.
+
+    Source: https://github.com/hashicorp/terraform-provider-aws/issues/49407 (a live trigger)
+    """
+    is_active = request.get("StartOnCreation") and request["Type"] != EVENT
+    return ACTIVATED if is_active else CREATED
+
+
 def check_trigger(definition: Definition) -> None:
     """Refuse a trigger that Glue would refuse."""
     if faults := list(_faults(definition)):

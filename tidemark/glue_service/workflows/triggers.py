@@ -36,6 +36,7 @@ from tidemark.glue_service.workflows.trigger_forms import (
     ON_DEMAND,
     SCHEDULED,
     check_trigger,
+    initial_state,
 )
 
 Request = Mapping[str, Any]
@@ -52,7 +53,7 @@ def create_trigger(glue: LocalGlue, request: Request) -> Answer:
     _check_references(glue, request["Name"], request)
     definition = {
         **{key: value for key, value in request.items() if key not in NOT_DEFINED},
-        "State": ACTIVATED if request.get("StartOnCreation") else CREATED,
+        "State": initial_state(request),
     }
     now_ms = glue.now_ms()
     tags = request.get("Tags", {})
@@ -155,8 +156,13 @@ def delete_trigger(glue: LocalGlue, request: Request) -> Answer:
 
 
 def start_trigger(glue: LocalGlue, request: Request) -> Answer:
-    """Fire an ON_DEMAND trigger; activate a trigger of another type."""
+    """Fire an ON_DEMAND trigger; activate a SCHEDULED or CONDITIONAL one.
+
+    Source: https://github.com/hashicorp/terraform-provider-aws/pull/49408 (the words for EVENT)
+    """
     entity = get_entity(glue.store, Kind.TRIGGER, request["Name"])
+    if entity.definition["Type"] == EVENT:
+        raise InvalidInputError("Trigger Type EVENT cannot be started")
     if entity.definition["Type"] == ON_DEMAND:
         fire(glue, entity)
     else:
@@ -166,10 +172,14 @@ def start_trigger(glue: LocalGlue, request: Request) -> Answer:
 
 
 def stop_trigger(glue: LocalGlue, request: Request) -> Answer:
-    """Deactivate a trigger; runs that it started continue."""
+    """Deactivate a trigger; runs that it started continue.
+
+    ON_DEMAND and EVENT triggers are never active: their state is CREATED.
+    Source: https://github.com/hashicorp/terraform-provider-aws/pull/49408
+    """
     entity = get_entity(glue.store, Kind.TRIGGER, request["Name"])
-    if entity.definition["Type"] == ON_DEMAND:
-        raise InvalidInputError(f"trigger {entity.name} is ON_DEMAND: it is never active")
+    if entity.definition["State"] == CREATED:
+        raise InvalidInputError(f"The operation is not allowed when trigger is in state: {CREATED}")
     _set_state(glue, entity, DEACTIVATED)
     return {"Name": entity.name}
 

@@ -14,8 +14,10 @@ from tidemark.operate.versions.facts import State, json_string, without_window
 
 # Times, numbers of files and of bytes: they are those of the run and of the writer's version.
 LEFT_OUT = {
+    "CreateTime",
     "LastAccessTime",
     "LastAnalyzedTime",
+    "LastUpdatedTime",
     "averageRecordSize",
     "last_modified_time",
     "numFiles",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from tidemark.glue_service.catalog_api.expressions import rows_that_match
@@ -165,6 +167,84 @@ def test_folders_that_no_one_registered_are_partitions(port, database):
 
     assert found["Values"] == ["2024", "A"]
     assert found["StorageDescriptor"]["Location"] == "s3://lake/folders/year=2024/city=A"
+
+
+NOWHERE = "s3://no-bucket-yet/t/"
+
+
+@pytest.mark.parametrize("location", [NOWHERE, "s3://lake/link/", "hdfs://namenode/t"])
+@pytest.mark.rule("The API on a port", source="CATALOG")
+def test_the_catalog_needs_no_bucket_and_no_place_in_s3(port, database, location, tmp_path):
+    glue = port.glue
+    (port.home.lake / "lake/link").unlink(missing_ok=True)
+    (tmp_path / "year=1" / "city=outside").mkdir(parents=True)
+    (port.home.lake / "lake/link").symlink_to(tmp_path)
+    definition = table("nowhere", StorageDescriptor={**PARQUET, "Location": location})
+    of_table = {"DatabaseName": database, "TableName": "nowhere"}
+    glue.create_table(DatabaseName=database, TableInput=definition)
+
+    before = glue.get_partitions(**of_table)["Partitions"]
+    glue.create_partition(**of_table, PartitionInput={"Values": ["2024", "a"]})
+    inputs = [{"Values": ["2024", "b"], "StorageDescriptor": PARQUET}, {"Values": ["2024", "c"]}]
+    created = glue.batch_create_partition(**of_table, PartitionInputList=inputs)
+    changed = {"Values": ["2025", "a"], "StorageDescriptor": {**PARQUET, "Location": NOWHERE}}
+    glue.update_partition(**of_table, PartitionValueList=["2024", "a"], PartitionInput=changed)
+    entries = [{"PartitionValueList": ["2024", "b"], "PartitionInput": {"Values": ["2025", "b"]}}]
+    updated = glue.batch_update_partition(**of_table, Entries=entries)
+    glue.delete_partition(**of_table, PartitionValues=["2024", "c"])
+    glue.update_table(DatabaseName=database, TableInput=definition)
+
+    found = glue.get_partitions(**of_table)["Partitions"]
+    assert (before, created.get("Errors", []), updated.get("Errors", [])) == ([], [], [])
+    assert [one["Values"] for one in found] == [["2025", "a"], ["2025", "b"]]
+    assert found[0]["StorageDescriptor"]["Location"] == NOWHERE
+    glue.delete_table(DatabaseName=database, Name="nowhere")
+
+
+def times_of(shape):
+    """Return the members of a shape with the time of its definition and of its last change."""
+    names = [name for name, member in shape.members.items() if member.type_name == "timestamp"]
+    return {name for name in names if name.startswith(("Create", "Creation", "LastMod", "LastUp"))}
+
+
+@pytest.mark.rule("The API on a port", source="CATALOG")
+def test_everything_defined_has_the_times_that_aws_returns(port, database):
+    glue, of_table = port.glue, {"DatabaseName": database, "TableName": "t"}
+    begin = datetime.now(UTC) - timedelta(seconds=1)  # answers have milliseconds
+    port.job("timed")
+    glue.create_database(DatabaseInput={"Name": "timed"})
+    glue.create_table(DatabaseName=database, TableInput=table("t"))
+    (port.home.lake / "lake/orders/year=2023/city=A").mkdir(parents=True, exist_ok=True)
+    glue.create_partition(**of_table, PartitionInput={"Values": ["2024", "Rome"]})
+    properties = {"JDBC_CONNECTION_URL": "jdbc:derby:x"}
+    connection = {"Name": "timed", "ConnectionType": "JDBC", "ConnectionProperties": properties}
+    glue.create_connection(ConnectionInput=connection)
+    glue.create_workflow(Name="timed")
+    glue.create_security_configuration(Name="timed", EncryptionConfiguration={})
+    found = {
+        "Database": glue.get_databases()["DatabaseList"],
+        "Table": [glue.get_table(DatabaseName=database, Name="t")["Table"]],
+        "Partition": glue.get_partitions(**of_table)["Partitions"],
+        "Connection": [glue.get_connection(Name="timed")["Connection"]],
+        "Job": [glue.get_job(JobName="timed")["Job"]],
+        "Workflow": [glue.get_workflow(Name="timed")["Workflow"]],
+        "SecurityConfiguration": glue.get_security_configurations()["SecurityConfigurations"],
+    }
+    model = glue.meta.service_model
+
+    for shape, members in found.items():
+        for member in members:
+            assert times_of(model.shape_for(shape)) <= member.keys(), member
+    made = glue.get_database(Name="timed")["Database"]["CreateTime"]
+    assert begin <= made <= datetime.now(UTC)
+    assert "default" in [one["Name"] for one in found["Database"]]
+    (first,) = found["Connection"]
+    glue.update_database(Name="timed", DatabaseInput={"Name": "timed", "Description": "new"})
+    glue.update_connection(Name="timed", ConnectionInput=connection)
+    second = glue.get_connection(Name="timed")["Connection"]
+    assert glue.get_database(Name="timed")["Database"]["CreateTime"] == made
+    assert second["CreationTime"] == first["CreationTime"] <= second["LastUpdatedTime"]
+    glue.delete_connection(ConnectionName="timed")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,7 +16,7 @@ from tests.waiting import BOUND_S
 from tidemark.errors import UsageError
 from tidemark.glue_service.http.routes import names_of_port, service_of
 from tidemark.glue_service.http.services import OPERATIONS, unsupported
-from tidemark.glue_service.protocol.models import find_faults, find_operation
+from tidemark.glue_service.protocol.models import find_faults, find_operation, service_model
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.machine.local_requests import refusal_reason
 
@@ -87,6 +88,10 @@ def test_an_operation_that_is_not_there_is_told_by_name(port, target, named):
         ("iam", "CreateRole", "any ARN of a role"),
         ("events", "CreateEventBus", "on AWS only"),
         ("logs", "PutLogEvents", "GetLogEvents"),
+        ("glue", "ListRegistries", "columns are in tables"),
+        ("glue", "CreateBlueprint", "no operation here is like it"),
+        ("glue", "GetUserDefinedFunctions", "no operation here is like it"),
+        ("sts", "GetSessionToken", "it has GetCallerIdentity"),
     ],
 )
 def test_an_operation_that_is_not_there_says_in_a_line_what_there_is_instead(
@@ -97,6 +102,21 @@ def test_an_operation_that_is_not_there_says_in_a_line_what_there_is_instead(
     assert instead in text
     assert f"{operation} of {service}" in text
     assert len(text) < 400
+
+
+def test_the_operations_that_are_named_instead_are_on_the_same_subject():
+    named = []
+    for operation in set(service_model("glue").operation_names) - set(OPERATIONS["glue"]):
+        text = str(unsupported("glue", operation))
+        if "it has " in text:
+            others = text.partition("it has ")[2].partition(";")[0].split(", ")
+            named += [(operation, name) for name in others]
+
+    assert ("DeletePartitionIndex", "DeletePartition") in named
+    subjects = "Connection|Database|Job|Partition|Security|Table|Tag|Trigger|Workflow"
+    for operation, name in named:
+        (subject,) = re.findall(subjects, name)[:1]
+        assert subject in operation, (operation, name)
 
 
 @pytest.mark.parametrize(

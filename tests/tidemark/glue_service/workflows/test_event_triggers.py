@@ -122,21 +122,26 @@ def test_an_event_whose_run_is_refused_is_used_up(port):
     assert any("Concurrent runs exceeded for workflow: refused" in text for text in port.said)
 
 
-@pytest.mark.rule(
-    "Triggers and workflows", source="SILENT", choice="in the state CREATED it accepts events"
-)
-def test_an_event_trigger_needs_no_activation_and_ignores_events_once_deactivated(port):
-    name = listening(port, "asleep")
-    state = port.glue.get_trigger(Name=name)["Trigger"]["State"]
+@pytest.mark.parametrize("starts", [False, True])
+@pytest.mark.rule("Triggers and workflows", source="TRSS")
+def test_an_event_trigger_stays_created_and_only_events_start_it(port, starts):
+    name = listening(port, f"asleep-{starts}".lower())
+    port.glue.delete_trigger(Name=name)
+    members = {"Actions": [{"JobName": name}], "WorkflowName": name, "StartOnCreation": starts}
+    port.glue.create_trigger(Name=name, Type="EVENT", **members)
 
-    counts = []
-    for change in (None, port.glue.stop_trigger, port.glue.start_trigger):
-        if change:
+    found = []
+    for change, words in (
+        (port.glue.start_trigger, "Trigger Type EVENT cannot be started"),
+        (port.glue.stop_trigger, "not allowed when trigger is in state: CREATED"),
+    ):
+        with pytest.raises(port.glue.exceptions.InvalidInputException, match=words):
             change(Name=name)
         put(port, name)
-        counts.append(len(runs(port, name)))
+        state = port.glue.get_trigger(Name=name)["Trigger"]["State"]
+        found.append((state, len(runs(port, name))))
 
-    assert (state, counts) == ("CREATED", [1, 1, 2])
+    assert found == [("CREATED", 1), ("CREATED", 2)]
 
 
 @pytest.mark.rule("The API on a port", source="EVENTS")

@@ -90,6 +90,24 @@ def test_an_inactive_trigger_fires_nothing_until_it_is_started(port):
 
 
 @pytest.mark.on_aws
+@pytest.mark.rule("Triggers and workflows", source="TRSS")
+@pytest.mark.parametrize("kind", ["ON_DEMAND", "SCHEDULED", "CONDITIONAL"])
+def test_a_trigger_that_was_never_active_cannot_be_stopped(port, kind):
+    one, two = f"never-{kind}-1".lower(), f"never-{kind}-2".lower()
+    jobs(port, one, two)
+    if kind == "CONDITIONAL":
+        after(port, one, two, watch(one), active=False)
+    else:
+        timed = {"Schedule": "cron(0 12 * * ? *)"} if kind == "SCHEDULED" else {}
+        port.glue.create_trigger(Name=one, Type=kind, Actions=[{"JobName": two}], **timed)
+
+    with pytest.raises(port.glue.exceptions.InvalidInputException, match="in state: CREATED"):
+        port.glue.stop_trigger(Name=one)
+
+    assert port.glue.get_trigger(Name=one)["Trigger"]["State"] == "CREATED"
+
+
+@pytest.mark.on_aws
 @pytest.mark.rule("Triggers and workflows", source="TRG, RP1")
 def test_all_of_several_conditions_are_met_within_one_firing(port):
     one, two, three = jobs(port, "both-1", "both-2", "both-3")
