@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP
+from tidemark.cli.terminal import Terminal
 from tidemark.cli.where import only_looks
 from tidemark.model.messages import plural
 
@@ -53,7 +53,7 @@ def list_tables(output: str) -> None:
     if not (entries := list_catalog(home)):
         click.echo(f"no table is in the Data Catalog of {home.shown}")
         return
-    console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
+    console = Terminal() if sys.stdout.isatty() else Terminal(width=PIPE_WIDTH)
     console.print(catalog_table(entries), soft_wrap=True)
 
 

@@ -7,6 +7,7 @@ import click
 from rich.console import Console
 
 from tidemark.cli.synth import assembly_folder
+from tidemark.cli.terminal import Terminal
 from tidemark.cli.where import Where
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_state.deployment.deployed_apps import (
@@ -29,7 +30,7 @@ def deploy_what_changed(
     where: Where, kind: str, name: str | None, home: Home, deploy: Deploy | None
 ) -> None:
     """Bring the definitions of a home up to the code on disk, before a run of them is started."""
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     if where.app is not None or where.context:
         _deploy(assembly_folder(console, where.app, where.context), deploy)
         return

@@ -14,6 +14,7 @@ from rich.console import Console
 from tidemark.cli.known_names import JOB_OR_FILE, WORKFLOW
 from tidemark.cli.script_or_app import database_writes, submission_of
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.terminal import Terminal
 from tidemark.errors import UsageError
 from tidemark.model.assembly.glue_versions import RUN_HERE
 from tidemark.model.messages import plural
@@ -84,7 +85,7 @@ def compare_versions(
     if keep is not None and keep.exists():
         raise UsageError(f"--keep {keep} exists; name a new folder")
     home = Home.from_environment()
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     with scratch_of(home, keep) as scratch:
         start, scripts = _start(console, what, arguments, workflow, app, context, scratch)
         writes = database_writes(scripts)

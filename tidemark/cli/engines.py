@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from rich.console import Console
 
 from tidemark.cli.progress import step
+from tidemark.cli.terminal import Terminal
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.process.class_archive.archive import may_be_renewed
 from tidemark.local_state.machine.java import find_java_home
@@ -17,12 +18,12 @@ def prepared_spark(version: str) -> Spark:
 
     A Python that is not that of Glue is said on stderr.
     """
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     spark = installed_spark(version) or _made(version, console)
     if may_be_renewed(find_java_home(), spark):
         _keep_classes(spark, console)
     if warning := python_warning(version, spark):
-        console.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"warning: {warning}", highlight=False, soft_wrap=True)
     return spark
 
 
@@ -42,7 +43,7 @@ def _keep_classes(spark: Spark, console: Console) -> None:
         with step(console, "Keeping its classes for a faster start of jobs"):
             make_archive(find_java_home(), spark)
     except (TidemarkError, OSError) as error:  # a full disk, for example: the runs do not need it
-        console.print(f"Jobs will start slower: {error}", markup=False, highlight=False)
+        console.print(f"Jobs will start slower: {error}", highlight=False)
 
 
 def prepare_sparks(versions: Iterable[str]) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.terminal import Terminal
 from tidemark.errors import UsageError
 
 GIVEN_HELP = "A policy that the roles already have, as JSON: print only what is missing."
@@ -42,14 +42,14 @@ def grants(
     if trust and given:
         raise UsageError("--trust prints whom to trust, and --given what is missing; leave out one")
     has = [statement for file in given for statement in _statements(file)]
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = Terminal(stderr=True, soft_wrap=True, highlight=False)
     assembly = read_assembly(assembly_folder(console, app, context))
     templates = {stack.name: stack.template for stack in assembly.stacks}
     environments = {stack.name: stack.environment for stack in assembly.stacks}
     found = {job: grants_of(templates, job, environments) for job in dict.fromkeys(jobs)}
     for job, its in found.items():
         state = "not given by the app" if its.is_missing else "given by the app"
-        console.print(f"{job} runs with {its.role}: {state}", markup=False)
+        console.print(f"{job} runs with {its.role}: {state}")
     statements = []
     for its in found.values():
         statements += [one for one in its.statements if one not in statements]
@@ -60,7 +60,7 @@ def grants(
     unknown = sorted({name for its in found.values() for name in its.unknown})
     if unknown and not trust:
         named = ", ".join(f"${{{name}}}" for name in unknown)
-        console.print(f"known after the deployment: {named}", markup=False)
+        console.print(f"known after the deployment: {named}")
     click.echo(json.dumps(TRUST if trust else policy(tuple(statements)), indent=2))
 
 

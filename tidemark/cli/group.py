@@ -10,6 +10,7 @@ from typing import Any, TextIO
 import click
 
 from tidemark.cli.error_lines import exit_line
+from tidemark.cli.terminal import guard, hanging
 from tidemark.cli.where import leave_output
 from tidemark.errors import TidemarkError
 
@@ -28,6 +29,8 @@ class TidemarkGroup(click.Group):
             if getattr(sys, name) is None:  # closed by the caller, as with `>&-`
                 _nowhere.append(Path(os.devnull).open("w"))  # noqa: SIM115 (for good)
                 setattr(sys, name, _nowhere[-1])
+        sys.stdout, sys.stderr = guard(sys.stdout), guard(sys.stderr)
+        ctx.color = True  # else click takes away, where nobody looks, what is to be made visible
         try:
             return super().invoke(ctx)
         except (
@@ -40,7 +43,7 @@ class TidemarkGroup(click.Group):
             ending = exit_line(error, ctx.invoked_subcommand)
             if ending is None:
                 raise
-            click.echo(ending[0], err=True)
+            click.echo(hanging(ending[0]), err=True)
             # What a full disk refuses is left: Python would try again at its end, and exit 120.
             try:
                 sys.stdout.flush()

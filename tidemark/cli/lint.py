@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from tidemark.cli.bookmark import FORMAT
 from tidemark.cli.error_lines import FAILURE, USAGE
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.terminal import Terminal
 from tidemark.errors import UsageError
 
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
@@ -43,12 +43,12 @@ def lint(
     elif bookmark is not None:
         raise UsageError("the template defines which jobs have bookmarks: leave out --bookmark")
     else:
-        linted, refused = lint_app(assembly_folder(Console(stderr=True), app, context)), []
+        linted, refused = lint_app(assembly_folder(Terminal(stderr=True), app, context)), []
     if output == "json":
         click.echo(json.dumps(lint_json(linted), indent=2))
     else:
         for line in lint_lines(linted):
-            Console().print(line, highlight=False, soft_wrap=True)
+            Terminal().print(line, highlight=False, soft_wrap=True)
     for error in refused:
         click.echo(f"error: {error}", err=True)
     is_failure = count(linted, "error") or (strict and count(linted, "warning"))

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from tidemark.cli.rewind_request import PREVIOUS, RewindRequest, plan_of, read_facts
 from tidemark.cli.target import open_target
+from tidemark.cli.terminal import Terminal
 from tidemark.cli.where import Where
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.local_state.home import Home
@@ -67,7 +68,7 @@ def _said(part: "Callable[[Target, str], str]", target: "Target", job: str) -> s
 
 def _printed(parts: "Iterator[RenderableType] | list[RenderableType]") -> str:
     text = io.StringIO()
-    console = Console(file=text, width=WIDTH)
+    console = Terminal(file=text, width=WIDTH)
     for part in parts:
         console.print(part, soft_wrap=True)
     return text.getvalue()

@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from tidemark.cli.local_engine import engine
 from tidemark.cli.local_table import table
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.terminal import Terminal
 from tidemark.cli.where import only_looks
 from tidemark.errors import UsageError
 
@@ -113,7 +113,7 @@ def up(
         return
     assembly = None
     if app is not None or context:
-        assembly = assembly_folder(Console(stderr=True), app, context)
+        assembly = assembly_folder(Terminal(stderr=True), app, context)
     options = Options(
         host,
         port,

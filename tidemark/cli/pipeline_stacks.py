@@ -8,9 +8,9 @@ import sys
 from collections.abc import Mapping
 
 import click
-from rich.console import Console
 
 from tidemark.cli.synth import CONTEXT_HELP, assembly_folder
+from tidemark.cli.terminal import Terminal
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.assembly.cloud_assembly import NESTED_STACK, read_assembly
 
@@ -85,7 +85,7 @@ def stacks_to_destroy(types: Mapping[str, set[str]]) -> list[str]:
 def main(context: tuple[str, ...]) -> None:
     """Print the names of the stacks on one line."""
     try:
-        assembly = assembly_folder(Console(stderr=True), None, context)
+        assembly = assembly_folder(Terminal(stderr=True), None, context)
         stacks = read_assembly(assembly).stacks
         types = {stack.display_name: stack.resource_types() for stack in stacks}
         click.echo(" ".join(stacks_to_destroy(types)))

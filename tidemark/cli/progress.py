@@ -14,6 +14,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from tidemark.cli.terminal import Terminal, hanging
 from tidemark.cli.views.listing import Sentence
 from tidemark.local_state.store.database import NOTHING_NEW, JobRun
 from tidemark.local_state.store.stored_warnings import RunWarning
@@ -56,11 +57,11 @@ def finished_lines(run: JobRun) -> list[str]:
         return [f"{counts}: {NOTHING_NEW}" if run.has_read_nothing else counts]
     if run.state == "STOPPED":
         return [took, f"  {log}"]
-    cause = f"{run.job_name} {run.state}: {run.error_message}"
+    cause = hanging(f"{run.job_name} {run.state}: {run.error_message}")
     return [cause, f"  after {duration(run)}, {log}"]
 
 
-class RunConsole(Console):
+class RunConsole(Terminal):
     """A console of a run: where its reader leaves, such as `| head`, the run continues unseen."""
 
     def on_broken_pipe(self) -> None:
@@ -117,7 +118,7 @@ class JobProgress:
 
     def say(self, sentence: str) -> None:
         """Print a sentence of its own line."""
-        self._console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+        self._console.print(sentence, highlight=False, soft_wrap=True)
 
     def stop_animation(self) -> None:
         """Draw no more, for something else is to be written below."""
@@ -135,12 +136,13 @@ def step(console: Console, text: str) -> Iterator[None]:
     """Show ``text`` while a step runs, and its seconds at the end."""
     begin = time.monotonic()
     if console.is_terminal:
-        with console.status(text):
+        with console.status(Text(text)):
             yield
     else:
         console.print(f"{text} …", highlight=False)
         yield
-    console.print(f"[green]✓[/] {text} ({time.monotonic() - begin:.1f} s)", highlight=False)
+    took = f" {text} ({time.monotonic() - begin:.1f} s)"
+    console.print(Text.assemble(("✓", "green"), took), highlight=False)
 
 
 def print_outcome(console: Console, result: "WorkflowResult") -> None:
@@ -151,15 +153,18 @@ def print_outcome(console: Console, result: "WorkflowResult") -> None:
         )
     for job_name in result.deleted_jobs:
         console.print(
-            f"[yellow]{job_name} is gone from its stack[/]: its bookmark was deleted, as AWS "
-            "deletes it with the job",
-            highlight=False,
+            Text.assemble(
+                (f"{job_name} is gone from its stack", "yellow"),
+                ": its bookmark was deleted, as AWS deletes it with the job",
+            ),
             soft_wrap=True,
         )
     for job_name, conditions in result.blocked.items():
         console.print(
-            f"[yellow]{job_name} was not started[/]: it waits for {', '.join(conditions)}",
-            highlight=False,
+            Text.assemble(
+                (f"{job_name} was not started", "yellow"),
+                f": it waits for {', '.join(conditions)}",
+            ),
             soft_wrap=True,
         )
 
@@ -170,7 +175,9 @@ def print_warnings(
     """Print warnings of job runs; of runs that are not known with their time."""
     for warning in warnings:
         when = "" if warning.run_id in known else f", run of {_moment(warning.started_at_ms)}"
-        line = Text.assemble(("warning", "yellow"), f" {warning.job_name}{when}: {warning.text}")
+        line = Text.assemble(
+            ("warning", "yellow"), f" {warning.job_name}{when}: {hanging(warning.text)}"
+        )
         console.print(line, soft_wrap=True)
     console.file.flush()
     if console.quiet:

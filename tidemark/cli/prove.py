@@ -19,6 +19,7 @@ from tidemark.cli.known_names import JOB_OR_FILE, WORKFLOW
 from tidemark.cli.s3_semantics import ask_for_s3
 from tidemark.cli.script_or_app import database_writes, submission_of
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.terminal import Terminal
 from tidemark.errors import NotProvedError, UsageError
 from tidemark.extras import require
 
@@ -132,7 +133,7 @@ def prove(
     # PySpark imports numpy in each of a hundred runs, and that starts a busy thread a core.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     home = Home.from_environment()
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     with scratch_of(home) as scratch:
         subject = _subject(console, what, arguments, workflow, app, context, scratch)
         _refuse_shared(subject)

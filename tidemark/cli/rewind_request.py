@@ -157,4 +157,4 @@ def show_plan(plan: "RewindPlan", request: RewindRequest, files: Sequence[str]) 
         click.echo(json.dumps({**plan.to_json(), "files_deleted": list(files)}, indent=2))
         return
     for line in plan_lines(plan, files):
-        console_for_tables().print(line, highlight=False, soft_wrap=True, markup=False)
+        console_for_tables().print(line, highlight=False, soft_wrap=True)

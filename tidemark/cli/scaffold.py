@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from tidemark.cli.terminal import Terminal
 from tidemark.model.messages import plural
 
 FROM_HELP = "Write the sample pipeline, with its data, instead of one job."
@@ -74,7 +74,7 @@ def new_job(
         click.echo(f"would write {job.script}\nwould write {job.test}\nwould change {job.stack}:")
         click.echo("\n".join(it for it in diff if not it.startswith(("---", "+++", "@@"))))
         return
-    with step(Console(), "Writing the job and updating what was reviewed of the app"):
+    with step(Terminal(), "Writing the job and updating what was reviewed of the app"):
         put = put_files(project, files, job.name)
     click.echo(f"wrote {job.script}\nwrote {job.test}\nadded the job to {job.stack}")
     for path in put.changed:

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.terminal import Terminal
 
 CHECK_HELP = "Write nothing; exit with 1 if a file would change."
 
@@ -23,7 +23,7 @@ def snapshot(check: bool, app: Path | None, context: tuple[str, ...]) -> None:
     from tidemark.checks.snapshot import FOLDER, changed, read, snapshots, write
     from tidemark.model.assembly.cloud_assembly import read_assembly
 
-    files = snapshots(read_assembly(assembly_folder(Console(stderr=True), app, context)))
+    files = snapshots(read_assembly(assembly_folder(Terminal(stderr=True), app, context)))
     folder = Path(FOLDER)
     if not check:
         for name, done in write(folder, files).items():

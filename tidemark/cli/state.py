@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from tidemark.cli.bookmark import FORMAT
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.terminal import Terminal
 
 DEPLOYED_HELP = "Rename in the AWS account and region of your credentials instead of locally."
 SINCE_HELP = "Also compare with the manifest of this commit or branch, as CI does with a request."
@@ -33,7 +33,7 @@ def check(app: Path | None, context: tuple[str, ...], since: str | None, output:
     from tidemark.checks.state.project import review_project, review_since
     from tidemark.cli.views.state import review_json, review_lines, since_lines
 
-    project, assembly = Path.cwd(), assembly_folder(Console(stderr=True), app, context)
+    project, assembly = Path.cwd(), assembly_folder(Terminal(stderr=True), app, context)
     found = review_project(project, assembly)
     before = review_since(project, assembly, since) if since else None
     if output == "json":
@@ -56,7 +56,7 @@ def write(app: Path | None, context: tuple[str, ...]) -> None:
     """Record in state-manifest.json what the app keeps; refuse to drop what no one gave up."""
     from tidemark.checks.state.project import write_manifest
 
-    click.echo(write_manifest(Path.cwd(), assembly_folder(Console(stderr=True), app, context)))
+    click.echo(write_manifest(Path.cwd(), assembly_folder(Terminal(stderr=True), app, context)))
 
 
 @state.command(name="carry-over")
@@ -69,7 +69,7 @@ def carry_over(dry_run: bool, deployed: bool, app: Path | None, context: tuple[s
     from tidemark.cli.carry_over import carry_out_locally, carry_out_on_aws, steps_of_project
     from tidemark.local_state.home import Home
 
-    assembly = assembly_folder(Console(stderr=True), app, context)
+    assembly = assembly_folder(Terminal(stderr=True), app, context)
     steps = steps_of_project(Path.cwd(), assembly, on_aws=deployed)
     if not steps:
         click.echo("nothing to do: there is no entry in state-carry-over.json")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
@@ -16,6 +16,7 @@ from tidemark.cli.executors import asking, executors_options
 from tidemark.cli.s3_semantics import s3_semantics_option
 from tidemark.cli.script_or_app import refuse_own_options
 from tidemark.cli.target import open_target
+from tidemark.cli.terminal import behind
 from tidemark.cli.where import Where
 from tidemark.errors import UsageError
 from tidemark.model.assembly.glue_versions import RUN_HERE
@@ -149,11 +150,10 @@ def _shown(
     submission: "Submission", output: str
 ) -> Iterator[tuple["JobProgress", "Observe", "Echo"]]:
     """Prepare the Spark of a script; yield what shows its run and its output."""
-    from rich.console import Console
-
     from tidemark.checks.lint.linter import local_notes
     from tidemark.cli.engines import prepared_spark
     from tidemark.cli.progress import JobProgress, RunConsole
+    from tidemark.cli.terminal import Terminal
     from tidemark.glue_service.shipped_library import imports_library
     from tidemark.glue_service.submission import EXTRA_MODULES
 
@@ -167,7 +167,7 @@ def _shown(
         click.echo(f"{found.file}:{found.place.line}: {found.text}", err=True)
     prepared_spark(submission.glue_version)
     is_json = output == "json"  # then stdout has nothing but the run
-    with JobProgress(Console(stderr=True) if is_json else RunConsole()) as progress:
+    with JobProgress(Terminal(stderr=True) if is_json else RunConsole()) as progress:
         shown = ScriptOutput(progress.stop_animation, is_all_stderr=is_json)
 
         def observe(run: "JobRun | None") -> None:
@@ -196,7 +196,8 @@ class ScriptOutput:
         if name in self._left:
             return
         try:
-            stream = sys.stdout if name == "stdout" and not self._is_all_stderr else sys.stderr
+            is_out = name == "stdout" and not self._is_all_stderr
+            stream = cast(TextIO, behind(sys.stdout if is_out else sys.stderr))
             stream.flush()
             # Past the buffer, which would keep what a full disk has refused, for the end.
             raw, rest = getattr(stream.buffer, "raw", stream.buffer), data

@@ -36,7 +36,6 @@ def assembly_folder(
         console.print(
             f"CDK_APP names the assembly {of_the_cdk}: it is used as it is{without}",
             highlight=False,
-            markup=False,
             soft_wrap=True,
         )
         return Path(of_the_cdk)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
-from rich.console import Console
 
 from tidemark.cli.synth import assembly_folder
+from tidemark.cli.terminal import Terminal
 from tidemark.cli.where import Where
 from tidemark.errors import TidemarkError
 
@@ -35,7 +35,7 @@ def assembly_of_stage(where: Where) -> "Assembly":
         stage = () if where.app else (f"stage={where.stage}",)
         context = (*where.context, *stage)
         return read_assembly(
-            assembly_folder(Console(stderr=True), where.app, context, Path(folder))
+            assembly_folder(Terminal(stderr=True), where.app, context, Path(folder))
         )
 
 
@@ -47,7 +47,7 @@ def glue_of_stage(where: Where, assembly: "Assembly | None" = None) -> Iterator[
     from tidemark.operate.clients import of_stage
 
     assert where.stage is not None  # noqa: S101 (the caller has looked)
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     names = names_of_stage(assembly or assembly_of_stage(where), where.stage, region())
     with of_stage(names, lambda text: console.print(text, highlight=False, soft_wrap=True)) as glue:
         yield glue
@@ -103,7 +103,7 @@ def _folder_of(where: Where, stack: ExitStack) -> Path:
     if "context" not in where.takes:
         return where.app or Path("cdk.out")
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tidemark-"))
-    return assembly_folder(Console(stderr=True), where.app, where.context, Path(folder))
+    return assembly_folder(Terminal(stderr=True), where.app, where.context, Path(folder))
 
 
 @contextmanager

@@ -116,12 +116,12 @@ def _files(explanation: Explanation, verb: str) -> Iterator[RenderableType]:
     """Yield the list of the files; what their paths begin with alike is said once, above it."""
     source: Mapping[str, Any] = explanation.opened.source
     paths = [str(path) for path in source["paths"]]
-    yield from (Text(f"from {path}") for path in paths)
+    yield from (Sentence(f"from {path}") for path in paths)
     newest_first = sorted(explanation.files, key=lambda file: (not file.is_read, -file.modified_ms))
     shown = newest_first[:SHOWN_FILES]
     folder = common_folder([file.path for file in shown])
     if folder and folder not in paths:
-        yield Text(f"files below {folder}")
+        yield Sentence(f"files below {folder}")
     if not shown:
         return
     rows = [

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from tidemark.cli.terminal import in_a_line
 from tidemark.model.messages import RETRY
 
 GAP = 2
@@ -130,7 +131,10 @@ def short_ids_of_attempts(ids: Iterable[str]) -> dict[str, str]:
 
 
 def _text(cell: str | Text) -> Text:
-    return Text(cell) if isinstance(cell, str) else cell
+    """Return a cell in one line: a name with the end of a line in it cannot forge a row."""
+    plain, style = (cell, "") if isinstance(cell, str) else (cell.plain, cell.style)
+    shown = in_a_line(plain)
+    return cell if isinstance(cell, Text) and shown == plain else Text(shown, style=style)
 
 
 def _unbroken(text: Text) -> Text:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from tidemark.cli.progress import render_state
@@ -71,7 +72,7 @@ def details_json(details: RunDetails) -> dict[str, Any]:
     }
 
 
-def details_parts(details: RunDetails) -> Iterator[Sentence | Listing]:
+def details_parts(details: RunDetails) -> Iterator[RenderableType]:
     """Yield what `tidemark run show` prints, part by part."""
     run, checkpoint = details.run, details.checkpoint
     yield Sentence(Text.assemble((run.job, "bold"), " ", render_state(run.state)))
@@ -138,13 +139,14 @@ def _work(details: RunDetails) -> str:
     return ", ".join(found)
 
 
-def _moved(checkpoint: Checkpoint) -> Iterator[Sentence]:
+def _moved(checkpoint: Checkpoint) -> Iterator[RenderableType]:
     at = datetime.fromtimestamp(checkpoint.committed_at_ms / 1000, UTC)
+    yield Text()
     if checkpoint.is_committed:
-        yield Sentence(Text(f"\nCommitted {moment(at)}", style="bold"))
+        yield Sentence(Text(f"Committed {moment(at)}", style="bold"))
     else:
         again = ": the next run reads this again" if checkpoint.is_read_again else ""
-        text = f"\nSucceeded {moment(at)}, {NOTHING_COMMITTED}{again}"
+        text = f"Succeeded {moment(at)}, {NOTHING_COMMITTED}{again}"
         yield Sentence(Text(text, style="bold"))
     if bookmark := checkpoint.bookmark:
         move = f"stays version {bookmark.after}"
