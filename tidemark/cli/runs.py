@@ -35,7 +35,7 @@ SINCE_HELP = "Leave out what started before: 30m, 12h, 7d, or a date in UTC."
 RESUME_HELP = "Start at this job, even if it SUCCEEDED; may be given several times."
 FOLLOW_HELP = "Print until the run ends; Ctrl-C ends the printing, not the run."
 LINES_FORMAT = click.Choice(["text", "json"])
-LINES_HELP = "Print the lines as they are, or each as an object of JSON."
+LINES_HELP = "Print the lines, or each as an object of JSON."
 _format = click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 
 
