@@ -131,7 +131,9 @@ What no test here shows:
 - **Python**: 6.0 has 3.13, which lacks asynchat, asyncore, cgi, crypt, distutils, imghdr, imp,
   nntplib, pipes, smtpd, sndhdr, telnetlib, uu and xdrlib
   (<https://docs.python.org/3/whatsnew/3.12.html>, <https://docs.python.org/3/whatsnew/3.13.html>).
-- **pandas and numpy**: here both versions have pandas 3 and numpy 2; PYL lists those of AWS.
+- **Libraries of Python**: pandas, PyArrow and numpy have the versions that AWS lists for 5.1 and
+  6.0 (PYL); 5.0 runs with those of 5.1. `tidemark doctor` names the other libraries of AWS that
+  are missing here. `pyspark.pandas` of Spark 3.5 fails with numpy 2, which has no `np.NaN`.
 - **JDBC**: where 5.1 is an int, a double or a time without a zone above, its dialect leaves the
   type to JDBC. Settings bring the old types back (SPARK4), such as
   `spark.sql.legacy.postgres.datetimeMapping.enabled`,

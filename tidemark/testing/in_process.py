@@ -41,7 +41,7 @@ from tidemark.glue_service.runs.job_run_process import script_name
 from tidemark.glue_service.runs.run_variables import Machine, environment_of
 from tidemark.local_state.job_run import SCRIPT_STDERR_FILE
 from tidemark.local_state.run_warnings import DECLARED_VARIABLE
-from tidemark.local_state.sparks.installed import own_spark
+from tidemark.local_state.sparks.installed import own_glue_version, own_spark
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import JobDefinition
 from tidemark.sites import SITES
@@ -134,7 +134,7 @@ def run_in_process(
                 ended.exception = error
                 print_from_script(error, name)
                 failure = with_hint(failure_of(error, name))
-                places = RemedyPlaces(machine.home.lake, sys.executable)
+                places = RemedyPlaces(machine.home.lake, sys.executable, own_glue_version())
                 ended.error = with_remedy(failure, _tail(engine.jvm_log, log_start), places, None)
 
     with ExitStack() as stack:

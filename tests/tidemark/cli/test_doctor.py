@@ -16,10 +16,12 @@ from tidemark.cli.checkup import (
     disk_finding,
     editor_finding,
     is_healthy,
+    library_finding,
     memory_finding,
     python_finding,
 )
 from tidemark.errors import UsageError
+from tidemark.model.assembly.glue_libraries import libraries_of
 from tidemark.report import drawing
 
 GB = 1024**3
@@ -40,6 +42,7 @@ def test_a_machine_on_which_everything_is_there_is_healthy() -> None:
     assert list(found) == [
         "python",
         "spark",
+        "libraries of Glue 5.1",
         "java",
         "dynamodb engine",
         "node",
@@ -143,6 +146,20 @@ def test_a_folder_that_is_not_a_home_is_missing(
 )
 def test_the_python_of_glue_is_named_where_another_runs(found, state) -> None:
     assert python_finding(found).state == state
+
+
+def test_libraries_are_compared_with_those_of_aws() -> None:
+    aws = libraries_of("5.1")
+    here: dict[str, str | None] = aws | {"pandas": "3.1.1", "numpy": "2.3.9", "seaborn": None}
+
+    told = library_finding("5.1", here.get)
+
+    assert told.state == "note"
+    assert "another version of pandas 3.1.1 (AWS 2.3.3); not installed here: seaborn 0.13.2" in (
+        told.found
+    )
+    assert "numpy" not in told.found
+    assert library_finding("5.1", aws.get).state == "ok"
 
 
 @pytest.mark.parametrize(("free", "state"), [(3 * GB, "ok"), (GB, "note"), (1000, "missing")])

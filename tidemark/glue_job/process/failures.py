@@ -18,6 +18,7 @@ from tidemark.glue_job.process.memory_failures import (
     memory_remedy,
 )
 from tidemark.local_state.machine.secrets_in_text import without_secrets
+from tidemark.model.assembly.glue_libraries import library_with
 from tidemark.model.messages import JVM_GONE
 
 MAX_LENGTH = 600
@@ -42,6 +43,10 @@ LOST_TASK = re.compile(r"most recent failure: .*?\(TID \d+\) \([^)]*\): (.+)")
 JAVA_CAUSE = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
 JAVA_ERROR = re.compile(r"^: (.+)$", re.MULTILINE)  # what Py4J puts before the stack
 TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)")
+# The second is PySpark's: "PyArrow >= 4.0.0 must be installed; however, it was not found."
+MISSING_LIBRARY = re.compile(
+    r"No module named '(?P<module>\w+)'|(?P<library>\w+) >= [\d.]+ must be installed"
+)
 STACK = " (most recent call first):"  # what faulthandler writes before a stack
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
@@ -66,10 +71,17 @@ class Failure:
 
 @dataclass(frozen=True)
 class RemedyPlaces:
-    """RemedyPlaces that a remedy names: the buckets, and the Python of the jobs."""
+    """What a remedy names: the buckets, the Python of the job, and its version of Glue."""
 
     lake: Path
     python: str
+    glue_version: str = ""
+
+    @property
+    def pip_install(self) -> str:
+        """The command that installs into that Python, which may have no pip of its own."""
+        other = "" if self.python == sys.executable else f" --python {self.python}"
+        return f"{sys.executable} -m pip{other} install"
 
 
 def failure_of(error: BaseException, script: str) -> Failure:
@@ -221,11 +233,28 @@ def without_result(exit_code: int, full_disk: str | None, kills: int) -> str:
     return f"{cause}; {killed_remedy(kills)}" if is_killed else cause
 
 
+def _library_remedy(cause: str, places: RemedyPlaces) -> str:
+    """Return what to do about a library that is missing here, and that AWS has installed."""
+    missing = MISSING_LIBRARY.search(cause)
+    if missing is None:
+        return ""
+    module = missing["module"] or missing["library"].lower()
+    if (library := library_with(module, places.glue_version)) is None:
+        return ""
+    name, version = library
+    return (
+        f"Glue {places.glue_version} has {name} {version} installed, so the job needs no argument "
+        f"for it on AWS; here run `{places.pip_install} {name}=={version}`"
+    )
+
+
 def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
     if full_disk and ("No space left on device" in cause or "disk" in cause):
         return f"{full_disk}: make room, then run again"
     if of_memory := memory_remedy(cause):
         return of_memory
+    if of_library := _library_remedy(cause, places):
+        return of_library
     remedies = {
         r"(ClassNotFound|NoClassDefFound|DATA_SOURCE_NOT_FOUND).*\b(iceberg|hudi|delta)\b": (
             "give the job the argument --datalake-formats with iceberg, hudi or delta, as on AWS; "
@@ -254,8 +283,7 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
         r"No module named '(delta|hudi)\b": (
             "the module is in the jar of the format: give the job the argument --datalake-formats "
             "with delta or hudi, as on AWS; this machine needs that jar, which --extra-jars can "
-            f"name, and the Python package for it, as in `{places.python} -m pip install "
-            "delta-spark`"
+            f"name, and the Python package for it, as in `{places.pip_install} delta-spark`"
         ),
         r"PARSE_SYNTAX_ERROR.*MATERIALIZED": (
             "open-source Spark has no materialized views: on AWS, compute that it manages keeps "
@@ -268,7 +296,7 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
         ),
         r"ModuleNotFoundError": (
             "pass your own modules in --extra-py-files; install a package with "
-            f"`{places.python} -m pip install`, and name it for AWS in --additional-python-modules"
+            f"`{places.pip_install}`, and name it for AWS in --additional-python-modules"
         ),
         r"PATH_NOT_FOUND.*s3[an]?://": f"buckets are the folders of {places.lake}",
         r"access key of this port": (

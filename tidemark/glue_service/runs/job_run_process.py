@@ -89,6 +89,7 @@ class JobProcess:
     jvms: Jvms
     python: Path = Path(sys.executable)
     script: str = ""
+    glue_version: str = ""
     timeout_minutes: float = 0
     stop_state: str | None = None
     counts: RowCounts | None = None
@@ -159,6 +160,7 @@ def start_job_run(
         NO_JVMS if is_shell else machine.jvms,
         python,
         script=variables_of_run[SCRIPT_VARIABLE],
+        glue_version="" if is_shell else job.glue_version,
         timeout_minutes=job.timeout_minutes,
     )
 
@@ -318,7 +320,8 @@ def _error_message(running: JobProcess, state: str, exit_code: int) -> str | Non
         failure = Failure(**json.loads(result.read_text(encoding="utf-8")))
         log = folder / "stderr.log"
         text = _head_and_tail(log)
-        places = RemedyPlaces(folder.parents[1] / "lake", str(running.python))
+        lake, python = folder.parents[1] / "lake", str(running.python)
+        places = RemedyPlaces(lake, python, running.glue_version)
         message = with_remedy(failure, text, places, full_disk, kills)
         if first_cause(failure, text, kills).cause != failure.cause:
             _end_with(log, message)

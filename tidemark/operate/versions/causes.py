@@ -114,12 +114,8 @@ CAUSES = {
         "Python 3.12 and 3.13 removed this module",
         "use what the Python documentation names instead, or ship a copy of it",
     ),
-    r"module 'pandas' has no attribute|'(?:DataFrame|Series)' object has no attribute '(?:append"
-    r"|iteritems)'": Cause(
-        "pandas is a newer major version", "use pandas.concat, items() and the like"
-    ),
     r"module 'numpy' has no attribute": Cause(
-        "numpy 2 removed names", "use the names that the message or numpy's migration guide gives"
+        "numpy 2.4 removed names", "use the names that the message or numpy's release notes give"
     ),
 }
 

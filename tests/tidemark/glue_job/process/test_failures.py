@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -208,7 +209,7 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
             ["declare what is missing in `arguments=`", "tidemark submit"],
         ),
         ("ModuleNotFoundError: No module named 'delta'", "", ["--datalake-formats"]),
-        ("ModuleNotFoundError: No module named 'x'", "", ["pip install", "--extra-py-files"]),
+        ("ModuleNotFoundError: No module named 'x'", "", ["-m pip ", "--extra-py-files"]),
         ("ModuleNotFoundError: No module named 'awsglue.blueprint'", "", ["is not a job"]),
         ("ParseException: [PARSE_SYNTAX_ERROR] at 'MATERIALIZED'", "", ["INSERT OVERWRITE"]),
         ("ParseException: [PARSE_SYNTAX_ERROR] near 'CALL'.", "", ["spark.sql.extensions"]),
@@ -224,6 +225,35 @@ def test_known_causes_come_with_what_to_do(cause, log, parts):
     assert "\n" not in line
     for part in parts:
         assert part in line
+
+
+@pytest.mark.parametrize(
+    ("cause", "glue_version", "requirement"),
+    [
+        ("ModuleNotFoundError: No module named 'seaborn'", "5.1", "seaborn==0.13.2"),
+        ("ModuleNotFoundError: No module named 'yaml'", "6.0", "PyYAML==6.0.3"),
+        ("ImportError: PyArrow >= 4.0.0 must be installed; however, it", "5.0", "pyarrow==17.0.0"),
+        (
+            "PySparkImportError: [PACKAGE_NOT_INSTALLED] Pandas >= 2.2.0 must be installed",
+            "6.0",
+            "pandas==2.3.3",
+        ),
+    ],
+)
+def test_a_library_that_aws_has_installed_is_not_asked_for_there(cause, glue_version, requirement):
+    line = with_remedy(Failure(cause, ""), "", replace(PLACES, glue_version=glue_version), None)
+
+    assert f"--python /venv/bin/python install {requirement}`" in line
+    assert "--additional-python-modules" not in line
+
+
+@pytest.mark.parametrize("glue_version", ["5.1", ""], ids=["not of 5.1", "a shell job"])
+def test_a_library_that_aws_lacks_is_to_be_named_there(glue_version):
+    failure = Failure("ModuleNotFoundError: No module named 'yaml'", "")
+
+    line = with_remedy(failure, "", replace(PLACES, glue_version=glue_version), None)
+
+    assert "--additional-python-modules" in line
 
 
 def test_other_causes_come_alone():

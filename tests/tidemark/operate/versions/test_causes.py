@@ -34,7 +34,7 @@ CAST = (
             "legacy.javaCharsets=true",
         ),
         ("ModuleNotFoundError: No module named 'telnetlib' (a.py, line 1)", "Python", ""),
-        ("AttributeError: 'DataFrame' object has no attribute 'iteritems'", "items()", ""),
+        ("AttributeError: module 'numpy' has no attribute 'trapz'", "numpy's", ""),
     ],
 )
 def test_a_known_error_has_a_remedy_and_the_setting_of_before(error, remedy, setting):

@@ -102,7 +102,13 @@ def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"
             schema = fastavro.reader(opened).writer_schema
     except BROKEN as error:
         raise _unreadable(uri, error) from error
-    kind = spark_type(_with_logical_types(schema, logical), {})
+    try:
+        kind = spark_type(_with_logical_types(schema, logical), {})
+    except UnsupportedError as error:
+        raise UnsupportedError(
+            f"cannot read {uri} as avro: {error}; write the field with one type, or name the file "
+            f"in exclusions: {UNCHANGED}"
+        ) from error
     if not isinstance(kind, T.StructType):
         return T.StructType([T.StructField("value", kind)])
     return kind
@@ -162,7 +168,7 @@ def spark_type(schema: Any, named: dict[str, T.DataType]) -> T.DataType:
         return _union(schema, named)
     if not isinstance(schema, Mapping):
         if schema not in PRIMITIVES and schema not in named:
-            raise UnsupportedError(f"the Avro record {schema!r} contains itself; not supported")
+            raise UnsupportedError(f"the record {schema!r} contains itself; not supported")
         return PRIMITIVES.get(schema) or named[schema]
     kind = _mapped(schema, named)
     if "name" in schema and "type" in schema and schema["type"] in ("record", "enum", "fixed"):
@@ -189,7 +195,7 @@ def _mapped(schema: Mapping[str, Any], named: dict[str, T.DataType]) -> T.DataTy
 def _union(members: Sequence[Any], named: dict[str, T.DataType]) -> T.DataType:
     def refuse(_: str, first: T.DataType, second: T.DataType) -> T.DataType:
         raise UnsupportedError(
-            f"an Avro union of {first.simpleString()} and {second.simpleString()} is not supported"
+            f"a union of {first.simpleString()} and {second.simpleString()} is not supported"
         )
 
     types = [spark_type(member, named) for member in members]
