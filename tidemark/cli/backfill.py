@@ -193,7 +193,9 @@ class Progress:
     def __init__(self, planned: "BackfillPlan", where: Where, output: str) -> None:
         """Have seen no run."""
         from tidemark.cli.progress import RunConsole
+        from tidemark.cli.runs import unseen
 
+        self._show_unseen = unseen(where)
         self._planned = planned
         self._option = where.option
         self._is_json = output == "json"
@@ -202,11 +204,14 @@ class Progress:
 
     def report(self, run: "Run", part: "Range") -> None:
         """Print that the run of a part has begun, or how it ended."""
+        from tidemark.cli.progress import print_warnings
         from tidemark.cli.views.backfill import run_line
 
         if run.state == "SUCCEEDED":
             self._done.append(part)
         self._console.print(run_line(self._planned, run, part, self._option), soft_wrap=True)
+        if run.is_final:
+            self._show_unseen(lambda warnings: print_warnings(self._console, warnings))
 
     def print_rest(self, what: str) -> bool:
         """Print the command that continues, if anything is left; return whether it is."""

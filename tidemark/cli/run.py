@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.bookmark import FORMAT, JSON_HELP
 from tidemark.cli.executors import asking, executors_options
 from tidemark.cli.known_names import JOB, WORKFLOW
 from tidemark.cli.run_show import refuse_options, show
@@ -167,18 +167,18 @@ def _run_on(glue: "Glue", workflow: str, where: Where, request: RunOptions) -> i
 
 
 def _run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) -> int:
+    from tidemark.cli.progress import RunConsole
     from tidemark.cli.views.runs import run_json
     from tidemark.operate.job_runs import follow_run, start_run, stop_runs
     from tidemark.operate.workflow_runs import arguments_in
 
-    console = console_for_tables()
+    console = RunConsole(stderr=output == "json")
     changes = changes_of(where)
     found = start_run(glue, job, arguments_in(glue, workflow, job))
     try:
         for now in follow_run(glue, found):
             found = now
-            for line in changes.lines([found]) if output != "json" else ():
-                console.print(line, soft_wrap=True)
+            changes.show(console, [found])
     except KeyboardInterrupt:
         stop_runs(glue, job, found)
         click.echo(f"{job} {found.run_id} is being stopped", err=True)

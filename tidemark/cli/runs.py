@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,6 +23,7 @@ from tidemark.model.messages import RETRY
 if TYPE_CHECKING:
     from tidemark.cli.views.runs import Changes
     from tidemark.local_state.store.database import JobRun
+    from tidemark.local_state.store.stored_warnings import ShowWarnings
     from tidemark.operate.clients import Glue
     from tidemark.operate.job_runs import Run
     from tidemark.operate.workflow_runs import WorkflowRun
@@ -267,8 +268,7 @@ def watch(
     changes = changes_of(where, resumed.runs if resumed else ())
     try:
         for found in follow(glue, workflow, run_id):
-            for line in changes.lines(found.runs):
-                console.print(line, soft_wrap=True)
+            changes.show(console, found.runs)
     except KeyboardInterrupt:
         stop_workflow(glue, workflow, run_id)
         click.echo(f"{workflow} {run_id} is being stopped", err=True)
@@ -283,7 +283,7 @@ def watch(
 
 
 def changes_of(where: Where, seen: Sequence["Run"] = ()) -> "Changes":
-    """Return what reports the changes of runs; of this machine's, with the rows of each run."""
+    """Return what reports the changes of runs; of this machine's, with rows and warnings."""
     from tidemark.cli.views.runs import Changes
 
     if where.stage is not None:
@@ -291,7 +291,26 @@ def changes_of(where: Where, seen: Sequence["Run"] = ()) -> "Changes":
     from tidemark.local_state.home import Home
     from tidemark.operate.home_runs import with_rows
 
-    return Changes(where.option, seen, partial(with_rows, Home.from_environment()))
+    return Changes(where.option, seen, partial(with_rows, Home.from_environment()), unseen(where))
+
+
+def unseen(where: Where) -> "Callable[[ShowWarnings], None]":
+    """Return what shows the warnings of runs that another process has had for this command."""
+    from tidemark.glue_service.served import find_port
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.store.database import Store
+    from tidemark.local_state.store.stored_warnings import show_unseen
+
+    home = Home.from_environment()
+    served = find_port(home) if where.stage is None else None
+    if served is None or served.is_of_command:  # a command that runs jobs itself shows its own
+        return lambda show: None
+
+    def show_warnings(show: "ShowWarnings") -> None:
+        with Store(home.database) as store:
+            show_unseen(store, show)
+
+    return show_warnings
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import _thread
 import time
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from tidemark.cli.code_on_disk import OldCode
+from tidemark.cli.terminal import hanging
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.access.gate import WARNING
 from tidemark.glue_service.commands import region
@@ -23,7 +25,8 @@ from tidemark.glue_service.served import ServedPort, deploy, find_port
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
-from tidemark.local_state.store.database import JobRun
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.local_state.store.stored_warnings import texts_of_run
 from tidemark.report.lineage.emitter import lineage_to
 
 SLEEP_S = 3600
@@ -64,7 +67,7 @@ def serve_until_interrupted(
         full = replace(
             options,
             jvms=jvms,
-            observe=_report_end,
+            observe=partial(_report_end, home),
             on_start=OldCode(home).report,
             say=click.echo,
             on_death=die,
@@ -175,8 +178,11 @@ def print_variables(home: Home, url: str, region_of_port: str) -> None:
         click.echo(f"export {name}={value}")
 
 
-def _report_end(run: JobRun) -> None:
-    """Show that a run has ended; called in the thread of the engine."""
+def _report_end(home: Home, run: JobRun) -> None:
+    """Show that a run has ended, and its warnings; called in the thread of the engine."""
     seconds = ((run.completed_at_ms or run.started_at_ms) - run.started_at_ms) / 1000
     why = f": {run.error_message}" if run.error_message else ""
-    click.echo(f"{run.job_name} {run.run_id} {run.state} in {seconds:.1f} s{why}")
+    click.echo(hanging(f"{run.job_name} {run.run_id} {run.state} in {seconds:.1f} s{why}"))
+    with Store(home.database) as store:
+        for text in texts_of_run(store, run.run_id):
+            click.echo(hanging(f"warning {run.job_name}: {text}"))

@@ -48,6 +48,7 @@ from tidemark.local_state.store.stored_warnings import (
     ShowWarnings,
     open_warnings,
     show_unseen,
+    texts_of_run,
 )
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.iceberg import METADATA
@@ -175,13 +176,11 @@ class HomeTarget(Target):
 
     def notes(self, run: Run, line_count: int) -> RunNotes:
         """Return the warnings of a run, the end of its log, and why it was not skipped."""
-        query = "SELECT text FROM run_warning WHERE run_id = ? ORDER BY rowid"
-        rows = self.store.query(query, (run.run_id,))
         record = self.store.job_run(run.run_id)
         folder = Path(record.log_path).parent if record else self.home.runs / run.run_id
         reason = folder / REASON_FILE
         return RunNotes(
-            tuple(row["text"] for row in rows),
+            tuple(texts_of_run(self.store, run.run_id)),
             tuple(last_lines(folder, run.message, line_count)),
             reason.read_text(encoding="utf-8") if reason.is_file() else "",
         )

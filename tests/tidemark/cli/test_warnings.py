@@ -180,3 +180,33 @@ def test_reader_that_leaves_stops_no_run_and_leaves_its_warnings_to_be_shown(
     assert WARNING in tidemark("status", "--app", app)
     with Store(home / "glue.sqlite") as store:
         assert [store.latest_job_run(name).state for name in ("one", "two")] == ["SUCCEEDED"] * 2
+
+
+FAILS_ONCE = """
+import pathlib
+tried = pathlib.Path({tried!r})
+if not tried.exists():
+    tried.touch()
+    raise ValueError("no rows yet")
+"""
+
+
+def test_who_starts_a_run_on_a_served_home_is_shown_its_warnings_and_so_is_who_serves_it(
+    home, write_assembly, tmp_path
+):
+    fails = FAILS_ONCE.format(tried=str(tmp_path / "tried"))
+    app = str(write_assembly({"ingest": NOTE, "fails": NOTE + fails}))
+    with started("local", "up", "--app", app, "--port", "0", "--jvms", "0") as server:
+        terminal = read_until(server, b"AWS_DEFAULT_REGION")
+
+        whole = CliRunner().invoke(main, ["run", "--app", app], env={"COLUMNS": "200"})
+        resumed = tidemark("resume", "--app", app)
+        only = tidemark("run", "--only", "ingest", "--app", app)
+        seen = tidemark("status", "--app", app)
+
+        while terminal.count(b"warning") < 4:
+            terminal += read_until(server, b"\n")
+    assert [text.count(WARNING) for text in (whole.output, resumed, only)] == [2, 1, 1]
+    assert "run of" not in resumed  # it is this command's run
+    assert seen.count(WARNING) == 2  # they are open, and were seen once
+    assert b"warning fails: " + WARNING.encode() in terminal

@@ -6,12 +6,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
-from tidemark.cli.progress import render_state
+from tidemark.cli.progress import print_warnings, render_state
 from tidemark.cli.views.listing import GAP, Listing, short_ids_of_attempts
 from tidemark.errors import UsageError
-from tidemark.local_state.store.stored_warnings import RunWarning
+from tidemark.local_state.store.stored_warnings import RunWarning, ShowWarnings
 from tidemark.operate.job_runs import Run
 from tidemark.operate.triggers import Trigger
 from tidemark.operate.workflow_runs import WorkflowRun
@@ -170,11 +171,24 @@ class Changes:
         option: str = "",
         seen: Sequence[Run] = (),
         with_rows: Callable[[Run], Run] = lambda run: run,
+        show_unseen: Callable[[ShowWarnings], None] = lambda show: None,
     ) -> None:
-        """Have seen some runs; ``with_rows`` adds the rows of one, where they are known."""
+        """Have seen some runs; ``with_rows`` adds the rows of one, where they are known.
+
+        ``show_unseen`` shows the warnings of runs that another process has had.
+        """
         self._option = option
         self.with_rows = with_rows
+        self._show_unseen = show_unseen
         self._states = {run.run_id: run.state for run in seen}
+
+    def show(self, console: Console, runs: Sequence[Run]) -> None:
+        """Print what has changed since the last call, and the warnings of the runs that ended."""
+        lines = self.lines(runs)
+        for line in lines:
+            console.print(line, soft_wrap=True)
+        if lines:
+            self._show_unseen(lambda unseen: print_warnings(console, unseen, self._states))
 
     def lines(self, runs: Sequence[Run]) -> list[Text]:
         """Return a line for each job run that has started or ended since the last call."""

@@ -40,6 +40,12 @@ def keep_warnings(store: Store, run_id: str, texts: Iterable[str]) -> None:
             store.query("INSERT OR IGNORE INTO run_warning VALUES (?, ?, NULL)", (run_id, text))
 
 
+def texts_of_run(store: Store, run_id: str) -> list[str]:
+    """Return the warnings of a run, seen or not, oldest first."""
+    query = "SELECT text FROM run_warning WHERE run_id = ? ORDER BY rowid"
+    return [row["text"] for row in store.query(query, (run_id,))]
+
+
 def unseen_warnings(store: Store) -> list[RunWarning]:
     """Return the warnings that no one has been shown, oldest first."""
     rows = store.query(

@@ -16,6 +16,7 @@ from tidemark.glue_service.submit import submit
 from tidemark.glue_service.workflows.selection import Selection
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
+from tidemark.local_state.store.stored_warnings import texts_of_run
 from tidemark.model.assembly.definitions import SPARK, Deployment
 from tidemark.model.messages import known
 from tidemark.operate.versions.outcomes import RunOutcome
@@ -191,12 +192,11 @@ def run_trial(
 
 
 def _outcome(store: Store, run: JobRun) -> RunOutcome:
-    rows = store.query("SELECT text FROM run_warning WHERE run_id = ?", (run.run_id,))
     return RunOutcome(
         run.job_name,
         run.state,
         run.error_message,
         run.rows_read,
         run.rows_written,
-        tuple(sorted(row["text"] for row in rows)),
+        tuple(sorted(texts_of_run(store, run.run_id))),
     )
