@@ -7,9 +7,13 @@ from pathlib import Path
 
 from tidemark.data_quality.dynamic import FUNCTIONS
 from tidemark.data_quality.rule_types import NOT_HERE, TYPES
-from tidemark.glue_job.readers.databases.jdbc import DRIVERS
+from tidemark.glue_job.readers.databases.dynamodb import WITHOUT_EFFECT as DYNAMODB_SOURCE
+from tidemark.glue_job.readers.databases.jdbc import DRIVERS, HASH_OPTIONS, PARTITION_OPTIONS
+from tidemark.glue_job.readers.databases.jdbc import WITHOUT_EFFECT as JDBC_SOURCE
 from tidemark.glue_job.readers.files.formats import ATTACHED, READ_OPTIONS, SAME_AS
+from tidemark.glue_job.writers.dynamodb import WITHOUT_EFFECT as DYNAMODB_SINK
 from tidemark.glue_job.writers.formats import WRITE_OPTIONS
+from tidemark.glue_job.writers.jdbc import WITHOUT_EFFECT as JDBC_SINK
 from tidemark.glue_service.http.services import OPERATIONS
 from tidemark.glue_service.protocol.models import EMULATED
 from tidemark.glue_service.s3.service import OPERATIONS as S3_OPERATIONS
@@ -140,8 +144,14 @@ def _sources() -> Iterator[str]:
     )
     yield f"\n{same}. Databases by JDBC, with the driver's jar: {_words(sorted(DRIVERS))}."
     yield (
+        f"\nDatabases are read by several connections with {_words(PARTITION_OPTIONS)}, as by "
+        f"Spark. {_words(HASH_OPTIONS)} are checked and named in a warning: here one connection "
+        f"reads such a table. Without effect: {_words(sorted({*JDBC_SOURCE, *JDBC_SINK}))}."
+    )
+    yield (
         "\nTables of the embedded DynamoDB are read and written: `dynamodb`. Connectors of Spark, "
-        f"with their jars: {_words(SPARK_SOURCES)}. Streams are refused.\n"
+        f"with their jars: {_words(SPARK_SOURCES)}. Streams are refused. Options of `dynamodb` "
+        f"without effect: {_words(sorted(DYNAMODB_SOURCE | DYNAMODB_SINK))}.\n"
     )
 
 

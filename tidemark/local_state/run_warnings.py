@@ -47,6 +47,10 @@ class RunWarning(Enum):
         "bookmark, so every run reads everything ({}); use create_dynamic_frame or "
         "create_data_frame with a transformation_ctx"
     )
+    NO_BOOKMARK = (
+        "job bookmarks are enabled, and cover sources of S3 and JDBC only: every run reads all of "
+        "{}, as on AWS; keep a watermark of what was read to read only what is new"
+    )
     LEFT_OUT_BEFORE = (
         "{}: the paths, exclusions, predicate or partitions of the last run left them out, those "
         "of this run do not, and they are older than the bookmark: they are skipped, as on AWS; "
@@ -142,6 +146,10 @@ class RunWarning(Enum):
         "the source {} has a sampleQuery or query: job bookmarks leave such a source out, and "
         "every run reads all of its rows; read a table with jobBookmarkKeys instead"
     )
+    JDBC_ONE_CONNECTION = (
+        "{}: AWS reads the table by several connections, the local Glue by one, with the same "
+        "rows; leave it in for AWS"
+    )
     JDBC_NULLS = (
         "{} without a value in their bookmark keys are read by no run with bookmarks: fill the "
         "column, or take another key"
@@ -149,7 +157,7 @@ class RunWarning(Enum):
     JDBC_BELOW = (
         "{} lie below the bookmark, and the row of its position is gone: if the table was "
         "emptied and loaded again, they are skipped, as on AWS; rename the ctx or reset the "
-        "bookmark to read them"
+        "bookmark to read them; if only that row was deleted, nothing is missing"
     )
     JDBC_AHEAD = (
         "the bookmark of {}, which is ahead of the clock: no row is read that is not later; repair "
@@ -217,6 +225,11 @@ class RunWarning(Enum):
         "the field {} has JSON numbers that no type of Spark holds, beyond a double or with more "
         "than 38 digits: they are infinite or rounded; write them as strings"
     )
+    DYNAMODB_ROUNDED = (
+        "the attribute {} has numbers that no decimal of 38 digits holds together: fractions, and "
+        "longer numbers, are doubles, which lose digits; read them by the export connector, where "
+        "they are strings"
+    )
     JSON_BROKEN = (
         "{}: spark.sql makes a row of nulls of a line that is not a JSON object, without an error, "
         "and the SerDe may fail on AWS; read the table with from_catalog, which makes an error "
@@ -278,10 +291,6 @@ class RunWarning(Enum):
         "the table {} has partition keys and its writer has none: rows are written above the "
         "partitions, where no reader of the table looks; give partitionKeys in additional_options"
     )
-    ICEBERG_BOOKMARK = (
-        "the source {} is a table of Iceberg, which job bookmarks leave out: every run reads all "
-        "of it, as on AWS"
-    )
     ICEBERG_SESSION_CATALOG = (
         "the table {} of Iceberg was read by the session's own catalog: on AWS it fails unless the "
         "job sets spark.sql.catalog.spark_catalog to "
@@ -313,9 +322,13 @@ def note(warning: RunWarning, about: str) -> None:
 
 def read_warnings(run_folder: Path) -> list[str]:
     """Return the messages of a run's warnings, each once, in order."""
+    return [RunWarning[name].value.format(about) for name, about in noted(run_folder)]
+
+
+def noted(run_folder: Path) -> list[tuple[str, str]]:
+    """Return the names of a run's warnings and what each is about, each once, in order."""
     file = run_folder / WARNINGS_FILE
     if not file.exists():
         return []
     lines = dict.fromkeys(file.read_text(encoding="utf-8").splitlines())
-    found = [json.loads(line) for line in lines]
-    return [RunWarning[name].value.format(about) for name, about in found]
+    return [(name, about) for name, about in map(json.loads, lines)]

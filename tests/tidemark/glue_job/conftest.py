@@ -1,4 +1,8 @@
-"""What every job run needs, also those whose Java is only a name."""
+"""What every job run needs, also those whose Java is only a name; the warnings of a test."""
+
+import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -10,3 +14,16 @@ from tidemark.local_state.machine.java import find_java_home
 def made_lake_jar() -> None:
     """Make the jar of the lake's file system, if it is not there yet."""
     lake_jar(find_java_home())
+
+
+@pytest.fixture
+def warned(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[tuple[str, str]]]:
+    """Return a function that returns the warnings so far: name and what each is about."""
+    monkeypatch.setenv("TIDEMARK_RUN_FOLDER", str(tmp_path))
+
+    def warned() -> list[tuple[str, str]]:
+        file = tmp_path / "warnings.jsonl"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        return [(name, about) for name, about in map(json.loads, lines)]
+
+    return warned

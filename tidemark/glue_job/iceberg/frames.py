@@ -14,9 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.iceberg.settings import CATALOG
-from tidemark.glue_job.process.bookmark_session import current_session
+from tidemark.glue_job.process.bookmark_session import note_no_bookmark
 from tidemark.glue_job.readers.request import TableRequest
-from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.assembly.iceberg import GLUE_CATALOG, SPARK_CATALOG
 
@@ -39,9 +38,8 @@ def read_iceberg(
             f"{table.full_name} is one of Iceberg: filter the rows after the read, which reads "
             "only what the filter needs"
         )
-    session = current_session()
-    if request.transformation_ctx and session is not None and session.is_reading:
-        note(RunWarning.ICEBERG_BOOKMARK, f"{request.transformation_ctx} ({table.full_name})")
+    if request.transformation_ctx:
+        note_no_bookmark(f"{request.transformation_ctx} ({table.full_name}, a table of Iceberg)")
     options = {name: str(value) for name, value in request.options.items()}
     return spark.read.options(**options).table(_spark_name(spark, table))
 

@@ -229,6 +229,15 @@ def current_session() -> BookmarkSession | None:
     return _sessions[0] if _sessions else None
 
 
+def note_no_bookmark(source: str) -> None:
+    """Warn of a source that bookmarks do not cover, in a job with bookmarks.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
+    """
+    if (session := current_session()) is not None and session.is_reading:
+        note(RunWarning.NO_BOOKMARK, source)
+
+
 def session_of_source(transformation_ctx: str, name: str) -> BookmarkSession | None:
     """Return the session for a source that opens; without one `start_session` warns later."""
     session = current_session()

@@ -7,7 +7,7 @@ from importlib.util import decode_source
 from pathlib import Path
 
 from tidemark.glue_job.process.bookmark_session import BookmarkSession
-from tidemark.local_state.run_warnings import RunWarning, note, read_warnings
+from tidemark.local_state.run_warnings import RunWarning, note, noted, read_warnings
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.assembly.definitions import JobDefinition
@@ -121,13 +121,15 @@ def _note_bookmark(session: BookmarkSession | None, name: str) -> None:
 
 def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
     """Return the warnings of a finished run, each once: from its notes and from its record."""
-    texts = read_warnings(Path(run.log_path).parent)
+    folder = Path(run.log_path).parent
+    texts = read_warnings(folder)
     if run.bookmark_option != ENABLE:
         return texts
     if job.max_concurrent_runs > 1:
         texts.append(RunWarning.CONCURRENT_RUNS.value.format(job.max_concurrent_runs))
+    is_told = any(name == RunWarning.NO_BOOKMARK.name for name, _ in noted(folder))
     has_source = store.query("SELECT 1 FROM source_read WHERE run_id = ? LIMIT 1", (run.run_id,))
-    if run.state == "SUCCEEDED" and run.rows_read and not has_source:
+    if run.state == "SUCCEEDED" and run.rows_read and not has_source and not is_told:
         about = f"{run.rows_read:,} rows"
         texts.append(RunWarning.DATAFRAME_READER.value.format(about))
     return texts

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.errors import ReaderErrors
+from tidemark.glue_job.process.bookmark_session import note_no_bookmark
 from tidemark.glue_job.readers.databases.connectors import read_connector
 from tidemark.glue_job.readers.databases.dynamodb import read_dynamodb
 from tidemark.glue_job.readers.databases.jdbc import DRIVER_OPTIONS, DRIVERS, read_jdbc
@@ -48,6 +49,7 @@ def read(
     _refuse_for_tables(request)
     if kind in DRIVERS:
         return read_jdbc(spark, kind, connected(options), request.transformation_ctx)
+    note_no_bookmark(f"{request.transformation_ctx or 'a source'} ({kind})")
     if failed is not None and kind in DOCUMENTS:
         failed.note_absence(SOME_LACK)
     if kind in SPARK_SOURCES:

@@ -80,9 +80,7 @@ def skip_to_report(
     changes = [rows[cut.keys] - cut.rows for cut in before]
     grown = sum(max(there - here, 0) for here, there in pairwise([0, *changes]))
     below = rows[low]
-    # One row less, where no part grew, is the newest row: deleted, and the others are there.
-    is_other = not before or grown or changes[-1] < -1
-    if not is_there and below and is_other:
+    if not is_there and below and (not before or grown or changes[-1] < 0):
         return RunWarning.JDBC_BELOW, below
     return (RunWarning.JDBC_LATE, grown) if grown else None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -43,16 +42,3 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[[DynamicFrame], str]
         return capsys.readouterr().out.removeprefix("root\n").strip("\n")
 
     return printed
-
-
-@pytest.fixture
-def warned(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[tuple[str, str]]]:
-    """Return a function that returns the warnings so far: name and what each is about."""
-    monkeypatch.setenv("TIDEMARK_RUN_FOLDER", str(tmp_path))
-
-    def warned() -> list[tuple[str, str]]:
-        file = tmp_path / "warnings.jsonl"
-        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-        return [(name, about) for name, about in map(json.loads, lines)]
-
-    return warned

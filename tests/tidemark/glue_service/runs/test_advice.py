@@ -127,6 +127,19 @@ def test_rows_read_past_the_bookmark_cause_a_warning(store, tmp_path):
     assert "5 rows" in warning
 
 
+@pytest.mark.rule("Warnings", source="BM", choice="by name, where the source is opened")
+def test_a_source_that_bookmarks_do_not_cover_is_named_and_not_taken_for_a_dataframe(
+    store, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TIDEMARK_RUN_FOLDER", str(tmp_path))
+    note(RunWarning.NO_BOOKMARK, "songs (dynamodb)")
+
+    (warning,) = warnings_of(store, finished(tmp_path), JOB)
+
+    assert "sources of S3 and JDBC only: every run reads all of songs (dynamodb)" in warning
+    assert "spark.read" not in warning
+
+
 @pytest.mark.rule("Warnings", source="TRB")
 def test_more_than_one_run_at_once_causes_a_warning(store, tmp_path):
     job = replace(JOB, max_concurrent_runs=3)

@@ -2,12 +2,14 @@
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
 from functools import reduce
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -87,10 +89,32 @@ _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 COUNT_SECONDS = 30
 
 
-def load(spark: SparkSession, connection: Mapping[str, str], **options: str) -> DataFrame:
-    """Return a table or query of a database, lazily."""
+def load(
+    spark: SparkSession,
+    connection: Mapping[str, str],
+    partitions: Mapping[str, str] | None = None,
+    **options: str,
+) -> DataFrame:
+    """Return a table or query of a database, lazily.
+
+    Raises UsageError if the database or Spark refuses the options that are named `partitions`.
+    """
     check_driver(spark, connection)
-    return spark.read.format("jdbc").options(**connection, **options).load()
+    given = partitions or {}
+    with naming_refused(given):
+        return spark.read.format("jdbc").options(**connection, **given, **options).load()
+
+
+@contextmanager
+def naming_refused(options: Mapping[str, str]) -> Iterator[None]:
+    """Turn an error of the database, or of Spark, into one that names these options, if any."""
+    try:
+        yield
+    except (Py4JJavaError, PySparkException) as error:
+        if not options:
+            raise
+        cause = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else error
+        raise UsageError(f"connection_options has {options}, which is refused: {cause}") from error
 
 
 def check_driver(spark: SparkSession, connection: Mapping[str, str]) -> None:

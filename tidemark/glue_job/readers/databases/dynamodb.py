@@ -5,9 +5,9 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 """
 
 import os
-from collections.abc import Iterable, Mapping
-from decimal import Decimal
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Context, Decimal
+from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
@@ -20,6 +20,7 @@ from tidemark.glue_job.frames.types import as_struct_type
 from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.local_state.dynamodb import dynamodb_client, naming_the_table
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
+from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.dataset_notes import note_read
 from tidemark.model.checkpoints.checkpoint import DatasetRead
 
@@ -49,14 +50,19 @@ _DESCRIPTORS: dict[str, T.DataType] = {
     "NULL": T.NullType(),
 }
 _SETS = {"SS": "S", "NS": "N", "BS": "B"}
+LONG = range(-(2**63), 2**63)
+DOUBLE_DIGITS = 15  # that a double always holds
+MAX_DIGITS = 38  # of a number of DynamoDB, and of a decimal of Spark
+EXACT = Context(prec=MAX_DIGITS)
+Typed: TypeAlias = tuple[Any, T.DataType]  # a value, and its type
 
 
 def read_dynamodb(spark: SparkSession, connection_options: Mapping[str, Any]) -> DataFrame:
     """Return the items of a table as rows, one column per attribute, computed now.
 
-    A number without decimals is a long, any other a double; an attribute of several types is a
-    choice, a set an array. An export without unnestDDBJson and simplifyDDBJson has one column
-    ``Item``, a struct of attributes in DynamoDB's JSON.
+    A number is a long or a double if one of these holds all its digits, else a decimal. An
+    attribute of several types is a choice, a set an array. An export without unnestDDBJson and
+    simplifyDDBJson has one column ``Item``, a struct of attributes in DynamoDB's JSON.
     """
     table, is_export = _table(connection_options)
     endpoint, region = os.environ[ENDPOINT_VARIABLE], os.environ["AWS_REGION"]
@@ -65,7 +71,7 @@ def read_dynamodb(spark: SparkSession, connection_options: Mapping[str, Any]) ->
         items = [item for page in pages for item in page["Items"]]
     note_read(DatasetRead(f"dynamodb:{table}", rows=len(items)))
     if not is_export:
-        return _frame(spark, [{k: _plain(v) for k, v in item.items()} for item in items])
+        return _frame(spark, _plain_items(items))
     frame = _frame(spark, [{"Item": _struct(_each(item))} for item in items])
     if is_true(connection_options.get(SIMPLIFY, False)):
         return simplify_ddb_json(frame)
@@ -96,54 +102,104 @@ def _table(options: Mapping[str, Any]) -> tuple[str, bool]:
     return str(options[EXPORTED]).rpartition(":table/")[2], True
 
 
-def _frame(spark: SparkSession, records: Iterable[dict[str, tuple[Any, T.DataType]]]) -> DataFrame:
+def _frame(spark: SparkSession, records: Iterable[dict[str, Typed]]) -> DataFrame:
     """Return typed values as rows with their common schema."""
     rows, kind = list[dict[str, Any]](), T.StructType([])
     for record in records:
-        value, found = _struct(record)
+        value, kind_of_record = _struct(record)
         rows.append(value)
-        merged = as_struct_type(widened(kind, found))
-        kind = merged
+        kind = as_struct_type(widened(kind, kind_of_record))
     schema = as_struct_type(filled(kind))
     write = writer(schema)
     assert write is not None  # noqa: S101 (of a struct)
     return spark.createDataFrame([write(row) for row in rows], with_marks(schema), False)
 
 
-def _struct(parts: Mapping[str, tuple[Any, T.DataType]]) -> tuple[dict[str, Any], T.StructType]:
+def _struct(parts: Mapping[str, Typed]) -> tuple[dict[str, Any], T.StructType]:
     values = {name: value for name, (value, _) in parts.items()}
     return values, T.StructType([T.StructField(name, kind) for name, (_, kind) in parts.items()])
 
 
-def _plain(attribute: Mapping[str, Any]) -> tuple[Any, T.DataType]:
+def _plain_items(items: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Typed]]:
+    """Yield items as typed values; warn of attributes whose numbers no type holds."""
+    rounded = _rounded(items)
+    for name in sorted(rounded):
+        note(RunWarning.DYNAMODB_ROUNDED, name)
+    for item in items:
+        yield {name: _plain(value, name in rounded) for name, value in item.items()}
+
+
+def _plain(attribute: Mapping[str, Any], is_rounded: bool) -> Typed:
     """Return a value and its type for an attribute, such as ``{"N": "1"}``."""
     ((key, value),) = attribute.items()
     if key == "N":
-        return _number(value)
+        return _number(value, is_rounded)
     if key == "M":
-        return _struct({name: _plain(one) for name, one in value.items()})
+        return _struct({name: _plain(part, is_rounded) for name, part in value.items()})
     if key == "L":
-        return _array([_plain(one) for one in value])
+        return _array([_plain(part, is_rounded) for part in value])
     if key in _SETS:
-        return _array([_plain({_SETS[key]: one}) for one in value])
+        return _array([_plain({_SETS[key]: part}, is_rounded) for part in value])
     return (None if key == "NULL" else value), _DESCRIPTORS[key]
 
 
-def _number(text: str) -> tuple[Any, T.DataType]:
+def _number(text: str, is_rounded: bool) -> Typed:
     number = Decimal(text)
-    if number == number.to_integral_value() and abs(number) < 2**63:
+    if number == number.to_integral_value() and int(number) in LONG:
         return int(number), T.LongType()
-    return float(number), T.DoubleType()
+    whole, scale = _digits(number)
+    if not _is_wide(text) or whole + scale > MAX_DIGITS or (is_rounded and scale):
+        return float(number), T.DoubleType()
+    return number, T.DecimalType(whole + scale, scale)
 
 
-def _array(parts: list[tuple[Any, T.DataType]]) -> tuple[list[Any], T.DataType]:
+def _is_wide(text: str) -> bool:
+    """Return whether neither a long nor a double holds all digits of a number."""
+    if len(text) <= DOUBLE_DIGITS:
+        return False
+    number = Decimal(text)
+    is_double = number == Decimal(repr(float(number)))
+    if number == number.to_integral_value():
+        return int(number) not in LONG and not (is_double and number.adjusted() >= MAX_DIGITS)
+    return not is_double
+
+
+def _digits(number: Decimal) -> tuple[int, int]:
+    """Return how many digits a decimal needs before and after its point."""
+    return max(number.adjusted() + 1, 0), max(-int(number.normalize(EXACT).as_tuple().exponent), 0)
+
+
+def _rounded(items: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the attributes whose numbers no decimal holds together."""
+    widest: dict[str, tuple[int, int]] = {}
+    for item in items:
+        for name, attribute in item.items():
+            for text in filter(_is_wide, _numbers(attribute)):
+                digits, wide = _digits(Decimal(text)), widest.get(name, (0, 0))
+                widest[name] = max(digits[0], wide[0]), max(digits[1], wide[1])
+    return {name for name, digits in widest.items() if sum(digits) > MAX_DIGITS}
+
+
+def _numbers(attribute: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the numbers of an attribute, at any depth."""
+    ((key, value),) = attribute.items()
+    if key == "N":
+        yield value
+    elif key == "NS":
+        yield from value
+    elif key in ("L", "M"):
+        for part in value if key == "L" else value.values():
+            yield from _numbers(part)
+
+
+def _array(parts: list[Typed]) -> tuple[list[Any], T.DataType]:
     kind: T.DataType = T.NullType()
-    for _, found in parts:
-        kind = widened(kind, found)
+    for _, kind_of_part in parts:
+        kind = widened(kind, kind_of_part)
     return [value for value, _ in parts], T.ArrayType(kind)
 
 
-def _described(attribute: Mapping[str, Any]) -> tuple[Any, T.DataType]:
+def _described(attribute: Mapping[str, Any]) -> Typed:
     """Return an attribute in DynamoDB's JSON: ``{"N": "1"}`` with a string in it."""
     ((key, value),) = attribute.items()
     if key == "M":
@@ -157,5 +213,5 @@ def _described(attribute: Mapping[str, Any]) -> tuple[Any, T.DataType]:
     return _struct({key: (value, kind)})
 
 
-def _each(attributes: Mapping[str, Any]) -> dict[str, tuple[Any, T.DataType]]:
+def _each(attributes: Mapping[str, Any]) -> dict[str, Typed]:
     return {name: _described(one) for name, one in attributes.items()}

@@ -1,15 +1,15 @@
 """Reads database tables over JDBC, by the keys of the job bookmark.
 
-Differs from AWS: one connection reads the table; options for the number of connections do not
-change rows and have no effect here.
-Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-jdbc-home.html
+Differs from AWS: one connection reads the table, unless Spark's own options ask for several.
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-jdbc-home.html,
+https://docs.aws.amazon.com/glue/latest/dg/run-jdbc-parallel-read-job.html
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tidemark.errors import UsageError
@@ -28,6 +28,7 @@ from tidemark.glue_job.readers.databases.database import (
     is_between,
     key_column,
     load,
+    naming_refused,
     spark_type,
 )
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_database, position_of
@@ -71,14 +72,13 @@ DRIVERS = {
 TABLE_OPTIONS = ("dbtable", "dbTable")
 QUERY_OPTIONS = ("query", "sampleQuery")
 DRIVER_OPTIONS = ("driver", "className", "customJdbcDriverClassName")
-# They set how many connections read at once, never which rows.
-WITHOUT_ROWS = ("redshiftTmpDir", "aws_iam_role", "customJdbcDriverS3Path")
-IGNORED = {"hashfield", "hashexpression", "hashpartitions"} | {
-    "partitionColumn",
-    "lowerBound",
-    "upperBound",
-    "numPartitions",
-}
+# Options of drivers and of Redshift's files: they do not change the rows.
+WITHOUT_EFFECT = ("redshiftTmpDir", "aws_iam_role", "customJdbcDriverS3Path")
+# Glue's options for several connections: checked, and named in a warning.
+HASHES = ("hashfield", "hashexpression")
+HASH_OPTIONS = (*HASHES, "hashpartitions")
+# Those of Spark, which reads by several connections here too.
+PARTITION_OPTIONS = ("partitionColumn", "lowerBound", "upperBound", "numPartitions")
 REDSHIFT = "jdbc:redshift:"
 
 
@@ -89,15 +89,15 @@ def read_jdbc(
     transformation_ctx: str,
 ) -> DataFrame:
     """Return the rows of a table or query that are new to the bookmark, lazily."""
-    options = {name: value for name, value in connection_options.items() if name not in IGNORED}
+    options = dict(connection_options)
+    hashes, partitions = _taken(options, HASH_OPTIONS), _taken(options, PARTITION_OPTIONS)
     url = options.pop("url", None)
     if not url:
         raise UsageError(
             f"connection_options has no url; a {connection_type} source needs one, such as "
             "'jdbc:postgresql://host:5432/database'"
         )
-    for name in WITHOUT_ROWS:
-        options.pop(name, None)
+    _taken(options, WITHOUT_EFFECT)
     driver = _one_of(options, DRIVER_OPTIONS) or driver_of(connection_type, url)
     table, query = _one_of(options, TABLE_OPTIONS), _one_of(options, QUERY_OPTIONS)
     keys, order = options.pop("jobBookmarkKeys", []), options.pop("jobBookmarkKeysSortOrder", ASC)
@@ -111,13 +111,38 @@ def read_jdbc(
         )
     if table and "query" in connection_options:
         raise UsageError("connection_options has both a query and a table; give one of them")
-    if query:
-        return _read_query(spark, connection, query, transformation_ctx)
-    if not table:
+    if not table and not query:
         raise UsageError(
             f"connection_options has no table; a {connection_type} source needs 'dbtable'"
         )
-    return read_jdbc_table(spark, connection, table, transformation_ctx, keys, order)
+    if hashes:
+        _check_hashes(spark, connection, f"({query}) q" if query else table, hashes)
+    if query:
+        return _read_query(spark, connection, query, transformation_ctx, partitions)
+    return read_jdbc_table(spark, connection, table, transformation_ctx, keys, order, partitions)
+
+
+def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, str]:
+    """Take the options of some names that have a value."""
+    values = {name: options.pop(name, None) for name in names}
+    return {name: str(value) for name, value in values.items() if value is not None}
+
+
+def _check_hashes(
+    spark: SparkSession, connection: Mapping[str, str], table: str, hashes: Mapping[str, str]
+) -> None:
+    """Refuse what the database cannot compute for a table, and name what has no effect here."""
+    count = hashes.get("hashpartitions", "1")
+    if not count.isdecimal() or not int(count):
+        raise UsageError(
+            f"connection_options['hashpartitions'] is {count!r}; it must be a number of 1 or more"
+        )
+    for name in HASHES:
+        if name in hashes:
+            query = f"SELECT {hashes[name]} AS h FROM {table} WHERE 1 = 0"  # noqa: S608
+            with naming_refused({name: hashes[name]}):
+                load(spark, connection, query=query)
+    note(RunWarning.JDBC_ONE_CONNECTION, " and ".join(f"{k} {v!r}" for k, v in hashes.items()))
 
 
 def driver_of(connection_type: str, url: str) -> str | None:
@@ -134,6 +159,7 @@ def read_jdbc_table(
     transformation_ctx: str = "",
     keys: Sequence[str] = (),
     order: str = ASC,
+    partitions: Mapping[str, str] | None = None,
 ) -> DataFrame:
     """Return the rows of a table that are new to the bookmark, lazily.
 
@@ -148,28 +174,32 @@ def read_jdbc_table(
     session = session_of_source(transformation_ctx, asked.name)
     is_bookmarked = session is not None and session.open_source(transformation_ctx, asked.name)
     frame = load(spark, connection, dbtable=table)
+    parted = load(spark, connection, partitions, dbtable=table) if partitions else frame
     if session is None or not is_bookmarked:
-        return _in_full(frame, asked, session, opened_at_ms, connection)
+        return _in_full(parted, asked, session, opened_at_ms, connection)
     chosen = choose_keys(keys, frame.columns, table)
     chosen = chosen or default_key(spark, connection, frame, table)
     source = replace(asked, keys=chosen)
     if not chosen:
         note(RunWarning.JDBC_KEY, table)
-        return _in_full(frame, source, session, opened_at_ms, connection)
+        return _in_full(parted, source, session, opened_at_ms, connection)
     types = [key_type(key, spark_type(frame, key)) for key in chosen]
     if "string" in types:
-        frame = load(spark, connection, dbtable=table, pushDownPredicate="false")
-    return _new_rows(frame, source, types, session, opened_at_ms, connection)
+        connection = {**connection, "pushDownPredicate": "false"}
+        frame = load(spark, connection, dbtable=table)
+        parted = load(spark, connection, partitions, dbtable=table) if partitions else frame
+    return parted.where(_is_new(frame, source, types, session, opened_at_ms, connection))
 
 
-def _new_rows(
+def _is_new(
     frame: DataFrame,
     source: JdbcSource,
     types: Sequence[str],
     session: BookmarkSession,
     opened_at_ms: int,
     connection: Mapping[str, str],
-) -> DataFrame:
+) -> Column:
+    """Return the condition of the rows that are new to the bookmark, and record them."""
     edges = session.edges(source.transformation_ctx)
     allowed = range_to_read(source, types, edges)
     is_other = has_other_table(source, edges.low)
@@ -197,8 +227,8 @@ def _new_rows(
     )
     session.record(source.to_json(), opened_at_ms, next_state, (seen.rows, 0), [read])
     if seen.last is None:
-        return frame.where(F.lit(False))
-    return frame.where(is_between(frame, source, KeyRange(allowed.low, seen.last)))
+        return F.lit(False)
+    return is_between(frame, source, KeyRange(allowed.low, seen.last))
 
 
 class Captured(NamedTuple):
@@ -276,7 +306,11 @@ def _warn_of_skips(
 
 
 def _read_query(
-    spark: SparkSession, connection: Mapping[str, str], query: str, transformation_ctx: str
+    spark: SparkSession,
+    connection: Mapping[str, str],
+    query: str,
+    transformation_ctx: str,
+    partitions: Mapping[str, str],
 ) -> DataFrame:
     """Return all rows of a query; bookmarks do not cover it, whatever its transformation_ctx."""
     opened_at_ms = now_ms()
@@ -284,7 +318,9 @@ def _read_query(
     source = JdbcSource("", transformation_ctx)
     if session is not None and session.is_reading:
         note(RunWarning.JDBC_QUERY, source.name)
-    frame = load(spark, connection, query=query)
+    # Spark knows no partitions of a query, only of a table.
+    named = {"dbtable": f"({query}) q"} if partitions else {"query": query}
+    frame = load(spark, {**connection, **named}, partitions)
     return _in_full(frame, source, session, opened_at_ms, connection)
 
 

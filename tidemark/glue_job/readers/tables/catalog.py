@@ -19,8 +19,9 @@ from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.schemas import spark_type
 from tidemark.glue_job.iceberg.frames import read_iceberg
 from tidemark.glue_job.metastore.storage import null_string
+from tidemark.glue_job.process.bookmark_session import note_no_bookmark
 from tidemark.glue_job.readers.databases.dynamodb import SCANNED, read_dynamodb
-from tidemark.glue_job.readers.databases.jdbc import DRIVERS, read_jdbc
+from tidemark.glue_job.readers.databases.jdbc import DRIVERS, HASH_OPTIONS, read_jdbc
 from tidemark.glue_job.readers.files.formats import Format, read_format
 from tidemark.glue_job.readers.files.predicates import SparkPredicate
 from tidemark.glue_job.readers.files.s3 import read_new_files
@@ -77,6 +78,7 @@ def read_catalog(
     if table.is_iceberg:
         return read_iceberg(spark, table, request, is_dynamic=failed is not None)
     if table.classification == DYNAMODB:
+        note_no_bookmark(f"{request.transformation_ctx or table.full_name} ({DYNAMODB})")
         if failed is not None:
             failed.note_absence(SOME_LACK)
         return read_dynamodb(spark, {SCANNED: table.location, **request.options})
@@ -119,7 +121,8 @@ def _read_database(spark: SparkSession, table: CatalogTable, request: TableReque
         )
     connection, dbtable = connection_of(table)
     kind = table.classification if table.classification in DRIVERS else "jdbc"
-    options = {**connection, "dbtable": dbtable, **request.options}
+    hashes = {name: table.parameters[name] for name in HASH_OPTIONS if name in table.parameters}
+    options = {**connection, "dbtable": dbtable, **hashes, **request.options}
     return read_jdbc(spark, kind, options, request.transformation_ctx)
 
 

@@ -91,6 +91,133 @@ def test_a_scan_is_typed_by_its_values_and_an_export_by_the_json_of_dynamodb(
     assert {row["by"].name for row in simplified.toDF().collect() if row["by"]} == {"Ann"}
 
 
+BIG, NEXT = "11888647184542023637", "11888647184542023638"
+LONGEST = "12345678901234567890123456789012345678"
+FINE = "0.1234567890123456789"
+
+
+@pytest.fixture
+def numbers(client):
+    """A function that makes a table of items with numbers, and returns its name."""
+    made = list[str]()
+
+    def numbers(*items):
+        name = f"numbers-{len(made)}"
+        made.append(name)
+        client.create_table(
+            TableName=name,
+            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        for place, item in enumerate(items):
+            client.put_item(TableName=name, Item={"id": {"S": str(place)}, **item})
+        return name
+
+    yield numbers
+    for name in made:
+        client.delete_table(TableName=name)
+
+
+def scanned(glue_context, table):
+    read = glue_context.create_dynamic_frame.from_options
+    return read("dynamodb", {"dynamodb.input.tableName": table})
+
+
+@pytest.mark.rule(
+    "Formats",
+    source="INFER",
+    choice="a number of DynamoDB is a long or a double that holds all its digits, else a decimal; "
+    "numbers that no decimal of 38 digits holds together are doubles, with a warning",
+)
+@pytest.mark.parametrize(
+    ("texts", "kinds"),
+    [
+        ((BIG, NEXT), "decimal"),
+        ((LONGEST, f"-{LONGEST}", BIG), "decimal"),
+        ((FINE, "-1.5000000000000000001"), "decimal"),
+        ((BIG, "7", "1.5"), "choice decimal double long"),
+        ((str(2**63 - 1), str(-(2**63)), "3"), "long"),
+        ((str(2**63), str(-(2**63) - 1)), "decimal"),
+        (("1.5", "1E100", "1E-100", "0.1"), "double"),
+        ((BIG, "-0.123456789012345678"), "decimal"),
+    ],
+)
+def test_numbers_of_dynamodb_keep_all_their_digits(
+    numbers, client, glue_context, warned, texts, kinds
+):
+    def in_all_places(text):
+        number = {"N": text}
+        return {
+            "n": number,
+            "m": {"M": {"deep": {"L": [number]}}},
+            "s": {"NS": [text]},
+        }
+
+    table = numbers(*map(in_all_places, texts))
+
+    frame = scanned(glue_context, table)
+
+    of_n = frame.schema().field_map["n"].dataType
+    named = [of_n.typeName(), *sorted(getattr(of_n, "choices", {}))]
+    assert " ".join(named) == kinds
+    client_items = {str(n): Decimal(text) for n, text in enumerate(texts)}
+    glue_context.write_dynamic_frame_from_options(
+        frame=frame.map(lambda record: {**record, "id": f"copy-{record['id']}"}),
+        connection_type="dynamodb",
+        connection_options={"dynamodb.output.tableName": table},
+    )
+    for place, number in client_items.items():
+        item = client.get_item(TableName=table, Key={"id": {"S": f"copy-{place}"}})["Item"]
+        assert Decimal(item["n"]["N"]) == number
+        assert Decimal(item["m"]["M"]["deep"]["L"][0]["N"]) == number
+        assert [Decimal(part["N"]) for part in item["s"]["L"]] == [number]
+    assert warned() == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        ((BIG, FINE, NEXT), (Decimal(BIG), float(FINE), Decimal(NEXT))),
+        (("1.2345678901234567890E-30",), (1.234567890123456789e-30,)),
+        (("1.2345678901234567890E+50", "7"), (1.234567890123456789e50, 7)),
+    ],
+)
+def test_fractions_that_no_decimal_holds_beside_the_others_are_doubles_and_named(
+    numbers, glue_context, warned, texts, values
+):
+    table = numbers(*({"n": {"N": text}, "t": {"N": BIG}} for text in texts))
+
+    rows = scanned(glue_context, table).map(lambda record: {**record, "n": str(record["n"])})
+
+    assert [row.n for row in rows.toDF().orderBy("id").collect()] == [*map(str, values)]
+    assert {row.t for row in rows.toDF().collect()} == {Decimal(BIG)}
+    assert ("DYNAMODB_ROUNDED", "n") in warned()
+
+
+def test_an_export_and_the_files_that_a_job_writes_keep_all_digits(numbers, glue_context, s3):
+    table = numbers({"n": {"N": BIG}}, {"n": {"N": FINE}}, {"n": {"N": LONGEST}})
+    export = {"dynamodb.export": "ddb", "dynamodb.tableArn": table}
+    export |= {"dynamodb.simplifyDDBJson": "true"}
+    read = glue_context.create_dynamic_frame.from_options
+
+    simple = read("dynamodb", export).toDF().orderBy("id")
+
+    assert [row.n for row in simple.collect()] == [BIG, FINE, LONGEST]
+    frame = scanned(glue_context, numbers({"n": {"N": BIG}}, {"n": {"N": NEXT}}, {"n": {"N": "3"}}))
+    for kind in ("json", "csv"):
+        glue_context.write_dynamic_frame_from_options(
+            frame=frame,
+            connection_type="s3",
+            connection_options={"path": f"{s3.uri}{kind}/"},
+            format=kind,
+        )
+        lines = glue_context.spark_session.read.text(f"{s3.uri}{kind}/").collect()
+        text = " ".join(row.value for row in lines)
+        assert BIG in text
+        assert NEXT in text
+
+
 def test_rows_become_items_that_replace_those_of_their_keys(client, glue_context):
     schema = "id string, n bigint, price decimal(10,2), at timestamp, by struct<name:string>"
     schema += ", none string"
@@ -123,6 +250,19 @@ def test_rows_become_items_that_replace_those_of_their_keys(client, glue_context
     assert client.get_item(TableName="songs", Key={"id": {"S": "many-29"}})["Item"]["n"] == {
         "N": "29"
     }
+
+
+@pytest.mark.parametrize("option", ["job-bookmark-enable", "job-bookmark-disable"])
+def test_a_job_with_bookmarks_is_told_that_dynamodb_has_none(
+    client, glue_context, start_job, warned, option
+):
+    start_job(option=option)
+    read = glue_context.create_dynamic_frame.from_options
+
+    read("dynamodb", {"dynamodb.input.tableName": "songs"}, transformation_ctx="in")
+
+    named = [("NO_BOOKMARK", "in (dynamodb)")]
+    assert warned() == (named if option == "job-bookmark-enable" else [])
 
 
 def test_what_is_wrong_about_a_table_is_said(client, glue_context):

@@ -43,6 +43,22 @@ def test_keys_of_a_table_of_the_catalog_are_additional_options(read, define, der
     assert read(transformation_ctx="t", additional_options=keys).collect() == [(9,)]
 
 
+def test_the_properties_of_a_table_for_several_connections_are_named(
+    read, define, derby, s3, warned
+):
+    table = s3.folder.name.replace("-", "_").upper()
+    derby(f"CREATE TABLE {table} (N INT)")
+    derby(f"INSERT INTO {table} VALUES 1, 5")  # noqa: S608
+    place = {"location": f"orders.APP.{table}", "connectionName": "orders-db"}
+    define(**place, classification="jdbc", hashfield="n", hashpartitions="5")
+
+    assert sorted(read().collect()) == [(1,), (5,)]
+    assert warned() == [("JDBC_ONE_CONNECTION", "hashfield 'n' and hashpartitions '5'")]
+    define(**place, classification="jdbc", hashfield="gone")
+    with pytest.raises(UsageError, match="'hashfield': 'gone'"):
+        read()
+
+
 @pytest.mark.parametrize(
     ("parameters", "arguments", "error", "text"),
     [
