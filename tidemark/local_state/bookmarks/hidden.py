@@ -33,6 +33,11 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".") or name.endswith(("._COPYING_", FOLDER_MARKER))
 
 
+def is_marker(name: str) -> bool:
+    """Return whether Spark, Hadoop, a table format or a desktop writes this name for itself."""
+    return bool(_MARKERS.fullmatch(name)) or name.endswith(FOLDER_MARKER)
+
+
 def hidden_data(path: str, relative: str) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the files with data of a hidden name: itself, or all in its folder.
 

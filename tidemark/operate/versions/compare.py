@@ -67,7 +67,9 @@ def compare_versions(
     new = copy_of_copy(old, scratch / f"home-{versions[1]}")
     base = copy_of_copy(old, scratch / "home") if finds_settings else None
     with jvms_of(old) as jvms:
-        it = Experiment(start, versions, scratch, jvms, files_of(old.lake), read_states(old))
+        it = Experiment(
+            start, versions, scratch, jvms, files_of(old.lake, with_hidden=True), read_states(old)
+        )
         for version in versions:
             jvms.want(1, spark_for(version))
         say(f"running on Glue {versions[0]} and {versions[1]}")
@@ -114,7 +116,7 @@ def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[s
 
 
 def _comparison(it: Experiment, trials: tuple[Trial, Trial]) -> Comparison:
-    after = [files_of(trial.home.lake) for trial in trials]
+    after = [files_of(trial.home.lake, with_hidden=True) for trial in trials]
     targets = changed_targets(it.files, *after)
     left = [
         read_states(one.home, Interval(one.began_ms, one.ended_ms), it.states) for one in trials

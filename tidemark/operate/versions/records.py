@@ -9,11 +9,14 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from tidemark.operate.versions.targets import HIDDEN
+
 PLAIN_JSON = (".json", ".jsonl")  # not compressed
 PLAIN_CSV = (".csv", ".tsv")
 # The name of a field, and how its value begins: a string, or a number or boolean.
 KIND = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:\s*(["\-\dtf])')
 TOGETHER = re.compile(rb"\}[ \t]*\{")  # two records in one line, or a string with that
+SEEN = "file"  # before the name of a hidden file
 SPACE = re.compile(r"[ \t\r\n]*")
 LINE_ENDS = re.compile(r"[\r\n]+")
 
@@ -43,13 +46,15 @@ def copied(
 ) -> dict[str, Any]:
     """Return a side with copies of its files, those with some suffixes changed; deleted at exit.
 
-    Files for which the change raises ValueError stay as they are.
+    Files for which the change raises ValueError stay as they are. Spark reads every copy, also of
+    a hidden file.
     """
     copies: dict[str, str] = {}
     below = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, below, ignore_errors=True)
     for file in side["files"]:
         copy = below / file.lstrip("/")
+        copy = copy.with_name(f"{SEEN}{copy.name}" if copy.name.startswith(HIDDEN) else copy.name)
         copy.parent.mkdir(parents=True, exist_ok=True)
         try:
             if not file.endswith(suffixes):

@@ -10,7 +10,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T  # noqa: N812 (every PySpark user's convention)
 
-from tidemark.operate.versions.records import have_shared_lines, in_lines
+from tidemark.operate.versions.records import copied, have_shared_lines, in_lines
+from tidemark.operate.versions.targets import HIDDEN
 
 LINE = "line"
 WINDOW_COLUMNS = {"window", "attempt"}  # folders of `write_window`: their names are random
@@ -28,6 +29,8 @@ def read(spark: SparkSession, kind: str, side: dict[str, Any]) -> Rows:
     """
     if not side["files"]:
         return None, T.StructType()
+    if any(Path(file).name.startswith(HIDDEN) for file in side["files"]):
+        side = copied(side, (), str)
     if kind == "json":
         return rows_of_json(spark, side)
     if kind in ("avro", "bytes"):

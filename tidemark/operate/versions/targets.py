@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tidemark.local_state.bookmarks.hidden import is_marker
+
 PARTITION = re.compile(r"[^/=]+=[^/]*")
-HIDDEN = ("_", ".")  # of Hadoop: markers, and what is not committed
+HIDDEN = ("_", ".")  # Spark reads no file whose name begins so
 SCRIPTS = "aws-glue-assets-local"
 COMPRESSED = (".gz", ".bz2", ".snappy", ".zst", ".lz4", ".deflate")
 FORMATS = {
@@ -32,15 +34,17 @@ class ComparedTarget:
     Attributes:
         folder: its path in the lake, such as ``mart/orders``.
         format: parquet, orc, json, lines or avro; bytes for any other.
+        is_hidden: whether the names of the files begin with `_` or a dot.
     """
 
     folder: str
     format: str
+    is_hidden: bool = False
 
     @property
     def uri(self) -> str:
-        """The URI of the folder."""
-        return f"s3://{self.folder}/"
+        """The URI of the folder, with a pattern of hidden files."""
+        return f"s3://{self.folder}/{'[_.]*' if self.is_hidden else ''}"
 
     def within(self, lake: Path, files: Files) -> dict[str, Any]:
         """Return its folder in a lake, its files, and whether these are all files in the folder."""
@@ -49,19 +53,18 @@ class ComparedTarget:
         return {
             "folder": str(lake / self.folder),
             "files": [str(lake / path) for path in own],
-            "all": len(own) == len(below),
+            "all": len(own) == len(below) and not self.is_hidden,
         }
 
 
-def files_of(lake: Path) -> dict[str, tuple[int, int]]:
-    """Return the files of a lake that readers see."""
+def files_of(lake: Path, *, with_hidden: bool = False) -> dict[str, tuple[int, int]]:
+    """Return the files of a lake that readers see, or all but what Spark's committers make."""
+    leaves_out = is_marker if with_hidden else lambda name: name.startswith(HIDDEN)
     found: dict[str, tuple[int, int]] = {}
     for root, folders, names in os.walk(lake):
-        folders[:] = [
-            name for name in folders if not name.startswith(HIDDEN) or PARTITION.fullmatch(name)
-        ]
+        folders[:] = [name for name in folders if not leaves_out(name) or PARTITION.fullmatch(name)]
         for name in names:
-            if not name.startswith(HIDDEN):
+            if not leaves_out(name):
                 file = Path(root, name)
                 status = file.stat()
                 found[file.relative_to(lake).as_posix()] = (status.st_size, status.st_mtime_ns)
@@ -80,15 +83,15 @@ def changed_targets(before: Files, *after: Files) -> list[ComparedTarget]:
         for path in (*changed, *(before.keys() - files.keys())):
             if not path.startswith(skipped):
                 found.add(target_of(path))
-    return sorted(found, key=lambda target: (target.folder, target.format))
+    return sorted(found, key=lambda target: (target.folder, target.is_hidden, target.format))
 
 
 def target_of(path: str) -> ComparedTarget:
     """Return the target that a file of a lake belongs to."""
-    parts = path.split("/")[:-1]
+    *parts, name = path.split("/")
     while len(parts) > 1 and PARTITION.fullmatch(parts[-1]):
         parts.pop()
-    return ComparedTarget("/".join(parts), _format(path))
+    return ComparedTarget("/".join(parts), _format(name), name.startswith(HIDDEN))
 
 
 def _checkpoints(files: Files) -> set[str]:
@@ -96,8 +99,7 @@ def _checkpoints(files: Files) -> set[str]:
     return {folder for folder in found if f"{folder}/metadata" in files}
 
 
-def _format(path: str) -> str:
-    name = path.rpartition("/")[2]
+def _format(name: str) -> str:
     while name.endswith(COMPRESSED):
         name = name.rpartition(".")[0]
     return FORMATS.get(f".{name.rpartition('.')[2]}", "bytes")

@@ -24,7 +24,7 @@ def compare(spark, tmp_path):
         for write, lake in zip(writers, lakes, strict=True):
             (lake / "b").mkdir(parents=True)
             write(lake / "b")
-        after = [files_of(lake) for lake in lakes]
+        after = [files_of(lake, with_hidden=True) for lake in lakes]
         targets = changed_targets({}, *after)
         times = [[at.timestamp(), at.timestamp() + 5] for at in (NOW, NOW)]
         pairs = [
@@ -83,6 +83,43 @@ def is_equal(answer):
 )
 def test_the_same_is_equal(of_sql, old, new, kind):
     assert is_equal(of_sql(old, new, kind))
+
+
+HIDDEN_FILES = {
+    "_manifest.json": (f'{{\n"rows": {number}, "at": "{NOW.isoformat()}"\n}}' for number in (1, 2)),
+    ".offsets.csv": ("a,1\n", "a,2\n"),
+    "day=1/_rows.txt": ("1\n", "2\n"),
+    "_kept/part.json": ('{"a": 1}\n', '{"a": 2}\n'),
+    "_state.bin": ("1", "2"),
+}
+
+
+def test_files_that_spark_hides_are_compared_but_for_those_of_its_committers(compare):
+    texts = {name: tuple(two) for name, two in HIDDEN_FILES.items()}
+
+    def writes(number, job):
+        def write(folder):
+            for name, two in texts.items():
+                for below, text in (("same", two[0]), ("other", two[number])):
+                    file = folder / below / name
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(text, encoding="utf-8")
+            (folder / f"_started_{job}").write_text(job)
+            (folder / "same" / "_SUCCESS").write_text(job)
+            (folder / "same" / f".part-{job}.json.crc").write_text(job)
+
+        return write
+
+    answers = compare(writes(0, "one"), writes(1, "two"))
+
+    of_places = {
+        (folder, kind, bool(is_equal(answer))) for (folder, kind), answer in answers.items()
+    }
+    assert of_places == {
+        (f"b/{below}{folder}", kind, below == "same")
+        for below in ("same", "other")
+        for folder, kind in (("", "json"), ("", "lines"), ("", "bytes"), ("/_kept", "json"))
+    }
 
 
 @pytest.mark.parametrize(
