@@ -34,8 +34,8 @@ from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.local_state.dynamodb import dynamodb_endpoint
-from tidemark.local_state.engine.kept_by import MARK
 from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import KEPT_BY
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.store.checkpoints import checkpoint_of_run
 from tidemark.local_state.store.database import Store
@@ -96,7 +96,7 @@ def told(assembly, tmp_path_factory, console, recorder, requests, own_jvms) -> S
             for service, operation, body in recorded
             if service != "DynamoDB" or "'ingest-flights'" in str(body)
         ]
-    (home.dynamodb / MARK).unlink()  # what was recorded is the engine of this home itself
+    (home.root / KEPT_BY).unlink()  # what was recorded is the engine of this home itself
     return story
 
 

@@ -11,7 +11,7 @@ from tidemark.cli.local_table import table
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.cli.terminal import Terminal
 from tidemark.cli.where import only_looks
-from tidemark.errors import UsageError
+from tidemark.errors import DamagedDatabaseError, UsageError
 
 LOOPBACK = "127.0.0.1"
 JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
@@ -45,8 +45,9 @@ def reset(yes: bool) -> None:
     """Delete all local data, bookmarks, watermarks, runs and logs."""
     from tidemark.local_state.engine.kept_by import kept_by
     from tidemark.local_state.home import Home
+    from tidemark.local_state.home_folder import folder_of_home
 
-    home = Home.from_environment()
+    home = Home.open(folder_of_home())
     if not yes:
         click.confirm(f"Delete everything in {home.root}?", abort=True)
     mark = kept_by(home)
@@ -215,9 +216,10 @@ def restore(file: Path, yes: bool) -> None:
     from tidemark.glue_service.backups import read_backup, would_be_replaced
     from tidemark.glue_service.backups import restore as restore_backup
     from tidemark.local_state.home import Home
+    from tidemark.local_state.home_folder import folder_of_home
 
     facts = read_backup(file)
-    home = Home.from_environment()
+    home = Home.open(folder_of_home())
     replaced = would_be_replaced(home, facts)
     if replaced and not yes:
         raise UsageError(
@@ -227,6 +229,38 @@ def restore(file: Path, yes: bool) -> None:
     restore_backup(home, file)
     what = "state and data are" if facts.has_lake else "the state is, and the data is not changed"
     click.echo(f"{home.root}: {what}: as of {facts.made_at}")
+
+
+@local.command("accept-loss")
+@click.argument("file", metavar="FILE")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def accept_loss(file: str, yes: bool) -> None:
+    """Continue although FILE of the state has lost what it had, as the error of a command says.
+
+    What it still has stays; a file that cannot be read is kept under another name. Jobs whose
+    bookmarks or watermarks are lost read everything again.
+    """
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.home_folder import folder_of_home
+    from tidemark.local_state.store.state_record import STATE, accept, refuse_loss
+    from tidemark.model.messages import known
+
+    name = {Path(name).name: name for name in STATE}.get(file, file)
+    known("file", name, STATE)
+    home = Home.open(folder_of_home())
+    try:
+        refuse_loss(home.root, name)
+    except DamagedDatabaseError as loss:
+        click.echo(str(loss), err=True)
+    else:
+        raise UsageError(
+            f"{home.root / name} has lost nothing; to start without it, move it away first"
+        )
+    if not yes:
+        click.confirm(f"Continue without what was in {name}?", abort=True)
+    with home.exclusive():
+        rest = accept(home.root, name)
+    click.echo(f"{home.root} continues without it" + (f"; the rest is {rest}" if rest else ""))
 
 
 def read_value(file: Path | None) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tidemark.errors import UsageError
+from tidemark.local_state.store.state_record import note, read_record, refuse_loss
 
 ONLY_ITS_OWNER = 0o600  # secrets are in it
 
@@ -53,7 +54,9 @@ class Journal:
         opener = os.open(self._path, os.O_RDWR | os.O_CREAT, ONLY_ITS_OWNER)
         with os.fdopen(opener, "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            turn = Turn(self._path, file, self._read)
+            refuse_loss(self._path.parent, self._path.name)
+            had = (read_record(self._path.parent) or {}).get(self._path.name, 0)
+            turn = Turn(self._path, file, self._read, had if isinstance(had, int) else 0)
             try:
                 yield turn
             finally:
@@ -63,9 +66,10 @@ class Journal:
 class Turn:
     """What may be done with the file while no other process is at it."""
 
-    def __init__(self, path: Path, file: BinaryIO, place: int) -> None:
+    def __init__(self, path: Path, file: BinaryIO, place: int, had: int = 0) -> None:
         self._path = path
         self._file = file
+        self._had = had  # bytes, all of complete lines
         self.place = place
 
     def is_shorter(self) -> bool:
@@ -76,15 +80,16 @@ class Turn:
         """Yield the additions since the last call; half a line, of a killed process, is ignored."""
         self._file.seek(self.place)
         for line in self._file:
-            if not line.endswith(b"\n"):
+            if not line.endswith(b"\n") and self.place >= self._had:
                 return
             try:
                 request = entry_of(line)
             except (ValueError, TypeError, KeyError) as error:
                 raise UsageError(
                     f"{self._path} has at byte {self.place} a line that is not a request "
-                    f"({error}); take the line out, or move the file away to start without its "
-                    "secrets, parameters and topics"
+                    f"({error}); restore a backup with `tidemark local restore FILE`, or start "
+                    "without its secrets, parameters and topics: move the file away, then "
+                    f"`tidemark local accept-loss {self._path.name}`"
                 ) from error
             self.place += len(line)
             yield request
@@ -98,3 +103,4 @@ class Turn:
         self._file.flush()
         os.fsync(self._file.fileno())
         self.place += len(line)
+        note(self._path.parent, self._path.name, self.place)

@@ -15,7 +15,7 @@ from tidemark.emulated.moto_server import Moto, require_moto
 from tidemark.errors import UsageError
 from tidemark.glue_service.protocol.models import EMULATED
 from tidemark.glue_service.protocol.replies import Reply
-from tidemark.local_state.home import SERVICES
+from tidemark.local_state.home_folder import SERVICES
 
 SENT = ("authorization", "content-type", "x-amz-target")  # all that moto reads
 FAILED = 300  # and higher

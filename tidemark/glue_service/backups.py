@@ -17,7 +17,8 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.local_state.engine.kept_by import kept_by
-from tidemark.local_state.home import DATABASES, OBJECTS_FILE, SERVICES, TABLES, Home
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import DATABASES, OBJECTS_FILE, SERVICES, TABLES
 from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.restored import FACTS_FILE, READY, UNPACKED, finish_restore

@@ -12,7 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from tidemark.errors import UsageError
-from tidemark.local_state.home import KEY_FILE, Home
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import KEY_FILE
+from tidemark.local_state.store.state_record import note
 
 # Of every home: emulators of DynamoDB keep other tables for every id.
 KEY_ID = "local"
@@ -53,7 +55,7 @@ def access_key(home: Home) -> AccessKey:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, ONLY_ITS_OWNER)
     except OSError as error:
         return _only_read(file, error)
-    with os.fdopen(descriptor, "r+", encoding="utf-8") as stream:
+    with os.fdopen(descriptor, "r+b") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)  # two commands may start at the same time
         os.fchmod(descriptor, ONLY_ITS_OWNER)
         if (found := _key_of(stream.read())) is not None:
@@ -61,8 +63,9 @@ def access_key(home: Home) -> AccessKey:
         made = _new_key()
         stream.seek(0)
         stream.truncate()
-        stream.write(json.dumps({MEMBER: made.secret}))
-        return made
+        stream.write(json.dumps({MEMBER: made.secret}).encode())
+    note(home.root, KEY_FILE, 0)
+    return made
 
 
 def key_of_environment() -> AccessKey:
@@ -73,7 +76,7 @@ def key_of_environment() -> AccessKey:
 
 def _only_read(file: Path, error: OSError) -> AccessKey:
     try:
-        found = _key_of(file.read_text(encoding="utf-8"))
+        found = _key_of(file.read_bytes())
     except FileNotFoundError:
         return _key_of_process(file)
     except OSError:
@@ -93,9 +96,9 @@ def _new_key() -> AccessKey:
     return AccessKey(secrets.token_hex(20))
 
 
-def _key_of(text: str) -> AccessKey | None:
+def _key_of(content: bytes) -> AccessKey | None:
     try:
-        found = json.loads(text)[MEMBER]
+        found = json.loads(content)[MEMBER]
     except (TypeError, ValueError, KeyError):  # new, or half of one, of a process that was killed
         return None
     return AccessKey(found) if isinstance(found, str) and found else None

@@ -18,8 +18,12 @@ from typing import TextIO
 
 from tidemark.errors import DiskFullError, EntityNotFoundError, UsageError
 from tidemark.local_state.home_folder import (
+    DATABASES,
+    KEY_FILE,
     MARKER,
     ONLY_ITS_OWNER,
+    STORE_FILE,
+    TABLES,
     check_writable,
     folder_of_home,
     not_writable,
@@ -29,6 +33,7 @@ from tidemark.local_state.home_folder import (
 from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 from tidemark.local_state.store.read_only import copy_to_look_at, empty_folder, is_read_only
 from tidemark.local_state.store.restored import finish_restore, has_unfinished_restore
+from tidemark.local_state.store.state_record import check_state
 
 RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
 S3_SCHEMES = ("s3", "s3a", "s3n")
@@ -47,18 +52,12 @@ NO_BUCKET = (
     "The specified bucket does not exist "
     "(Service: Amazon S3; Status Code: 404; Error Code: NoSuchBucket)"
 )
-TABLES_FILE = "tables.db"
-OBJECTS_FILE = "objects.sqlite"  # S3's facts about objects, other than their bytes
 UPLOADS = "uploads"  # folder of the home: what clients of S3 write, until it is an object
-TABLES = f"dynamodb/{TABLES_FILE}"  # of DynamoDB, those of watermarks among them
-DATABASES = ("glue.sqlite", TABLES, OBJECTS_FILE)
-SERVICES = "services.jsonl"  # requests that changed SSM, Secrets Manager, SNS and SQS
 ONLY_LOOKS: ContextVar[bool] = ContextVar("only_looks", default=False)  # the command of now
 REWIND_LOCK = "rewind-lock"
 JVMS_FOLDER = "jvms"  # of commands that run now
 JVM_POOL_FILE = "jvm-pool.json"  # with it commands find the pool of another
 PORT_FILE = "port.json"  # with it commands find the port that serves the home
-KEY_FILE = "access-key.json"  # clients of the port sign with it; shells have it
 GIT_IGNORES = ".gitignore"  # all of the home: it has secrets, and no repository is asked first
 # Maybe: a reset keeps them.
 IN_USE = (MARKER, GIT_IGNORES, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE, KEY_FILE)
@@ -100,8 +99,14 @@ class Home:
         """Open the home that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
 
         A command that `only_looks` gets a copy of one that it may not write, and an empty one for
-        one that does not exist.
+        one that does not exist. A home that has lost a file of its state is refused.
         """
+        home = cls._from_environment()
+        check_state(home.root, home.shown)
+        return home
+
+    @classmethod
+    def _from_environment(cls) -> "Home":
         root = folder_of_home()
         if ONLY_LOOKS.get() and not os.path.lexists(root):
             return replace(cls.open(empty_folder()), copy_of=root)  # nothing is there, nor will be
@@ -181,7 +186,7 @@ class Home:
     @property
     def dynamodb_tables(self) -> Path:
         """The SQLite file of the embedded DynamoDB engine."""
-        return self.dynamodb / TABLES_FILE
+        return self.root / TABLES
 
     @property
     def derby(self) -> Path:
@@ -191,7 +196,7 @@ class Home:
     @property
     def database(self) -> Path:
         """The SQLite file of job runs, workflow runs and bookmarks."""
-        return self.root / "glue.sqlite"
+        return self.root / STORE_FILE
 
     def local_path(self, uri: str) -> Path:
         """Return the folder or file of this machine for an ``s3://bucket/key`` URI."""

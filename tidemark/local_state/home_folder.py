@@ -14,6 +14,14 @@ from tidemark.local_state.machine.disk import existing
 PROJECT_FILE = "cdk.json"
 DEFAULT_HOME = ".tidemark"
 MARKER = "tidemark-home"
+STORE_FILE = "glue.sqlite"
+TABLES_FILE = "tables.db"
+TABLES = f"dynamodb/{TABLES_FILE}"  # of DynamoDB, those of watermarks among them
+KEPT_BY = "dynamodb/kept-by.json"  # which other DynamoDB has the watermarks
+OBJECTS_FILE = "objects.sqlite"  # S3's facts about objects, other than their bytes
+DATABASES = (STORE_FILE, TABLES, OBJECTS_FILE)
+SERVICES = "services.jsonl"  # requests that changed SSM, Secrets Manager, SNS and SQS
+KEY_FILE = "access-key.json"  # clients of the port sign with it; shells have it
 ONLY_ITS_OWNER = 0o700  # passwords of connections and data are in a home
 
 

@@ -17,8 +17,9 @@ from tests.tidemark.cli.test_cli import tidemark
 from tidemark.glue_service.commands import region
 from tidemark.local_state.bookmarks.versions import commit_bookmark
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
-from tidemark.local_state.engine.kept_by import MARK, KeptBy
+from tidemark.local_state.engine.kept_by import KeptBy
 from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import KEPT_BY
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
@@ -170,11 +171,11 @@ def test_a_home_that_is_mounted_to_be_read_is_looked_at_and_left_alone(
 @pytest.mark.nightly
 def test_messages_name_the_home_that_cannot_be_written_and_not_the_copy(app, home, tmp_path):
     looks = [["watermark", "show", "by-key", "--table", "none"]]
-    (home / "dynamodb" / MARK).write_text(
+    (home / KEPT_BY).write_text(
         json.dumps(vars(KeptBy("http://127.0.0.1:1", "x", 0))), encoding="utf-8"
     )
     kept_elsewhere = play(looks, app, tmp_path, *mounted(home))
-    (home / "dynamodb" / MARK).unlink()
+    (home / KEPT_BY).unlink()
 
     for code, _, stderr in (*kept_elsewhere, *play(looks, app, tmp_path, *mounted(home))):
         assert code == 2

@@ -12,7 +12,8 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_service.backups import back_up, restore
 from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.access_key import access_key
-from tidemark.local_state.home import KEY_FILE, Home
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import KEY_FILE
 from tidemark.local_state.rewinds.records import MARK, Asked, record_start
 from tidemark.local_state.store.database import Store
 

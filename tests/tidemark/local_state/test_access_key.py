@@ -22,7 +22,8 @@ from tidemark.glue_service.access.gate import VARIABLE, is_any_key
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.local_state import access_key as module
 from tidemark.local_state.access_key import AccessKey, access_key, key_of_environment
-from tidemark.local_state.home import KEY_FILE, Home
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import KEY_FILE
 
 ASK = "import boto3; print(boto3.client('sts').get_caller_identity()['Account'])"
 

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 
+from tidemark.local_state.store.state_record import note, refuse_loss
+from tidemark.local_state.store.store_errors import check_database
+
 TABLE = """
 CREATE TABLE IF NOT EXISTS object_file (
     bucket TEXT NOT NULL, key TEXT NOT NULL, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -82,6 +85,9 @@ class Records:
     def _connection(self) -> sqlite3.Connection:
         found: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
         if found is None:
+            home, name = self._database.parent, self._database.name
+            refuse_loss(home, name)
+            check_database(self._database)
             found = sqlite3.connect(self._database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             found.execute("PRAGMA journal_mode = WAL")
             found.execute("PRAGMA synchronous = NORMAL")
@@ -93,6 +99,7 @@ class Records:
                     found.execute(FROM_OLDER)
                     found.execute("DROP TABLE object")
                 found.execute("COMMIT")
+            note(home, name, 0)
             self._of_thread.connection = found
         return found
 

@@ -14,7 +14,8 @@ from tidemark.glue_service.s3.calls import Call, Lake
 from tidemark.glue_service.s3.records import Records
 from tidemark.glue_service.s3.seen import see
 from tidemark.glue_service.s3.xml import S3Error
-from tidemark.local_state.home import OBJECTS_FILE, Home
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import OBJECTS_FILE
 
 Operation = Callable[[Lake, Call], Reply]
 # By method and by the query parameter that names an operation.

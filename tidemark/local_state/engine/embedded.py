@@ -19,16 +19,17 @@ from tidemark.errors import DiskFullError, TidemarkError
 from tidemark.local_state.engine.closed_port import ClosedPort, ForeignConnectionError
 from tidemark.local_state.engine.executable import find_engine
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
-from tidemark.local_state.home import TABLES_FILE, Home
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import TABLES_FILE
 from tidemark.local_state.machine import child
 from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.machine.local_requests import LOOPBACK
 from tidemark.local_state.machine.processes import is_running
+from tidemark.local_state.store.state_record import LISTENS, dead_engines
 from tidemark.local_state.store.store_errors import check_database
 
 START_ATTEMPTS = 3
 START_TIMEOUT_S = 10.0
-READY = b"listening on"
 POLL_S = 0.005
 OPEN_PORT = (
     "warning: this machine does not let Tidemark close the port of the embedded DynamoDB engine: "
@@ -62,9 +63,10 @@ def embedded_engine(home: Home) -> Iterator[ClosedPort]:
         raise
     finally:
         engine.close()
+        for file in (pid_file, *dead_engines(home.root)):  # before it takes the -wal in
+            file.unlink(missing_ok=True)
         process.terminate()
         process.wait()
-        pid_file.unlink(missing_ok=True)
 
 
 def _ended_error(code: int, folder: Path) -> TidemarkError:
@@ -152,7 +154,7 @@ def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:
     """Wait for the engine's own word; a listener on the port might be somebody else's."""
     deadline = time.monotonic() + START_TIMEOUT_S
     while process.poll() is None and time.monotonic() < deadline:
-        if READY in log.read_bytes():
+        if LISTENS in log.read_bytes():
             return True
         time.sleep(POLL_S)
     return False

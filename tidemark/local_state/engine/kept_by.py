@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any
 from tidemark.errors import UsageError
 from tidemark.local_state.engine.features import HASH, RANGE, TABLE, check_features
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE, OtherEngine
-from tidemark.local_state.home import TABLES_FILE, Home
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import KEPT_BY, TABLES
+from tidemark.local_state.machine.own_files import write_own_file
+from tidemark.local_state.store.state_record import note
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-MARK = "kept-by.json"
+CONTINUE = f"continue by `tidemark local accept-loss {KEPT_BY}`"
 MESSAGE = "watermarks are kept by the DynamoDB at {url}, as long as that keeps them ({variable})\n"
 HAS_TABLES = (
     "warning: the DynamoDB at {url}, which this home uses for the first time, has tables already: "
@@ -49,16 +52,15 @@ class KeptBy:
 def kept_by(home: Home) -> KeptBy | None:
     """Return which other DynamoDB keeps the watermarks of a home; None if none does."""
     try:
-        found = json.loads((home.dynamodb / MARK).read_text(encoding="utf-8"))
+        found = json.loads((home.root / KEPT_BY).read_bytes())
         return KeptBy(str(found["url"]), str(found["home"]), int(found["starts"]))
     except FileNotFoundError:
         return None
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(
-            f"{home.shown / 'dynamodb' / MARK}, which says what keeps the watermarks of the home, "
-            f"is damaged ({error!r}); delete it: the next command creates it again, for the "
-            "DynamoDB "
-            f"that {ENDPOINT_VARIABLE} names then"
+            f"{home.shown / KEPT_BY}, which says what keeps the watermarks of the home, is damaged "
+            f"({error!r}); {CONTINUE}: the next command creates it again, for the DynamoDB that "
+            f"{ENDPOINT_VARIABLE} names then"
         ) from error
 
 
@@ -69,7 +71,8 @@ def check_kept_here(home: Home) -> None:
         raise UsageError(
             f"the watermarks of {home.shown} are in the DynamoDB at {mark.url}, and "
             f"{ENDPOINT_VARIABLE} is not set; set it to {mark.url}, or set TIDEMARK_HOME to "
-            f"another folder; to start without them, delete {home.shown / 'dynamodb' / MARK}"
+            f"another folder; to start without them, move {home.shown / KEPT_BY} away, and "
+            f"{CONTINUE}"
         )
 
 
@@ -82,8 +85,8 @@ def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
             raise UsageError(
                 f"{ENDPOINT_VARIABLE} is {engine.url}, and the watermarks of {home.shown} are in "
                 f"its embedded engine; unset {ENDPOINT_VARIABLE}, or set TIDEMARK_HOME to another "
-                "folder; to start without them, delete "
-                f"{home.shown / 'dynamodb' / TABLES_FILE}"
+                f"folder; to start without them, move {home.shown / TABLES} away, and continue by "
+                f"`tidemark local accept-loss {TABLES}`"
             )
         check_features(client, engine.url)
         mark = KeptBy(engine.url, uuid.uuid4().hex, 0)
@@ -92,7 +95,9 @@ def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
             sys.stderr.write(HAS_TABLES.format(url=engine.url, tables=", ".join(tables)))
     _count_up(home, mark, client, engine.url)
     if os.access(home.dynamodb, os.W_OK):
-        _write(home.dynamodb, replace(mark, url=engine.url, starts=mark.starts + 1))
+        written = replace(mark, url=engine.url, starts=mark.starts + 1)
+        write_own_file(home.root / KEPT_BY, vars(written))
+        note(home.root, KEPT_BY, 0)
     _say(MESSAGE.format(url=engine.url, variable=ENDPOINT_VARIABLE))
 
 
@@ -118,7 +123,7 @@ def _count_up(home: Home, mark: KeptBy, client: "DynamoDBClient", url: str) -> N
         raise UsageError(
             f"the DynamoDB at {url} lacks watermarks of {home.shown} that were kept at {mark.url}: "
             "it is another one, or lost them when it ended; start it with its data, then run "
-            f"again; to start without them, delete {home.shown / 'dynamodb' / MARK}: jobs "
+            f"again; to start without them, move {home.shown / KEPT_BY} away, and {CONTINUE}: jobs "
             "then read all again"
         ) from error
 
@@ -146,9 +151,3 @@ def _key(mark: KeptBy) -> dict[str, Any]:
 
 def _row(mark: KeptBy) -> dict[str, Any]:
     return {**_key(mark), "starts": {"N": str(mark.starts)}}
-
-
-def _write(folder: Path, mark: KeptBy) -> None:
-    unfinished = folder / f"{MARK}.{os.getpid()}"
-    unfinished.write_text(json.dumps(vars(mark)), encoding="utf-8")
-    unfinished.replace(folder / MARK)

@@ -9,13 +9,18 @@ from tidemark.errors import DiskFullError, TidemarkError, UsageError
 from tidemark.local_state.engine.closed_port import Answer, ClosedPort
 from tidemark.local_state.engine.embedded import embedded_engine, tidy
 from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import TABLES
+from tidemark.local_state.store.state_record import extent_of, note, refuse_loss
+
+CHANGES_OF_TABLES = ("CreateTable", "DeleteTable")
 
 
 class EngineOnDemand:
     """Sends requests to an engine, which it starts for the first one; called by any thread."""
 
-    def __init__(self, start: Callable[[], ClosedPort]) -> None:
+    def __init__(self, home: Home, start: Callable[[], ClosedPort]) -> None:
         """Start nothing yet."""
+        self._home = home
         self._start = start
         self._lock = threading.Lock()
         self._engine: ClosedPort | None = None
@@ -26,10 +31,17 @@ class EngineOnDemand:
         """Send a request to the engine and return its response.
 
         After a failed start the next request tries again if the user can have fixed that meanwhile:
-        the
-        engine was not installed, or the disk was full.
+        the engine was not installed, or the disk was full. The home records which tables it has.
         """
-        return self._started().request(method, path, headers, body)
+        engine = self._started()
+        _, _, operation = headers.get("x-amz-target", "").rpartition(".")
+        if operation not in CHANGES_OF_TABLES:
+            return engine.request(method, path, headers, body)
+        note(self._home.root, TABLES, [])  # a kill before the answer must not look like a loss
+        try:
+            return engine.request(method, path, headers, body)
+        finally:
+            note(self._home.root, TABLES, extent_of(self._home.root, TABLES) or [])
 
     def close(self) -> None:
         """Start no engine any more; a start in progress is waited for."""
@@ -61,7 +73,8 @@ def engine_on_demand(home: Home) -> Iterator[EngineOnDemand]:
     with ThreadPoolExecutor(1, "dynamodb-engine") as starter, ExitStack() as stack:
 
         def start() -> ClosedPort:
+            refuse_loss(home.root, TABLES, home.shown)
             return starter.submit(stack.enter_context, embedded_engine(home)).result()
 
-        with closing(EngineOnDemand(start)) as engine:
+        with closing(EngineOnDemand(home, start)) as engine:
             yield engine

@@ -10,9 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tidemark.local_state.home_folder import STORE_FILE
 from tidemark.local_state.store.schema import SCHEMA_VERSION as SCHEMA_VERSION
 from tidemark.local_state.store.schema import create_or_check
 from tidemark.local_state.store.sqlite_files import check_soundness
+from tidemark.local_state.store.state_record import count_change, note_change
 from tidemark.local_state.store.store_errors import error_of
 
 BUSY_TIMEOUT_S = 30
@@ -97,15 +99,21 @@ class Store:
         if self._connection.in_transaction:
             yield
             return
+        count = None
         with self._naming_errors():
             try:
+                before = self._connection.total_changes
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield
+                if self._connection.total_changes != before:
+                    count = count_change(self._connection)
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+        if count is not None and self._database.name == STORE_FILE:
+            note_change(self._database.parent, count)
 
     def query(self, statement: str, values: tuple[Any, ...] = ()) -> list[sqlite3.Row]:
         """Run one statement and return its rows; change something only in a `transaction`."""

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 from tidemark.local_state.store.sqlite_files import delete_database
+from tidemark.local_state.store.state_record import renew_record
 
 UNPACKED, READY = "restore-unfinished", "restore-ready"
 FACTS_FILE = "backup.json"
@@ -30,6 +31,7 @@ def finish_restore(root: Path) -> None:
             _delete(root / part)
             (root / part).parent.mkdir(parents=True, exist_ok=True)
             (staged / part).rename(root / part)
+    renew_record(root)
     discarded = root / UNPACKED
     staged.rename(discarded)  # no longer ready: what remains is to be deleted
     shutil.rmtree(discarded)

@@ -3,7 +3,9 @@
 import sqlite3
 from pathlib import Path
 
-from tidemark.errors import DamagedDatabaseError, UsageError
+from tidemark.errors import UsageError
+from tidemark.local_state.home_folder import STORE_FILE
+from tidemark.local_state.store.state_record import refuse_loss
 
 SCHEMA_VERSION = 12
 # Job runs and workflow runs.
@@ -145,21 +147,11 @@ def _create(connection: sqlite3.Connection, database: Path) -> None:
             f"{database} has schema version {version}, this Tidemark knows {SCHEMA_VERSION}; "
             "another one wrote it: use that one, or set TIDEMARK_HOME to another folder"
         )
-    _check_new(database)
+    if database.name == STORE_FILE:
+        refuse_loss(database.parent, STORE_FILE)
     for script in (JOB_RUNS, BOOKMARKS, WARNINGS, CATALOG, ENTITIES, FLOWS, CHECKPOINTS, REWINDS):
         for statement in script.split(";"):
             connection.execute(statement)
-
-
-def _check_new(database: Path) -> None:
-    """Refuse to start over where jobs ran: without their bookmarks they would read all again."""
-    runs = database.parent / "runs"
-    if any(runs.glob("jr_*")):
-        raise DamagedDatabaseError(
-            f"the state database {database} is gone or empty, and jobs ran here: without their "
-            "bookmarks they would read everything again; restore a backup with `tidemark local "
-            f"restore FILE`, or move the folder {runs} away to start without them"
-        )
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from tidemark.local_state.home import DATABASES, SERVICES
+from tidemark.local_state.home_folder import DATABASES, SERVICES
 from tidemark.local_state.store.sqlite_files import copy_database, delete_database
 
 STATE_FILES = (*DATABASES, SERVICES)

@@ -60,5 +60,6 @@ def describe_damage(database: Path, reason: str) -> str:
     return (
         f"the state database {database} is damaged ({reason}) and was not changed; restore a "
         "backup with `tidemark local restore FILE`; without one, `sqlite3 FILE .recover` reads "
-        "the rest of it; if you move the file away, jobs read everything again"
+        "the rest of it; to continue without it, so that jobs read everything again, move it away, "
+        f"then `tidemark local accept-loss {database.name}`"
     )

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.jvms.supply import second_jvm
-from tidemark.local_state.home import DATABASES, TABLES, Home
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import DATABASES, TABLES
 from tidemark.local_state.lost_executor import has_lost, lose_executor
 from tidemark.local_state.operations import (
     COPY,

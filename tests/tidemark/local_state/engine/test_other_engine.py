@@ -25,8 +25,8 @@ from tidemark.local_state.dynamodb import (
     dynamodb_endpoint,
     may_have_tables,
 )
-from tidemark.local_state.engine.kept_by import MARK
 from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import KEPT_BY
 from tidemark.local_state.watermark_tables import watermark_table
 
 VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
@@ -125,7 +125,7 @@ def test_a_home_whose_watermarks_another_dynamodb_has_refuses_the_embedded_engin
 
     with pytest.raises(UsageError, match=f"are in the DynamoDB at {other}, and {VARIABLE} is not"):
         items(home)
-    (home.dynamodb / MARK).unlink()  # as the message says
+    (home.root / KEPT_BY).unlink()  # as the message says
     with connected(home) as client:
         assert client.list_tables()["TableNames"] == []
 
@@ -138,7 +138,7 @@ def test_a_home_whose_watermarks_the_embedded_engine_has_refuses_another(home, m
         monkeypatch.setenv(VARIABLE, url)
         with pytest.raises(UsageError, match=r"are in its embedded engine; unset AWS_ENDPOINT"):
             items(home)
-        assert not (home.dynamodb / MARK).exists()
+        assert not (home.root / KEPT_BY).exists()
 
     monkeypatch.delenv(VARIABLE)
     assert items(home) == [ITEM]
@@ -164,7 +164,7 @@ def test_the_same_data_at_another_port_are_the_same_dynamodb(home, tmp_path, mon
             monkeypatch.setenv(VARIABLE, url)
             put_one(home)
 
-    assert json.loads((home.dynamodb / MARK).read_text("utf-8"))["url"] == url
+    assert json.loads((home.root / KEPT_BY).read_text("utf-8"))["url"] == url
 
 
 def test_a_dynamodb_that_has_lost_everything_is_refused(home, monkeypatch):
@@ -308,7 +308,7 @@ def test_a_dynamodb_that_lacks_a_feature_is_refused_by_its_name(
         ):
             items(home)
 
-    assert not (home.dynamodb / MARK).exists()
+    assert not (home.root / KEPT_BY).exists()
 
 
 @pytest.mark.nightly
@@ -362,11 +362,11 @@ def test_a_backup_with_watermarks_is_not_restored_where_another_dynamodb_keeps_t
 @pytest.mark.parametrize("text", ["[]", '{"url": "a", "home": "b", "starts": "x"}'])
 def test_a_mark_that_is_damaged_is_named(home, text):
     put_one(home)
-    (home.dynamodb / MARK).write_text(text, encoding="utf-8")
+    (home.root / KEPT_BY).write_text(text, encoding="utf-8")
 
-    with pytest.raises(UsageError, match=r"kept-by.json, which says .* is damaged .*delete it"):
+    with pytest.raises(UsageError, match=r"kept-by.json, which says .* is damaged .*accept-loss"):
         items(home)
-    (home.dynamodb / MARK).unlink()
+    (home.root / KEPT_BY).unlink()
     assert items(home) == [ITEM]
 
 
