@@ -7,6 +7,7 @@ import pytest
 from tidemark.emulated.journal import Journal, JournalEntry
 from tidemark.emulated.services import is_kept, operation_of, without_wait
 from tidemark.errors import UsageError
+from tidemark.local_state.home_folder import SERVICES
 
 ONE = JournalEntry("ssm", "/", {"x-amz-target": "AmazonSSM.PutParameter"}, b"\x00{}", 1)
 TWO = JournalEntry("sns", "/", {}, b"Action=CreateTopic&Name=%C3%A9", 2)
@@ -24,7 +25,7 @@ def unread(journal):
 
 
 def test_what_another_process_adds_is_read_once(tmp_path):
-    mine, other = (Journal(tmp_path / "journal") for _ in range(2))
+    mine, other = (Journal(tmp_path / SERVICES) for _ in range(2))
 
     added(mine, ONE)
     added(other)
@@ -32,11 +33,11 @@ def test_what_another_process_adds_is_read_once(tmp_path):
     added(mine, TWO)
 
     assert (first, unread(other), unread(other)) == ([ONE], [TWO], [])
-    assert (tmp_path / "journal").stat().st_mode & 0o077 == 0
+    assert (tmp_path / SERVICES).stat().st_mode & 0o077 == 0
 
 
 def test_half_a_line_of_a_killed_process_is_replaced(tmp_path):
-    path = tmp_path / "journal"
+    path = tmp_path / SERVICES
     added(Journal(path), ONE)
     with path.open("ab") as file:
         file.write(TWO.line()[:-9])
@@ -49,7 +50,7 @@ def test_half_a_line_of_a_killed_process_is_replaced(tmp_path):
 
 @pytest.mark.parametrize("line", [b"\n", b"{}\n", b"[]\n", b"\xff\n", b'{"body": "*"}\n'])
 def test_a_damaged_line_is_named(tmp_path, line):
-    path = tmp_path / "journal"
+    path = tmp_path / SERVICES
     path.write_bytes(ONE.line() + line)
 
     with pytest.raises(UsageError, match=f"at byte {len(ONE.line())}"):
