@@ -40,6 +40,7 @@ ALLOWED = {
     "tidemark/model/assembly/glue_shapes.py": "botocore",
     "tidemark/model/assembly/shape_limits.py": "botocore",
     "tidemark/checks": "tidemark/errors.py tidemark/model",
+    "tidemark/checks/script/sql.py": "sqlglot",
     "tidemark/constructs": "aws_cdk constructs jsii tidemark/checks/graph "
     # What a script does decides a warning of its job.
     "tidemark/checks/script tidemark/errors.py "

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidemark.checks.lint.ignores import ignores_of
-from tidemark.checks.script.appends import appends_in
+from tidemark.checks.script.appends import possible_appends_in
 
 RULE = "retry-appends"
 
@@ -17,7 +17,7 @@ def accepted_lines(text: str) -> dict[int, str]:
     except (SyntaxError, tokenize.TokenError):
         return {}
     found: dict[int, str] = {}
-    for call in appends_in(text):
+    for call in possible_appends_in(text):
         lines = range(call.place.line, call.place.end_line + 1)
         for comment in comments:
             if comment.line in lines:

@@ -69,7 +69,7 @@ REMEDIES = {
 class Finding:
     """One finding: an error loses data or fails the run, a warning alone does neither.
 
-    A note is about this machine, not about AWS.
+    A note fails nothing: it is about this machine, or about what only a run can judge.
     """
 
     rule: str
@@ -102,5 +102,5 @@ def warning(rule: str, place: Place, text: str) -> Finding:
 
 
 def note(rule: str, place: Place, text: str) -> Finding:
-    """Return a finding about this machine: on AWS there is nothing wrong."""
+    """Return a finding that fails nothing."""
     return Finding(rule, "note", place, text)

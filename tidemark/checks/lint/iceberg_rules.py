@@ -13,7 +13,7 @@ from tidemark.checks.script.iceberg import CLASSES, SETTING, IcebergScript, iceb
 from tidemark.checks.script.literals import literal
 from tidemark.checks.script.place import Place, place_of
 from tidemark.checks.script.script_names import identifier, names_of
-from tidemark.model.assembly.iceberg import DATALAKE_FORMATS, FORMAT, table_formats
+from tidemark.model.assembly.iceberg import FORMAT, table_formats
 
 EXTENSIONS = "spark.sql.extensions"
 
@@ -37,12 +37,6 @@ class IcebergJob:
         return {name.strip(): value for name, _, value in (one.partition("=") for one in pairs)}
 
     @property
-    def names_iceberg(self) -> bool:
-        """Whether its data or its arguments are about Iceberg."""
-        given = (self.arguments.get(name, "") for name in ("--conf", DATALAKE_FORMATS))
-        return bool(self.tables) or any(FORMAT in one for one in given)
-
-    @property
     def has_format(self) -> bool:
         """Whether Glue adds the jar of Iceberg."""
         return FORMAT in table_formats(self.arguments)
@@ -50,14 +44,12 @@ class IcebergJob:
 
 def iceberg_findings(text: str, job: IcebergJob, *, has_bookmarks: bool) -> Iterator[Finding]:
     """Yield what fails, or has no effect, in a job that uses Iceberg."""
-    if not (job.names_iceberg or FORMAT in text.lower()):
-        return  # most jobs: to follow their values would take the longest part of a lint
     script = iceberg_in(text, job.arguments)
     has_settings = script.has_classes or any(CLASSES in value for value in job.settings.values())
     if has_settings and not job.has_format and "--extra-jars" not in job.arguments:
         text = "the job sets up Iceberg and has no --datalake-formats iceberg: its jar is missing"
         yield error("iceberg-no-format", Place(1, 1), text)
-    elif job.has_format:
+    else:
         yield from _catalogs(script, job)
     for read in script.reads if has_bookmarks else ():
         if read.has_ctx and (not read.table or read.table in job.tables):

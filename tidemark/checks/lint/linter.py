@@ -9,7 +9,7 @@ from pathlib import Path
 from tidemark.checks.lint.app import AppJob, read_jobs
 from tidemark.checks.lint.argument_rules import Start, argument_findings, own_argument_findings
 from tidemark.checks.lint.bookmark_rules import bookmark_findings
-from tidemark.checks.lint.findings import Finding, warning
+from tidemark.checks.lint.findings import Finding, note, warning
 from tidemark.checks.lint.iceberg_rules import (
     IcebergJob,
     extension_findings,
@@ -19,7 +19,7 @@ from tidemark.checks.lint.iceberg_rules import (
 from tidemark.checks.lint.ignores import ignores_of, without_ignored
 from tidemark.checks.lint.local_rules import local_findings
 from tidemark.checks.lint.script import read_script
-from tidemark.checks.script.appends import appends_in
+from tidemark.checks.script.appends import possible_appends_in
 from tidemark.checks.script.place import Place
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import DISABLE, ENABLE, bookmark_option
@@ -186,6 +186,10 @@ def retry_findings(script: str, stated: str | None, max_retries: int) -> Iterato
     if max_retries < 1:
         return
     why = "after a failed upgrade" if stated == AUTO else f"(MaxRetries is {max_retries})"
-    for one in appends_in(script):
-        text = f"{one.name} adds rows: a retry {why} can add its rows twice"
-        yield warning("retry-appends", one.place, text)
+    for append in possible_appends_in(script):
+        if append.is_certain:
+            text = f"{append.name} adds rows: a retry {why} can add its rows twice"
+            yield warning("retry-appends", append.place, text)
+        else:
+            text = f"only a run knows whether {append.name} adds rows, which a retry {why} repeats"
+            yield note("retry-appends", append.place, text)

@@ -1,8 +1,8 @@
 """Which calls of a script add rows to what is there, so that a retry may add them twice.
 
 Windows and keys make a write safe: `write_window`, `merge_window` and `upsert_jdbc` are no calls of
-Spark or Glue, and so are not found. What is not certain, such as a mode that an argument sets, is
-not found either.
+Spark or Glue, and so are not found. What only a run knows, such as a mode that an argument sets or
+a query of a file, is not certain.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-managing-auto-upgrade.html
 ("for targets written in append mode, the failed run and the retry can both add records"),
@@ -12,15 +12,16 @@ https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensio
 """
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
-from tidemark.checks.script.calls import argument, given, parts_of
-from tidemark.checks.script.literals import Scope, literal
-from tidemark.checks.script.operators import chain_of
+from tidemark.checks.script.calls import argument
+from tidemark.checks.script.chains import Chains, Link
 from tidemark.checks.script.place import Place, place_of
 from tidemark.checks.script.script_names import identifier, names_of
+from tidemark.checks.script.sql import HOLE, UNKNOWN, may_insert, read_query
+from tidemark.checks.script.values import ScriptValues
 
 # Where the mode stands among the arguments of what ends a DataFrameWriter.
 MODE_AT = {
@@ -40,7 +41,6 @@ ADDING_TYPES = {"s3", "parquet", "orc", "jdbc"}
 ADDING_TYPES |= {"mysql", "postgresql", "oracle", "sqlserver", "redshift"}
 ADDING_ACTIONS = {"preactions", "postactions"}  # SQL around the write, which may make it safe
 PURGES = {"purge_s3_path", "purge_table"}
-SQL_INSERT = re.compile(r"(\s|--.*\n)*INSERT\s+INTO\b", re.IGNORECASE)
 # Methods of Glue, and where the type of the connection stands; None without a type.
 SINKS: dict[str, int | None] = {
     "write_dynamic_frame.from_options": 1,
@@ -57,98 +57,136 @@ SINKS: dict[str, int | None] = {
     "write_from_jdbc_conf": None,
     "getSink": 0,
 }
+METHODS = {"append", "insertInto", "sql", *MODE_AT, *(name.rpartition(".")[2] for name in SINKS)}
 
 
 @dataclass(frozen=True)
 class Append:
-    """One call that adds rows, and its name as messages show it."""
+    """One call that adds rows, and its name as messages show it; or one that may add them."""
 
     place: Place
     name: str
+    is_certain: bool = True
 
 
 def appends_in(text: str) -> tuple[Append, ...]:
-    """Return the calls of a script that add rows to what is there, by line.
+    """Return the calls of a script that certainly add rows to what is there, by line.
 
     Example:
         `appends_in("df.write.mode('append').parquet(path)")` finds `write.parquet` on line 1.
     """
+    return tuple(append for append in possible_appends_in(text) if append.is_certain)
+
+
+def possible_appends_in(text: str) -> tuple[Append, ...]:
+    """Return the calls of a script that add rows, and those that only a run can judge, by line."""
     try:
         tree = ast.parse(text)
+        appends = set(_Reader(tree).appends())
     except (SyntaxError, ValueError, RecursionError):
         return ()
-    scope = names_of(tree).constants
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    purges = any(identifier(call.func) in PURGES for call in calls)
-    found = (
-        Append(place_of(call), name)
-        for call in calls
-        if (name := _by_spark(call, scope) or ("" if purges else _by_glue(call, scope)))
-    )
-    return tuple(sorted(found, key=lambda one: (one.place.line, one.name)))
+    certain = {(append.place, append.name) for append in appends if append.is_certain}
+    kept = (one for one in appends if one.is_certain or (one.place, one.name) not in certain)
+    return tuple(sorted(kept, key=lambda append: (append.place.line, append.name)))
 
 
-def _by_spark(call: ast.Call, scope: Scope) -> str:
-    """Return the name of a call that adds by Spark, ``""`` of any other."""
-    chain, method = chain_of(call), identifier(call.func) or ""
-    if method == "append" and "writeTo()" in chain:
-        return "writeTo.append"
-    if method == "sql" and len(chain) > 1:
-        return "INSERT INTO" if SQL_INSERT.match(_start_of_query(call, scope)) else ""
-    if "write" not in chain:
-        return ""
-    parts = list(parts_of(call))
-    if any(given(one, "source", 0, scope) in BY_KEY for one in parts if _is(one, "format")):
-        return ""
-    if method == "insertInto":
-        return "" if _overwrites(call, parts, scope) else "write.insertInto"
-    if method in MODE_AT and _mode(call, method, parts, scope) == "append":
-        return f"write.{method}"
-    return ""
+class _Reader:
+    """Judges the calls of one script by their chains and the values of their arguments."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._names = names_of(tree)
+        self._chains = Chains(tree, self._names)
+        self._script = ScriptValues(tree, UNKNOWN)
+        self._at = dict(self._script.calls)
+        self._purges = any(identifier(call.func) in PURGES for call in self._at)
+
+    def appends(self) -> Iterator[Append]:
+        """Yield the calls that add rows, or may add them."""
+        for call in self._at:
+            is_alias = isinstance(call.func, ast.Name) and bool(self._chains.values_of(call.func))
+            if not is_alias and identifier(call.func) not in METHODS:
+                continue
+            for first, *rest in self._chains.of(call):
+                if first.call is None:
+                    continue
+                name, adds = self._by_spark(first.name, first.call, rest)
+                if not name and not self._purges:
+                    name, adds = self._by_glue(first.name, first.call, rest)
+                if name and (True in adds or None in adds):
+                    yield Append(place_of(call), name, is_certain=True in adds)
+
+    def _by_spark(
+        self, method: str, call: ast.Call, rest: list[Link]
+    ) -> tuple[str, list[bool | None]]:
+        """Return the name of a call of Spark, and for each of its values whether it adds rows."""
+        names = {link.name for link in rest}
+        if method == "append" and "writeTo" in names:
+            return "writeTo.append", [True]
+        if method == "sql" and rest and not self._is_foreign(rest[-1].name):
+            return "INSERT INTO", [_query_adds(text) for text in self._strings(call, "sqlQuery", 0)]
+        is_writer = any(link.name == "write" and link.call is None for link in rest)
+        formats = self._of(rest, "format", "source") + self._strings(call, "format", -1)
+        if not is_writer or BY_KEY & set(formats):
+            return "", []
+        if method == "insertInto":
+            return "write.insertInto", self._inserts(call, rest)
+        if method in MODE_AT:
+            modes = self._strings(call, "mode", MODE_AT[method])
+            modes = modes or self._of(rest, "mode", "saveMode")
+            return f"write.{method}", [_is(mode, {"append"}) for mode in modes]
+        return "", []
+
+    def _inserts(self, call: ast.Call, rest: list[Link]) -> list[bool | None]:
+        """Return whether insertInto adds: it does unless it is told otherwise."""
+        told = self._strings(call, "overwrite", 1)
+        if told:
+            return [_is(text, {"False"}) for text in told]
+        return [_is(mode, {"append"}) for mode in self._of(rest, "mode", "saveMode")] or [True]
+
+    def _by_glue(
+        self, method: str, call: ast.Call, rest: list[Link]
+    ) -> tuple[str, list[bool | None]]:
+        """Return the name of a sink of Glue, and for each of its types whether it adds rows."""
+        names = (method, f"{rest[0].name}.{method}" if rest else "")
+        name = next((name for name in names if name in SINKS), "")
+        if not name or ADDING_ACTIONS & set(_words(call)):
+            return "", []
+        if BY_KEY & set(self._strings(call, "format", -1)):
+            return "", []
+        at = SINKS[name]
+        kinds = ["s3"] if at is None else self._strings(call, "connection_type", at)
+        return name, [_is(kind, ADDING_TYPES) for kind in kinds]
+
+    def _of(self, rest: list[Link], method: str, parameter: str) -> list[str]:
+        """Return the values that the last call of a method in a chain may be given."""
+        calls = [link.call for link in rest if link.name == method and link.call]
+        return self._strings(calls[0], parameter, 0) if calls else []
+
+    def _strings(self, call: ast.Call, name: str, position: int) -> list[str]:
+        """Return the values that an argument may have, with marks for what only a run knows."""
+        node = argument(call, name, position)
+        at = self._at[call]
+        if node is not None:
+            nodes = [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node]
+            ways = product(nodes, self._script.bindings(at))
+            return [str(self._script.read(part, at, bound)) for part, bound in ways]
+        is_open = any(isinstance(value, ast.Starred) for value in call.args)
+        return ["\0\0"] if is_open or any(word.arg is None for word in call.keywords) else []
+
+    def _is_foreign(self, root: str) -> bool:
+        return root in self._names.imports and not self._names.is_from_aws(root)
 
 
-def _start_of_query(call: ast.Call, scope: Scope) -> str:
-    """Return a query as it is written out; of an f-string what stands before its first value."""
-    query = argument(call, "sqlQuery", 0)
-    if isinstance(query, ast.JoinedStr) and query.values:
-        query = query.values[0]
-    found = literal(query, scope) if query is not None else None
-    return found if isinstance(found, str) else ""
+def _query_adds(text: str) -> bool | None:
+    query = read_query(text)
+    return bool(query.adds) if query else (None if may_insert(text) else False)
 
 
-def _overwrites(call: ast.Call, parts: list[ast.Call], scope: Scope) -> bool:
-    """Return whether insertInto replaces, or may: it adds unless it is told otherwise."""
-    told = argument(call, "overwrite", 1)
-    if told is not None:
-        return not (isinstance(told, ast.Constant) and told.value is False)
-    modes = [given(one, "saveMode", 0, scope) for one in parts if _is(one, "mode")]
-    return bool(modes) and modes[0] != "append"
-
-
-def _mode(call: ast.Call, method: str, parts: list[ast.Call], scope: Scope) -> str | None:
-    """Return the mode that a DataFrameWriter has at its end, None if it is not known."""
-    last = argument(call, "mode", MODE_AT[method])
-    if last is not None:
-        found = literal(last, scope)
-    else:
-        found = next((given(one, "saveMode", 0, scope) for one in parts if _is(one, "mode")), None)
-    return found.lower() if isinstance(found, str) else None
-
-
-def _by_glue(call: ast.Call, scope: Scope) -> str:
-    """Return the name of a sink of Glue that adds, ``""`` of any other call."""
-    chain = chain_of(call)
-    names = [identifier(call.func) or "", ".".join(reversed(chain[:2])).replace("()", "")]
-    name = next((one for one in names if one in SINKS), "")
-    if not name:
-        return ""
-    if ADDING_ACTIONS & set(_words(call)):
-        return ""
-    if given(call, "format", -1, scope) in BY_KEY:
-        return ""
-    at = SINKS[name]
-    kind = "s3" if at is None else given(call, "connection_type", at, scope)
-    return name if isinstance(kind, str) and kind.lower() in ADDING_TYPES else ""
+def _is(text: str, wanted: set[str]) -> bool | None:
+    """Return whether a string is one of some; None if only a run knows it."""
+    if HOLE.search(text):
+        return None
+    return text in wanted or text.lower() in wanted
 
 
 def _words(call: ast.Call) -> Iterator[str]:
@@ -158,7 +196,3 @@ def _words(call: ast.Call) -> Iterator[str]:
             yield node.value
         elif isinstance(node, ast.keyword) and node.arg:
             yield node.arg
-
-
-def _is(call: ast.Call, method: str) -> bool:
-    return identifier(call.func) == method

@@ -1,11 +1,18 @@
 """The value of an expression that is written out: the one evaluator of scripts."""
 
 import ast
-from collections.abc import Callable, Iterable
+import posixpath
+import re
+import string
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 Value: TypeAlias = Any
 """A string, or a list or dict of values; None if it is not certain."""
+
+STRIPS = {"lstrip", "rstrip", "strip"}
+STRING_METHODS = {"format", "join", "lower", "replace", "title", "upper", *STRIPS}
 
 Read: TypeAlias = Callable[[ast.expr], Value]
 
@@ -27,7 +34,64 @@ def written(node: ast.expr, read: Read) -> Value:
         case ast.Call(func=ast.Name(id="list"), args=[items], keywords=[]):
             found = read(items)
             return found if isinstance(found, list) else None
-    return _dict(node, read)
+    found = _dict(node, read)
+    return _string(node, read) if found is None else found
+
+
+def _string(node: ast.expr, read: Read) -> str | None:
+    """Return the string that `"%s" % a`, `"{}".format(a)`, `", ".join(…)` and the like give."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Mod(), right=right):
+            parts = right.elts if isinstance(right, ast.Tuple) else [right]
+            return _percent(read(left), [read(part) for part in parts])
+        case ast.Call(func=ast.Name(id="str" | "dedent") | ast.Attribute(attr="dedent"), args=[of]):
+            text = read(of)
+            return textwrap.dedent(str(text)) if isinstance(text, str | int) else None
+        case ast.Call(
+            func=ast.Attribute(value=ast.Attribute(attr="path"), attr="join"), args=parts
+        ):
+            names = [read(part) for part in parts]
+            return posixpath.join(*names) if _are_strings(names) else None
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in STRING_METHODS:
+            text = read(owner)
+            return _called(node, method, text, read) if isinstance(text, str) else None
+    return None
+
+
+def _called(call: ast.Call, method: str, text: str, read: Read) -> str | None:
+    values = [read(value) for value in call.args]
+    if method == "format":
+        return _formatted(
+            text, values, {word.arg or "": read(word.value) for word in call.keywords}
+        )
+    if method == "join":
+        return text.join(values[0]) if len(values) == 1 and _are_strings(values[0]) else None
+    is_certain = method in STRIPS or not set("<{") & set(text)
+    return str(getattr(text, method)(*values)) if is_certain and _are_strings(values) else None
+
+
+def _are_strings(values: Value) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _formatted(template: str, values: Sequence[Value], words: dict[str, Value]) -> str | None:
+    """Return a filled template of plain fields: a width or an attribute is not computed."""
+    try:
+        fields = [field[1:] for field in string.Formatter().parse(template) if field[1] is not None]
+        is_plain = all(re.fullmatch(r"\w*", str(n)) and not s and not c for n, s, c in fields)
+        is_known = None not in [*values, *words.values()]
+        return template.format(*map(str, values), **words) if is_plain and is_known else None
+    except (ValueError, LookupError):
+        return None
+
+
+def _percent(template: Value, values: Sequence[Value]) -> str | None:
+    if not isinstance(template, str) or None in values:
+        return None
+    parts = re.split(r"%[sd]", template)
+    is_plain = len(parts) == len(values) + 1 and not any("%" in part for part in parts)
+    pairs = zip(parts, [*map(str, values), ""], strict=False)
+    return "".join(part for pair in pairs for part in pair) if is_plain else None
 
 
 def _items(nodes: Iterable[ast.expr], read: Read) -> list[Value] | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tidemark.checks.script.place import Place, place_of
 from tidemark.checks.script.script_names import identifier
+from tidemark.checks.script.sql import HOLE, UNKNOWN, creates_unplaced, tables_named_in
 from tidemark.checks.script.values import ScriptValues, given_to, with_arguments
 from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES
 
@@ -26,14 +27,7 @@ NAMING = {
     "newest_snapshot": ("table", 1),
     "read_snapshots": ("table", 1),
 }
-PART = r"(?:[\w-]+|`[^`]+`|<[^<>]*>|\{[^{}]*\})"
-NAME = re.compile(rf"`?([A-Za-z_]\w*)`?\.{PART}\.({PART})")
-IN_SQL = re.compile(
-    rf"\b(?:FROM|JOIN|INTO|TABLE|OVERWRITE|UPDATE|USING|EXISTS|CALL)\s+{NAME.pattern}",
-    re.IGNORECASE,
-)
-CREATE = re.compile(r"\bCREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b", re.IGNORECASE)
-LOCATION = re.compile(r"\bLOCATION\b", re.IGNORECASE)
+NAME = re.compile(r"`?([A-Za-z_]\w*)`?\.([^.]+)\.([^.]+)")
 # Packages whose modules set no catalog; those of others may.
 FOREIGN = {"awsglue", "boto3", "botocore", "delta", "numpy", "pandas", "pyarrow", "pyspark", "py4j"}
 FOREIGN |= {"requests", "watermarks", *sys.stdlib_module_names}
@@ -85,7 +79,7 @@ def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
     """Return what a script does with Iceberg, by its text and the arguments of its job."""
     try:
         tree = ast.parse(text)
-        script = ScriptValues(tree)
+        script = ScriptValues(tree, UNKNOWN)
         uses = dict.fromkeys(
             use for found in _names_and_queries(script, arguments) for use in _uses(*found)
         )
@@ -139,23 +133,28 @@ def _names_and_queries(
             continue
         names = [*(f"_{n}" for n in range(position)), parameter]
         node = given_to(names, call).get(parameter)
-        if node is None:
+        if node is None or (method == "load" and not _is_of_iceberg(call)):
             continue
         for bound in script.bindings(place):
             yield call, with_arguments(str(script.read(node, place, bound)), arguments), is_query
 
 
+def _is_of_iceberg(load: ast.Call) -> bool:
+    """Return whether the format of a read is written out as that of Iceberg."""
+    return any(
+        isinstance(node, ast.Constant) and str(node.value).lower() == FORMAT
+        for node in ast.walk(load)
+    )
+
+
 def _uses(call: ast.Call, text: str, is_query: bool) -> Iterator[Use]:
-    if is_query:
-        found = list(IN_SQL.finditer(text))
-    else:
-        whole = NAME.fullmatch(text)
-        found = [whole] if whole else []
-    is_unplaced = is_query and bool(CREATE.search(text)) and not LOCATION.search(text)
-    for match in found:
-        catalog, last = match[1], match[2].strip("`").lower()
-        if catalog != SESSION_CATALOG and last not in METADATA_TABLES:
-            yield Use(place_of(call), catalog, is_unplaced)
+    whole = NAME.fullmatch(text)
+    named = tables_named_in(text) if is_query else [whole.groups()] if whole else []
+    for catalog, *names in named:
+        is_metadata = len(names) == 2 and names[1].strip("`").lower() in METADATA_TABLES
+        if len(names) < 2 or is_metadata or catalog == SESSION_CATALOG or HOLE.search(catalog):
+            continue
+        yield Use(place_of(call), catalog, is_query and creates_unplaced(text))
 
 
 def _reads(script: ScriptValues, arguments: Mapping[str, str]) -> Iterator[Read]:

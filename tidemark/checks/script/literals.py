@@ -11,14 +11,14 @@ Scope = Mapping[str, Value]
 
 
 def literal(node: ast.expr, scope: Scope) -> Value:
-    """Return the constant value of an expression, None if not known or not a string or list."""
+    """Return the constant value of an expression, None if it is not known."""
     match node:
         case ast.Name(id=name):
             return scope.get(name)
         case ast.Attribute(attr=name):
             return scope.get(f".{name}")
         case ast.Constant(value=constant) if not isinstance(constant, str):
-            return None
+            return constant if isinstance(constant, int) else None
     return written(node, lambda part: literal(part, scope))
 
 

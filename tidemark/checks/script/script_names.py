@@ -166,13 +166,13 @@ def _targets(
 
 def _elements(value: ast.expr, number: int, names: Names) -> Iterator[ast.expr]:
     """Yield the values of a part of a tuple that is written out or returned."""
-    for one in (value, *_returned(value, names)):
+    for one in (value, *returned(value, names)):
         if isinstance(one, ast.Tuple) and number < len(one.elts):
             yield one.elts[number]
 
 
-def _returned(value: ast.expr, names: Names) -> Iterator[ast.expr]:
-    """Yield the return values of the called function, if it is one of the script."""
+def returned(value: ast.expr, names: Names) -> Iterator[ast.expr]:
+    """Yield the return values of the called function, if it is a function of the script."""
     for function in called_functions(value, names) if isinstance(value, ast.Call) else ():
         for node in ast.walk(function):
             if isinstance(node, ast.Return) and node.value is not None:
@@ -183,7 +183,7 @@ def _holds(value: ast.expr, names: Names, is_made: IsMade, known: set[str]) -> b
     return (
         is_made(value)
         or identifier(value) in known
-        or any(is_made(one) or identifier(one) in known for one in _returned(value, names))
+        or any(is_made(one) or identifier(one) in known for one in returned(value, names))
     )
 
 

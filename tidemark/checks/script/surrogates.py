@@ -4,18 +4,12 @@ What is not certain, such as a name that an argument gives, is not found.
 """
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tidemark.checks.script.script_names import identifier
+from tidemark.checks.script.sql import NUMBERING, numbered_columns, query_of
 
-NUMBERING = {"row_number", "monotonically_increasing_id", "uuid", "uuid4"}
-IN_SQL = re.compile(
-    r"\b(?:row_number|monotonically_increasing_id|uuid)\s*\(\s*\)"
-    r"(?:\s*over\s*\((?:[^()]|\([^()]*\))*\))?\s+as\s+`?(\w+)",
-    re.IGNORECASE,
-)
 RELATIONALIZE_KEYS = ("id", "index")  # of the tables that it makes of arrays
 
 
@@ -30,9 +24,15 @@ def surrogates_in(text: str) -> tuple[tuple[str, ...], ...]:
     except (SyntaxError, ValueError, RecursionError):
         return ()
     nodes = list(ast.walk(tree))
-    names = {name for node in nodes for name, value in _named(node) if _has(value, NUMBERING)}
-    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    names |= {name for text in texts if isinstance(text, str) for name in IN_SQL.findall(text)}
+    names = {
+        name for node in nodes for name, value in _named(node) if _has(value, NUMBERING | {"uuid4"})
+    }
+    names |= {
+        name
+        for node in nodes
+        if isinstance(node, ast.expr)
+        for name in numbered_columns(query_of(node))
+    }
     found = [(name,) for name in sorted(names)]
     more = [RELATIONALIZE_KEYS] if _has(tree, {"relationalize", "Relationalize"}) else []
     return (*found, *more)

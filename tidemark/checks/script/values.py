@@ -3,7 +3,7 @@
 Names are followed where their value is certain: constants, names and attributes that are
 assigned once, loops over lists that are written out, and the arguments of the script's calls of its
 own functions. An argument of a run stands as ``{--name}``, a value that only a run knows as ``<its
-expression>``, with its known parts filled in.
+expression>``, or in other marks, with its known parts filled in.
 """
 
 import ast
@@ -36,7 +36,8 @@ class Enclosing:
 class ScriptValues:
     """The calls of a script, and the values of its names."""
 
-    def __init__(self, module: ast.Module) -> None:
+    def __init__(self, module: ast.Module, marks: tuple[str, str] = ("<", ">")) -> None:
+        self._marks = marks  # around an expression that only a run can evaluate
         changed = changed_names(module)
         self.calls = list(_calls(module))
         self._constants = bound_once(module.body, changed)
@@ -108,7 +109,7 @@ class ScriptValues:
         if known is not None:
             return known
         filled = _Filled(lambda part: self._known(part, place, bound, depth + 1))
-        return f"<{ast.unparse(filled.visit(deepcopy(node)))}>"
+        return ast.unparse(filled.visit(deepcopy(node))).join(self._marks)
 
     def _known(self, node: ast.expr, place: Enclosing, bound: Bound, depth: int) -> Any:
         """Return a value, None if it is not certain."""

@@ -77,8 +77,27 @@ def test_what_may_be_no_catalog_is_not_judged(script):
     assert rules(script, FORMATS) == []
 
 
-def test_a_job_without_iceberg_is_not_judged():
-    assert rules(USES[0], {}) == []
+@pytest.mark.parametrize("script", USES[:-1])
+def test_a_job_that_declares_no_iceberg_at_all_has_no_catalog_either(script):
+    assert [rule for rule, *_ in rules(script, {})] == ["iceberg-no-catalog"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "df = spark.table('sales.orders')",
+        "df.write.saveAsTable('sales.orders')",
+        "df = spark.read.load('orders.day.json')",
+        "df = spark.read.format('csv').load('a.b.c')",
+        "spark.sql('SELECT o.price.net.amount FROM sales.orders o WHERE o.a.b.c = 1')",
+        "spark.sql('SELECT x FROM orders LATERAL VIEW explode(a.b.c) AS x')",
+        "import duckdb\nduckdb.sql('SELECT * FROM a.b.c')",
+        "spark.read.format('jdbc').option('query', 'SELECT * FROM a.b.c').load()",
+        "connection.execute('SELECT * FROM glue_catalog.sales.orders')",
+    ],
+)
+def test_a_job_without_iceberg_and_without_a_catalog_is_right(script):
+    assert rules(script, {}) == []
 
 
 @pytest.mark.parametrize(

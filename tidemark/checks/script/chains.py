@@ -1,0 +1,130 @@
+"""Chains of calls with the values of variables put in: `w.save(p)` where `w = df.write`."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeAlias
+
+from tidemark.checks.script.bindings import attributes, bindings
+from tidemark.checks.script.script_names import (
+    FUNCTION,
+    Function,
+    Names,
+    bound_arguments,
+    called_functions,
+    identifier,
+    returned,
+)
+
+DEEPEST = 6  # variables through which a chain is followed
+WRITERS = {"write", "writeTo", "write_dynamic_frame"}  # what comes before them writes nothing
+# What a statement of its own changes in a DataFrameWriter that a variable holds.
+SETTERS = {"bucketBy", "format", "mode", "option", "options", "partitionBy", "sortBy"}
+MAX_CHAINS = 30  # of one call, where its variables have several values
+
+
+@dataclass(frozen=True)
+class Link:
+    """One name of a chain, its call if it is called, and what it is a member of."""
+
+    name: str
+    call: ast.Call | None = None
+    owner: ast.expr | None = None
+
+
+Chain: TypeAlias = tuple[Link, ...]
+"""The links of a chain, the last first: save(), mode(), write, df."""
+
+
+class Chains:
+    """The chains of one script. A variable has every value that its scope ever gives it."""
+
+    def __init__(self, tree: ast.Module, names: Names) -> None:
+        self._names = names
+        self._function_of = {
+            node: function
+            for function in ast.walk(tree)
+            if isinstance(function, FUNCTION)
+            for node in ast.walk(function)
+        }
+        self._attributes = attributes(tree)
+        self._values: dict[tuple[Function | None, str], list[ast.expr]] = {}
+        self._changes: dict[tuple[Function | None, str], list[Link]] = {}
+        for scope in (None, *set(self._function_of.values())):
+            body = tree.body if scope is None else scope.body
+            for name, value in bindings(body):
+                self._values.setdefault((scope, name), []).extend([value] if value else [])
+        for node in ast.walk(tree):
+            self._note(node)
+
+    def _note(self, node: ast.AST) -> None:
+        """Note what parameters are given, and calls that change what a variable holds."""
+        match node:
+            case ast.Call():
+                for function in called_functions(node, self._names):
+                    for name, value in bound_arguments(function, node, self._names).items():
+                        self._values.setdefault((function, name), []).append(value)
+            case ast.Expr(value=ast.Call(func=ast.Attribute()) as call):
+                *links, root = written_chain(call)
+                if SETTERS.issuperset(link.name for link in links):
+                    key = (self._function_of.get(node), root.name)
+                    self._changes.setdefault(key, []).extend(links)
+
+    def values_of(self, name: ast.Name) -> list[ast.expr]:
+        """Return the expressions that a variable may hold where it is used."""
+        return self._values.get(self._key(name), [])
+
+    def of(self, node: ast.expr) -> list[Chain]:
+        """Return the chains that an expression may stand for, as far as its writer."""
+        return list(islice(self._chains(node, None, 0), MAX_CHAINS))
+
+    def _chains(self, node: ast.expr, call: ast.Call | None, depth: int) -> Iterator[Chain]:
+        """Yield the chains of an expression that `call` calls."""
+        links: list[Link] = []
+        while not (values := self._values_at(node, links, depth)):
+            match node:
+                case ast.Call(func=ast.Attribute() | ast.Name()):
+                    call, node = node, node.func
+                case ast.Attribute(value=owner, attr=name):
+                    links.append(Link(name, call, owner))
+                    node, call = owner, None
+                case _:
+                    yield (*links, Link(identifier(node) or "", call))
+                    return
+        changes = self._changes.get(self._key(node), []) if isinstance(node, ast.Name) else []
+        for value in values:
+            for rest in self._chains(value, call, depth + 1):
+                yield (*links, *changes, *rest)
+
+    def _values_at(self, node: ast.expr, links: list[Link], depth: int) -> list[ast.expr]:
+        """Return what an expression may be in other words; nothing where a chain is complete."""
+        if depth >= DEEPEST or any(link.name in WRITERS for link in links):
+            return []
+        match node:
+            case ast.Name():
+                return self.values_of(node)
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
+                return [value for value in self._attributes.get(name, []) if value]
+            case ast.Call():
+                return list(returned(node, self._names))
+            case ast.IfExp(body=body, orelse=orelse):
+                return [body, orelse]
+        return [node.value] if isinstance(node, ast.NamedExpr) else []
+
+    def _key(self, name: ast.Name) -> tuple[Function | None, str]:
+        own = (self._function_of.get(name), name.id)
+        return own if own in self._values else (None, name.id)
+
+
+def written_chain(node: ast.expr) -> Chain:
+    """Return the links of a chain as it is written."""
+    links: list[Link] = []
+    call: ast.Call | None = None
+    while isinstance(node, ast.Call | ast.Attribute):
+        if isinstance(node, ast.Call):
+            call, node = node, node.func
+        else:
+            links.append(Link(node.attr, call, node.value))
+            node, call = node.value, None
+    return (*links, Link(identifier(node) or "", call))
