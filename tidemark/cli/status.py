@@ -48,6 +48,8 @@ def status(where: Where, output: str) -> None:
         if fresh:
             console.print()
             console.print(freshness_listing(fresh, at_ms), soft_wrap=True)
+        if unknown := next((it.unknown for it in statuses if it.unknown and it.has_bookmark), None):
+            console.print(f"note: {unknown}", highlight=False, soft_wrap=True)
         for line in target.starts():
             console.print(line, highlight=False, soft_wrap=True)
         print_killed(console, [it.last_run for it in statuses if it.last_run])

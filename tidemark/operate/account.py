@@ -14,7 +14,7 @@ from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.local_state.catalog.iceberg import DEFAULT, parsed_metadata
-from tidemark.model.assembly.arguments import WATERMARK_TABLE
+from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import SHELL
 from tidemark.model.assembly.iceberg import METADATA
@@ -22,7 +22,7 @@ from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.model.checkpoints.from_watermarks import checkpoints_of_job
 from tidemark.operate.app_names import JOB, Names
-from tidemark.operate.clients import Glue, or_none, translated
+from tidemark.operate.clients import Glue, NotAnsweredError, or_none, translated
 from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
 from tidemark.operate.rewind.deployed import StageRewinds
@@ -175,6 +175,14 @@ class Account(Target):
         newest_first = sorted(own, key=lambda run: run.started_at_ms, reverse=True)
         return bookmark_track(job, self.bookmark_entry(job), newest_first)
 
+    def _known_track(self, job: str, runs: Sequence[Run]) -> Track | None:
+        try:
+            return self._bookmark_track(job, runs)
+        except NotAnsweredError:
+            if arguments_of(self.definition(job)).get(BOOKMARK_OPTION) == ENABLE:
+                raise  # a plan without it would say that nothing is read again
+            return None
+
     def no_bookmark_reason(self, job: str) -> TidemarkError:
         """Return the error of a job that has committed none."""
         return EntityNotFoundError(f"job {job} has no bookmark in {self.where}: it committed none")
@@ -211,7 +219,7 @@ class Account(Target):
 
     def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
         """Return the bookmarks of the stage, and the triggers that start a job of it."""
-        tracks = [self._bookmark_track(job, runs) for job in jobs]
+        tracks = [self._known_track(job, runs) for job in jobs]
         starts = [
             Start(one.name, one.starts, one.after, one.workflow)
             for one in triggers_of(self.glue)

@@ -6,10 +6,12 @@ with its access key. Neither stands in for the other.
 
 import ipaddress
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from http import HTTPStatus
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -26,6 +28,15 @@ NO_CREDENTIALS = (
 )
 AWS_PREFIX = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 NOT_FOUND = ("EntityNotFoundException", "ResourceNotFoundException")
+# How emulators of AWS say that they lack an operation: by code, by status, or in words.
+LACKING_CODES = ("InvalidAction", "UnknownOperationException", "NotImplemented", "501")
+LACKING_WORDS = re.compile(
+    r"(?i)not (yet )?(been )?(implemented|emulated|supported)|unknown .*action"
+)
+
+
+class NotAnsweredError(TidemarkError):
+    """The account, an emulator, lacks an operation of AWS: what it would tell is not known."""
 
 
 def _no_client(service: str) -> NoReturn:
@@ -185,9 +196,21 @@ def or_none(operation: Callable[..., dict[str, Any]], **request: Any) -> dict[st
     try:
         return operation(**request)
     except ClientError as error:
+        if _is_lacking(error.response):
+            raise NotAnsweredError(str(error)) from error
         if error.response["Error"]["Code"] not in NOT_FOUND:
             raise
         return None
+
+
+def _is_lacking(answer: Mapping[str, Any]) -> bool:
+    told = answer["Error"]
+    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    return (
+        status == HTTPStatus.NOT_IMPLEMENTED
+        or told.get("Code") in LACKING_CODES
+        or bool(LACKING_WORDS.search(told.get("Message", "")))
+    )
 
 
 def all_of(operation: Callable[..., Mapping[str, Any]], member: str, **request: Any) -> list[Any]:

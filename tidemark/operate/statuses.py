@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
+from tidemark.operate.clients import NotAnsweredError
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import BookmarkHead, Target, arguments_of
 
@@ -18,6 +19,7 @@ class Status:
         last_run: the run that was started last.
         has_bookmark: whether bookmarks are enabled for it.
         bookmark: None if it has none.
+        unknown: why its bookmark is not known; empty if it is.
         watermark_table: its table of watermarks; None if it keeps none.
     """
 
@@ -26,6 +28,7 @@ class Status:
     last_run: Run | None = None
     has_bookmark: bool = False
     bookmark: BookmarkHead | None = None
+    unknown: str = ""
     watermark_table: str | None = None
 
 
@@ -39,12 +42,21 @@ def statuses_of(target: Target, jobs: Sequence[str], runs: Sequence[Run]) -> lis
             statuses.append(Status(name, is_there=False))
             continue
         arguments = arguments_of(definition)
+        bookmark, unknown = _bookmark_of(target, name)
         status = Status(
             job=name,
             last_run=last.get(name),
             has_bookmark=arguments.get(BOOKMARK_OPTION) == ENABLE,
-            bookmark=target.bookmark(name),
+            bookmark=bookmark,
+            unknown=unknown,
             watermark_table=arguments.get(WATERMARK_TABLE),
         )
         statuses.append(status)
     return statuses
+
+
+def _bookmark_of(target: Target, job: str) -> tuple[BookmarkHead | None, str]:
+    try:
+        return target.bookmark(job), ""
+    except NotAnsweredError as error:
+        return None, str(error)

@@ -12,6 +12,7 @@ from tests.tidemark.cli.deployed_stages import WAITS, assert_one_clear_line_afte
 from tests.tidemark.cli.processes import read_until, started
 from tests.waiting import BOUND_S, wait_until
 from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.glue_service.http import services
 from tidemark.local_state.bookmarks.versions import commit_bookmark
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client
 from tidemark.local_state.watermark_tables import watermark_table
@@ -134,3 +135,28 @@ def test_ctrl_c_of_a_run_stops_it_and_of_logs_does_not(stage, tmp_path):
     assert "is being stopped" in stopped.decode()
     assert stage.port.states("report") == []
     assert stage.ask("stop").output.rstrip().endswith("nothing to stop")
+
+
+def test_an_account_without_bookmarks_tells_all_else_and_moves_nothing_blindly(stage, monkeypatch):
+    stage.deploy({"load": "", "report": ""})
+    enable = {"DefaultArguments": {"--job-bookmark-option": "job-bookmark-enable"}}
+    stage.edit(
+        lambda it: it["Properties"].update(enable if it["Properties"].get("Name") == "load" else {})
+    )
+    stage.port.engine.ask(lambda glue: deploy_on_port(glue, stage.app))
+    stage.have_run("load", "report")
+    rest = tuple(name for name in services.OPERATIONS["glue"] if name != "GetJobBookmark")
+    monkeypatch.setitem(services.OPERATIONS, "glue", rest)  # as emulators lack it
+    why = "does not answer GetJobBookmark"
+
+    status, explained = stage.ask("status"), stage.ask("explain", "load")
+    shown, rewound = stage.ask("bookmark", "show", "load"), stage.ask("rewind", "load", "--dry-run")
+
+    assert status.exit_code == explained.exit_code == 0, status.output + explained.output
+    assert status.output.count(why) == 1
+    rows = {line.split()[0]: line for line in status.output.splitlines() if line}
+    assert "not known" in rows["load"]
+    assert rows["report"].split()[-2:] == ["off", "-"]
+    assert why in explained.output
+    assert_one_clear_line_after(shown, 1, "bookmark of job load is not known", why)
+    assert_one_clear_line_after(rewound, 1, "bookmark of job load is not known", why)

@@ -38,6 +38,7 @@ class DeployedInput:
         watermark: its watermarks as a string; empty without.
         objects: by declared source of S3 with a bookmark, each with its place.
         snapshots: what is read of tables of Iceberg, from snapshot to snapshot.
+        unknown: why its bookmark is not known; empty if it is, or not enabled.
     """
 
     job: str
@@ -45,6 +46,7 @@ class DeployedInput:
     watermark: str
     objects: Mapping[str, Sequence[tuple[FileVersion, Place]]]
     snapshots: Sequence[SnapshotRead] = ()
+    unknown: str = ""
 
 
 def deployed_input(target: Target, name: str, uri: str | None) -> DeployedInput:
@@ -58,8 +60,9 @@ def deployed_input(target: Target, name: str, uri: str | None) -> DeployedInput:
             "alone says what the next run reads"
         )
     snapshots = snapshot_reads(target, job) if watermark and not uri else []
-    if not status.has_bookmark:
-        return DeployedInput(job, None, watermark, {}, snapshots)
+    if not status.has_bookmark or status.unknown:
+        unknown = status.unknown if status.has_bookmark else ""
+        return DeployedInput(job, None, watermark, {}, snapshots, unknown)
     states = states_of(target.bookmark_entry(job) or {})
     if snapshots and not states:  # its bookmark is enabled for its windows
         return DeployedInput(job, None, watermark, {}, snapshots)
@@ -120,7 +123,7 @@ def input_json(found: DeployedInput) -> dict[str, Any]:
         "watermark": found.watermark or None,
         "sources": sources,
         "snapshots": snapshots_json(found.snapshots),
-        "untold": UNTOLD,
+        "untold": found.unknown or UNTOLD,
     }
 
 
@@ -130,6 +133,8 @@ def input_lines(found: DeployedInput) -> Iterator[RenderableType]:
         yield contexts_table(found.states)
     elif found.states is not None:
         yield Sentence(f"{found.job} has no bookmark, or it was reset")
+    elif found.unknown:
+        yield Sentence(found.unknown)
     if found.watermark:
         yield Sentence(f"watermark of {found.job}: {found.watermark}")
     yield from snapshot_lines(found.job, found.snapshots)

@@ -44,6 +44,8 @@ def read_watermarks(target: Target, statuses: Sequence[Status]) -> dict[str, str
 def render_bookmark(status: Status) -> str:
     """Return a bookmark's version and the moment up to which it has read, or why it is missing."""
     head = status.bookmark
+    if status.unknown and status.has_bookmark:
+        return "not known"
     if head is None:
         return "not set" if status.has_bookmark else "off"
     if head.until_ms is None:
@@ -108,6 +110,7 @@ def status_json(
         "bookmark": {
             "is_enabled": status.has_bookmark,
             "version": status.bookmark.version if status.bookmark else None,
+            **({"unknown": status.unknown} if status.unknown else {}),
         },
         "watermark": watermarks.get(status.job),
         "freshness": [freshness_json(it, now_ms) for it in fresh if status.job in it.writers],

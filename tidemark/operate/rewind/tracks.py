@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from tidemark.operate.clients import Glue, or_none
+from tidemark.operate.clients import Glue, NotAnsweredError, or_none
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.facts import BOOKMARK, Move, Track, watermark_string
 from watermarks import WatermarkAdmin
@@ -12,7 +12,13 @@ from watermarks import WatermarkAdmin
 def entry_of(glue: Glue, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
     """Return the JobBookmarkEntry of a job, None if it has no bookmark."""
     request = {"JobName": job, **({"RunId": run_id} if run_id else {})}
-    answer = or_none(glue.glue.get_job_bookmark, **request)
+    try:
+        answer = or_none(glue.glue.get_job_bookmark, **request)
+    except NotAnsweredError as error:
+        raise NotAnsweredError(
+            f"the bookmark of job {job} is not known: {glue.where} does not answer GetJobBookmark, "
+            f"as AWS does ({error})"
+        ) from error
     return answer and answer["JobBookmarkEntry"]
 
 
