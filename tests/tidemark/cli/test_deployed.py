@@ -150,7 +150,10 @@ def test_an_account_without_bookmarks_tells_all_else_and_moves_nothing_blindly(s
     why = "does not answer GetJobBookmark"
 
     status, explained = stage.ask("status"), stage.ask("explain", "load")
-    shown, rewound = stage.ask("bookmark", "show", "load"), stage.ask("rewind", "load", "--dry-run")
+    shown, rewound = (
+        stage.ask("bookmark", "show", "load"),
+        stage.ask("rewind", "load", "--to", "beginning", "--dry-run"),
+    )
 
     assert status.exit_code == explained.exit_code == 0, status.output + explained.output
     assert status.output.count(why) == 1
