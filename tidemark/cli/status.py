@@ -23,7 +23,7 @@ def status(where: Where, output: str) -> None:
     from tidemark.cli.views.freshness import freshness_listing
     from tidemark.cli.views.status import read_watermarks, status_json, status_table
     from tidemark.local_state.store.stored_warnings import without_those
-    from tidemark.operate.statuses import statuses_of
+    from tidemark.operate.statuses import jobs_with_input_left_out, statuses_of
     from tidemark.report.freshness import FRESHNESS_RUNS
     from tidemark.report.gather import freshness_at, jobs_of, read_recorded, with_submitted
 
@@ -33,8 +33,8 @@ def status(where: Where, output: str) -> None:
         found = read_recorded(target, jobs, FRESHNESS_RUNS)
         statuses = statuses_of(target, [job.name for job in jobs], found.runs)
         watermarks = read_watermarks(target, statuses)
-        fresh = freshness_at(jobs, found, at_ms)
         warnings = target.warnings()
+        fresh = freshness_at(jobs, found, at_ms, jobs_with_input_left_out(warnings or ()))
         if output == "json":
             shown = [
                 status_json(it, watermarks, fresh, at_ms, warnings, has_rows=target.has_rows)

@@ -307,6 +307,30 @@ class RunWarning(Enum):
     )
 
 
+LEAVES_OUT = frozenset(
+    (
+        *(RunWarning.LEFT_OUT_BEFORE, RunWarning.OLD_FILES, RunWarning.FUTURE_FILES),
+        *(RunWarning.MARK_AHEAD, RunWarning.HIDDEN_FILES, RunWarning.BAND_FULL),
+        *(RunWarning.JDBC_NULLS, RunWarning.JDBC_BELOW, RunWarning.JDBC_AHEAD),
+        *(RunWarning.JDBC_LATE, RunWarning.TABLE_CHANGED, RunWarning.LOST_LINES),
+        *(RunWarning.SEVERAL_VALUES, RunWarning.TEXT_BETWEEN_ROWS, RunWarning.ERROR_RECORDS),
+        *(RunWarning.FILTER_LEFT_OUT, RunWarning.PARTITION_KEYS),
+    )
+)
+"""The warnings of what has arrived and is in no row, so that a target lacks it."""
+
+
+def leaves_out(text: str) -> bool:
+    """Return whether the message of a warning says that input is in no row.
+
+    Example:
+        >>> leaves_out(RunWarning.OLD_FILES.value.format("s3://landing/late.json"))
+        True
+    """
+    ends = (warning.value.split("{}", 1) for warning in LEAVES_OUT)
+    return any(text.startswith(begin) and text.endswith(end) for begin, end in ends)
+
+
 def note(warning: RunWarning, about: str) -> None:
     """Remember a warning of this job process; outside of a job run nothing is noted."""
     folder = os.environ.get(RUN_FOLDER_VARIABLE)

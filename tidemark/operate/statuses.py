@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tidemark.local_state.run_warnings import leaves_out
+from tidemark.local_state.store.stored_warnings import RunWarning
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
 from tidemark.operate.clients import NotAnsweredError
 from tidemark.operate.job_runs import Run
@@ -60,3 +62,8 @@ def _bookmark_of(target: Target, job: str) -> tuple[BookmarkHead | None, str]:
         return target.bookmark(job), ""
     except NotAnsweredError as error:
         return None, str(error)
+
+
+def jobs_with_input_left_out(warnings: Sequence[RunWarning]) -> frozenset[str]:
+    """Return the jobs that one of these warnings says have left input out of all rows."""
+    return frozenset(warning.job_name for warning in warnings if leaves_out(warning.text))

@@ -147,7 +147,7 @@ def content_of(report: Report) -> Content:
     anchors = {card.name: card.anchor for card in shown}
     rows = tuple(_row(job, by_job.get(job.name, []), anchors) for job in jobs)
     commits = commits_of(runs, report.checkpoints, report.cleared)
-    fresh = freshness_of(jobs, commits, last, report.made_at_ms, report.cleared)
+    fresh = freshness_of(jobs, commits, last, report.made_at_ms, report.cleared, report.left_out)
     return Content(
         jobs=jobs,
         last=last,

@@ -1,7 +1,7 @@
 """How old the data of a published dataset is, and which job holds it back; pure."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tidemark.operate.rewind.cleared import Cleared
@@ -10,6 +10,7 @@ from tidemark.report.jobs import PipelineJob
 from tidemark.report.words import age
 
 LATE_MS = 24 * 3_600_000
+LACKING = "it has left input out: its warnings say what, and what to do"
 FRESHNESS_RUNS = 200  # of each job that are read: one that failed longer has no age
 
 
@@ -22,7 +23,7 @@ class Freshness:
         table: `database.table`, empty without.
         writers: the jobs that write it.
         as_of_ms: everything that had arrived before, anywhere upstream, is in it; None if not even
-            one run of each job that it needs has committed.
+            one run of each job that it needs has committed, or one has left input out.
         changed_at_ms: when a run last committed rows to it; None if none has.
         next_job: the job whose next run would bring newer data first.
         reason: why that job holds the dataset back, for people; empty if it does not.
@@ -58,11 +59,14 @@ def freshness_of(
     last: Mapping[str, PipelineRun],
     now_ms: int,
     cleared: Sequence[Cleared] = (),
+    left_out: Collection[str] = (),
 ) -> list[Freshness]:
     """Return how fresh each published dataset is.
 
     A dataset is as fresh as the oldest thing in it: a job's commit has everything that its inputs
-    held when the run was started, and an input that no job writes held everything.
+    held when the run was started, and an input that no job writes held everything. The jobs of
+    ``left_out`` have an open warning of input that is in no row: no moment is known up to which
+    what they lead to is complete.
     """
     view = _View(jobs, commits)
     found = []
@@ -77,6 +81,16 @@ def freshness_of(
         tables = [table for job in jobs if (table := job.tables.get(uri))]
         as_of_ms = view.as_of(uri, now_ms) or None
         name, has_new_input = view.next_job(uri, now_ms)
+        reason = _reason(
+            last.get(name),
+            commits.get(name, ()),
+            now_ms,
+            has_new_input=has_new_input or as_of_ms is None,
+            cleared_at_ms=max((it.until_ms for it in cleared if it.job == name), default=0),
+        )
+        for job in view.way_to(uri):
+            if job in left_out:
+                as_of_ms, name, reason = None, job, LACKING
         found.append(
             Freshness(
                 dataset=uri,
@@ -85,13 +99,7 @@ def freshness_of(
                 as_of_ms=as_of_ms,
                 changed_at_ms=max(changes, default=None),
                 next_job=name,
-                reason=_reason(
-                    last.get(name),
-                    commits.get(name, ()),
-                    now_ms,
-                    has_new_input=has_new_input or as_of_ms is None,
-                    cleared_at_ms=max((it.until_ms for it in cleared if it.job == name), default=0),
-                ),
+                reason=reason,
             )
         )
     return found
@@ -127,6 +135,17 @@ class _View:
         return min(
             (self._written(it.name, at_ms) for it in self.writers.get(uri, ())), default=at_ms
         )
+
+    def way_to(self, uri: str) -> Iterator[str]:
+        """Yield the jobs that lead to a dataset, its writers first."""
+        seen: set[str] = set()
+        datasets = [uri]
+        for dataset in datasets:
+            for job in self.writers.get(dataset, ()):
+                if job.name not in seen:
+                    seen.add(job.name)
+                    datasets += self._others(job.name)
+                    yield job.name
 
     def next_job(self, uri: str, now_ms: int) -> tuple[str, bool]:
         """Return the job that has not yet read what its inputs hold, the first on the way up.

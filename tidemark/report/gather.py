@@ -1,6 +1,6 @@
 """Gathers the records of an app's jobs at a target: for the page, and for freshness."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tidemark.errors import UsageError
@@ -9,6 +9,7 @@ from tidemark.model.assembly.definitions import STREAMING
 from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED, Checkpoint
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.cleared import Cleared
+from tidemark.operate.statuses import jobs_with_input_left_out
 from tidemark.operate.target import Target
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import dpu_seconds_of, is_flex
@@ -93,15 +94,21 @@ def report_of(target: Target, jobs: Sequence[PipelineJob], limit: int, now_ms: i
         unknown=(*unread, *found.unknown, *untold),
         limit=limit,
         cleared=tuple(found.cleared),
+        left_out=jobs_with_input_left_out(warnings or ()),
     )
 
 
-def freshness_at(jobs: Sequence[PipelineJob], found: Recorded, now_ms: int) -> list[Freshness]:
-    """Return how fresh each published dataset of an app is."""
+def freshness_at(
+    jobs: Sequence[PipelineJob],
+    found: Recorded,
+    now_ms: int,
+    left_out: Collection[str] = (),
+) -> list[Freshness]:
+    """Return how fresh each published dataset of an app is; see `freshness_of`."""
     runs = pipeline_runs(jobs, found.runs)
     jobs = with_datasets(jobs, found.checkpoints)
     commits = commits_of(runs, found.checkpoints, found.cleared)
-    return freshness_of(jobs, commits, last_runs(runs), now_ms, found.cleared)
+    return freshness_of(jobs, commits, last_runs(runs), now_ms, found.cleared, left_out)
 
 
 def pipeline_runs(jobs: Sequence[PipelineJob], runs: Sequence[Run]) -> list[PipelineRun]:

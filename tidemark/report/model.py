@@ -57,6 +57,7 @@ class Report:
         unknown: what could not be found out, a sentence each.
         limit: how many runs of each job were read.
         cleared: the output of jobs that rewinds have deleted.
+        left_out: the jobs with an open warning of input that is in no row.
     """
 
     where: str
@@ -70,6 +71,7 @@ class Report:
     unknown: tuple[str, ...] = ()
     limit: int = 200
     cleared: tuple[Cleared, ...] = ()
+    left_out: frozenset[str] = frozenset()
 
 
 def with_rows(

@@ -70,6 +70,17 @@ def test_rows_that_a_rewind_has_deleted_are_not_there_until_the_job_has_run_agai
     assert (again.as_of_ms, again.held_back_by) == (70, "")
 
 
+@pytest.mark.parametrize("job", ["ingest", "enrich", "publish"])
+def test_a_dataset_is_not_complete_while_a_job_on_the_way_has_left_input_out(job: str) -> None:
+    commits = commits_of(GOOD, ())
+    (mart,) = freshness_of(JOBS, commits, last_runs(GOOD), 1000, left_out={job, "elsewhere"})
+    (before,) = freshness_of(JOBS, commits, last_runs(GOOD), 1000, left_out={"elsewhere"})
+
+    assert (mart.as_of_ms, mart.held_back_by) == (None, job)
+    assert "its warnings say what" in mart.reason
+    assert before.as_of_ms == 10
+
+
 @given(st.sampled_from(["FAILED", "STOPPED", "TIMEOUT", "RUNNING", "WAITING"]), st.integers(0, 3))
 def test_whatever_keeps_a_job_from_its_commit_is_named(state: str, number: int) -> None:
     name = ("ingest", "enrich", "curate", "publish")[number]

@@ -15,7 +15,7 @@ def freshness_listing(found: Sequence[Freshness], now_ms: int) -> Listing:
     rows = [
         (
             it.table or it.dataset,
-            "never complete"
+            "not complete"
             if it.as_of_ms is None
             else f"{age(now_ms - it.as_of_ms)}, {moment(_at(it.as_of_ms))}",
             f"{it.held_back_by}: {it.reason}" if it.held_back_by else "-",
