@@ -29,12 +29,12 @@ WIDTH = 110
 def live_pages(home: Home, app: Path | None) -> "Pages":
     """Return the pages of a home that this process will serve; without an app, of cdk.out."""
     from tidemark.glue_service.http.pages import PREFIX
-    from tidemark.glue_service.http.peers import can_tell_users
+    from tidemark.local_state.machine.peers import shows_owners
     from tidemark.report.live.pages import LivePages
     from tidemark.report.live.view import View
 
     # Where the port cannot refuse other users of this machine, they do not know the path.
-    base = PREFIX if can_tell_users() else f"{PREFIX}{secrets.token_urlsafe(32)}/"
+    base = PREFIX if shows_owners() else f"{PREFIX}{secrets.token_urlsafe(32)}/"
     opened = partial(open_target, Where(None, app, takes=("app",)))
     view = View(home.database, opened, details_of, _defined, base)
     return LivePages(view, partial(act, opened), str(home.shown))

@@ -14,7 +14,7 @@ import click
 from tidemark.cli.code_on_disk import OldCode
 from tidemark.cli.terminal import hanging
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.glue_service.access.gate import WARNING
+from tidemark.glue_service.access.gate import any_key_warning
 from tidemark.glue_service.commands import region
 from tidemark.glue_service.http.pages import Pages
 from tidemark.glue_service.http.serving import Options, is_private, serving
@@ -148,7 +148,7 @@ def warnings_of(options: Options) -> list[str]:
     if options.any_user:
         found.append(f"warning: every user of this machine{key} can run code as you")
     if options.any_key:
-        found.append(f"{WARNING} (--any-key)")
+        found.append(f"{any_key_warning()} (--any-key)")
     return found
 
 

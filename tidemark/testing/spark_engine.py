@@ -19,8 +19,11 @@ import pytest
 
 from tidemark.glue_job.metastore.asked import catalog_settings
 from tidemark.glue_job.metastore.connect import Metastore, offer
-from tidemark.glue_job.process.after_import import log_without_setup, remember_class_names
-from tidemark.glue_job.process.borrow import DAEMON, WORKERS
+from tidemark.glue_job.process.after_import import (
+    free_no_more,
+    log_without_setup,
+    remember_class_names,
+)
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, QUICK, write_spark_conf
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
@@ -152,7 +155,6 @@ class SparkEngine:
         log_without_setup()
         self.folder.mkdir(exist_ok=True)
         settings = {
-            DAEMON: WORKERS,
             **self._settings,
             **catalog_settings(self._home, {}, self._settings).settings,
         }
@@ -197,9 +199,9 @@ def _end_jvm() -> None:
 
     gateway = SparkContext._gateway
     if gateway is not None:
+        free_no_more(gateway)
         with contextlib.suppress(Exception):  # a JVM that a script ended
             gateway.shutdown()
-        gateway._gateway_client.is_connected = False  # objects that are left free nothing there
     process = getattr(gateway, "proc", None)
     if process is not None:
         with contextlib.suppress(OSError):

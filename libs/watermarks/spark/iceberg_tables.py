@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -82,8 +83,10 @@ def with_summary(
     from pyspark.java_gateway import ensure_callback_server_started
 
     jvm: Any = spark._jvm
-    gateway = spark.sparkContext._gateway
+    gateway: Any = spark.sparkContext._gateway
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    # Who knows the id of a function may call it, and Py4J counts from 0.
+    gateway.gateway_property.pool.next_id += secrets.randbits(128)
     call = _Callable(write)
     try:
         jvm.org.apache.iceberg.spark.CommitMetadata.withCommitProperties(

@@ -9,8 +9,10 @@ from tidemark.glue_job.cluster.asked import Asked
 EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath"
 DRIVER_CLASS_PATH = "spark.driver.extraClassPath"
 OPTIONS = "spark.executor.defaultJavaOptions"
+DAEMON = "spark.python.daemon.module"  # starts the Python workers
+WORKERS = "tidemark.glue_job.process.worker_daemon"
 # Those of a driver that only its own machine reaches; a cluster has its own ones.
-LOCAL_SETTINGS = ("spark.driver.host", "spark.driver.bindAddress", "spark.authenticate")
+LOCAL_SETTINGS = ("spark.driver.host", "spark.driver.bindAddress", "spark.authenticate", DAEMON)
 # Properties of Hadoop that a configuration which a library makes, without Spark's, has as well.
 PROPERTIES = ("tidemark.lake", "tidemark.lake.semantics")
 

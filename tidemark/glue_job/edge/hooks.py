@@ -7,11 +7,11 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import unquote
 
+from tidemark.glue_job.cluster.settings import DAEMON, WORKERS
 from tidemark.glue_job.edge.announce import announced, note_listed, note_read, open_edge
 from tidemark.glue_job.edge.jvm import SETTING, JvmEdge
 from tidemark.glue_job.edge.watched_databases import watch_databases
 from tidemark.glue_job.process.after_import import after_import
-from tidemark.glue_job.process.borrow import DAEMON, WORKERS
 from tidemark.glue_job.process.spark import CONF_FILE
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import BOOKMARK, DELETE, PUT, REQUEST, withholds_others
@@ -47,7 +47,7 @@ def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
             stack.callback(jvm.close)
             with conf.open("a", encoding="utf-8") as file:
                 file.write(f"spark.hadoop.{SETTING}={jvm.path}\n")
-                file.write(f"{DAEMON}={WORKERS}\n")  # also where the run starts a JVM of its own
+                file.write(f"{DAEMON}={WORKERS}\n")  # also with --master
         yield
 
 

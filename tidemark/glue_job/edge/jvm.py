@@ -13,7 +13,6 @@ import shutil
 import signal
 import socket
 import socketserver
-import struct
 import sys
 import tempfile
 import threading
@@ -23,6 +22,7 @@ from typing import cast
 from tidemark.glue_job.edge.announce import Edge, line_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import moment_of, note_lost
+from tidemark.local_state.machine.peers import peer_of, stranger
 from tidemark.local_state.operations import FOLDER, RefusedError
 
 PREFIX = "tidemark-edge-"
@@ -32,7 +32,6 @@ MAX_FOLDER_LENGTH = 70  # bytes: the path of a socket has at most 107, on a Mac 
 GO = b"go\n"
 ESCAPES = {r"\\": "\\", r"\t": "\t", r"\n": "\n", r"\r": "\r"}
 EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
-CREDENTIALS = struct.Struct("3i")  # of the process at the other end: id, user, group
 
 
 class Losses:
@@ -64,8 +63,7 @@ def executor_at(connection: socket.socket) -> int | None:
     """Return the process at the other end of a Unix socket if it is an executor of Spark."""
     if sys.platform != "linux":
         return None
-    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
-    pid = int(CREDENTIALS.unpack(found)[0])
+    pid, _ = peer_of(connection)
     words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     return pid if EXECUTOR in words else None
 
@@ -74,6 +72,10 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
     edge: Edge
     losses: Losses
+
+    def verify_request(self, request: socket.socket, client_address: object) -> bool:  # type: ignore[override]
+        """Return whether a connection may be read."""
+        return stranger(request) is None
 
 
 class _Connection(socketserver.StreamRequestHandler):

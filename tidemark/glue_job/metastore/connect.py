@@ -1,26 +1,31 @@
 """The side of the job process: offers the Data Catalog to its JVM only.
 
 Py4J's callback server asks for no token, continues after unknown lines, such as a
-head of HTTP, and calls any method of an object that is offered.
+head of HTTP, and calls any method of an object that is offered. The server of PySpark's
+accumulators serves one connection after the other, and prints a traceback for a wrong token.
 """
 
 import hmac
 import io
-import ipaddress
 import logging
 import secrets
 import socket
+import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any
 
 from tidemark.glue_job.iceberg.settings import local_settings, put_all
 from tidemark.glue_job.metastore.asked import SETTING, settings_of_script
-from tidemark.glue_job.process.after_import import LAUNCHER, after_import
+from tidemark.glue_job.process.after_import import (
+    ACCUMULATOR_SERVERS,
+    ACCUMULATORS,
+    LAUNCHER,
+    after_import,
+)
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine.socket_diag import holder_of_socket
+from tidemark.local_state.machine.peers import stranger
 
 if TYPE_CHECKING:
     from tidemark.glue_job.metastore.answers import Answers
@@ -29,18 +34,19 @@ REACHABLE = frozenset({"Java", "__class__", "ask"})  # Py4J looks at the class
 
 
 def offer(gateway: Any, ask: Callable[[str], str]) -> None:
-    """Let the JVM of a gateway ask; its callback server is running."""
+    """Let the JVM of a gateway ask, and nobody else; its callback server is running."""
     server = gateway._callback_server
     jvm = int(gateway.jvm.java.lang.ProcessHandle.current().pid())
     create = type(server)._create_connection.__get__(server)  # a test calls this repeatedly
 
     def create_connection(connection: socket.socket, stream: IO[bytes]) -> Any:
-        if not is_of_process(connection, jvm):
+        if stranger(connection, jvm) is not None:
             connection.close()
             return create(connection, io.BytesIO())  # ends at once
         return create(connection, stream)
 
     server._create_connection = create_connection
+    answer_accumulators_of(jvm)
     secret = secrets.token_hex(32)
     connected = gateway.jvm.dev.tidemark.catalog.Connected
     connected.connect(offered(secret, ask), secret)
@@ -68,22 +74,13 @@ def offered(secret: str, ask: Callable[[str], str]) -> Any:
     return type("Metastore", (), members)()
 
 
-def is_of_process(connection: socket.socket, pid: int) -> bool:
-    """Return whether a process holds the other end of a connection; True if that is unknown."""
-    try:
-        (peer, peer_port), (here, port) = connection.getpeername()[:2], connection.getsockname()[:2]
-        ends = ipaddress.ip_address(peer), peer_port, ipaddress.ip_address(here), port
-        files = list(Path(f"/proc/{pid}/fd").iterdir())
-    except OSError:
-        return True
-    holder = holder_of_socket(*ends)
-    return holder is None or any(_target(file) == f"socket:[{holder.inode}]" for file in files)
-
-
-def _target(link: Path) -> str:
-    with suppress(OSError):  # closed meanwhile
-        return str(link.readlink())
-    return ""
+def answer_accumulators_of(jvm: int) -> None:
+    """Let PySpark's server of accumulators answer that process alone."""
+    module = sys.modules[ACCUMULATORS]
+    for name in ACCUMULATOR_SERVERS & vars(module).keys():
+        vars(module)[name].verify_request = staticmethod(
+            lambda connection, _: stranger(connection, jvm) is None
+        )
 
 
 OWN_CATALOG = "catalog.sqlite"  # of a run that does not use the Data Catalog

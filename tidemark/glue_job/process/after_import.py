@@ -9,7 +9,9 @@ import importlib.machinery
 import importlib.util
 import logging
 import sys
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partialmethod
 from types import ModuleType
 from typing import Any
@@ -74,6 +76,27 @@ def stop_accumulators_soon(module: ModuleType) -> None:
     for name in ACCUMULATOR_SERVERS & vars(module).keys():
         server = vars(module)[name]
         server.serve_forever = partialmethod(server.serve_forever, LOOK_S)
+
+
+CLIENT_SERVER = "py4j.clientserver"
+FREEING = threading.Lock()  # an object of a JVM is being freed, by the thread of Py4J for that
+
+
+def free_alone(module: ModuleType) -> None:
+    """Let the end of Spark wait for the freeing of an object: see `free_no_more`."""
+    free = module.JavaClient.garbage_collect_object
+
+    def garbage_collect_object(self: Any, target_id: str, enqueue: bool = True) -> None:
+        with nullcontext() if enqueue else FREEING:
+            free(self, target_id, enqueue)
+
+    module.JavaClient.garbage_collect_object = garbage_collect_object
+
+
+def free_no_more(gateway: Any) -> None:
+    """Free no more objects of a JVM that is about to end: Py4J would log that it is gone."""
+    with FREEING:
+        gateway._gateway_client.is_connected = False
 
 
 PARENT = "_tidemark_parent"

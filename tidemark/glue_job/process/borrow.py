@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.glue_job.process.after_import import (
     ACCUMULATORS,
+    CLIENT_SERVER,
     LAUNCHER,
     PY4J,
     after_import,
+    free_alone,
     remember_class_names,
     stop_accumulators_soon,
 )
@@ -66,8 +68,6 @@ def read_record(folder: Path) -> JvmRecord | None:
         return None
 
 
-DAEMON = "spark.python.daemon.module"  # starts the Python workers
-WORKERS = "tidemark.glue_job.process.worker_daemon"
 FOLDER_VARIABLE = "TIDEMARK_WORKER_FOLDER"
 # Variables for a job process: the pool's file, or why it must start its own JVM.
 RUN_POOL_VARIABLE = "TIDEMARK_POOL_OF_RUN"
@@ -100,6 +100,7 @@ class Borrower:
         """Make PySpark ask here for its JVM, as soon as it is imported."""
         after_import(PY4J, remember_class_names)
         after_import(LAUNCHER, self._replace_launcher)
+        after_import(CLIENT_SERVER, free_alone)
         after_import(ACCUMULATORS, stop_accumulators_soon)
 
     def give_back(self, failure: str | None) -> None:
@@ -155,7 +156,6 @@ class Borrower:
             "user.dir": here,
             "spark.app.name": "pyspark-shell",  # the default of spark-submit
             "spark.app.submitTime": str(time.time_ns() // 1_000_000),
-            DAEMON: WORKERS,
         }
         spark = own_spark()
         request = {

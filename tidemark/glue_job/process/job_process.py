@@ -28,7 +28,7 @@ from tidemark.glue_job.cluster.of_run import executors_of_run
 from tidemark.glue_job.edge.hooks import announcing
 from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE, catalog_hint
 from tidemark.glue_job.metastore.connect import serve_catalog
-from tidemark.glue_job.process.after_import import after_import
+from tidemark.glue_job.process.after_import import after_import, free_no_more
 from tidemark.glue_job.process.bookmark_session import current_session
 from tidemark.glue_job.process.borrow import Borrower
 from tidemark.glue_job.process.commit_record import note_facts
@@ -216,6 +216,8 @@ def _stop_spark() -> None:
     if context is not None:
         context.stop()
     gateway = pyspark.SparkContext._gateway if pyspark else None
+    if gateway is not None:
+        free_no_more(gateway)
     jvm = getattr(gateway, "proc", None)
     if jvm is not None:  # it removes its temporary files when its input ends
         jvm.stdin.close()

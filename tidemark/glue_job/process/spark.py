@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidemark.glue_job.cluster.asked import IN_THE_DRIVER, Asked
-from tidemark.glue_job.cluster.settings import engine_settings_of, with_executors
+from tidemark.glue_job.cluster.settings import DAEMON, WORKERS, engine_settings_of, with_executors
 from tidemark.glue_job.iceberg.jar import format_jars
 from tidemark.glue_job.metastore.asked import EXTENSIONS, OURS
 from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_options
@@ -113,6 +113,7 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark)
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.authenticate": "true",  # by a secret of the JVM: other users share this machine
+        DAEMON: WORKERS,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",

@@ -4,8 +4,30 @@ Spark calls ``python -m tidemark.glue_job.process.worker_daemon`` for the proper
 ``spark.python.daemon.module``.
 """
 
+import errno
 import os
+import socket
 import sys
+from types import SimpleNamespace
+from typing import Any
+
+from tidemark.local_state.machine.peers import stranger
+
+
+class Door(socket.socket):
+    """A listening socket that accepts the JVM that started this process, and nobody else."""
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Return the next connection.
+
+        Raises:
+            OSError: it was another's, and is closed: PySpark goes on after EINTR.
+        """
+        connection, address = super().accept()
+        if stranger(connection, os.getppid()) is None:
+            return connection, address
+        connection.close()
+        raise OSError(errno.EINTR, "the connection of another program was closed")
 
 
 def leave_archives_out() -> None:
@@ -41,6 +63,7 @@ if __name__ == "__main__":
     if (run_folder := os.environ.pop("TIDEMARK_WORKER_FOLDER", None)) is not None:
         stand_in(run_folder)
     announce_changes(run_folder or os.environ.get("TIDEMARK_RUN_FOLDER", ""))
-    from pyspark.daemon import manager
+    from pyspark import daemon
 
-    manager()  # type: ignore[no-untyped-call]
+    vars(daemon)["socket"] = SimpleNamespace(**{**vars(socket), "socket": Door})
+    daemon.manager()  # type: ignore[no-untyped-call]

@@ -18,17 +18,16 @@ from tidemark.glue_service.served import SECRET_HEADER
 from tidemark.local_state.access_key import AccessKey, access_key
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES, refusal_reason
+from tidemark.local_state.machine.peers import shows_owners
 
 MAX_BODY_BYTES = 10_000_000  # bytes of a JSON or form request
 MAX_SIZE = {"dynamodb": 20_000_000, S3: 6 * 1024**3}  # the largest part in S3 is 5 GB
 VARIABLE = "TIDEMARK_ANY_KEY"
 WORDS = {"1": True, "true": True, "": False, "0": False, "false": False}
-USERS = "users of this machine" if sys.platform != "linux" else "programs of this user"
-WARNING = f"warning: the port answers every access key: all {USERS} can run code as you through it"
 
 
 class NotAnsweredError(TidemarkError):
-    """A request that is not from an AWS client of this user: from a web page, or another user."""
+    """A request that is not from an AWS client of this user: from a web page."""
 
 
 @dataclass(frozen=True)
@@ -47,21 +46,19 @@ class Gate:
         key: the key that signs requests; None accepts every key, and no key.
         secret: the secret that commands of the home know.
         hosts: the names under which clients may reach the port.
-        any_user: whether other users of this machine have access too.
         has_pages: whether browsers get pages.
     """
 
     key: AccessKey | None
     secret: str
     hosts: frozenset[str] = LOOPBACK_NAMES
-    any_user: bool = False
     has_pages: bool = False
 
-    def admit(self, head: Head, foreign: str | None, length: int) -> Admission:
+    def admit(self, head: Head, length: int) -> Admission:
         """Return the rules for the body of a request."""
         if self.has_pages and is_page(head):
-            return _admitted_page(head, foreign, self.hosts, length)
-        if why := refusal_reason(head.headers, self.hosts) or (None if self.any_user else foreign):
+            return _admitted_page(head, self.hosts, length)
+        if why := refusal_reason(head.headers, self.hosts):
             raise NotAnsweredError(why)
         service = service_of(head.headers, head.query)
         now, payload = datetime.now(UTC), Payload()
@@ -77,10 +74,8 @@ class Gate:
         return Admission(payload, largest)
 
 
-def _admitted_page(
-    head: Head, foreign: str | None, hosts: frozenset[str], length: int
-) -> Admission:
-    if why := page_refusal(head.headers, hosts) or foreign:
+def _admitted_page(head: Head, hosts: frozenset[str], length: int) -> Admission:
+    if why := page_refusal(head.headers, hosts):
         raise NotAnsweredError(why)
     if length > MAX_FORM_BYTES:
         raise too_large(MAX_FORM_BYTES)
@@ -112,9 +107,15 @@ def is_any_key(value: str) -> bool:
     return found
 
 
+def any_key_warning() -> str:
+    """Return what to say of a port that answers every key."""
+    users = "programs of this user" if shows_owners() else "users of this machine"
+    return f"warning: the port answers every access key: all {users} can run code as you through it"
+
+
 def key_of_port(home: Home) -> AccessKey | None:
     """Return the key of the port; None, with a warning, if it answers every key."""
     if is_any_key(os.environ.get(VARIABLE, "")):
-        sys.stderr.write(f"{WARNING} ({VARIABLE})\n")
+        sys.stderr.write(f"{any_key_warning()} ({VARIABLE})\n")
         return None
     return access_key(home)

@@ -17,7 +17,6 @@ from waitress.task import WSGITask
 from tidemark.glue_service.access.gate import Admission, too_large
 from tidemark.glue_service.access.head import head_of
 from tidemark.glue_service.access.payload import PAYLOAD, Payload
-from tidemark.glue_service.http.peers import foreign_user
 
 REFUSAL = "tidemark.refusal"  # key in the environment: why a request is refused
 LINGER_S = 10  # how long the body of a refused request is read and dropped
@@ -113,10 +112,9 @@ class _Task(WSGITask):  # type: ignore[misc] # waitress has no types
 
 
 class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
-    """One connection, whose user is looked up once."""
+    """One connection."""
 
     task_class = _Task
-    is_ours = False
     is_refused = False  # the body of a refused request is arriving
     ends_s: float | None = None  # when a refused client had time to read why
     _is_last = False  # the response that is being sent
@@ -132,13 +130,13 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
         if request.chunked:  # waitress removes the header, but it may be signed
             sent["transfer-encoding"] = "chunked"
         head = head_of(request.command, request.request_uri, sent)
-        foreign = None
-        if not self.is_ours:  # for the life of the connection
-            here, port = self.socket.getsockname()[:2]
-            foreign = foreign_user(self.addr[0], int(self.addr[1]), port, here)
-            self.is_ours = foreign is None
-        admission: Admission = self.server.gate.admit(head, foreign, request.content_length)
+        admission: Admission = self.server.gate.admit(head, request.content_length)
         return admission
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no request is being answered."""
+        return not (self.requests or self.total_outbufs_len)
 
     def received(self, data: bytes) -> bool:
         """Read what the client sends; drop the body of a refused request."""

@@ -1,14 +1,20 @@
 """Serves the port with waitress: on loopback, unless another address is given.
 
+A connection of another user is refused when it is accepted: it takes no place, and nothing that it
+sends is read. Where all places are taken, the connection that is silent for longest makes room.
+
 Source: https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.html
 """
 
 import logging
+import os
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from operator import attrgetter
 from typing import Any
 
 from waitress import wasyncore
@@ -19,9 +25,12 @@ from tidemark.errors import UsageError
 from tidemark.glue_service.access.gate import Gate
 from tidemark.glue_service.http.connections import Channel
 from tidemark.glue_service.http.waits import Waits
+from tidemark.local_state.machine.peers import stranger
 
 THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MAX_CONNECTIONS = 500
+MAX_IN_PROGRESS = 520  # connections, if none of them is silent
+MAX_REFUSED = 32
 REACHED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (where programs of this machine ask)
 BACKLOG = 128
 SHUTDOWN_S = 5
@@ -48,10 +57,64 @@ for _name in ("waitress", "waitress.queue"):
 
 
 class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
-    """Asks a gate about each request before reading its body."""
+    """Judges each connection at once, and asks a gate about each request before its body."""
 
     channel_class = Channel
     gate: Gate
+    any_user = False
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._refused: deque[socket.socket] = deque()  # until their clients had time to read why
+
+    def handle_accept(self) -> None:
+        """Accept the connections that wait."""
+        with suppress(OSError):  # this one is gone already, or no file can be opened
+            for _ in range(BACKLOG):
+                accepted = self.accept()
+                if accepted is None:
+                    return
+                connection, address = accepted
+                self.set_socket_options(connection)
+                who = None if self.any_user else stranger(connection)
+                if who is not None:
+                    self._refuse(connection, who)
+                    continue
+                self._make_room()
+                self.channel_class(self, connection, address, self.adj, map=self._map)
+
+    def _refuse(self, connection: socket.socket, who: str) -> None:
+        """Answer without reading: closing at once would discard the answer."""
+        self._refused.append(connection)
+        while len(self._refused) > MAX_REFUSED:
+            self._refused.popleft().close()
+        connection.setblocking(False)
+        connection.send(refusal_of_user(who))
+        connection.shutdown(socket.SHUT_WR)
+
+    def _make_room(self) -> None:
+        """Close the connection that is silent for longest if there are too many."""
+        if len(self.active_channels) < MAX_CONNECTIONS:
+            return
+        silent = [channel for channel in self.active_channels.values() if channel.is_silent]
+        if silent:  # else the new one is one too many, and those after it wait
+            min(silent, key=attrgetter("last_activity")).handle_close()
+
+    def close_refused(self) -> None:
+        """Close the connections that were refused."""
+        while self._refused:
+            self._refused.popleft().close()
+
+
+def refusal_of_user(who: str) -> bytes:
+    """Return the answer to a connection of another user."""
+    text = (
+        f"the connection is from {who}, and this port answers user {os.geteuid()} only; to answer "
+        "every user of this machine, who can then run code as that user: "
+        "`tidemark local up --port NUMBER --any-user`"
+    ).encode()
+    head = f"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\n"
+    return f"{head}Connection: close\r\n\r\n".encode() + text
 
 
 class Listener:
@@ -75,7 +138,7 @@ class Listener:
         adjustments = Adjustments(
             sockets=[self._socket],
             threads=THREADS,
-            connection_limit=MAX_CONNECTIONS,
+            connection_limit=MAX_IN_PROGRESS,
             max_request_body_size=MAX_BODY_BYTES,
             log_socket_errors=False,  # of clients that are gone
             asyncore_use_poll=True,  # select() takes no file number above 1,023
@@ -91,9 +154,10 @@ class Listener:
             sockinfo=about,
         )
 
-    def serve(self, application: Wsgi, gate: Gate) -> None:
-        """Answer requests that a gate admits, in separate threads."""
+    def serve(self, application: Wsgi, gate: Gate, *, any_user: bool = False) -> None:
+        """Answer requests that a gate admits, in separate threads; of other users if they may."""
         self._application, self._server.gate = application, gate
+        self._server.any_user = any_user
         self._thread = threading.Thread(target=self._server.run, name="port", daemon=True)
         self._thread.start()
 
@@ -114,6 +178,7 @@ class Listener:
             self._thread.join(SHUTDOWN_S)
             if not self._thread.is_alive() and not self._server.task_dispatcher.threads:
                 self._server.trigger.close()
+            self._server.close_refused()
         self._socket.close()
 
     def _end_threads(self, waits: Waits) -> None:

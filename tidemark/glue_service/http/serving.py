@@ -103,9 +103,8 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
             pages = options.pages if is_private(options) else None
             application = Application(engine, home, region(), others, wants_objects, pages)
             key = None if options.any_key else key_of_port(home)
-            names, any_user = options.names, options.any_user
-            gate = Gate(key, port.secret, names, any_user, has_pages=pages is not None)
-            listener.serve(application, gate)
+            gate = Gate(key, port.secret, options.names, has_pages=pages is not None)
+            listener.serve(application, gate, any_user=options.any_user)
             try:
                 yield listener.url, engine
             finally:

@@ -2,7 +2,8 @@
 
 The URL ends in a secret path, such as ``http://127.0.0.1:40123/3kJ...``. Jobs get it in their
 environment, which other users cannot read. A request without the path is refused, and so is one
-that a web page sends, even with the path. No answer has a CORS header.
+that a web page sends, even with the path. No answer has a CORS header. Connections of other users
+are closed before a byte is read.
 """
 
 import hmac
@@ -19,6 +20,7 @@ from typing import Protocol
 from tidemark.errors import TidemarkError
 from tidemark.local_state.engine.closed_port import Answer
 from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES, refusal_reason
+from tidemark.local_state.machine.peers import stranger
 from tidemark.local_state.machine.secrets_in_text import FRONT
 
 MAX_BODY_BYTES = 20_000_000
@@ -71,6 +73,10 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, engine: Engine, secret_path: str) -> None:
         super().__init__((LOOPBACK, 0), _Handler)
         self.engine, self.secret_path = engine, secret_path
+
+    def verify_request(self, request: socket.socket, client_address: object) -> bool:  # type: ignore[override]
+        """Return whether a connection may be read."""
+        return stranger(request) is None
 
 
 def is_front(url: str) -> bool:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
 
 import pytest
 
 from tests.tidemark.glue_job.process.test_job_process import finish, job, put_script
-from tidemark.glue_job.metastore.connect import is_of_process, offered
+from tidemark.glue_job.metastore.connect import offered
 from tidemark.glue_service.runs.job_run_process import plan_job_run, start_job_run
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.home import Home
@@ -67,22 +63,6 @@ def test_what_is_offered_answers_who_knows_the_secret():
 def test_of_what_is_offered_nothing_else_is_reached(name):
     with pytest.raises(AttributeError):
         getattr(offered("secret", str), name)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells who holds a socket")
-def test_a_connection_is_of_the_process_that_holds_its_other_end():
-    sleeper = [sys.executable, "-c", "input()"]
-    with (
-        socket.create_server(("127.0.0.1", 0)) as server,
-        socket.create_connection(server.getsockname()) as client,
-        subprocess.Popen(sleeper, stdin=subprocess.PIPE) as other,
-    ):
-        connection, _ = server.accept()
-        with connection:
-            assert client
-            assert is_of_process(connection, os.getpid())
-            assert not is_of_process(connection, other.pid)
-        other.communicate()
 
 
 @pytest.mark.stress

@@ -59,7 +59,7 @@ def _signed(method, uri, headers, body, service):
 
 
 def admit(head: Head, body: bytes) -> bytes:
-    admission = GATE.admit(head, None, len(body))
+    admission = GATE.admit(head, len(body))
     return checked(io.BytesIO(body), len(body), admission.payload).read()
 
 

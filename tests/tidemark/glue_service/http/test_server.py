@@ -113,7 +113,7 @@ def test_port_lets_a_request_in_progress_end_unless_it_waits_for_others(waits_fo
         return [b"done"]
 
     with server.listening("127.0.0.1", 0) as listener, ThreadPoolExecutor(1) as pool:
-        listener.serve(answer, Gate(None, "", LOOPBACK_NAMES, any_user=True))
+        listener.serve(answer, Gate(None, "", LOOPBACK_NAMES), any_user=True)
         asked = pool.submit(urlopen, listener.url)
         wait_until(lambda: listener._server.active_channels)
         time.sleep(0.2)

@@ -17,9 +17,9 @@ from tests.fixtures.commands import write_assembly_into
 from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.live import live_pages
 from tidemark.glue_service.deployments import deploy_on_port
-from tidemark.glue_service.http import peers
 from tidemark.glue_service.http.serving import Options, is_private, serving
 from tidemark.local_state.home import Home
+from tidemark.local_state.machine import peers
 from tidemark.report.live import pages
 from tidemark.report.live.streams import MAX_STREAMS, Streams, event
 
@@ -262,7 +262,7 @@ def test_where_users_cannot_be_told_apart_only_a_secret_path_has_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(peers, "can_tell_users", lambda: False)
+    monkeypatch.setattr(peers, "shows_owners", lambda: False)
     home = Home.from_environment()
     pages = live_pages(home, write_assembly_into(tmp_path, {"first": ""}))
     with serving(home, Options(pages=pages)) as (url, _):

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ from tidemark.glue_job.process.pool import (
 from tidemark.glue_service.runs.jvms.control import Settings
 from tidemark.glue_service.runs.jvms.pool import JvmRequest, Loan, NoJvmError, Pool
 from tidemark.local_state.home import JVM_POOL_FILE
+from tidemark.local_state.machine.peers import stranger
 from tidemark.local_state.machine.processes import is_running
 from tidemark.local_state.sparks.installed import Spark
 
@@ -77,12 +79,17 @@ def _accept(listener: Listener, key: bytes, pool: Pool) -> None:
     while True:
         try:
             connection = listener.accept()
+            with socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as end:
+                who = stranger(end)
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE, errno.ECONNABORTED, errno.ENOMEM):
                 time.sleep(RETRY_S)  # until some of the many connections are closed
                 continue
             return  # closed: the command is over
-        threading.Thread(target=_serve, args=(connection, key, pool), daemon=True).start()
+        if who is None:
+            threading.Thread(target=_serve, args=(connection, key, pool), daemon=True).start()
+        else:
+            connection.close()
 
 
 def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
