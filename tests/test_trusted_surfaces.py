@@ -62,9 +62,11 @@ ALLOWED = {
     ("tidemark/glue_job/metastore/connect.py", LISTENS): "Py4J's callbacks, of the JVM of a run",
     ("tidemark/glue_service/eventbridge/log.py", STARTS): "the user's command of --on-event",
     ("tidemark/glue_service/http/forward.py", CONNECTS): "the URLs of --forward",
-    ("tidemark/glue_service/http/peers.py", LISTENS): "sees whether sockets are shown; closes it",
     ("tidemark/glue_service/http/server.py", LISTENS): "who signs with the key of the home",
+    ("tidemark/local_state/machine/peers.py", LISTENS): "sees whether sockets are shown; closes it",
+    ("tidemark/local_state/machine/peers.py", CONNECTS): "to the same",
     ("tidemark/local_state/machine/socket_diag.py", LISTENS): "on nothing: it asks the kernel",
+    ("tidemark/glue_job/process/worker_daemon.py", LISTENS): "the JVM that has started it",
     ("tidemark/glue_service/served.py", CONNECTS): "the port of the home, by its secret",
     (
         "tidemark/glue_job/process/class_archive/make.py",

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from tests.other_user import NOBODY, as_root, card_address, held, on_linux
+from tests.other_user import HOLD, NOBODY, as_root, card_address, held, on_linux
 from tidemark.local_state.machine import peers
 from tidemark.local_state.machine.peers import GONE, OTHER, shows_owners, stranger
 
@@ -194,17 +194,12 @@ def test_neighbours_at_the_same_port_are_no_peers() -> None:
 
 @pytest.mark.nightly
 @as_root
-def test_another_machine_may_reach_a_port_that_was_opened_to_it(namespace: str) -> None:
+def test_another_machine_may_reach_a_port_that_was_opened_to_it(namespace: tuple[str, list[str]]) -> None:
     host, run = namespace
     with listener("0.0.0.0") as server:  # noqa: S104
         port = str(server.getsockname()[1])
-        program = (
-            "import socket, sys; c = socket.create_connection((sys.argv[1], int(sys.argv[2])))"
-        )
-        with subprocess.Popen(
-            [*run, sys.executable, "-c", f"{program}; sys.stdin.read()", host, port],
-            stdin=subprocess.PIPE,
-        ) as process:
+        words = [*run, sys.executable, "-c", HOLD, host, port, "", "1"]
+        with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
             accepted, _ = server.accept()
             with accepted:
                 assert stranger(accepted) is None
