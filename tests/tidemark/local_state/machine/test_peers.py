@@ -194,7 +194,9 @@ def test_neighbours_at_the_same_port_are_no_peers() -> None:
 
 @pytest.mark.nightly
 @as_root
-def test_another_machine_may_reach_a_port_that_was_opened_to_it(namespace: tuple[str, list[str]]) -> None:
+def test_another_machine_reaches_a_port_that_was_opened_to_it(
+    namespace: tuple[str, list[str]],
+) -> None:
     host, run = namespace
     with listener("0.0.0.0") as server:  # noqa: S104
         port = str(server.getsockname()[1])
