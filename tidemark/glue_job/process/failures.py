@@ -48,6 +48,8 @@ MISSING_LIBRARY = re.compile(
     r"No module named '(?P<module>\w+)'|(?P<library>\w+) >= [\d.]+ must be installed"
 )
 STACK = " (most recent call first):"  # what faulthandler writes before a stack
+# Spark 4 names the line that made the column whose value it cannot compute.
+CALLED_FROM = re.compile(r'^"\w+" was called from\n(.+):(\d+)$', re.MULTILINE)
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -92,13 +94,18 @@ def failure_of(error: BaseException, script: str) -> Failure:
 def cause_of(error: BaseException) -> str:
     """Return class and message of the innermost error with a message, in one line."""
     own = _own_cause(error)
-    seen = [error]  # `raise error from error` is allowed, and so are longer rings
-    while (cause := seen[-1].__cause__) is not None and all(it is not cause for it in seen):
-        seen.append(cause)
-    if len(seen) == 1 or type(error).__module__.partition(".")[0] in OWN_MODULES:
+    errors = _with_causes(error)
+    if len(errors) == 1 or type(error).__module__.partition(".")[0] in OWN_MODULES:
         return own
-    reason = _own_cause(seen[-1])
+    reason = _own_cause(errors[-1])
     return own if reason in own else _cut(f"{own}; caused by {reason}")
+
+
+def _with_causes(error: BaseException) -> list[BaseException]:
+    errors = [error]  # `raise error from error` is allowed, and so are longer rings
+    while (cause := errors[-1].__cause__) is not None and all(it is not cause for it in errors):
+        errors.append(cause)
+    return errors
 
 
 def _own_cause(error: BaseException) -> str:
@@ -140,10 +147,11 @@ def _escaped(character: str) -> str:
 
 
 def _where(error: BaseException, script: str) -> str:
-    """Return the innermost line of the script, in a worker of Spark if it is known."""
+    """Return the innermost line of the script: of an expression or in a worker, if it is known."""
     name = _cut(Path(script).name)
-    lines = [number for file, number in FRAME.findall(_message(error)) if file == script]
-    if lines and TRACEBACK.search(_message(error)):
+    message = "\n".join(map(_message, _with_causes(error)))
+    frames = CALLED_FROM.findall(message) or (TRACEBACK.search(message) and FRAME.findall(message))
+    if lines := [number for file, number in frames or () if file == script]:
         return f"{name}, line {lines[-1]}"
     frame, line = error.__traceback__, 0
     while frame is not None:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 NO_ANSI = "--conf spark.sql.ansi.enabled=false"
+CAST_TO = re.compile(r'cannot be cast to "([^"]+)"')
 PLACE = re.compile(r"\((?P<file>[^()]+), line (?P<line>\d+)\)")
 
 
@@ -50,11 +51,11 @@ OLD_SETTINGS = (
 CAUSES = {
     r"CAST_INVALID_INPUT": _ansi(
         "a string that is not of the type fails, and was null before",
-        "cast with try_cast, such as F.expr('try_cast(n AS INT)')",
+        "cast with try_cast, such as F.expr('try_cast(n AS {kind})')",
     ),
     r"CAST_OVERFLOW": _ansi(
         "a number that does not fit its type fails, and was another number before",
-        "cast to a wider type, or with try_cast, which gives null",
+        "cast to a wider type, or with try_cast(n AS {kind}), which gives null",
     ),
     r"ARITHMETIC_OVERFLOW|BINARY_ARITHMETIC_OVERFLOW": _ansi(
         "a result that does not fit its type fails, and was another number before",
@@ -126,7 +127,9 @@ def cause_of(error: str) -> Cause | None:
     place = f"{found['file']}:{found['line']}" if found else ""
     for pattern, cause in CAUSES.items():
         if re.search(pattern, error):
-            return Cause(cause.title, cause.remedy, cause.setting, place)
+            kind = CAST_TO.search(error)
+            remedy = cause.remedy.replace("{kind}", kind[1] if kind else "INT")
+            return Cause(cause.title, remedy, cause.setting, place)
     return None
 
 

@@ -171,6 +171,17 @@ def test_characters_that_a_terminal_or_a_database_would_not_take_are_escaped():
     assert cause == "ValueError: a\\x1b[2J \\ud800\\udcff\\x00 é 漢 😀 b"
 
 
+def test_line_is_the_one_that_made_the_column_which_cannot_be_computed():
+    error = RuntimeError("the write failed")
+    error.__cause__ = ValueError(
+        "Caused by: x.SparkDateTimeException: [CAST_INVALID_INPUT] The value\n== DataFrame ==\n"
+        '"cast" was called from\n/jobs/h.py:63\n\n\tat org.apache.spark'
+    )
+
+    assert failure_of(error, "/jobs/h.py").where == "h.py, line 63"
+    assert failure_of(error, "/jobs/other.py").where == ""
+
+
 def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
     failure = failure_of(RuntimeError(PYTHON_WORKER), "/jobs/h.py")
 

@@ -46,6 +46,14 @@ def test_a_known_error_has_a_remedy_and_the_setting_of_before(error, remedy, set
     assert bool(setting) == bool(cause.setting)
 
 
+def test_the_remedy_has_the_type_that_the_script_casts_to():
+    error = (
+        """[CAST_INVALID_INPUT] The value 'x' of the type "STRING" cannot be cast to "TIMESTAMP" """
+    )
+
+    assert "try_cast(n AS TIMESTAMP)" in cause_of(error).remedy
+
+
 def test_the_place_is_the_line_of_the_script():
     assert cause_of(CAST).place == "orders.py:12"
     assert cause_of("[DIVIDE_BY_ZERO] Division by zero").place == ""
