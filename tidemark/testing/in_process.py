@@ -133,7 +133,7 @@ def run_in_process(
             except BaseException as error:  # noqa: BLE001 (whatever a script raises fails its run)
                 ended.exception = error
                 print_from_script(error, name)
-                failure = with_hint(failure_of(error, name))
+                failure = with_hint(failure_of(error, name), name)
                 places = RemedyPlaces(machine.home.lake, sys.executable, own_glue_version())
                 ended.error = with_remedy(failure, _tail(engine.jvm_log, log_start), places, None)
 

@@ -306,6 +306,11 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
             "pass your own modules in --extra-py-files; install a package with "
             f"`{places.pip_install}`, and name it for AWS in --additional-python-modules"
         ),
+        r"No such file or directory: s3[an]?://|FileNotFoundError.*run again": (
+            "Spark reads a file only when a frame is written or counted, and something has deleted "
+            "this one since its source was opened, such as an overwrite by this script or another "
+            "job: write to another path"
+        ),
         r"PATH_NOT_FOUND.*s3[an]?://": f"buckets are the folders of {places.lake}",
         r"access key of this port": (
             "the script gives a client of AWS an access key: leave it out, and the client takes "

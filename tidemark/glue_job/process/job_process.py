@@ -33,6 +33,7 @@ from tidemark.glue_job.process.bookmark_session import current_session
 from tidemark.glue_job.process.borrow import Borrower
 from tidemark.glue_job.process.commit_record import note_facts
 from tidemark.glue_job.process.debugger import install_debugger
+from tidemark.glue_job.process.deletions import remedy_of_deletion
 from tidemark.glue_job.process.failures import Failure, failure_of, print_from_script
 from tidemark.glue_job.process.found_warnings import note_at_end
 from tidemark.glue_job.process.spark import CONF_FILE, system_properties
@@ -193,7 +194,7 @@ def _stderr_copied(path: Path) -> Iterator[None]:
 def _report(result: Path, error: BaseException, script: str) -> str:
     """Print the traceback from the script's own first line on, and write the result file."""
     print_from_script(error, script)
-    failure = with_hint(failure_of(error, script))
+    failure = with_hint(failure_of(error, script), script)
     unfinished = result.with_suffix(".unfinished")
     with contextlib.suppress(OSError):  # on a full disk; the parent process notices
         unfinished.write_text(json.dumps(asdict(failure)), encoding="utf-8")
@@ -201,8 +202,10 @@ def _report(result: Path, error: BaseException, script: str) -> str:
     return str(failure)
 
 
-def with_hint(failure: Failure) -> Failure:
-    """Return a failure with a hint from the Data Catalog."""
+def with_hint(failure: Failure, script: str) -> Failure:
+    """Return a failure with a hint from what the script has deleted, or from the Data Catalog."""
+    if remedy := remedy_of_deletion(failure.cause, script):
+        return replace(failure, remedy=remedy)
     with contextlib.suppress(TidemarkError), Store(job_home().database) as store:
         hint = catalog_hint(failure.cause, store, is_asked=CATALOG_VARIABLE in os.environ)
         return replace(failure, remedy=hint)

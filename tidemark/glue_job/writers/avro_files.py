@@ -30,7 +30,6 @@ from tidemark.local_state.operations import PUT
 from tidemark.local_state.store.dataset_notes import note_written
 from tidemark.model.checkpoints.checkpoint import APPEND, DatasetWritten
 
-CODECS = {"none": "null", "uncompressed": "null", "deflate": "deflate", "bzip2": "bzip2"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SAFE_IN_FOLDERS = " !$&()+,;=@[]^_{}~-."
 _LOGICAL: dict[type[T.DataType], dict[str, str]] = {
@@ -59,7 +58,8 @@ def write_avro(
     fields = T.StructType([one for one in frame.schema if one.name not in partition_keys])
     has_logical_types = options.get("version") == "1.8"
     schema = avro_schema(fields, "record", has_logical_types=has_logical_types)
-    codec = CODECS[options.get("compression", "none").lower()]
+    name = options.get("compression", "none").lower()
+    codec = {"none": "null", "uncompressed": "null"}.get(name, name)
     folders = [col(f"`{key}`").cast("string").alias(f"\0{key}") for key in partition_keys]
     values = [
         col(f"`{one.name}`").cast(one.dataType if has_logical_types else with_strings(one.dataType))

@@ -33,7 +33,7 @@ COMPRESSIONS: dict[str, tuple[str, ...]] = {
     "json": _TEXT,
     "parquet": ("snappy", "gzip", "zstd", "lz4", "none", "uncompressed"),
     "orc": ("snappy", "zlib", "zstd", "lz4", "none", "uncompressed"),
-    "avro": ("deflate", "bzip2", "none", "uncompressed"),
+    "avro": ("snappy", "deflate", "bzip2", "xz", "zstandard", "none", "uncompressed"),
 }
 
 

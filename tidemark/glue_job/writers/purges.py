@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.glue_job.edge.announce import announced
+from tidemark.glue_job.process.deletions import note_deletion
 from tidemark.glue_job.readers.files.predicates import SparkPredicate
 from tidemark.glue_job.readers.files.s3_options import (
     LOCAL_STORAGE_CLASS,
@@ -168,16 +169,22 @@ def _delete(roots: Iterable[Path], purge: Purge) -> None:
         for file in [root] if root.is_file() else list(_files(root)):
             if file.lstat().st_mtime <= newest:
                 lists[_unlinked(file)].append(file)
+        if lists[SUCCESS]:
+            note_deletion(job_home().uri_of(root))
         _remove_empty(root)
     if purge.manifest:
-        home = job_home()
-        folder = home.existing_path(purge.manifest)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, files in lists.items():
-            lines = (f"{home.uri_of(file)}\n" for file in files)
-            (folder / name).write_text("".join(lines), encoding="utf-8")
+        _write_manifest(purge.manifest, lists)
     elif failed := lists[FAILED]:
         raise TidemarkError(f"{plural(len(failed), 'file')} cannot be deleted, such as {failed[0]}")
+
+
+def _write_manifest(uri: str, lists: Mapping[str, Iterable[Path]]) -> None:
+    home = job_home()
+    folder = home.existing_path(uri)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, files in lists.items():
+        lines = (f"{home.uri_of(file)}\n" for file in files)
+        (folder / name).write_text("".join(lines), encoding="utf-8")
 
 
 def _unlinked(file: Path) -> str:

@@ -52,7 +52,7 @@ def test_rows_are_read_back_from_their_folders(spark, glue_context, s3):
     )
     sink = glue_context.getSink("s3", path=s3.uri, partitionKeys=["day"], enableUpdateCatalog=True)
     sink.setCatalogInfo("avro", s3.folder.name)
-    sink.setFormat("avro", compression="deflate")
+    sink.setFormat("avro", compression="snappy")
 
     from awsglue.dynamicframe import DynamicFrame
 

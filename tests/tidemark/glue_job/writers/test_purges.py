@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.glue_job.process.deletions import remedy_of_deletion
+from tidemark.glue_job.process.failures import Failure, RemedyPlaces, failure_of, with_remedy
 from tidemark.glue_job.writers import purges
 from tidemark.local_state.catalog.partitions import (
     Partition,
@@ -168,3 +172,26 @@ def test_a_wrong_option_deletes_nothing(glue_context, s3, put, options, error, w
         glue_context.transition_s3_path(s3.uri, "GLACIER", options)
 
     assert left(s3) == ["a.json"]
+
+
+@pytest.mark.parametrize("format_name", ["json", "avro"])
+def test_a_read_that_fails_for_a_purge_of_the_script_names_the_purge(
+    spark, glue_context, s3, format_name
+):
+    from awsglue.dynamicframe import DynamicFrame
+
+    rows = DynamicFrame.fromDF(spark.range(1), glue_context, "rows")
+    glue_context.write_dynamic_frame.from_options(rows, "s3", {"path": s3.uri}, format_name)
+    frame = glue_context.create_dynamic_frame.from_options("s3", {"paths": [s3.uri]}, format_name)
+    glue_context.purge_s3_path(s3.uri, {"retentionPeriod": 0})
+    line = sys._getframe().f_lineno - 1
+
+    with pytest.raises(Exception, match="No such file") as error:
+        frame.toDF().collect()
+
+    cause = failure_of(error.value, __file__).cause
+    remedy = remedy_of_deletion(cause, __file__)
+    assert f"deleted the files of {s3.uri.rstrip('/')} by a purge, line {line}, and" in remedy
+    assert remedy_of_deletion(cause.replace(s3.uri, "s3://elsewhere/"), __file__) == ""
+    other = Failure(cause, "h.py, line 3")
+    assert "write to another path" in with_remedy(other, "", RemedyPlaces(Path(), ""), None)
