@@ -170,3 +170,18 @@ def test_what_only_a_deployment_knows_of_a_nested_stack_is_named_with_how_to_giv
 
     assert (told.value, "--parameter N.Own=VALUE" in told.do) == ("{Own}", True)
     assert adopted(folder, {"N.Own": "mine"}).jobs[0].arguments == {"data": "s3://mine/x/"}
+
+
+@pytest.mark.parametrize("way", ["../inner.yaml", "{whole}", "link.yaml"])
+def test_a_template_outside_of_the_folder_that_was_given_is_not_read(tmp_path, way):
+    folder = tmp_path / "given"
+    folder.mkdir()
+    inner = tmp_path / "inner.yaml"
+    inner.write_text(json.dumps(INNER))
+    (folder / "link.yaml").symlink_to(inner)
+    document = {"Resources": {"N": nested(url=way.format(whole=inner), Bucket="own"), "J": JOB}}
+    (folder / "t.json").write_text(json.dumps(document))
+
+    contents = read_templates(folder / "t.json", {})
+
+    assert list(contents.jobs) == ["orders"]

@@ -38,12 +38,12 @@ class Nested:
 
 
 def with_nested(template: Mapping[str, Any], file: Path, around: tuple[Path, ...] = ()) -> Nested:
-    """Return a template with those of its nested stacks."""
+    """Return a template with those of its nested stacks that lie in its folder or below it."""
     trail = (*around, file.resolve())
     found = {}
     for id_, resource in template.get("Resources", {}).items():
         inner = _file_of(resource, file.parent)
-        if inner is None:
+        if inner is None or not inner.resolve().is_relative_to(trail[0].parent):
             continue
         if inner.resolve() in trail:
             raise UsageError(

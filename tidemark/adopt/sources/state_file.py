@@ -60,11 +60,16 @@ def _document(file: Path) -> object:
 
 
 def _scripts(state: TerraformState, folder: Path) -> dict[str, str | Path]:
-    """Return the scripts that Terraform uploaded from files, or from strings, by their URIs."""
-    found: dict[str, str | Path] = {}
+    """Return the scripts that Terraform uploaded from files, or from strings, by their URIs.
+
+    A state file may come from others: files outside of its folder are left for the plan to fetch.
+    """
+    scripts: dict[str, str | Path] = {}
     for uri, uploaded in state.objects.items():
         if uploaded.get("content"):
-            found[uri] = str(uploaded["content"])
+            scripts[uri] = str(uploaded["content"])
         elif uploaded.get("source"):
-            found[uri] = folder / str(uploaded["source"])
-    return found
+            file = (folder / str(uploaded["source"])).resolve()
+            if file.is_relative_to(folder.resolve()):
+                scripts[uri] = file
+    return scripts

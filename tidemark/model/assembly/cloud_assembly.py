@@ -9,6 +9,7 @@ from typing import Any
 from tidemark.errors import UsageError
 
 NESTED_STACK = "AWS::CloudFormation::Stack"
+MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Assembly:
 
 def read_assembly(folder: Path) -> Assembly:
     """Read the cloud assembly in ``folder``."""
-    if not (folder / "manifest.json").is_file():
+    if not (folder / MANIFEST).is_file():
         raise UsageError(
             f"{folder} is not a CDK cloud assembly (it has no manifest.json); "
             "run `cdk synth`, or name the folder that it wrote with --app"
@@ -76,12 +77,12 @@ def read_assembly(folder: Path) -> Assembly:
     stacks: list[Stack] = []
     assets: list[FileAsset] = []
     stages: list[str] = []
-    artifacts = _read_json(folder / "manifest.json").get("artifacts", {})
+    artifacts = _read_json(folder / MANIFEST).get("artifacts", {})
     for artifact_id, artifact in _dependencies_first(artifacts):
         properties = artifact.get("properties", {})
         match artifact["type"]:
             case "aws:cloudformation:stack":
-                file = folder / properties["templateFile"]
+                file = within(folder, properties["templateFile"])
                 name = properties.get("stackName", artifact_id)
                 display_name = artifact.get("displayName", artifact_id)
                 environment = artifact.get("environment", "")
@@ -89,11 +90,31 @@ def read_assembly(folder: Path) -> Assembly:
             case "cdk:asset-manifest":
                 assets += _file_assets(folder, properties["file"])
             case "cdk:cloud-assembly":  # a cdk.Stage
-                nested = read_assembly(folder / properties["directoryName"])
+                nested = read_assembly(within(folder, properties["directoryName"]))
                 stages.append(properties["directoryName"])
                 stacks += nested.stacks
                 assets += nested.assets
     return Assembly(tuple(stacks), tuple(assets), tuple(stages))
+
+
+def within(folder: Path, named: object) -> Path:
+    """Return a file that an assembly names by its path from a folder of it.
+
+    Raises:
+        UsageError: it lies outside of the assembly, by its path or by a link. An assembly may come
+            from others: a path such as ``../../credentials`` is not followed.
+    """
+    # The assets of a `cdk.Stage` lie in the assembly around its own.
+    root = folder.resolve()
+    while (root.parent / MANIFEST).is_file():
+        root = root.parent
+    if not (folder / str(named)).resolve().is_relative_to(root):
+        raise UsageError(
+            f"the assembly {folder} names the file {str(named)!r}, which is outside of {root}; "
+            "allowed: files of the assembly; synthesize the app with its assets staged, as "
+            "`cdk synth` does without --no-staging"
+        )
+    return folder / str(named)
 
 
 def _resource_types(template: Mapping[str, Any], folder: Path) -> set[str]:
@@ -110,13 +131,13 @@ def _resource_types(template: Mapping[str, Any], folder: Path) -> set[str]:
 def nested_template(resource: Mapping[str, Any], folder: Path) -> Path | None:
     """Return the file of a nested stack: the metadata names it, or its asset has the key."""
     if named := resource.get("Metadata", {}).get("aws:asset:path"):
-        return folder / str(named)
+        return within(folder, named)
     url = json.dumps(resource.get("Properties", {}).get("TemplateURL", ""))
     for manifest in sorted(folder.glob("*.assets.json")):
         for file in _read_json(manifest).get("files", {}).values():
             keys = [destination["objectKey"] for destination in file["destinations"].values()]
             if any(key in url for key in keys):
-                return folder / str(file["source"]["path"])
+                return within(folder, file["source"]["path"])
     return None
 
 
@@ -146,10 +167,10 @@ def _dependencies_first(artifacts: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _file_assets(folder: Path, manifest: str) -> list[FileAsset]:
-    files = _read_json(folder / manifest).get("files", {})
+    files = _read_json(within(folder, manifest)).get("files", {})
     return [
         FileAsset(
-            source=folder / file["source"]["path"],
+            source=within(folder, file["source"]["path"]),
             is_zipped=file["source"].get("packaging") == "zip",
             bucket={"Fn::Sub": destination["bucketName"]},
             key=destination["objectKey"],

@@ -205,3 +205,55 @@ def test_stacks_of_a_stage_are_read_from_its_nested_assembly(tmp_path):
     (nested / "t.json").write_text('{"Resources": {}}')
 
     assert [stack.name for stack in read_assembly(tmp_path).stacks] == ["app"]
+
+
+NAMED = {
+    "the template of a stack": ("storage", "templateFile"),
+    "the list of assets": ("pipeline.assets", "file"),
+    "a stage": ("stage", "directoryName"),
+}
+
+
+@pytest.mark.parametrize("way", ["by its path", "by the whole path", "by a link"])
+@pytest.mark.parametrize("what", [*NAMED, "an asset", "a nested template"])
+def test_an_assembly_of_others_names_no_file_outside_of_it(folder, tmp_path, what, way):
+    (tmp_path / "secret.txt").write_text('{"Resources": {}}')
+    (folder / "link").symlink_to(tmp_path / "secret.txt")
+    named = {
+        "by its path": "../secret.txt",
+        "by the whole path": str(tmp_path / "secret.txt"),
+        "by a link": "link",
+    }[way]
+    if what == "an asset":
+        document = json.loads((folder / "pipeline.assets.json").read_text())
+        document["files"]["libs"]["source"]["path"] = named
+        write(folder / "pipeline.assets.json", document)
+    elif what == "a nested template":
+        inner = {"Type": "AWS::CloudFormation::Stack", "Metadata": {"aws:asset:path": named}}
+        write(folder / "storage.template.json", {"Resources": {"Inner": inner}})
+    else:
+        document = json.loads((folder / "manifest.json").read_text())
+        document["artifacts"].setdefault("stage", {"type": "cdk:cloud-assembly", "properties": {}})
+        document["artifacts"]["stage"]["properties"].setdefault("directoryName", "stage")
+        artifact, key = NAMED[what]
+        document["artifacts"][artifact]["properties"][key] = named
+        write(folder / "manifest.json", document)
+        (folder / "stage").mkdir()
+        write(folder / "stage" / "manifest.json", {})
+
+    with pytest.raises(UsageError, match="outside of") as refusal:
+        [stack.resource_types() for stack in read_assembly(folder).stacks]
+    assert repr(named) in str(refusal.value)
+
+
+def test_a_stage_shares_the_assets_of_the_assembly_around_it(folder):
+    stage = folder / "assembly-prod"
+    stage.mkdir()
+    (folder / "asset.0a1b").mkdir()
+    write(stage / "manifest.json", {"artifacts": {"pipeline.assets": ASSETS}})
+    files = {"libs": {"source": {"path": "../asset.0a1b"}, "destinations": DESTINATION}}
+    write(stage / "pipeline.assets.json", {"files": files})
+
+    (asset,) = read_assembly(stage).assets
+
+    assert asset.source.resolve() == (folder / "asset.0a1b").resolve()
