@@ -191,6 +191,52 @@ def test_studios_node_for_null_fields_finds_them(read, kind, text, found):
     assert dropped.count() == frame.count()
 
 
+TYPED = "id int, z string, n int"
+
+
+@pytest.mark.rule(
+    "Frames",
+    source="DNF",
+    choice="of records, fields that none has go as well; a frame without records keeps its fields",
+)
+@pytest.mark.parametrize(
+    ("kind", "text", "left"),
+    [
+        ("csv", "id,z\n1,\n2,\n", ["id"]),
+        ("json", lines({"id": 1, "z": None, "s": {"k": None}}, {"id": 2}), ["id"]),
+        ("json", lines({"id": 1, "s": {"z": None, "k": 1}, "l": [{"z": None}]}), ["id", "s"]),
+        ("ion", "{id: 1, z: null}", ["id"]),
+    ],
+)
+def test_drop_null_fields_drops_fields_of_records_without_a_value(read, kind, text, left):
+    from awsglue.transforms import DropNullFields
+
+    frame = read(text, kind, **({"withHeader": True} if kind == "csv" else {}))
+
+    dropped = DropNullFields.apply(frame)
+
+    assert dropped.toDF().columns == left
+    assert [*types_of(dropped)] == left
+    first = DropNullFields.apply(frame.filter(lambda row: str(row["id"]) == "1"))
+    assert first.toDF().columns == left
+    assert len(DropNullFields.apply(frame.filter(lambda row: False)).toDF().columns) > len(left) - 1
+
+
+def test_drop_null_fields_keeps_the_columns_of_files_that_have_types(
+    read, rows_of, glue_context, s3
+):
+    from awsglue.transforms import DropNullFields
+
+    frame = rows_of(TYPED, (1, None, None)).toDF()
+    for kind in ("parquet", "orc"):
+        path = f"{s3.uri}{kind}/"
+        frame.write.format(kind).save(path)
+        typed = glue_context.create_dynamic_frame.from_options("s3", {"paths": [path]}, kind)
+        assert DropNullFields.apply(typed).toDF().columns == ["id", "z", "n"]
+    mapped = rows_of(TYPED, (1, None, None)).map(dict)
+    assert DropNullFields.apply(mapped).toDF().columns == ["id"]
+
+
 INNER = st.one_of(st.none(), st.lists(st.integers(0, 9), max_size=2))
 ELEMENTS = st.builds(lambda n, m: {"n": n} | ({} if m is None else {"m": m}), st.integers(), INNER)
 OUTER = st.one_of(st.none(), st.lists(ELEMENTS, max_size=2))

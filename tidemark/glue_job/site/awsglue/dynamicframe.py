@@ -16,7 +16,7 @@ from tidemark.glue_job.frames.csv_text import write_sample
 from tidemark.glue_job.frames.errors import Failed, count_errors, errors_frame
 from tidemark.glue_job.frames.mapped import Mapped
 from tidemark.glue_job.frames.mapping import apply_mapping, full_mappings, with_schema
-from tidemark.glue_job.frames.nulls import without_null_fields
+from tidemark.glue_job.frames.nulls import null_fields
 from tidemark.glue_job.frames.plan import Limits, Plan, check_frame
 from tidemark.glue_job.frames.relationalize import relationalize
 from tidemark.glue_job.frames.schemas import glue_schema
@@ -555,9 +555,12 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Return the rows without the fields that are null in all of them."""
+        """Return the rows without the fields that `schema` shows as null, or not at all."""
         limits = Limits("DropNullFields", info, stageThreshold, totalThreshold)
-        return self._next(limits, lambda frame: without_null_fields(frame)[0])
+        plan = self._plan
+        null = null_fields(plan.frame_schema, plan.schema) if plan.schema.fields else ()
+        edits = dict.fromkeys(null, lambda _: [])
+        return self._next(limits, lambda frame: fields.edited(frame, edits))
 
     def errorsAsDynamicFrame(self) -> "DynamicFrame":
         """Return the error records of this frame and its upstream frames, in a field ``error``."""
