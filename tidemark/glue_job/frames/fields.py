@@ -3,7 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -89,7 +89,12 @@ def struct_of(column: Column, fields: Sequence[Value]) -> tuple[Column, StructTy
 
 def drop_fields(frame: DataFrame, paths: object) -> DataFrame:
     """Return a frame without some fields; a missing path has no effect."""
-    return edited(frame, dict.fromkeys(_found(frame, paths), _nothing))
+    return without(frame, _found(frame, paths))
+
+
+def without(frame: DataFrame, fields: Iterable[Steps]) -> DataFrame:
+    """Return a frame without the fields at some steps, which it has."""
+    return edited(frame, dict.fromkeys(fields, _nothing))
 
 
 def select_fields(frame: DataFrame, paths: object) -> DataFrame:

@@ -23,7 +23,7 @@ from tidemark.glue_job.frames.type_names import (
     target_type,
     type_label,
 )
-from tidemark.glue_job.frames.types import ELEMENT, choice_of, choices_in, holds
+from tidemark.glue_job.frames.types import ELEMENT, VALUE, choice_of, choices_in, holds
 from tidemark.local_state.run_warnings import RunWarning, note
 
 
@@ -53,6 +53,12 @@ def apply_mapping(
             if schema.fields:
                 note(RunWarning.MAPPING_SOURCE, path)
             continue
+        if not {ELEMENT, VALUE}.isdisjoint(found[0]):
+            raise UnsupportedError(
+                f"the source {path!r} of a mapping is inside an array or a map, whose fields are "
+                "not mapped: map the whole array, or take it apart first, with relationalize or "
+                "explode"
+            )
         column, kind = value_at(values, found[0])
         part = part_of(kind_word, kind)
         if part is not None:

@@ -11,7 +11,8 @@ from tidemark.errors import ArgumentError, ArgumentTypeError
 from tidemark.glue_job.frames.absence import ALL_THERE, Absence
 from tidemark.glue_job.frames.choices import schema_of
 from tidemark.glue_job.frames.errors import Failed, ReaderErrors, check_thresholds
-from tidemark.glue_job.frames.seen import schema_of_records
+from tidemark.glue_job.frames.seen import schema_of_records, seen_in
+from tidemark.glue_job.frames.types import Steps, as_struct_type
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Plan:
         limits: limits of the last step.
         absence_of: returns the meaning of nulls in the rows.
         is_dynamic: whether the schema comes from the records, not from a definition.
+        boxes: fields of unboxed strings, whose schema always comes from the records.
     """
 
     make: Callable[[], DataFrame]
@@ -65,6 +67,7 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     absence_of: Callable[[], Absence] = lambda: ALL_THERE
     is_dynamic: bool = False
+    boxes: frozenset[Steps] = frozenset()
 
     @classmethod
     def of(cls, frame: DataFrame) -> "Plan":
@@ -96,7 +99,14 @@ class Plan:
     @cached_property
     def schema(self) -> StructType:
         """The schema of the records; computes them if it depends on them."""
-        return schema_of_records(self.frame, self.absence) if self.is_dynamic else self.frame_schema
+        if not self.is_dynamic and not self.boxes:
+            return self.frame_schema
+        seen = schema_of_records(self.frame, self.absence)
+        return (
+            seen
+            if self.is_dynamic
+            else as_struct_type(seen_in(self.frame_schema, seen, self.boxes))
+        )
 
     @property
     def frame_schema(self) -> StructType:

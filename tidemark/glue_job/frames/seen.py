@@ -4,7 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dyna
 ("a schema can be computed on demand")
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -13,7 +13,7 @@ from pyspark.sql.types import ArrayType, DataType, NullType, StructField, Struct
 from tidemark.glue_job.frames.absence import Absence, last_name
 from tidemark.glue_job.frames.choices import values_of
 from tidemark.glue_job.frames.own_queries import own_query
-from tidemark.glue_job.frames.types import Choice, choice_of
+from tidemark.glue_job.frames.types import Choice, Steps, choice_of
 
 Holds = Callable[[Column], Column]
 Probe = Callable[[Holds], Column]
@@ -98,6 +98,19 @@ def _struct(
             for name, kind in kinds
             if kind is not None or not absence.lacks(name) or last_name(name) in absence.null
         ]
+    )
+
+
+def seen_in(kind: DataType, seen: DataType, boxes: Collection[Steps], path: Steps = ()) -> DataType:
+    """Return a type with the schema of records at some steps, where any record has a value."""
+    if path in boxes:
+        return seen
+    if not isinstance(kind, StructType) or not isinstance(seen, StructType):
+        return kind
+    kinds = {one.name: one.dataType for one in seen if not isinstance(one.dataType, NullType)}
+    inside = ((f.name, kinds.get(f.name, f.dataType), f.dataType) for f in kind)
+    return StructType(
+        [StructField(n, seen_in(kind, there, boxes, (*path, f".{n}"))) for n, there, kind in inside]
     )
 
 

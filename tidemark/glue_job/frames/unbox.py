@@ -5,61 +5,104 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.frames.choices import Value, built, quoted, schema_of, values_of
+from tidemark.glue_job.frames.absence import Absence
+from tidemark.glue_job.frames.choices import Value, built, schema_of, values_of
 from tidemark.glue_job.frames.fields import edited, value_at
 from tidemark.glue_job.frames.functions import no_failures
 from tidemark.glue_job.frames.paths import find_path, parse_path
 from tidemark.glue_job.frames.schemas import spark_schema
 from tidemark.glue_job.frames.types import ELEMENT, Steps
-from tidemark.glue_job.readers.csv.heads import first_fields
-from tidemark.glue_job.readers.files.formats import Format, csv_options
+from tidemark.glue_job.frames.unboxed_csv import OPTIONS as CSV_OPTIONS
+from tidemark.glue_job.frames.unboxed_csv import CsvBox, inferred, unboxed
 from tidemark.glue_job.readers.json.choices import has_choice, member_of
 from tidemark.glue_job.readers.json.kinds import (
     BROKEN,
+    OBJECT,
     Kinds,
+    absence_in,
     kinds_in,
     kinds_of,
     schema_of_records,
+    type_of,
 )
 from tidemark.local_state.run_warnings import RunWarning, note
 
-OPTIONS = {"json": {"withSchema"}, "csv": {"withSchema", "separator", "escaper", "quoteChar"}}
+OPTIONS = {"json": {"withSchema"}, "csv": CSV_OPTIONS}
 BOX, BAD = "box of tidemark", "bad text of tidemark"
 
 
-def unbox(
-    frame: DataFrame, path: str, format: str, options: Mapping[str, Any]
-) -> tuple[DataFrame, Callable[[], DataFrame]]:
-    """Return a frame with a string field parsed, and a function for the rows that failed.
+Change = Callable[[Absence], Absence]
+SAME: Change = lambda before: before  # noqa: E731 (the default of a field)
 
-    Without a schema, JSON is read once more to infer its type; CSV gets fields col0, col1 and on.
+
+class Unboxed(NamedTuple):
+    """The result of unbox.
+
+    Attributes:
+        frame: the rows with the field parsed.
+        failed: returns the rows whose string does not parse.
+        absence: returns the meaning of nulls after unbox for that before.
+        inferred: the steps to the field if its type comes from the strings; else nothing.
+    """
+
+    frame: DataFrame
+    failed: Callable[[], DataFrame]
+    absence: Change = SAME
+    inferred: frozenset[Steps] = frozenset()
+
+
+def unbox(frame: DataFrame, path: str, format: str, options: Mapping[str, Any]) -> Unboxed:
+    """Return a frame with a string field parsed.
+
+    Without a schema, the strings are read once more to infer their type. CSV without a header gets
+    fields col0, col1 and on.
     """
     if format not in OPTIONS:
         raise UnsupportedError(f"unbox of {format!r} is not supported; allowed are json and csv")
     for unknown in sorted(set(options) - OPTIONS[format]):
         note(RunWarning.OPTION_IGNORED, f"the option {unknown!r} of unbox from {format}")
     if not frame.columns:
-        return frame, lambda: no_failures(frame)
-    found = find_path(schema_of(frame), parse_path(path))
-    if found is None or not isinstance(found[1], StringType):
-        what = "is missing" if found is None else f"is {found[1].simpleString()}"
+        return Unboxed(frame, lambda: no_failures(frame))
+    schema = schema_of(frame)
+    steps = _steps_to_string(schema, path)
+    source, values = values_of(frame)
+    text = value_at(values, steps)[0]
+    texts = source.select(text.alias("text")).filter("text IS NOT NULL")
+    given = _given(options.get("withSchema"))
+    kind: DataType
+    if format == "csv":
+        box = CsvBox.of(options, given)
+        names, bad = (given, 0) if given else inferred(texts, box)
+        kind, absence = names, SAME
+        parsed = _boxed_or_bad(text, *unboxed(text, names, box))
+    else:
+        kind, bad, absence = (given, 0, _with_json(schema)) if given else _inferred(texts, schema)
+        parsed = _parsed(text, kind)
+    if bad:
+        note(RunWarning.ERROR_RECORDS, f"{bad:,} strings of {path!r} that cannot be unboxed")
+    made = _replaced(source, values, steps, parsed, kind)
+    return Unboxed(*made, absence, frozenset() if given else frozenset([steps]))
+
+
+def _steps_to_string(schema: StructType, path: str) -> Steps:
+    """Return the steps to a string field; raise for another field."""
+    place = find_path(schema, parse_path(path))
+    if place is None or not isinstance(place[1], StringType):
+        what = "is missing" if place is None else f"is {place[1].simpleString()}"
         raise UsageError(f"the field {path!r} to unbox {what}; it must be a string")
-    if ELEMENT in found[0]:
+    if ELEMENT in place[0]:
         raise UnsupportedError(
             f"the field {path!r} to unbox is in an array, which is not supported"
         )
-    source, values = values_of(frame)
-    text = value_at(values, found[0])[0]
-    kind = _given(options.get("withSchema")) or _inferred(source, text, format, options)
-    parsed = _parsed(text, kind, format, options)
-    return _replaced(source, values, found[0], parsed, kind)
+    return place[0]
 
 
 def _replaced(
@@ -78,8 +121,8 @@ def _replaced(
 
     box = Value(BOX, F.col(f"`{BOX}`.`{BOX}`"), kind)
     good = built(with_box.filter(bad.isNull()), [*values, box])
-    unboxed = edited(good, {steps: lambda value: [Value(value.name, F.col(f"`{BOX}`"), kind)]})
-    return unboxed.drop(BOX), failed
+    whole = edited(good, {steps: lambda value: [Value(value.name, F.col(f"`{BOX}`"), kind)]})
+    return whole.drop(BOX), failed
 
 
 def _given(text: object) -> StructType | None:
@@ -94,20 +137,30 @@ def _given(text: object) -> StructType | None:
         ) from error
 
 
-def _inferred(source: DataFrame, text: Column, format: str, options: Mapping[str, Any]) -> DataType:
-    """Return the common type of all strings; one pass over them."""
-    texts = source.select(text.alias("text")).filter("text IS NOT NULL")
-    if format == "csv":
-        given = csv_options(Format("csv", options))
-        counts = texts.rdd.map(lambda row: len(first_fields(row.text, given)))
-        count = counts.fold(1, max)
-        return StructType([StructField(f"col{n}", StringType()) for n in range(count)])
-    boxed = _boxed(F.col("text"))
+def _with_json(schema: StructType, kinds: Kinds | None = None) -> Change:
+    """Return the absence of records with JSON, which lacks keys, whatever their source."""
+
+    def changed(before: Absence) -> Absence:
+        if kinds is None:
+            return before.with_present(schema)
+        inside = absence_in(kinds)
+        both = before.with_other(inside, schema, type_of(Kinds({OBJECT}, 0, kinds.fields)))
+        return replace(both, null=before.null | inside.null)
+
+    return changed
+
+
+def _inferred(texts: DataFrame, schema: StructType) -> tuple[DataType, int, Change]:
+    """Return the type of strings of JSON, how many are not JSON, and the absence; one pass."""
+    boxed, count = _boxed(F.col("text")), 0
     kinds = kinds_in(texts, boxed)
-    if kinds is None:  # a string is not JSON
-        kinds = kinds_in(texts.filter(kinds_of(boxed) != BROKEN), boxed) or Kinds()
-    schema = schema_of_records(kinds)
-    return schema[BOX].dataType if BOX in schema.names else StringType()
+    if kinds is None:
+        is_bad = kinds_of(boxed) == BROKEN
+        count = texts.filter(is_bad).rdd.count()
+        kinds = kinds_in(texts.filter(~is_bad), boxed) or Kinds()
+    records = schema_of_records(kinds)
+    kind = records[BOX].dataType if BOX in records.names else StringType()
+    return kind, count, _with_json(schema, kinds.fields.get(BOX))
 
 
 def _boxed(text: Column) -> Column:
@@ -115,24 +168,18 @@ def _boxed(text: Column) -> Column:
     return F.concat(F.lit(f'{{"{BOX}":'), text, F.lit("}"))
 
 
-def _parsed(text: Column, kind: DataType, format: str, options: Mapping[str, Any]) -> Column:
-    """Return a struct of the parsed value and, if it cannot be parsed, the string."""
-    if format == "json":
-        boxed = _boxed(text)
-        if has_choice(kind):
-            is_bad = kinds_of(boxed) == BROKEN
-            value = member_of(F.when(is_bad, "{}").otherwise(boxed), BOX, kind)
-            return F.when(
-                text.isNotNull(), F.struct(value.alias(BOX), F.when(is_bad, text).alias(BAD))
-            )
-        shape = StructType([StructField(BOX, kind), StructField(BAD, StringType())])
-        found = F.from_json(boxed, shape, {"columnNameOfCorruptRecord": BAD})
-        bad = F.when(found[BAD].isNotNull(), text)
-        return F.when(text.isNotNull(), F.struct(found[BOX].alias(BOX), bad.alias(BAD)))
-    given = csv_options(Format("csv", options))
-    if not isinstance(kind, StructType):
-        raise UsageError(f"the option withSchema of unbox is {kind.simpleString()}, not a struct")
-    fields = [f"{quoted(one.name)} {one.dataType.simpleString()}" for one in kind]
-    found = F.from_csv(text, ", ".join(fields), given)
-    nothing = F.lit(None).cast("string")
-    return F.when(text.isNotNull(), F.struct(found.alias(BOX), nothing.alias(BAD)))
+def _boxed_or_bad(text: Column, value: Column, bad: Column) -> Column:
+    """Return a struct of the parsed value, and of what is wrong with the string, if anything is."""
+    return F.when(text.isNotNull(), F.struct(value.alias(BOX), bad.alias(BAD)))
+
+
+def _parsed(text: Column, kind: DataType) -> Column:
+    """Return the struct for a string of JSON; a string that does not parse is what is wrong."""
+    boxed = _boxed(text)
+    if has_choice(kind):
+        is_bad = kinds_of(boxed) == BROKEN
+        value = member_of(F.when(is_bad, "{}").otherwise(boxed), BOX, kind)
+        return _boxed_or_bad(text, value, F.when(is_bad, text))
+    shape = StructType([StructField(BOX, kind), StructField(BAD, StringType())])
+    parsed = F.from_json(boxed, shape, {"columnNameOfCorruptRecord": BAD})
+    return _boxed_or_bad(text, parsed[BOX], F.when(parsed[BAD].isNotNull(), text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -204,6 +205,14 @@ def test_an_impossible_mapping_is_an_error_that_names_it(rows_of, mapping, text)
 
     with pytest.raises(UsageError, match=text):
         frame.apply_mapping(mapping)
+
+
+@pytest.mark.parametrize("path", ["arr[].k", "arr.k", "arr[]", "m.k"])
+def test_a_field_inside_an_array_is_not_mapped(rows_of, path):
+    frame = rows_of("arr array<struct<k: int>>, m map<string, struct<k: int>>", ([(1,)], {}))
+
+    with pytest.raises(UnsupportedError, match=rf"the source '{re.escape(path)}'.*relationalize"):
+        frame.apply_mapping([(path, "int", "k", "int")])
 
 
 def test_shorter_mappings_keep_what_they_do_not_say_and_others_are_errors_of_aws(rows_of):

@@ -202,6 +202,132 @@ def test_unbox_reads_quoted_csv_and_ignores_what_glue_does_not_know(rows_of, war
     assert warned() == [("OPTION_IGNORED", "the option 'withheader' of unbox from csv")]
 
 
+def boxed(rows_of, texts, **options):
+    """Return the values of unboxed CSV by the number of their text, and the errors."""
+    rows = rows_of("id int, c string", *enumerate(texts)).unbox("c", "csv", **options)
+    values = {row.id: row.c and row.c.asDict() for row in rows.toDF().collect()}
+    errors = [row.error for row in rows.errorsAsDynamicFrame().toDF().collect()]
+    return values, {one.dynamicRecord.id: one.msg.partition(": ")[2] for one in errors}
+
+
+@pytest.mark.rule(
+    "Frames",
+    source="UNB",
+    choice="a string of CSV has one record, after its header or its first line; one with several "
+    "records, or with more fields than names, makes an error record",
+)
+@pytest.mark.parametrize(
+    ("options", "texts", "values", "errors"),
+    [
+        (
+            {"withHeader": True},
+            ["a,b\n1,2\n", "b,c\r\n3,4", "a,b", "a,b\n1,2\n3,4", None, "a\n1,2", "a,b\n5"],
+            [
+                {"a": "1", "b": "2", "c": None},
+                {"a": None, "b": "3", "c": "4"},
+                None,
+                "it has 2 records, and a field takes one: a,b\n1,2\n3,4",
+                None,
+                "it has 2 fields for 1 names: a\n1,2",
+                {"a": "5", "b": None, "c": None},
+            ],
+            2,
+        ),
+        (
+            {"skipFirst": "true", "separator": "|"},
+            ["x|y|z\n1|2", "x\n1|2\n3|4", "\n\nx\n\n9|\n\n", ""],
+            [
+                {"col0": "1", "col1": "2"},
+                "it has 2 records, and a field takes one: x\n1|2\n3|4",
+                {"col0": "9", "col1": None},
+                None,
+            ],
+            1,
+        ),
+        (
+            {},
+            ['"a\nb",2', "1,2\n3,4", '"open,1\n2', "1,2,3", '"a ""b""",x'],
+            [
+                {"col0": "a\nb", "col1": "2", "col2": None},
+                "it has 2 records, and a field takes one: 1,2\n3,4",
+                'it has a quote that is never closed: "open,1\n2',
+                {"col0": "1", "col1": "2", "col2": "3"},
+                {"col0": 'a "b"', "col1": "x", "col2": None},
+            ],
+            2,
+        ),
+        (
+            {"escaper": "\\", "quoteChar": "'", "withHeader": True},
+            ["a,a,\n'x, y','it\\'s',z"],
+            [{"a0": "x, y", "a1": "it's", "_c2": "z"}],
+            0,
+        ),
+        ({"quoteChar": -1}, ['"a","b"'], [{"col0": '"a"', "col1": '"b"'}], 0),
+    ],
+    ids=["withHeader", "skipFirst", "plain", "escaper", "no quotes"],
+)
+def test_unbox_of_csv_follows_its_options_and_loses_no_line(
+    rows_of, warned, options, texts, values, errors
+):
+    made, failed = boxed(rows_of, texts, **options)
+
+    assert [made[n] if n in made else failed[n] for n in range(len(texts))] == values
+    assert len(made) + len(failed) == len(texts)
+    told = [("ERROR_RECORDS", f"{errors} strings of 'c' that cannot be unboxed")]
+    assert warned() == (told if errors else [])
+
+
+def test_unbox_of_csv_by_a_schema_makes_errors_of_what_it_does_not_hold(rows_of):
+    from awsglue.gluetypes import Field, IntegerType, StringType, StructType
+
+    schema = StructType([Field("n", IntegerType()), Field("t", StringType())])
+    given = json.dumps(schema.jsonValue())
+
+    named = boxed(rows_of, ["t,n\nx,1", "n,z\n1,2"], withSchema=given, withHeader=True)
+    placed = boxed(rows_of, ["1,x", "x,1", "1,2,3", "2"], withSchema=given)
+
+    unknown = "its header has ['z'], which withSchema does not have: n,z\n1,2"
+    assert named == ({0: {"n": 1, "t": "x"}}, {1: unknown})
+    assert placed[0] == {0: {"n": 1, "t": "x"}, 3: {"n": 2, "t": None}}
+    assert placed[1] == {
+        1: "its field 'n' is not of the type int: x,1",
+        2: "it has 3 fields for 2 names: 1,2,3",
+    }
+    with pytest.raises(UnsupportedError, match="withHeader and skipFirst of unbox exclude"):
+        boxed(rows_of, ["a"], withHeader=True, skipFirst=True)
+    nested = StructType([Field("s", schema)])
+    with pytest.raises(UsageError, match="'s' as struct<n:int,t:string>, and a field of CSV is"):
+        boxed(rows_of, ["a"], withSchema=json.dumps(nested.jsonValue()))
+
+
+@pytest.mark.rule("Frames", source="INFER", choice="as of a JSON file; other columns keep theirs")
+def test_a_field_of_unboxed_text_without_a_value_is_of_the_type_null(rows_of, printed):
+    schema = "id int, note string, s struct<t: string, u: string>"
+    rows = (1, None, ('{"p": null, "q": {"r": null}}', None)), (2, None, ('{"x": 1}', None))
+
+    unboxed = rows_of(schema, *rows).unbox("s.t", "json")
+
+    assert printed(unboxed) == (
+        "|-- id: int\n"
+        "|-- note: string\n"
+        "|-- s: struct\n"
+        "|    |-- t: struct\n"
+        "|    |    |-- p: null\n"
+        "|    |    |-- q: struct\n"
+        "|    |    |    |-- r: null\n"
+        "|    |    |-- x: int\n"
+        "|    |-- u: string"
+    )
+    assert unboxed.toDF().select("s.t.p").dtypes == [("p", "string")]
+    assert without_nulls(unboxed).toDF().dtypes == [
+        ("id", "int"),
+        ("note", "string"),
+        ("s", "struct<t:struct<x:int>,u:string>"),
+    ]
+    csv = rows_of("c string", ("1,",), ("2,",)).unbox("c", "csv")
+    assert without_nulls(csv).toDF().dtypes == [("c", "struct<col0:string>")]
+
+
 def test_unbox_takes_a_schema_and_reads_csv(rows_of):
     from awsglue.gluetypes import Field, IntegerType, StringType, StructType
 

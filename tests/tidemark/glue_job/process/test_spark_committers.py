@@ -109,6 +109,11 @@ def test_optimized_committer_completes_the_uploads_of_a_task_and_renames_nothing
     assert seen[-1] == "put _SUCCESS"
 
 
+@pytest.mark.rule(
+    "Sinks",
+    source="SILENT",
+    choice="and leaves _SUCCESS; with S3's semantics it commits nothing, and leaves none",
+)
 def test_sink_of_a_folder_is_committed_by_spark(spark, s3):
     write_files(spark.range(2), s3.uri, write_format("json", {}, None))
 

@@ -93,15 +93,19 @@ def column_names(look: Look, csv_format: Format) -> tuple[str, ...]:
     """Return the names in the header of a file, or col0, col1 and so on without a header."""
     if not csv_format.is_on("withHeader"):
         return tuple(f"col{position}" for position in range(len(look.first)))
-    # As in Spark, an empty or repeated name has its position.
-    lower = [name.lower() for name in look.first]
+    return unique_names(look.first)
+
+
+def unique_names(header: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in a header; as in Spark, an empty or repeated name has its position."""
+    lower = [name.lower() for name in header]
     return tuple(
         f"_c{position}"
         if not name
         else f"{name}{position}"
         if lower.count(lower[position]) > 1
         else name
-        for position, name in enumerate(look.first)
+        for position, name in enumerate(header)
     )
 
 
@@ -268,6 +272,14 @@ def first_fields(text: str, options: Mapping[str, str]) -> list[str]:
         white = options["sep"] if options["sep"] in BLANK else _AFTER_ALL
         lines = (line for line in lines if line.strip(BLANK) or white in line)
     return next((fields for fields in _records(lines, options) if fields), [])
+
+
+def records_of(text: str, options: Mapping[str, str]) -> list[list[str]] | None:
+    """Return the records in a string that are not empty; None if a quote is never closed."""
+    with _unlimited_fields():
+        lines = chain(io.StringIO(text, newline=""), ["\n", _AFTER_ALL])
+        *records, last = filter(None, _records(lines, options))
+    return records if last == [_AFTER_ALL] else None
 
 
 def _records(lines: Iterable[str], options: Mapping[str, str]) -> Iterator[list[str]]:

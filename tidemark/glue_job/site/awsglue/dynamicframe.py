@@ -4,6 +4,7 @@ Differs from AWS: see `tidemark.glue_job.frames` for the representation of frame
 """
 
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -11,7 +12,7 @@ from pyspark.sql import DataFrame
 from awsglue.gluetypes import DataType, DynamicRecord, StructType, _deserialize_json_value
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames import fields, functions, joins, nested, resolve, show_schema
-from tidemark.glue_job.frames.choices import schema_of, unmarked
+from tidemark.glue_job.frames.choices import unmarked
 from tidemark.glue_job.frames.csv_text import write_sample
 from tidemark.glue_job.frames.errors import Failed, count_errors, errors_frame
 from tidemark.glue_job.frames.mapped import Mapped
@@ -263,12 +264,14 @@ class DynamicFrame:
     ) -> "DynamicFrame":
         """Return the rows with a string field parsed; see `frames.unbox.unbox`."""
         limits = Limits("unbox", info, stageThreshold, totalThreshold)
-        unboxed, failed = unbox(self._frame, path, format, options)
-        made = self._next(limits, lambda _: unboxed, (Failed(failed, "unbox", info),))
-        plan, frame = self._plan, self._frame
-        if format == "json":  # JSON lacks keys, whatever the source of the frame
-            schema = schema_of(frame)
-            made._plan = made._plan.with_absence(lambda: plan.absence.with_present(schema))
+        unboxed = unbox(self._frame, path, format, options)
+        failed = (Failed(unboxed.failed, "unbox", info),)
+        made, plan = self._next(limits, lambda _: unboxed.frame, failed), self._plan
+        made._plan = replace(
+            made._plan,
+            boxes=plan.boxes | unboxed.inferred,
+            absence_of=lambda: unboxed.absence(plan.absence),
+        )
         return made
 
     def drop_fields(
@@ -435,7 +438,7 @@ class DynamicFrame:
         """
         limits = Limits("relationalize", info, stageThreshold, totalThreshold)
         known = fields_left_out(self._plan.frame_schema, self._plan.schema)
-        rows = fields.edited(self._frame, dict.fromkeys(known, lambda _: []))
+        rows = fields.without(self._frame, known)
         tables = relationalize(unmarked(rows), root_table_name, transformation_ctx)
         plans = {name: self._plan.then(_constant(df), limits) for name, df in tables.items()}
         frames = {name: DynamicFrame(plan, self.glue_ctx, name) for name, plan in plans.items()}
@@ -559,8 +562,7 @@ class DynamicFrame:
         limits = Limits("DropNullFields", info, stageThreshold, totalThreshold)
         plan = self._plan
         null = null_fields(plan.frame_schema, plan.schema) if plan.schema.fields else ()
-        edits = dict.fromkeys(null, lambda _: [])
-        return self._next(limits, lambda frame: fields.edited(frame, edits))
+        return self._next(limits, lambda frame: fields.without(frame, null))
 
     def errorsAsDynamicFrame(self) -> "DynamicFrame":
         """Return the error records of this frame and its upstream frames, in a field ``error``."""
