@@ -44,9 +44,14 @@ class Start:
 
     @property
     def names(self) -> set[str]:
-        """Return the names of all arguments of the run, without dashes."""
+        """Return the names of all arguments of the run, without dashes.
+
+        What has none, such as `library-set` of a Python shell job, is for Glue alone.
+        Source: https://docs.aws.amazon.com/glue/latest/dg/add-job-python.html
+        """
         added = PASSED_BY_WORKFLOWS if self.is_in_workflow else set()
-        return {name.removeprefix("--") for name in self.arguments} | PASSED_BY_GLUE | added
+        passed = {name[2:] for name in self.arguments if name.startswith("--")}
+        return passed | PASSED_BY_GLUE | added
 
 
 def own_argument_findings(facts: Facts) -> Iterator[Finding]:

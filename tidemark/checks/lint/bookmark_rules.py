@@ -10,6 +10,22 @@ from tidemark.checks.script.place import Place
 
 def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:
     """Yield what loses or defeats the bookmark of a job."""
+    if facts.has_hidden_source or any(opened.operator.is_bookmarked for opened in facts.opened):
+        yield from _job(facts)
+    for opened in facts.opened:
+        yield from _ctx(opened)
+    yield from _duplicates(facts)
+    has_source = facts.has_hidden_source or any(it.operator.is_source for it in facts.opened)
+    if is_promised and facts.spark_reads and not has_source:
+        text = (
+            "Spark's own readers know no bookmark and the script opens no other source: it reads "
+            "all in every run"
+        )
+        yield error("dataframe-reader", min(facts.spark_reads, key=_line), text)
+
+
+def _job(facts: Facts) -> Iterator[Finding]:
+    """Yield what is wrong with init and commit, of a script that reads by a bookmark."""
     if facts.is_entry and not facts.has_hidden_job:
         yield from _init(facts)
         yield from _commit(facts)
@@ -25,16 +41,6 @@ def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:
             f"{commit.line}, which marks unwritten data as read"
         )
         yield error("commit-after-error", handler, text)
-    for opened in facts.opened:
-        yield from _ctx(opened)
-    yield from _duplicates(facts)
-    has_source = facts.has_hidden_source or any(it.operator.is_source for it in facts.opened)
-    if is_promised and facts.spark_reads and not has_source:
-        text = (
-            "Spark's own readers know no bookmark and the script opens no other source: it reads "
-            "all in every run"
-        )
-        yield error("dataframe-reader", min(facts.spark_reads, key=_line), text)
 
 
 def _init(facts: Facts) -> Iterator[Finding]:

@@ -47,6 +47,10 @@ REMEDIES = {
         "write with write_window, append_window, merge_window or upsert_jdbc, or overwrite "
         "partitions: docs/automatic-upgrades.md"
     ),
+    "overwrites-its-source": (
+        "write to another folder, keep what is read with localCheckpoint(), or overwrite only the "
+        "partitions that are written (partitionOverwriteMode dynamic); purge after the write"
+    ),
     "iceberg-no-catalog": (
         "declare the table, Dataset(..., table=IcebergTable(...)), or set spark.sql.catalog.NAME "
         "and its parts in --conf: docs/iceberg.md"

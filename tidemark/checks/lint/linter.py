@@ -9,7 +9,7 @@ from pathlib import Path
 from tidemark.checks.lint.app import AppJob, read_jobs
 from tidemark.checks.lint.argument_rules import Start, argument_findings, own_argument_findings
 from tidemark.checks.lint.bookmark_rules import bookmark_findings
-from tidemark.checks.lint.findings import Finding, note, warning
+from tidemark.checks.lint.findings import Finding, error, note, warning
 from tidemark.checks.lint.iceberg_rules import (
     IcebergJob,
     extension_findings,
@@ -20,6 +20,7 @@ from tidemark.checks.lint.ignores import ignores_of, without_ignored
 from tidemark.checks.lint.local_rules import local_findings
 from tidemark.checks.lint.script import read_script
 from tidemark.checks.script.appends import possible_appends_in
+from tidemark.checks.script.overwrites import deleted_sources, read_targets
 from tidemark.checks.script.place import Place
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import DISABLE, ENABLE, bookmark_option
@@ -54,8 +55,11 @@ def lint_source(
     The calls at `without_ctx` need no transformation_ctx.
     """
     facts = read_script(text, file)
+    arguments = starts[0].arguments if starts else {}
     found = [*own_argument_findings(facts), *extension_findings(ast.parse(text)), *of_job]
+    found += overwrite_findings(text, arguments)
     if option in (None, ENABLE):
+        without_ctx |= read_targets(text, arguments)
         found += (
             one
             for one in bookmark_findings(facts, is_promised=option is not None)
@@ -193,3 +197,15 @@ def retry_findings(script: str, stated: str | None, max_retries: int) -> Iterato
         else:
             text = f"only a run knows whether {append.name} adds rows, which a retry {why} repeats"
             yield note("retry-appends", append.place, text)
+
+
+def overwrite_findings(script: str, arguments: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield the calls that delete data which the script reads later, when it writes."""
+    for deleted in deleted_sources(script, arguments):
+        is_purge = deleted.write_line != deleted.place.line
+        when = f"and line {deleted.write_line} has yet to write it" if is_purge else "first"
+        text = (
+            f"it deletes {deleted.data} {when}, which line {deleted.read_line} reads: Spark reads "
+            "rows when it writes them"
+        )
+        yield error("overwrites-its-source", deleted.place, text)

@@ -184,7 +184,7 @@ class ScriptReader(Flow):
             tuple(sorted({*before, *(known.same_ctx if known else ())})),
             is_after_init and (known is None or known.is_after_init),
         )
-        if operator.is_source:
+        if operator.is_source and operator.is_bookmarked:
             point = point.each(paths.read)
         return Point(point.paths, point.opened | {site}, point.asked)
 

@@ -140,6 +140,14 @@ def test_a_trigger_of_a_workflow_passes_its_name(find):
     assert find(asks("WORKFLOW_NAME", "WORKFLOW_RUN_ID"), DISABLE, (in_workflow,)) == []
 
 
+def test_what_has_no_dashes_is_for_glue_and_not_for_the_script():
+    of_shell = Start("job notify", {"--to": "ops", "library-set": "analytics"})
+
+    assert lint_source(asks("to"), "job.py", DISABLE, (of_shell,)).findings == ()
+    (finding,) = lint_source(asks("to", "library-set"), "job.py", DISABLE, (of_shell,)).findings
+    assert finding.rule == "argument-not-passed"
+
+
 def test_every_start_has_to_pass_what_is_required():
     starts = (Start("trigger nightly", {"--day": "x"}), Start("trigger manual", {}))
 

@@ -286,6 +286,31 @@ GOOD = {
     "the ctx is a constant": (
         'CTX = "orders"\nINIT\ngc.getSource("s3", transformation_ctx=f"{CTX}_raw")\nCOMMIT'
     ),
+    "the ctx is a format of constants": (
+        'INIT\ngc.getSource("s3", transformation_ctx="path={}".format("orders"))\nCOMMIT'
+    ),
+    "the ctx is put together from constants": (
+        "VERSION = 2\nINIT\n"
+        'gc.getSource("s3", transformation_ctx="_".join(["raw", f"v{VERSION}"]).lower())\n'
+        'gc.getSource("s3", transformation_ctx="%s_%d" % ("raw", VERSION))\n'
+        'gc.getSource("s3", transformation_ctx="orders_" + str(VERSION))\nCOMMIT'
+    ),
+    "the target is read in full, and written": (
+        "INIT\nORDERS\nold = gc.create_dynamic_frame.from_options(\n"
+        '    "s3", {"paths": ["s3://lake/orders/"]}, "parquet"\n)\nWRITE\nCOMMIT'
+    ),
+    "the target of a sink is read in full": (
+        'INIT\nORDERS\ntarget = args["JOB_NAME"]\n'
+        'old = gc.create_dynamic_frame.from_options("s3", {"paths": [target]}, "json")\n'
+        'gc.write_dynamic_frame.from_options(orders, "s3", {"path": target}, "json")\nCOMMIT'
+    ),
+    "the table that is written is read in full": (
+        'INIT\nORDERS\nold = gc.create_dynamic_frame.from_catalog("db", "merged")\n'
+        'gc.write_dynamic_frame.from_catalog(orders, "db", "merged")\nCOMMIT'
+    ),
+    "a source without a bookmark, and no commit": (
+        "INIT\ngc.create_dynamic_frame.from_options('dynamodb', {})\nprint('end')"
+    ),
     "the ctx is a default": (
         "def read(ctx='orders'):\n    gc.getSource('s3', 'json', ctx)\nINIT\nread()\nCOMMIT"
     ),
@@ -346,6 +371,26 @@ def test_without_a_promise_of_bookmarks_dataframes_may_be_read(find):
 
     assert find(text, None) == []
     assert [rule for rule, *_ in find(text)] == ["dataframe-reader"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "INIT\nspark.read.parquet('s3://a/').write.mode('overwrite').parquet('s3://b/')",
+        "spark.read.parquet('s3://a/').write.parquet('s3://b/')\nCOMMIT",
+        "INIT\ntry:\n    spark.table('a.b').write.parquet('s3://b/')\nfinally:\n    COMMIT",
+        "job.init('x')\nspark.sql('SELECT 1').write.parquet('s3://b/')\nCOMMIT",
+    ],
+)
+def test_where_only_spark_reads_init_and_commit_change_nothing(find, body):
+    assert find(script(body), None) == []
+
+
+def test_what_is_deleted_before_it_is_read_is_an_error_in_every_job(find):
+    body = "df = spark.read.orc('s3://a/')\ndf.write.mode('overwrite').orc('s3://a/')"
+
+    for option in (None, "job-bookmark-disable"):
+        assert find(script(body), option) == [("overwrites-its-source", "error", FIRST + 1)]
 
 
 def test_a_module_that_makes_no_context_is_no_job(find):

@@ -17,9 +17,11 @@ def test_a_good_script_has_no_finding(script: Path) -> None:
     assert [one for one in found if one.severity != "note"] == []
 
 
-@pytest.mark.parametrize(
-    "script", [path for path in SCRIPTS if path.stem != "shared_framework"], ids=lambda p: p.stem
-)
+# In a module, or of a source without a bookmark, a commit changes nothing.
+COMMITS = [path for path in SCRIPTS if path.stem not in ("kinesis_stream", "shared_framework")]
+
+
+@pytest.mark.parametrize("script", COMMITS, ids=lambda path: path.stem)
 def test_a_good_script_without_its_commits_has_one_finding(script: Path, tmp_path: Path) -> None:
     text = script.read_text(encoding="utf-8")
     receivers = ("self.job", "this_job", "job")

@@ -1,0 +1,289 @@
+"""Which calls of a script delete data that the script has yet to read.
+
+Spark and Glue read a frame when it is written: a write in the mode overwrite deletes its target
+first, and a purge before the write deletes what the frame will read.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tidemark.checks.script.appends import MODE_AT, SINKS
+from tidemark.checks.script.calls import argument
+from tidemark.checks.script.chains import Link, written_chain
+from tidemark.checks.script.frames import (
+    FILE_FORMATS,
+    OTHER_FORMATS,
+    Context,
+    Data,
+    Frames,
+    Read,
+    address_of,
+    table_of,
+)
+from tidemark.checks.script.place import Place, place_of
+from tidemark.checks.script.reaching import position
+from tidemark.checks.script.script_names import identifier
+from tidemark.checks.script.sql import HOLE, read_query
+
+TO_FOLDER = {*FILE_FORMATS, "save", "xml"}
+TO_TABLE = {"insertInto", "saveAsTable"}
+DYNAMIC = "partitionoverwritemode"  # with it Spark deletes a partition when all is read
+SINK_ENDS = {name.rpartition(".")[2] for name in SINKS}
+LISTINGS = {"list_objects", "list_objects_v2", "paginate"}
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """A call that deletes data before the script has read them.
+
+    Attributes:
+        place: the call.
+        data: what it deletes, as the script says it.
+        read_line: the line that says that it is read.
+        write_line: the line that reads it; that of the call, unless the call is a purge.
+    """
+
+    place: Place
+    data: str
+    read_line: int
+    write_line: int
+
+
+@dataclass(frozen=True)
+class _Write:
+    """A call that writes a frame: what it deletes first, and what it reads."""
+
+    call: ast.Call
+    frame: ast.expr
+    replaced: tuple[Data, ...] = ()
+
+
+def deleted_sources(text: str, arguments: Mapping[str, str]) -> list[Deleted]:
+    """Return the calls of a script that delete what it has yet to read, by line."""
+    try:
+        found = set(_Reader(text, arguments).overwrites())
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return sorted(found, key=lambda overwrite: overwrite.place.line)
+
+
+def read_targets(text: str, arguments: Mapping[str, str]) -> frozenset[Place]:
+    """Return the calls of Glue that read what the script also writes: they want all of it."""
+    try:
+        return frozenset(_Reader(text, arguments).targets())
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+
+
+class _Reader:
+    """Compares what the writes of a script read with what they and the purges delete."""
+
+    def __init__(self, text: str, arguments: Mapping[str, str]) -> None:
+        tree = ast.parse(text)
+        self._frames = Frames(tree, arguments)
+        self._chains = self._frames.chains
+        self._is_dynamic = DYNAMIC in text.lower()
+        lower = f"{text} {' '.join(arguments.values())}".lower()
+        self._keeps_tables = any(name in lower for name in OTHER_FORMATS - {"jdbc"})
+        self._owners: dict[str, set[str]] = {}  # of the keys that stand for arguments
+        for node in ast.walk(tree):
+            match node:
+                case ast.Subscript(value=owner, slice=ast.Constant(value=str(key))):
+                    self._owners.setdefault(f"{{--{key}}}", set()).add(ast.dump(owner))
+
+    def overwrites(self) -> Iterator[Deleted]:
+        """Yield the calls that delete what the script has yet to read."""
+        calls = self._frames.calls
+        for call in calls:
+            for context in self._frames.contexts(call):
+                for write in self._writes(call, context):
+                    reads = list(self._frames.reads(write.frame, context, position(call)))
+                    for data, read in self._both(write.replaced, reads):
+                        shown = _shown(data)
+                        yield Deleted(place_of(call), shown, read.line, call.lineno)
+                    yield from self._purged(write, reads, context)
+
+    def targets(self) -> Iterator[Place]:
+        """Yield the calls of Glue that read what the script also writes."""
+        frames = self._frames
+        ways = [(call, context) for call in frames.calls for context in frames.contexts(call)]
+        written = [data for call, context in ways for data in self._written(call, context)]
+        for call, context in ways if written else ():
+            opened = frames.opened_by_glue(call, context) or ()
+            if any(self._is_same(data, one) for data in written for one in opened):
+                yield place_of(call)
+
+    def _purged(self, write: _Write, reads: list[Read], context: Context) -> Iterator[Deleted]:
+        """Yield the purges that come between what a frame reads and its write."""
+        place = self._frames.place
+        for purge in self._frames.calls if reads else ():
+            is_before = position(purge) < position(write.call)
+            if not is_before or place.function_of(purge) is not context.function:
+                continue
+            if place.is_either_or(purge, write.call):
+                continue
+            before = [read for read in reads if read.at < position(purge)]
+            for data, read in self._both(tuple(self._deleted(purge, context)), before):
+                yield Deleted(place_of(purge), _shown(data), read.line, write.call.lineno)
+
+    def _both(self, deleted: tuple[Data, ...], reads: list[Read]) -> Iterator[tuple[Data, Read]]:
+        for data in deleted:
+            yield from ((data, read) for read in reads if self._is_of(data, read.data))
+
+    def _is_of(self, deleted: Data, read: Data) -> bool:
+        """Return whether what is deleted is certainly what is read, or a part of it."""
+        folders = f"{deleted.address}/", f"{read.address}/"
+        is_inside = folders[0].startswith(folders[1]) or folders[1].startswith(folders[0])
+        is_folder = not deleted.is_table and not read.is_table and "*" not in "".join(folders)
+        is_known = self._is_known(deleted.address) and self._is_known(read.address)
+        return self._is_same(deleted, read) or (is_known and is_folder and is_inside)
+
+    def _is_same(self, one: Data, other: Data) -> bool:
+        """Return whether two expressions certainly name one folder, or one table."""
+        if one.is_table != other.is_table:
+            return False
+        if self._is_known(one.address) and self._is_known(other.address):
+            return one.address == other.address
+        if one.node is None or other.node is None or one.function is not other.function:
+            return False
+        parts = list(ast.walk(one.node))
+        is_fixed = not any(isinstance(part, ast.Call) for part in parts) and not any(
+            isinstance(part, ast.Name) and len(self._chains.values_of(part)) > 1 for part in parts
+        )
+        return is_fixed and ast.dump(one.node) == ast.dump(other.node)
+
+    def _is_known(self, address: str) -> bool:
+        """Return whether an address is certain, or of arguments that one variable holds."""
+        holes = HOLE.findall(address)
+        return bool(address) and all(len(self._owners.get(hole, ())) == 1 for hole in holes)
+
+    def _writes(self, call: ast.Call, context: Context) -> Iterator[_Write]:
+        method = identifier(call.func) or ""
+        is_alias = isinstance(call.func, ast.Name) and bool(self._chains.values_of(call.func))
+        if not is_alias and method not in {"sql", "writeFrame", *TO_FOLDER, *TO_TABLE, *SINK_ENDS}:
+            return
+        for first, *rest in self._chains.of(call):
+            if first.call is not call:
+                continue
+            if first.name == "sql" and rest:
+                yield from self._query(call, context)
+            names = {first.name, f"{rest[0].name}.{first.name}" if rest else ""}
+            frame = argument(call, "frame", 0)
+            if (names & SINKS.keys() or first.name == "writeFrame") and frame:
+                yield _Write(call, frame)
+            owner = next(
+                (link.owner for link in rest if link.name == "write" and not link.call), None
+            )
+            if owner is not None:
+                yield _Write(call, owner, tuple(self._replaced(first, rest, context)))
+
+    def _query(self, call: ast.Call, context: Context) -> Iterator[_Write]:
+        text = argument(call, "sqlQuery", 0)
+        query = read_query(str(self._frames.value(text, context))) if text else None
+        if query and (query.adds or query.replaces):
+            replaced = [table_of(names) for names in query.replaces]
+            kept = self._is_dynamic or self._keeps_tables
+            yield _Write(call, call, () if kept else tuple(replaced))
+
+    def _replaced(self, first: Link, rest: list[Link], context: Context) -> list[Data]:
+        """Return what a DataFrameWriter deletes before it writes."""
+        call = first.call
+        if (
+            call is None
+            or self._is_dynamic
+            or self._argument(rest, first, "format", -1, context) in OTHER_FORMATS
+        ):
+            return []
+        mode = self._argument(rest, first, "mode", MODE_AT.get(first.name, -1), context)
+        told = argument(call, "overwrite", 1) if first.name == "insertInto" else None
+        is_told = isinstance(told, ast.Constant) and told.value is True
+        if mode != "overwrite" and not is_told:
+            return []
+        if first.name in TO_FOLDER:
+            return self._frames.data(argument(call, "path", 0), context)
+        if first.name not in TO_TABLE or self._keeps_tables:
+            return []
+        name = argument(call, "name" if first.name == "saveAsTable" else "tableName", 0)
+        return self._frames.data(name, context, is_table=True)
+
+    def _written(self, call: ast.Call, context: Context) -> list[Data]:
+        """Return what a call writes, in whatever mode."""
+        first, *rest = written_chain(call)
+        frames, method = self._frames, first.name
+        if method in TO_FOLDER or method == "getSink":
+            return frames.data(argument(call, "path", -1 if method == "getSink" else 0), context)
+        if not {method, f"{rest[0].name}.{method}" if rest else ""} & SINKS.keys():
+            return []
+        if method.endswith("from_catalog"):
+            parts = argument(call, "database", 1), argument(call, "table_name", 2)
+            return frames.table(*parts, context=context)
+        return frames.option(argument(call, "connection_options", 2), "path", context)
+
+    def _argument(self, rest: list[Link], first: Link, name: str, at: int, context: Context) -> str:
+        """Return the mode or the format of a DataFrameWriter, in lower case."""
+        nodes = [argument(first.call, name, at)] if first.call else []
+        nodes += [
+            link.call.args[0] for link in rest if link.name == name and link.call and link.call.args
+        ]
+        given = next((node for node in nodes if node is not None), None)
+        return str(self._frames.value(given, context)).lower() if given is not None else ""
+
+    def _deleted(self, call: ast.Call, context: Context) -> list[Data]:
+        """Return the folders, or the table, whose data a call deletes."""
+        frames = self._frames
+        match identifier(call.func):
+            case "purge_s3_path":
+                return frames.data(argument(call, "s3_path", 0), context)
+            case "purge_table":
+                parts = argument(call, "database", 0), argument(call, "table_name", 1)
+                return frames.table(*parts, context=context)
+            case "delete_objects" | "delete_object":
+                return self._deleted_by_client(call, context)
+            case "delete":
+                return self._deleted_by_resource(call, context)
+        return []
+
+    def _deleted_by_client(self, call: ast.Call, context: Context) -> list[Data]:
+        bucket, key = argument(call, "Bucket", -1), argument(call, "Key", -1)
+        listing = self._listing(argument(call, "Delete", -1) or key) if bucket else None
+        if listing is not None:
+            bucket, key = argument(listing, "Bucket", -1), argument(listing, "Prefix", -1)
+        return self._folder(bucket, key, context) if bucket and key else []
+
+    def _deleted_by_resource(self, call: ast.Call, context: Context) -> list[Data]:
+        """Return what `s3.Bucket(b).objects.filter(Prefix=p).delete()` deletes, or a Path."""
+        if (
+            call.args
+            and isinstance(call.args[0], ast.Call)
+            and identifier(call.args[0].func) == "Path"
+        ):
+            return self._frames.data(call.args[0].args[0], context)
+        for chain in self._chains.of(call):
+            calls = {link.name: link.call for link in chain if link.call}
+            if "filter" in calls and "Bucket" in calls:
+                bucket = argument(calls["Bucket"], "name", 0)
+                return self._folder(bucket, argument(calls["filter"], "Prefix", -1), context)
+        return []
+
+    def _folder(
+        self, bucket: ast.expr | None, key: ast.expr | None, context: Context
+    ) -> list[Data]:
+        parts = [str(self._frames.value(part, context)) for part in (bucket, key) if part]
+        return [Data(address_of("/".join(parts)))] if len(parts) == 2 else []
+
+    def _listing(self, node: ast.expr | None, depth: int = 0) -> ast.Call | None:
+        """Return the call that listed the keys in an expression."""
+        for part in ast.walk(node) if node and depth < 5 else ():
+            if isinstance(part, ast.Call) and identifier(part.func) in LISTINGS:
+                return part
+            if isinstance(part, ast.Name):
+                for value in (*self._chains.values_of(part), *self._frames.place.looped(part)):
+                    if (found := self._listing(value, depth + 1)) is not None:
+                        return found
+        return None
+
+
+def _shown(data: Data) -> str:
+    return ast.unparse(data.node) if data.node else re.sub("\0", "", data.address)

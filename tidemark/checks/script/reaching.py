@@ -1,0 +1,86 @@
+"""Which assignments of a variable reach a place of a script."""
+
+import ast
+from typing import TypeAlias
+
+from tidemark.checks.script.bindings import bindings
+from tidemark.checks.script.script_names import FUNCTION, Function, identifier
+
+BRANCHING = (ast.If, ast.Match, ast.Try, ast.For, ast.AsyncFor, ast.While)
+LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
+Position: TypeAlias = tuple[int, int]
+"""A line and a column."""
+
+
+class Places:
+    """Where the expressions of a script stand: their function, and the branches around them."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._parents = {
+            child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
+        }
+        self._loops = [node for node in ast.walk(tree) if isinstance(node, LOOPS)]
+        self._values: dict[tuple[Function | None, str], list[ast.expr]] = {}
+        functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTION)]
+        for scope in (None, *functions):
+            for name, value in bindings(tree.body if scope is None else scope.body):
+                self._values.setdefault((scope, name), []).extend([value] if value else [])
+
+    def function_of(self, node: ast.AST) -> Function | None:
+        """Return the innermost function around a node."""
+        while (parent := self._parents.get(node)) is not None and not isinstance(parent, FUNCTION):
+            node = parent
+        return parent
+
+    def branches(self, node: ast.AST) -> dict[ast.AST, str]:
+        """Return the statements around a node that may leave it out, each with its branch."""
+        found: dict[ast.AST, str] = {}
+        while (parent := self._parents.get(node)) is not None and not isinstance(parent, FUNCTION):
+            if isinstance(parent, BRANCHING):
+                found[parent] = _arm(parent, node)
+            node = parent
+        return found
+
+    def is_either_or(self, node: ast.AST, other: ast.AST) -> bool:
+        """Return whether one run comes to one of two nodes only."""
+        mine, theirs = self.branches(node), self.branches(other)
+        return any(
+            isinstance(at, ast.If | ast.Match) and theirs.get(at, arm) != arm
+            for at, arm in mine.items()
+        )
+
+    def looped(self, name: ast.Name) -> list[ast.expr]:
+        """Return what the loops with a variable go through."""
+        return [
+            loop.iter for loop in self._loops if name.id in map(identifier, ast.walk(loop.target))
+        ]
+
+    def values(
+        self, name: str, function: Function | None, use: ast.AST, at: Position
+    ) -> list[ast.expr]:
+        """Return what a variable may hold at a place: its last assignments before."""
+        known = self._values.get((function, name))
+        if known is None:  # a variable of the module
+            known = self._values.get((None, name), [])
+            return known if function is None or len(known) == 1 else []
+        held: list[ast.expr] = []
+        for value in sorted(known, key=position, reverse=True):
+            if position(value) >= at or self.is_either_or(value, use):
+                continue
+            held.append(value)
+            if self.branches(value).items() <= self.branches(use).items():
+                break  # it comes before the place on every way
+        return held
+
+
+def position(node: ast.expr) -> Position:
+    """Return where an expression begins."""
+    return node.lineno, node.col_offset
+
+
+def _arm(statement: ast.AST, node: ast.AST) -> str:
+    """Return the branch of a statement that a node is in."""
+    for name, part in ast.iter_fields(statement):
+        if isinstance(part, list) and node in part:
+            return f"{name} {part.index(node)}" if isinstance(statement, ast.Match) else name
+    return ""
