@@ -1,7 +1,6 @@
 """What `local up` does until it is interrupted: JVMs are kept warm, the port is served."""
 
-import _thread
-import time
+import queue
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
@@ -19,7 +18,7 @@ from tidemark.glue_service.commands import region
 from tidemark.glue_service.http.pages import Pages
 from tidemark.glue_service.http.serving import Options, is_private, serving
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS
-from tidemark.glue_service.runs.jvms.warm_up import keep_warm, pool_for_home
+from tidemark.glue_service.runs.jvms.warm_up import Over, keep_warm, pool_for_home
 from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.glue_service.served import ServedPort, deploy, find_port
 from tidemark.local_state.access_key import access_key
@@ -29,15 +28,13 @@ from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import texts_of_run
 from tidemark.report.lineage.emitter import lineage_to
 
-SLEEP_S = 3600
-
 
 def warm_until_interrupted(home: Home, count: int) -> None:
     """Keep a pool of JVMs."""
     with pool_for_home(home, count) as jvms:
         click.echo(f"commands that use {home.root} borrow JVMs from this one; Ctrl-C ends it")
         try:
-            keep_warm(home, jvms, count, click.echo)
+            keep_warm(home, jvms, count, click.echo, queue.SimpleQueue())
         except KeyboardInterrupt:
             click.echo("stopped")
 
@@ -57,12 +54,7 @@ def serve_until_interrupted(
     with ExitStack() as stack:
         jvms = stack.enter_context(pool_for_home(home, count)) if count else NO_JVMS
         jvms = replace(jvms, pythons=stack.enter_context(closing(Pythons())))  # this one runs jobs
-        deaths: list[BaseException] = []
-
-        def die(error: BaseException) -> None:
-            deaths.append(error)
-            _thread.interrupt_main()
-
+        over: Over = queue.SimpleQueue()
         report = stack.enter_context(lineage_to(lineage, home, click.echo))
         full = replace(
             options,
@@ -70,7 +62,7 @@ def serve_until_interrupted(
             observe=partial(_report_end, home),
             on_start=OldCode(home).report,
             say=click.echo,
-            on_death=die,
+            on_death=lambda error: over.put(_ended_by(error)),
             lineage=report,
             pages=_pages(home, assembly),
         )
@@ -82,17 +74,17 @@ def serve_until_interrupted(
         _report_start(home, full, url)
         try:
             if count:
-                keep_warm(home, jvms, count, click.echo)
-            while True:
-                time.sleep(SLEEP_S)
+                keep_warm(home, jvms, count, click.echo, over)
+            raise over.get()
         except KeyboardInterrupt:
-            if deaths:
-                kind = type(deaths[0]).__name__
-                raise TidemarkError(
-                    f"the local Glue ended by an error ({kind}: {deaths[0]}); start it again: what "
-                    "was recorded is kept, and runs continue"
-                ) from deaths[0]
             click.echo("stopped")
+
+
+def _ended_by(error: BaseException) -> TidemarkError:
+    return TidemarkError(
+        f"the local Glue ended by an error ({type(error).__name__}: {error}); start it again: what "
+        "was recorded is kept, and runs continue"
+    )
 
 
 def _pages(home: Home, assembly: Path | None) -> Pages | None:

@@ -1,5 +1,6 @@
 """The data that an operation of Glue works on: state, runs, triggers, clock."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ class LocalGlue:
         rules: the rules of EventBridge.
         topics: the SNS topics of rules; None if rules are not followed.
         batches: events that wait for their batch.
+        deliveries: what rules have to pass to their targets, in order.
         delays: runs that are reported when they are late.
         account: the account id in ARNs.
         is_of_command: whether it ends with a command: then no trigger fires by the clock, and its
@@ -49,6 +51,7 @@ class LocalGlue:
     rules: Rules = field(default_factory=Rules)
     topics: Topics | None = None
     batches: Batches = field(default_factory=Batches)
+    deliveries: deque[Callable[[], None]] = field(default_factory=deque)
     delays: Delays = field(default_factory=Delays)
     account: str = ACCOUNT_ID
     is_of_command: bool = False

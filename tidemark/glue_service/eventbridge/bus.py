@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from tidemark.errors import UsageError
+from tidemark.errors import DiskFullError, UsageError
 from tidemark.glue_service.eventbridge.documents import (
     GLUE,
     CreatedObject,
@@ -32,15 +34,32 @@ def deliver(glue: LocalGlue, event: Event) -> list[str]:
     rules = glue.rules.matching(event)
     if rules or event["source"] == GLUE:
         glue.tell(event)
-    for rule in rules:
-        for target in rule.targets:
-            workflow_name = workflow_of(target["Arn"])
-            if workflow_name is not None:
-                notify(glue, workflow_name, event["id"])
-            elif why := _published(glue, rule, target, event):
-                what = f"{event['detail-type']!r} of {event['source']}"
-                glue.say(f"rule {rule.name} matches {what}; its target {target['Arn']} {why}")
+    glue.deliveries.extend(
+        partial(_pass, glue, rule, target, event) for rule in rules for target in rule.targets
+    )
+    with suppress(DiskFullError):  # the next step tries again
+        flush(glue)
     return [rule.name for rule in rules]
+
+
+def flush(glue: LocalGlue) -> None:
+    """Pass events to the targets that have not got them yet, each once."""
+    while glue.deliveries:
+        delivery = glue.deliveries.popleft()
+        try:
+            delivery()
+        except DiskFullError:
+            glue.deliveries.appendleft(delivery)
+            raise
+
+
+def _pass(glue: LocalGlue, rule: Rule, target: Mapping[str, Any], event: Event) -> None:
+    workflow_name = workflow_of(target["Arn"])
+    if workflow_name is not None:
+        notify(glue, workflow_name, event["id"])
+    elif why := _published(glue, rule, target, event):
+        what = f"{event['detail-type']!r} of {event['source']}"
+        glue.say(f"rule {rule.name} matches {what}; its target {target['Arn']} {why}")
 
 
 def _published(glue: LocalGlue, rule: Rule, target: Mapping[str, Any], event: Event) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import DiskFullError, TidemarkError
 from tidemark.glue_job.process.commit_record import read_facts
 from tidemark.glue_job.process.spark import EVENTS_FOLDER
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
@@ -78,6 +78,8 @@ def found_at_end(
         arguments = checkpoint.arguments if checkpoint else found.facts.get("arguments", {})
         library = recorded_by_library(*dynamodb, run.job_name, run.run_id, arguments)
         return replace(found, library=library)
+    except DiskFullError:
+        raise  # it is recorded when there is room
     except (TidemarkError, WatermarksError, OSError, ValueError, LookupError, TypeError) as error:
         # Files that a script left, or a table that it broke, must not prevent the run's end.
         return replace(found, problem=f"{type(error).__name__}: {error}")

@@ -40,6 +40,7 @@ from tidemark.glue_service.runs.job_run_process import (
 from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.skip import NothingNew, start_or_skip
+from tidemark.local_state.machine.disk import full_disk_line, is_full
 from tidemark.local_state.sparks.installed import installed_spark
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
@@ -66,7 +67,7 @@ class Runner:
         self.wake: Callable[[], None] = lambda: None  # called in any thread: a step is due
         self._observe = observe
         self._on_start = on_start
-        self.problem: TidemarkError | None = None  # why an end could not be recorded
+        self.problem: TidemarkError | None = None  # why a change could not be recorded
         self._never_started: list[JobRun] = []  # final ones that must still be observed
         self._machine = machine
         self._store = store
@@ -106,30 +107,32 @@ class Runner:
         return run
 
     def settle(self, starts: list[Start], ending: str = "") -> list[tuple[JobRun, Start]]:
-        """Record the runs that triggers start, in the caller's transaction; return the live ones.
+        """Record the runs that triggers start, in the caller's transaction; return them.
 
         A run that cannot start is FAILED, a run of a deleted job is ERROR, and what follows from
         that is recorded too. The caller passes the result to `add` after the transaction.
         """
-        live: list[tuple[JobRun, Start]] = []
+        recorded: list[tuple[JobRun, Start]] = []
         counts = self._active.counts(ending)
         todo = deque(starts)
         while todo:
             start = todo.popleft()
             run = self._plan_or_fail(start, counts)
             self._record(run, start)
+            recorded.append((run, start))
             if run.state in FINAL_STATES:
-                self._never_started.append(run)
                 todo += self._on_end(run, start.request)
             else:
-                live.append((run, start))
                 counts[run.job_name] += run.state != WAITING
-        return live
+        return recorded
 
     def add(self, recorded: list[tuple[JobRun, Start]]) -> None:
-        """Take recorded runs that are STARTING or WAITING."""
+        """Take recorded runs; those that could not start are observed in the next step."""
         for run, start in recorded:
-            self._active.add(ActiveRun(run, start))
+            if run.state in FINAL_STATES:
+                self._never_started.append(run)
+            else:
+                self._active.add(ActiveRun(run, start))
 
     def stop(self, run_id: str) -> bool:
         """Ask a run to stop; return False if it has ended."""
@@ -159,7 +162,8 @@ class Runner:
         self._starter.shutdown(cancel_futures=True)
         for active in self._active.started():
             if isinstance(active.process, Future):
-                self._take_process(active)
+                with contextlib.suppress(TidemarkError):  # the next engine finds it RUNNING
+                    self._take_process(active)
             if isinstance(active.process, JobProcess):
                 known = self._ended.get(active.run.run_id)  # it could not be recorded before
                 self._end(active, known[1] if known else stop_job_run(active.process))
@@ -185,7 +189,8 @@ class Runner:
         try:
             started = future.result()
         except (TidemarkError, OSError) as error:
-            self._end(active, failed_run(active.run, str(error)))
+            why = full_disk_line(self._machine.home.root) if is_full(error) else str(error)
+            self._end(active, failed_run(active.run, why))
             return
         if isinstance(started, NothingNew):
             if active.run.state == STOPPING:
@@ -235,9 +240,7 @@ class Runner:
                     live = self.settle(self._on_end(run, start.request), run.run_id)
         except TidemarkError as error:  # such as a full disk: the end must still be recorded
             self.problem = error
-            self._never_started.clear()
             return
-        self.problem = None
         del self._ended[run.run_id]
         self._active.remove(active)
         self.add(live)

@@ -5,7 +5,9 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/starting-workflow-eventbridge
 Source: https://docs.aws.amazon.com/glue/latest/dg/viewing-start-event-info.html
 """
 
-from tidemark.errors import TidemarkError
+from contextlib import suppress
+
+from tidemark.errors import DiskFullError, TidemarkError
 from tidemark.glue_service.entities import Entity, Kind, find_entity
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.workflows.batches import batch_of
@@ -32,10 +34,10 @@ def notify(glue: LocalGlue, workflow_name: str, event_id: str) -> None:
     with glue.store.transaction():
         values = (trigger.name, event_id, glue.now_ms())
         glue.store.query("INSERT INTO trigger_event VALUES (?, ?, ?)", values)
+    glue.batches.load(glue.store)
     if len(_waiting(glue.store, trigger.name)) >= batch_of(trigger.definition)[0]:
-        fire_batch(glue, trigger.name)
-    else:
-        glue.batches.load(glue.store)
+        with suppress(DiskFullError):  # the event is stored, and the batch stays due
+            fire_batch(glue, trigger.name)
 
 
 def fire_batch(glue: LocalGlue, name: str) -> None:
@@ -45,6 +47,8 @@ def fire_batch(glue: LocalGlue, name: str) -> None:
     try:
         if trigger is not None and trigger.definition["Type"] == EVENT:
             _start(glue, trigger, event_ids)
+    except DiskFullError:
+        raise  # the events wait until there is room
     except TidemarkError as error:
         glue.say(f"trigger {name} did not fire; {plural(len(event_ids), 'event')} used up: {error}")
     with glue.store.transaction():

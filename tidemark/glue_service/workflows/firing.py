@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import DiskFullError, TidemarkError
 from tidemark.glue_service.entities import Entity, Kind, find_entity, get_entity, list_entities
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, TooManyRunsError
@@ -30,6 +30,8 @@ def fire_by_clock(glue: LocalGlue, name: str) -> None:
         return
     try:
         fire(glue, trigger)
+    except DiskFullError:
+        raise  # its time stays due
     except TidemarkError as error:
         glue.say(f"trigger {name} did not fire: {error}")
 

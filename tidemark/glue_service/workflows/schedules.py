@@ -3,6 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-data-warehouse-schedule.html
 """
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from tidemark.glue_service.entities import Kind, list_entities
@@ -35,16 +36,15 @@ class Schedules:
         """Whether some trigger fires by the clock."""
         return bool(self._next_ms)
 
-    def due(self, now_ms: int) -> list[str]:
-        """Return the triggers that fire now, by name; each time is returned once."""
-        due = sorted(key for key, time in self._next_ms.items() if time <= now_ms)
-        for key in due:
+    def due(self, now_ms: int) -> Iterator[str]:
+        """Yield the triggers that fire now, by name; one stays due if the next is not asked for."""
+        for key in sorted(key for key, time in self._next_ms.items() if time <= now_ms):
+            yield key[0]
             following = next_ms(key[1], now_ms)
             if following is None:
                 del self._next_ms[key]
             else:
                 self._next_ms[key] = following
-        return [name for name, _, _ in due]
 
 
 def next_ms(expression: str, after_ms: int) -> int | None:

@@ -1,15 +1,16 @@
 """Keeps a pool for other commands, and runs a sample job in each JVM beforehand."""
 
 import os
+import queue
 import shutil
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import cycle, islice
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.class_archive.make import SAMPLE_JOB
@@ -37,6 +38,8 @@ from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_job
 NOWHERE = "http://127.0.0.1:9"  # the sample job uses no watermarks
 BUCKET = "sample"
 POLL_S = 0.2
+Over: TypeAlias = queue.SimpleQueue[Exception]
+"""Gets the error that ends a command while it waits; of C, so that a signal leaves no lock held."""
 
 
 @contextmanager
@@ -89,19 +92,26 @@ def versions_to_warm(home: Home, size: int) -> list[str]:
     return list(islice(cycle(versions), size))
 
 
-def keep_warm(home: Home, jvms: Jvms, size: int, say: Callable[[str], None]) -> NoReturn:
+def keep_warm(
+    home: Home, jvms: Jvms, size: int, say: Callable[[str], None], over: Over
+) -> NoReturn:
     """Run the sample job in ``size`` JVMs at once, then replace those that end."""
     begin = time.monotonic()
     versions = versions_to_warm(home, size)
     wanted = Counter(map(spark_for, versions))
     _want(jvms, wanted)
-    for run in warm_up(home, jvms, versions):
+    for run in warm_up(home, jvms, versions, over):
         if run.state != "SUCCEEDED":
             say(f"a JVM is not warm yet: {run.error_message}")
     say(f"warm JVMs: {size} ({time.monotonic() - begin:.0f} s)")
     while True:
         _want(jvms, wanted)
-        time.sleep(POLL_S)
+        _pause(over)
+
+
+def _pause(over: Over) -> None:
+    with suppress(queue.Empty):
+        raise over.get(timeout=POLL_S)
 
 
 def _want(jvms: Jvms, wanted: Mapping[Spark, int]) -> None:
@@ -109,7 +119,7 @@ def _want(jvms: Jvms, wanted: Mapping[Spark, int]) -> None:
         jvms.want(number, spark)
 
 
-def warm_up(home: Home, jvms: Jvms, versions: Sequence[str]) -> list[JobRun]:
+def warm_up(home: Home, jvms: Jvms, versions: Sequence[str], over: Over) -> list[JobRun]:
     """Run the sample job on versions of Glue at once, each in a temporary home."""
     # Named like the folders of pools: if this process is killed, the next one deletes it.
     with tempfile.TemporaryDirectory(
@@ -122,7 +132,7 @@ def warm_up(home: Home, jvms: Jvms, versions: Sequence[str]) -> list[JobRun]:
                 running.append(_start(jvms, own, version))
             finished: list[JobRun] = []
             while running:
-                time.sleep(POLL_S)
+                _pause(over)
                 ended = [(process, poll_job_run(process)) for process in running]
                 finished += [run for _, run in ended if run is not None]
                 running = [process for process, run in ended if run is None]

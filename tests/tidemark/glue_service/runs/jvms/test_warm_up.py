@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from queue import SimpleQueue
+
 import pytest
 
 from tidemark.glue_service.entities import Entity, Kind, put_entity
@@ -58,6 +60,6 @@ def test_no_jvm_is_warmed_of_a_spark_that_is_not_installed(monkeypatch, tmp_path
 def test_a_jvm_of_each_version_is_warm(tmp_path):
     home = Home.open(tmp_path / "home")
     with pool_for_home(home, 2) as jvms:
-        runs = warm_up(home, Jvms(jvms.pool_file, pool=jvms.pool), ["5.1", "6.0"])
+        runs = warm_up(home, Jvms(jvms.pool_file, pool=jvms.pool), ["5.1", "6.0"], SimpleQueue())
 
     assert [run.state for run in runs] == ["SUCCEEDED"] * 2
