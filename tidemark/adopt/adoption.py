@@ -15,6 +15,7 @@ from tidemark.adopt.others import others_of
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.outside import Adopted, Outside, outside_of
 from tidemark.adopt.starts.triggers import nodes_of, watched_by
+from tidemark.adopt.watching import reporting_rules
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.plain_secrets import shows_secret
@@ -99,7 +100,9 @@ def _outside(found: Found, chosen: Chosen, order: Sequence[str]) -> Outside:
         first[0] if len(first) == 1 and is_whole else None,
         frozenset(chosen.left_out),
     )
-    return outside_of(found.clock, found.other_rules, adopted, found.rules)
+    reporting = reporting_rules(found)
+    other_rules = [rule for rule in found.other_rules if rule["Name"] not in reporting]
+    return outside_of(found.clock, other_rules, adopted, found.rules)
 
 
 def _started_by(found: Found, chosen: Chosen, job: str) -> str:

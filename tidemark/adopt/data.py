@@ -1,7 +1,7 @@
 """Decides the inputs and outputs of the adopted jobs, and the rules they break: pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Guess, Node, Place
@@ -25,20 +25,34 @@ NOT_KNOWN = (
 
 
 def with_data(
-    jobs: Sequence[AdoptedJob], named: Mapping[str, Iterable[Place]]
+    jobs: Sequence[AdoptedJob],
+    named: Mapping[str, Iterable[Place]],
+    written_by: Mapping[str, Collection[str]],
 ) -> tuple[list[AdoptedJob], list[Guess]]:
-    """Return the jobs with their inputs and outputs, and the guesses among them."""
+    """Return the jobs with their inputs and outputs, and the guesses among them.
+
+    ``named`` are the places that scripts read, ``written_by`` the arguments that they write to.
+    """
+
+    def direction(job: AdoptedJob, name: str) -> str | None:
+        return "out" if name in written_by.get(job.old, ()) else direction_of(name)
+
     written = {
-        place for job in jobs for name, place in _addresses(job) if direction_of(name) == "out"
+        place for job in jobs for name, place in _addresses(job) if direction(job, name) == "out"
     }
     found, guesses = [], []
     for job in jobs:
         reads = [("", place) for place in named.get(job.old, ())]
         writes: list[tuple[str, Place]] = []
         for name, place in _addresses(job):
-            direction = direction_of(name)
-            (writes if direction == "out" else reads).append((name, place))
-            guesses.append(_guess(job, name, place, direction, is_written=place in written))
+            way = direction(job, name)
+            (writes if way == "out" else reads).append((name, place))
+            if name in written_by.get(job.old, ()):
+                what = f"{place.uri} is its output: its script writes to the argument {name}"
+                do = "see whether it reads there, too; then give it in reads= as well"
+                guesses.append(Guess(f"job {job.old}", what, do))
+                continue
+            guesses.append(_guess(job, name, place, way, is_written=place in written))
         guesses += _without_place(job)
         outputs = {place for _, place in writes}
         inputs = [(name, place) for name, place in reads if place not in outputs]

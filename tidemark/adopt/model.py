@@ -85,6 +85,7 @@ class Found:
         owner: the program that deploys the old jobs.
         connections: properties of connections, by name, as far as known.
         resources: everything of a file that has to do with Glue: type and name.
+        around: what may name a job without being of Glue: kind, name and properties.
     """
 
     origin: str
@@ -105,6 +106,7 @@ class Found:
     owner: Owner = ""
     connections: Mapping[str, Resource] = field(default_factory=dict)
     resources: tuple[tuple[str, str], ...] = ()
+    around: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
 
 
 @dataclass(frozen=True, order=True)

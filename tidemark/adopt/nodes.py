@@ -80,6 +80,7 @@ def make_nodes(
             for job in calls
         ],
         {job: facts[job].reads for job in calls},
+        {job: facts[job].written for job in calls},
     )
     jobs = [_with_scratch(job) for job in jobs]
     crawlers = [

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from tidemark.adopt.model import Adoption, Found, LeftOut
-from tidemark.adopt.starts.triggers import watched_by
+from tidemark.adopt.kinds import kind_of
+from tidemark.adopt.model import Adoption, Found, LeftOut, Resource
+from tidemark.adopt.starts.triggers import nodes_of, watched_by
+from tidemark.adopt.watching import watchers_of
 from tidemark.model.assembly.definitions import CRAWLER
 
 STAYS = "nothing: it is not changed"
@@ -47,11 +49,8 @@ REASONS: Mapping[str, tuple[str, str]] = {
         "grant the new roles the same, or keep the old with --keep-roles",
     ),
 }
-ENDINGS = {"eventrule": "rule", "catalogdatabase": "database", "catalogtable": "table"}
-ENDINGS |= {"sfnstatemachine": "statemachine", "principalpermissions": "permissions"}
-ENDINGS |= {"lakeformationpermissions": "permissions", "cloudwatcheventrule": "rule"}
-ENDINGS |= {"schedulerschedule": "schedule", "lambdafunction": "function", "pipespipe": "pipe"}
-ENDINGS |= {"mwaaenvironment": "environment"}
+
+STARTS = {kind for kind, (why, _) in REASONS.items() if why == CALLS and kind != "rule"}
 
 
 def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:
@@ -64,31 +63,33 @@ def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:
         kind, _, name = listed.partition(" ")
         known.add((kind, name.rpartition("/")[2] if kind == "schedule" else name))
     known |= {("rule", str(it["Name"])) for it in found.rules.get(adoption.old_workflow or "", ())}
-    return tuple(
-        LeftOut(f"{kind} {name}", *_reason(kind_of(kind), name, found, adoption))
-        for kind, name in dict.fromkeys(found.resources)
-        if (kind_of(kind), name) not in known
+    # What waits for the old, or watches it, is named from every kind of source alike.
+    needed = watchers_of(found, adoption)
+    needed |= {
+        ("trigger", name): reason
+        for name, trigger in found.triggers.items()
+        if (reason := _waiting(trigger, adoption))
+    }
+    left: dict[tuple[str, str], LeftOut] = {}
+    for type_, name in dict.fromkeys(found.resources):
+        of = (kind_of(type_), name)
+        reason = needed.get(of) if of[0] not in STARTS else None
+        left[of] = LeftOut(f"{type_} {name}", *(reason or REASONS.get(of[0], NOT_KNOWN)))
+    for (kind, name), reason in needed.items():
+        left.setdefault((kind, name), LeftOut(f"{kind} {name}", *reason))
+    watching = {of for of in needed if of[0] == "rule"}  # it may be listed for its target too
+    return tuple(one for of, one in left.items() if of not in known or of in watching)
+
+
+def _waiting(trigger: Resource, adoption: Adoption) -> tuple[str, str] | None:
+    """Return why a trigger does not fire again, and what to do; None if it does."""
+    waits = sorted(set(watched_by(trigger)) & {node.old for node in adoption.nodes})
+    if not waits:
+        return None
+    return (
+        f"it starts nothing that moves, and it waits for {', '.join(waits)}, which moves",
+        f"give {', '.join(nodes_of(trigger))} another start, since it does not fire again",
     )
-
-
-def _reason(kind: str, name: str, found: Found, adoption: Adoption) -> tuple[str, str]:
-    """Return why something is left out, and what to do."""
-    moved = {node.old for node in adoption.nodes}
-    triggers = (it for it in found.triggers.values() if kind == "trigger" and it["Name"] == name)
-    waits = sorted({node for it in triggers for node in watched_by(it)} & moved)
-    if waits:
-        return (
-            f"it starts nothing that moves, and it waits for {', '.join(waits)}, which moves",
-            "give its jobs another start, since it does not fire again",
-        )
-    return REASONS.get(kind, NOT_KNOWN)
-
-
-def kind_of(type_: str) -> str:
-    """Return the kind of a resource, whatever the file calls its type: `job` of `aws_glue_job`."""
-    short = type_.rpartition("::")[2] or type_
-    short = short.removeprefix("aws_").removeprefix("glue_").replace("_", "").lower()
-    return ENDINGS.get(short, short)
 
 
 def _node(node: str) -> tuple[str, str]:

@@ -36,7 +36,7 @@ LACKING_WORDS = re.compile(
 
 
 class NotAnsweredError(TidemarkError):
-    """The account, an emulator, lacks an operation of AWS: what it would tell is not known."""
+    """The account, such as an emulator, does not answer an operation of AWS."""
 
 
 def _no_client(service: str) -> NoReturn:
@@ -205,9 +205,9 @@ def or_none(operation: Callable[..., dict[str, Any]], **request: Any) -> dict[st
 
 def _is_lacking(answer: Mapping[str, Any]) -> bool:
     told = answer["Error"]
-    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     return (
-        status == HTTPStatus.NOT_IMPLEMENTED
+        status >= HTTPStatus.INTERNAL_SERVER_ERROR  # as moto answers what it lacks
         or told.get("Code") in LACKING_CODES
         or bool(LACKING_WORDS.search(told.get("Message", "")))
     )

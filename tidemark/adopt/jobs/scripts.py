@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from tidemark.adopt.jobs.written import written_arguments
 from tidemark.adopt.model import Guess, Place
 from tidemark.adopt.places import place_of
 from tidemark.checks.state.script_sources import state_of_script
@@ -27,6 +28,7 @@ class ScriptFacts:
         reads: folders of S3 that it reads, from addresses in its source.
         run_properties: a member of `RunProperties`, by name, or None.
         writes_elsewhere: whether it writes to tables or databases.
+        written: arguments with which the address of a write begins.
         guesses: uncertain facts, and what else to declare.
     """
 
@@ -34,6 +36,7 @@ class ScriptFacts:
     reads: tuple[Place, ...] = ()
     run_properties: str | None = None
     writes_elsewhere: bool = False
+    written: frozenset[str] = frozenset()
     guesses: tuple[Guess, ...] = ()
 
 
@@ -62,7 +65,8 @@ def facts_of(text: str, of: str) -> ScriptFacts:
                 "declare what the role needs for that; no run can build its bookmark elsewhere",
             )
         )
-    return ScriptFacts(tables, places, properties, elsewhere is not None, tuple(found))
+    written = written_arguments(text)
+    return ScriptFacts(tables, places, properties, elsewhere is not None, written, tuple(found))
 
 
 def _guesses(text: str, of: str, tables: tuple[str, ...], places: tuple[Place, ...]) -> list[Guess]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.adopt.model import Difference, Found, Resource
 from tidemark.adopt.places import place_of
 from tidemark.adopt.sources.account_surroundings import (
+    read_around,
     read_roles,
     read_rules,
     read_schedules,
@@ -66,6 +67,7 @@ class _Account:
             self._session, {name: self._arn("workflow", name) for name in events}
         )
         clock, unread_clock = read_schedules(self._session)
+        around, unread_around = read_around(self._session)
         roles = [str(one["Role"]) for one in (*jobs.values(), *crawlers.values()) if "Role" in one]
         return Found(
             origin=f"the account of your credentials, {self._glue.meta.region_name}",
@@ -84,7 +86,8 @@ class _Account:
             rules=rules,
             clock=clock,
             roles=read_roles(self._session, roles) if with_roles else {},
-            unread=(*self._unread, *unread, *unread_clock),
+            unread=(*self._unread, *unread, *unread_clock, *unread_around),
+            around=around,
         )
 
     def _workflow(self, name: str, known: Iterable[str]) -> Resource:

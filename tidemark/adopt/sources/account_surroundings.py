@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from tidemark.adopt.model import Difference, Resource, RolePolicies
@@ -70,6 +70,78 @@ def read_schedules(
         do = "see whether one starts an old job: aws scheduler list-schedules"
         return (), [Difference("the account", ("Schedules",), None, why, do)]
     return tuple(found), []
+
+
+Around: TypeAlias = tuple[str, str, Mapping[str, Any]]
+
+
+def read_around(session: "boto3.Session") -> tuple[tuple[Around, ...], list[Difference]]:
+    """Return what may name a job by its name: kind, name and properties; and the unreadable parts.
+
+    They are the alarms of CloudWatch, the rules of the default event bus with their targets, the
+    state machines, and the policies of the account in IAM.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    around: list[Around] = []
+    unread = []
+    for what, read, look in (
+        ("alarms of CloudWatch", _alarms, "aws cloudwatch describe-alarms"),
+        ("rules of EventBridge", _all_rules, "aws events list-rules"),
+        ("state machines", _state_machines, "aws stepfunctions list-state-machines"),
+        ("policies of IAM", _policies, "aws iam get-account-authorization-details"),
+    ):
+        try:
+            around += read(session)
+        except (BotoCoreError, ClientError) as error:
+            why = f"AWS refuses to show the {what} ({error})"
+            do = f"see whether one names an old job: {look}"
+            unread.append(Difference("the account", (what,), None, why, do))
+    return tuple(around), unread
+
+
+def _alarms(session: "boto3.Session") -> Iterator[Around]:
+    for page in session.client("cloudwatch").get_paginator("describe_alarms").paginate():
+        for alarm in (*page.get("MetricAlarms", ()), *page.get("CompositeAlarms", ())):
+            yield "alarm", str(alarm.get("AlarmName")), alarm
+
+
+def _all_rules(session: "boto3.Session") -> Iterator[Around]:
+    events: Any = session.client("events")
+    for page in events.get_paginator("list_rules").paginate():
+        for rule in page["Rules"]:
+            targets = events.list_targets_by_rule(Rule=rule["Name"])["Targets"]
+            yield "rule", rule["Name"], {**rule, "Targets": targets}
+
+
+def _state_machines(session: "boto3.Session") -> Iterator[Around]:
+    states: Any = session.client("stepfunctions")
+    for page in states.get_paginator("list_state_machines").paginate():
+        for machine in page["stateMachines"]:
+            found = states.describe_state_machine(stateMachineArn=machine["stateMachineArn"])
+            yield "statemachine", machine["name"], {"definition": found["definition"]}
+
+
+def _policies(session: "boto3.Session") -> Iterator[Around]:
+    iam: Any = session.client("iam")
+    wanted = ["User", "Role", "Group", "LocalManagedPolicy"]
+    pages = iam.get_paginator("get_account_authorization_details").paginate(Filter=wanted)
+    for page in pages:
+        for kind, owners, inline in (
+            ("role", "RoleDetailList", "RolePolicyList"),
+            ("user", "UserDetailList", "UserPolicyList"),
+            ("group", "GroupDetailList", "GroupPolicyList"),
+        ):
+            for owner in page.get(owners, ()):
+                documents = [_document(one["PolicyDocument"]) for one in owner.get(inline, ())]
+                yield f"policy of {kind}", str(owner[f"{kind.capitalize()}Name"]), {"_": documents}
+        for policy in page.get("Policies", ()):
+            documents = [
+                _document(version["Document"])
+                for version in policy.get("PolicyVersionList", ())
+                if version.get("IsDefaultVersion")
+            ]
+            yield "policy", str(policy["Arn"]).rpartition("/")[2], {"_": documents}
 
 
 def read_roles(session: "boto3.Session", arns: Iterable[str]) -> dict[str, RolePolicies]:

@@ -307,4 +307,9 @@ def _contents(reader: _Reader) -> Contents:
         unread=tuple(reader.unread),
         unread_of_all=tuple(reader.unread_of_all),
         resources=(*reader.resources, *_callers(reader)),
+        around=tuple(
+            (one.kind, one.name, one.properties)
+            for one in others
+            if not one.kind.startswith(GLUE_TYPES)
+        ),
     )

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from tidemark.adopt.kinds import kind_of
 from tidemark.adopt.model import Difference, Found, Owner, Resource, RolePolicies
 from tidemark.adopt.sources.account import jobs_of
 from tidemark.adopt.starts.triggers import crawlers_of, nodes_of
@@ -31,6 +33,7 @@ class Contents:
         unread: the parts of one resource that this version does not know or cannot resolve.
         unread_of_all: likewise, of the file.
         resources: all that has to do with Glue: type and name.
+        around: what else there is: type, name and properties.
     """
 
     where: str
@@ -50,6 +53,7 @@ class Contents:
     unread: tuple[Difference, ...] = ()
     unread_of_all: tuple[Difference, ...] = ()
     resources: tuple[tuple[str, str], ...] = ()
+    around: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
 
 
 def found_in(
@@ -87,6 +91,7 @@ def found_in(
         taken=frozenset({*contents.jobs, *contents.workflows, *contents.crawlers}),
         owner=contents.owner,
         resources=contents.resources,
+        around=tuple((kind_of(kind), name, values) for kind, name, values in contents.around),
     )
 
 

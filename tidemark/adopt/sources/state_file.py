@@ -44,6 +44,7 @@ def _contents(state: TerraformState, file: Path) -> Contents:
         policies=lambda arns: roles_of(state.others, arns),
         unread=tuple(state.unread),
         resources=tuple(state.resources),
+        around=tuple(state.around),
     )
 
 

@@ -24,6 +24,7 @@ STARTERS = (
     "aws_sfn_state_machine",
 )
 CALLERS = ("aws_lambda_function", "aws_pipes_pipe")  # where their attributes name a job, or Glue
+OWN_NAMES = ("name", "function_name", "alarm_name", "dashboard_name")
 OBJECTS = ("aws_s3_object", "aws_s3_bucket_object")
 COMPUTED = {"arn", "id", "region", "tags_all", "timeouts"}  # no part of the definition
 # Attributes whose names in the API are not those in other spelling.
@@ -120,6 +121,7 @@ class TerraformState:
         others: attributes of other resources than jobs, by type: rules, roles.
         unread: attributes that this version does not know.
         resources: all that has to do with Glue: type and name.
+        around: what else there is: type, name and attributes.
     """
 
     jobs: dict[str, Resource] = field(default_factory=dict)
@@ -130,6 +132,7 @@ class TerraformState:
     others: dict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     unread: list[Difference] = field(default_factory=list)
     resources: list[tuple[str, str]] = field(default_factory=list)
+    around: list[tuple[str, str, Mapping[str, Any]]] = field(default_factory=list)
 
 
 def read_state(document: object, where: str) -> TerraformState:
@@ -144,9 +147,11 @@ def read_state(document: object, where: str) -> TerraformState:
     callers: list[tuple[str, str, str]] = []
     try:
         for kind, name, values in _instances(document):
-            own = str(values.get("name") or values.get("function_name") or name)
+            own = str(next((values[key] for key in OWN_NAMES if values.get(key)), name))
             if kind.startswith(GLUE_TYPES) or kind in STARTERS:
                 state.resources.append((kind, own))
+            if not kind.startswith(GLUE_TYPES) and kind not in OBJECTS:
+                state.around.append((kind, own, values))
             if kind in CALLERS:
                 callers.append((kind, own, str(values)))
             if kind in (*TYPES, *OBJECTS, *OTHERS):
@@ -166,11 +171,9 @@ def read_state(document: object, where: str) -> TerraformState:
 def _instances(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield the resources that Terraform manages: type, name in the configuration, attributes."""
     for resource in document.get("resources", []):
-        kind = resource["type"]
-        is_wanted = kind.startswith(GLUE_TYPES) or kind in (*OBJECTS, *OTHERS, *STARTERS, *CALLERS)
-        if resource.get("mode") == "managed" and is_wanted:
+        if resource.get("mode") == "managed":
             for instance in resource.get("instances", []):
-                yield kind, str(resource.get("name")), instance["attributes"]
+                yield resource["type"], str(resource.get("name")), instance["attributes"]
 
 
 def _add(state: TerraformState, kind: str, values: dict[str, Any]) -> None:

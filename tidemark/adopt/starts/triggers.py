@@ -48,6 +48,7 @@ ACTION_FIELDS: dict[str, tuple[str, str]] = {
 OFF = "nothing, if that is wanted; otherwise declare the events in starts="
 NO_EVENT = "its workflow has no active EVENT trigger, so the rule starts nothing"
 STREAMS_ONLY = "it starts streaming jobs only, which nothing starts in a pipeline"
+STARTS_NOTHING = ("it starts nothing that moves", "see Not adopted")
 START_AGAIN = "an alarm reports a new job that does not run; start it again by hand"
 SAY_WHEN = ("Type", "Schedule", "Predicate", "EventBatchingCondition")
 START_TYPES = ("SCHEDULED", "EVENT", "ON_DEMAND")
@@ -184,6 +185,9 @@ def _apart_reason(
     if reason := starts.apart.get(str(trigger["Name"])):
         return reason
     own = nodes_of(trigger)
+    is_start = trigger.get("Type") in START_TYPES
+    if own and is_start and not (declared.keys() | starts.streaming) & set(own):
+        return STARTS_NOTHING
     is_of_streams = starts.streaming.intersection(own) and not declared.keys() & own
     if is_of_streams and trigger.get("Type") != "CONDITIONAL":
         return STREAMS_ONLY, START_AGAIN
