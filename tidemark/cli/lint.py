@@ -16,7 +16,9 @@ BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enabl
 
 
 @click.command()
-@click.argument("scripts", nargs=-1, type=click.Path(path_type=Path), metavar="[SCRIPT.py]...")
+@click.argument(
+    "scripts", nargs=-1, type=click.Path(path_type=Path), metavar="[SCRIPT.py|FOLDER]..."
+)
 @click.option("--bookmark", type=click.Choice(["enable", "disable", "pause"]), help=BOOKMARK_HELP)
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
 @click.option("--format", "output", type=FORMAT, default="table", help="Print lines, or JSON.")
@@ -32,7 +34,8 @@ def lint(
 ) -> None:
     """Find what loses bookmarks or fails runs in Glue job scripts, without running them.
 
-    Without SCRIPT.py every job of the app is linted, with the arguments that its template passes.
+    Without a script or a folder every job of the app is linted, with the arguments that its
+    template passes.
     """
     from tidemark.cli.views.lint import count, lint_app, lint_json, lint_lines, lint_scripts
 
@@ -46,7 +49,7 @@ def lint(
         linted, refused = lint_app(assembly_folder(Terminal(stderr=True), app, context)), []
     if output == "json":
         click.echo(json.dumps(lint_json(linted), indent=2))
-    else:
+    elif linted or not refused:
         for line in lint_lines(linted):
             Terminal().print(line, highlight=False, soft_wrap=True)
     for error in refused:

@@ -101,11 +101,24 @@ def test_a_file_that_is_no_script_hides_nothing_of_the_others(tmp_path):
     assert result.stderr.startswith(f"error: {none}, line 1: not Python 3")
 
 
-def test_folder_is_refused_with_what_to_name_instead(tmp_path):
+def test_a_folder_stands_for_the_scripts_in_it(tmp_path):
+    for name in ("etl/a.py", "etl/deep/b.py", "etl/.venv/c.py", "etl/node_modules/d.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("gc.getSource('s3')\n")
+    (tmp_path / "etl/old.py").write_text("print 'x'\n")
+
+    result = tidemark(str(tmp_path / "etl"), "--format", "json")
+
+    linted = [one["file"] for one in json.loads(result.stdout)["linted"]]
+    assert linted == [str(tmp_path / "etl/a.py"), str(tmp_path / "etl/deep/b.py")]
+    assert (result.exit_code, "old.py, line 1: not Python 3" in result.stderr) == (2, True)
+
+
+def test_where_nothing_was_linted_nothing_is_summed_up(tmp_path):
     result = tidemark(str(tmp_path))
 
-    assert result.exit_code == 2
-    assert "Is a directory; name scripts in UTF-8, one by one or as" in result.stderr
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{tmp_path} has no file *.py" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,8 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
         is_local = job.command != STREAMING  # no streaming job runs here
         of_job += retry_findings(text, one.stated_version, job.max_retries)
         iceberg = IcebergJob(one.starts[0].arguments, one.iceberg_tables)
-        of_job += iceberg_findings(text, iceberg, has_bookmarks=option == ENABLE)
+        if job.command in (SPARK, STREAMING):
+            of_job += iceberg_findings(text, iceberg, has_bookmarks=option == ENABLE)
         linted = lint_source(
             text,
             file,
@@ -126,6 +127,19 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
         )
     findings = tuple(replace(found, file=linted.file, job=job.name) for found in linted.findings)
     return Linted(linted.file, job.name, findings)
+
+
+def scripts_of(path: Path) -> list[Path]:
+    """Return the Python files of a folder and of those in it; a file as it is.
+
+    Raises:
+        UsageError: the folder has none.
+    """
+    if not path.is_dir():
+        return [path]
+    if not (scripts := list(_sources(path))):
+        raise UsageError(f"{path} has no file *.py; name the folder of the scripts")
+    return scripts
 
 
 def _original(source: Path, text: str, project: Path, job: str) -> str:
@@ -164,8 +178,7 @@ def _read(file: Path) -> str:
     except (OSError, SyntaxError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(
-            f"cannot read the script {file}: {reason}; name scripts in UTF-8, one by one or as "
-            "FOLDER/*.py"
+            f"cannot read the script {file}: {reason}; name scripts in UTF-8, or their folder"
         ) from error
 
 

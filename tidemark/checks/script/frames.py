@@ -19,7 +19,7 @@ from tidemark.checks.script.script_names import (
     names_of,
     returned,
 )
-from tidemark.checks.script.sql import UNKNOWN, read_query
+from tidemark.checks.script.sql import UNKNOWN, Query, read_query
 from tidemark.checks.script.values import Enclosing, ScriptValues, with_arguments
 
 DEEPEST = 3  # functions that call each other, around a write
@@ -63,11 +63,11 @@ class Data:
 
 @dataclass(frozen=True)
 class Read:
-    """What a frame reads, its line, and where the function that uses the frame says so."""
+    """What a frame reads, on which line, and from where on, in each function around its use."""
 
     data: Data
     line: int
-    at: Position
+    at: Mapping[Function | None, Position]
 
 
 class Frames:
@@ -81,14 +81,31 @@ class Frames:
         self.calls = [call for call, _ in self.script.calls]
         self._arguments = arguments
         methods = [call for call in self.calls if isinstance(call.func, ast.Attribute)]
-        self._views = {
-            str(name.value).lower(): call
-            for call in methods
-            for name in call.args[:1]
-            if identifier(call.func) in VIEWS and isinstance(name, ast.Constant)
-        }
+        self._views = dict(self._views_of(methods))
         # Variables whose frame is kept by a statement such as `df.cache()`.
         self._kept = {_owner(call) for call in methods if identifier(call.func) in KEEPS}
+
+    def _views_of(self, methods: Sequence[ast.Call]) -> Iterator[tuple[str, ast.expr]]:
+        """Yield the views of a script by their names, each with its frame."""
+        for call in methods:
+            method, name = identifier(call.func), argument(call, "name", 0)
+            if method in VIEWS and name is not None and isinstance(call.func, ast.Attribute):
+                yield str(self.value(name, Context())).lower(), call.func.value
+            elif method == "sql" and (query := self.query(call, Context())) and query.view:
+                yield query.view[-1].lower(), call
+
+    def query(self, call: ast.Call, context: Context) -> Query | None:
+        """Return what the SQL of a call does; None if that is not known."""
+        text = argument(call, "sqlQuery", 0)
+        return read_query(str(self.value(text, context))) if text else None
+
+    def sites(self, call: ast.expr, context: Context) -> dict[Function | None, ast.expr]:
+        """Return the calls through which a call runs, by the functions that they stand in."""
+        sites = {context.function: call}
+        while context.call is not None and context.outer is not None:
+            sites.setdefault(context.outer.function, context.call)
+            context = context.outer
+        return sites
 
     def contexts(self, node: ast.AST, depth: int = 0) -> list[Context]:
         """Return the ways in which the function around a node runs."""
@@ -133,6 +150,12 @@ class Frames:
         values = [str(self.value(part, context)) for part in parts if part]
         return [Data(".".join(values).lower(), is_table=True)]
 
+    def of_jdbc(self, call: ast.Call, context: Context) -> list[Data]:
+        """Return the table of `jdbc(url, table)`."""
+        url, table = argument(call, "url", 0), argument(call, "table", 1)
+        where = f"{ast.unparse(url)}: " if url else ""
+        return [Data(f"{where}{self.value(table, context)}", is_table=True)] if table else []
+
     def reads(
         self, node: ast.AST, context: Context, at: Position, seen: set[object] | None = None
     ) -> Iterator[Read]:
@@ -140,19 +163,27 @@ class Frames:
         seen = set() if seen is None else seen
         match node:
             case ast.Name(id=name):
-                values = self.place.values(name, context.function, node, at)
-                for value in values if name not in self._kept else ():
-                    yield from self._once(value, context, seen)
-                if name in context.given and context.outer:
-                    for read in self._once(context.given[name], context.outer, seen):
-                        yield replace(read, at=(0, 0))
+                yield from self._held(name, node, context, at, seen)
             case ast.Attribute(attr=name) if name in ABOUT:
                 return
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
+                yield from self._held(f".{name}", node, context, at, seen)
             case ast.Call():
                 yield from self._reads_of_call(node, context, at, seen)
             case _:
                 for child in ast.iter_child_nodes(node):
                     yield from self.reads(child, context, at, seen)
+
+    def _held(
+        self, name: str, use: ast.AST, context: Context, at: Position, seen: set[object]
+    ) -> Iterator[Read]:
+        """Yield what a frame reads that a variable, or a `.attribute`, holds."""
+        values = self.place.values(name, context.function, use, at)
+        for value in values if name.removeprefix(".") not in self._kept else ():
+            yield from self._once(value, context, seen)
+        if name in context.given and context.outer:
+            for read in self._once(context.given[name], context.outer, seen):
+                yield replace(read, at={**read.at, context.function: (0, 0)})
 
     def _once(self, value: ast.expr, context: Context, seen: set[object]) -> Iterator[Read]:
         key = value, context.call
@@ -166,7 +197,7 @@ class Frames:
         functions = called_functions(call, self.names)
         for function, value in product(functions, returned(call, self.names)):
             for read in self._once(value, self._called(function, call, context), seen):
-                yield replace(read, at=at)
+                yield replace(read, at={context.function: at})
         if functions or _ends(call) or self._is_foreign(call):
             return
         opened = self._opened(call, context)
@@ -175,10 +206,10 @@ class Frames:
         for data in opened or ():
             view = self._views.get(data.address) if data.is_table else None
             if view is None:
-                yield Read(data, call.lineno, at)
-            elif isinstance(view.func, ast.Attribute):
+                yield Read(data, call.lineno, {context.function: at})
+            else:
                 own = context if self.place.function_of(view) else Context()
-                yield from self._once(view.func.value, own, seen)
+                yield from self._once(view, own, seen)
 
     def _is_foreign(self, call: ast.Call) -> bool:
         """Return whether a call is of another module: what it returns may be no frame."""
@@ -191,11 +222,13 @@ class Frames:
         first, *rest = next(iter(self.chains.of(call)))
         if first.call is not call or not rest:
             return None
-        if first.name == "sql" and (text := argument(call, "sqlQuery", 0)):
-            query = read_query(str(self.value(text, context)))
+        if first.name == "sql":
+            query = self.query(call, context)
             return [table_of(names) for names in (query.reads if query else ())]
         if first.name == "table":
             return self.data(argument(call, "tableName", 0), context, is_table=True)
+        if first.name == "jdbc" and any(link.name == "read" for link in rest):
+            return self.of_jdbc(call, context)
         if first.name in SPARK_READS and any(link.name == "read" for link in rest):
             words = {str(node.value) for node in ast.walk(call) if isinstance(node, ast.Constant)}
             paths = call.args if first.name in MANY_PATHS else [argument(call, "path", 0)]

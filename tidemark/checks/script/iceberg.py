@@ -98,7 +98,9 @@ def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
         tuple(uses),
         tuple(reads),
         # A name that is put together as the script runs leaves an end open.
-        None if "" in set_here or _imports_own(tree) else frozenset(set_here),
+        None
+        if "" in set_here or _imports_own(tree) or _sets_unknown(tree)
+        else frozenset(set_here),
         any(".warehouse" in one for one in texts),
         any(one.startswith(CLASSES) for one in texts),
     )
@@ -118,6 +120,22 @@ def _imports_own(tree: ast.Module) -> bool:
                 continue
         if found - FOREIGN:
             return True
+    return False
+
+
+def _sets_unknown(tree: ast.Module) -> bool:
+    """Return whether a script gives its session settings whose names it does not say."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(attr="config"), args=[ast.Name() | ast.Subscript(), *_]
+            ):
+                return True
+            case ast.Call(
+                func=ast.Attribute(attr="set" | "setAll", value=owner),
+                args=[ast.Name() | ast.Call() | ast.Subscript(), *_],
+            ) if "conf" in (identifier(owner) or "").lower():
+                return True
     return False
 
 

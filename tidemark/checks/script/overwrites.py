@@ -25,12 +25,13 @@ from tidemark.checks.script.frames import (
 from tidemark.checks.script.place import Place, place_of
 from tidemark.checks.script.reaching import position
 from tidemark.checks.script.script_names import identifier
-from tidemark.checks.script.sql import HOLE, read_query
+from tidemark.checks.script.sql import HOLE
 
 TO_FOLDER = {*FILE_FORMATS, "save", "xml"}
 TO_TABLE = {"insertInto", "saveAsTable"}
 DYNAMIC = "partitionoverwritemode"  # with it Spark deletes a partition when all is read
 SINK_ENDS = {name.rpartition(".")[2] for name in SINKS}
+PURGES = {"delete", "delete_object", "delete_objects", "purge_s3_path", "purge_table", "sql"}
 LISTINGS = {"list_objects", "list_objects_v2", "paginate"}
 
 
@@ -84,8 +85,8 @@ class _Reader:
         tree = ast.parse(text)
         self._frames = Frames(tree, arguments)
         self._chains = self._frames.chains
-        self._is_dynamic = DYNAMIC in text.lower()
         lower = f"{text} {' '.join(arguments.values())}".lower()
+        self._is_dynamic = DYNAMIC in lower
         self._keeps_tables = any(name in lower for name in OTHER_FORMATS - {"jdbc"})
         self._owners: dict[str, set[str]] = {}  # of the keys that stand for arguments
         for node in ast.walk(tree):
@@ -93,10 +94,17 @@ class _Reader:
                 case ast.Subscript(value=owner, slice=ast.Constant(value=str(key))):
                     self._owners.setdefault(f"{{--{key}}}", set()).add(ast.dump(owner))
 
+        self._purges = [
+            (call, self._frames.sites(call, context), deleted)
+            for call in self._frames.calls
+            if identifier(call.func) in PURGES
+            for context in self._frames.contexts(call)
+            if (deleted := tuple(self._deleted(call, context)))
+        ]
+
     def overwrites(self) -> Iterator[Deleted]:
         """Yield the calls that delete what the script has yet to read."""
-        calls = self._frames.calls
-        for call in calls:
+        for call in self._frames.calls:
             for context in self._frames.contexts(call):
                 for write in self._writes(call, context):
                     reads = list(self._frames.reads(write.frame, context, position(call)))
@@ -117,16 +125,18 @@ class _Reader:
 
     def _purged(self, write: _Write, reads: list[Read], context: Context) -> Iterator[Deleted]:
         """Yield the purges that come between what a frame reads and its write."""
-        place = self._frames.place
-        for purge in self._frames.calls if reads else ():
-            is_before = position(purge) < position(write.call)
-            if not is_before or place.function_of(purge) is not context.function:
-                continue
-            if place.is_either_or(purge, write.call):
-                continue
-            before = [read for read in reads if read.at < position(purge)]
-            for data, read in self._both(tuple(self._deleted(purge, context)), before):
-                yield Deleted(place_of(purge), _shown(data), read.line, write.call.lineno)
+        writes = self._frames.sites(write.call, context)
+        for purge, purges, deleted in self._purges if reads else ():
+            for function in purges.keys() & writes.keys():
+                at = position(purges[function])
+                is_before = at < position(writes[function])
+                if not is_before or self._frames.place.is_either_or(
+                    purges[function], writes[function]
+                ):
+                    continue
+                before = [read for read in reads if read.at.get(function, at) < at]
+                for data, read in self._both(deleted, before):
+                    yield Deleted(place_of(purge), _shown(data), read.line, write.call.lineno)
 
     def _both(self, deleted: tuple[Data, ...], reads: list[Read]) -> Iterator[tuple[Data, Read]]:
         for data in deleted:
@@ -135,7 +145,10 @@ class _Reader:
     def _is_of(self, deleted: Data, read: Data) -> bool:
         """Return whether what is deleted is certainly what is read, or a part of it."""
         folders = f"{deleted.address}/", f"{read.address}/"
-        is_inside = folders[0].startswith(folders[1]) or folders[1].startswith(folders[0])
+        inner = folders[0].removeprefix(folders[1])
+        # A frame of other partitions reads none of a partition that is deleted.
+        is_part = inner != folders[0] and not re.match(r"[^/=]+=", inner)
+        is_inside = is_part or folders[1].startswith(folders[0])
         is_folder = not deleted.is_table and not read.is_table and "*" not in "".join(folders)
         is_known = self._is_known(deleted.address) and self._is_known(read.address)
         return self._is_same(deleted, read) or (is_known and is_folder and is_inside)
@@ -162,7 +175,14 @@ class _Reader:
     def _writes(self, call: ast.Call, context: Context) -> Iterator[_Write]:
         method = identifier(call.func) or ""
         is_alias = isinstance(call.func, ast.Name) and bool(self._chains.values_of(call.func))
-        if not is_alias and method not in {"sql", "writeFrame", *TO_FOLDER, *TO_TABLE, *SINK_ENDS}:
+        if not is_alias and method not in {
+            "jdbc",
+            "sql",
+            "writeFrame",
+            *TO_FOLDER,
+            *TO_TABLE,
+            *SINK_ENDS,
+        }:
             return
         for first, *rest in self._chains.of(call):
             if first.call is not call:
@@ -180,12 +200,10 @@ class _Reader:
                 yield _Write(call, owner, tuple(self._replaced(first, rest, context)))
 
     def _query(self, call: ast.Call, context: Context) -> Iterator[_Write]:
-        text = argument(call, "sqlQuery", 0)
-        query = read_query(str(self._frames.value(text, context))) if text else None
-        if query and (query.adds or query.replaces):
-            replaced = [table_of(names) for names in query.replaces]
+        query = self._frames.query(call, context)
+        if query and query.reads and (query.adds or query.replaces):
             kept = self._is_dynamic or self._keeps_tables
-            yield _Write(call, call, () if kept else tuple(replaced))
+            yield _Write(call, call, () if kept else tuple(map(table_of, query.replaces)))
 
     def _replaced(self, first: Link, rest: list[Link], context: Context) -> list[Data]:
         """Return what a DataFrameWriter deletes before it writes."""
@@ -203,6 +221,8 @@ class _Reader:
             return []
         if first.name in TO_FOLDER:
             return self._frames.data(argument(call, "path", 0), context)
+        if first.name == "jdbc":
+            return self._frames.of_jdbc(call, context)
         if first.name not in TO_TABLE or self._keeps_tables:
             return []
         name = argument(call, "name" if first.name == "saveAsTable" else "tableName", 0)
@@ -241,6 +261,8 @@ class _Reader:
                 return frames.table(*parts, context=context)
             case "delete_objects" | "delete_object":
                 return self._deleted_by_client(call, context)
+            case "sql" if (query := frames.query(call, context)) and not query.reads:
+                return [] if self._keeps_tables else list(map(table_of, query.replaces))
             case "delete":
                 return self._deleted_by_resource(call, context)
         return []
@@ -286,4 +308,7 @@ class _Reader:
 
 
 def _shown(data: Data) -> str:
-    return ast.unparse(data.node) if data.node else re.sub("\0", "", data.address)
+    """Return what is deleted as people know it, or as the script says it."""
+    if not HOLE.search(data.address):
+        return data.address if data.is_table else f"s3://{data.address}/"
+    return ast.unparse(data.node) if data.node else data.address.replace("\0", "")

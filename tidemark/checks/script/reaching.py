@@ -25,6 +25,11 @@ class Places:
         for scope in (None, *functions):
             for name, value in bindings(tree.body if scope is None else scope.body):
                 self._values.setdefault((scope, name), []).extend([value] if value else [])
+        for node in ast.walk(tree):
+            match node:
+                case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
+                    for scope in {self.function_of(node), None}:
+                        self._values.setdefault((scope, f".{name}"), []).append(value)
 
     def function_of(self, node: ast.AST) -> Function | None:
         """Return the innermost function around a node."""
@@ -58,7 +63,7 @@ class Places:
     def values(
         self, name: str, function: Function | None, use: ast.AST, at: Position
     ) -> list[ast.expr]:
-        """Return what a variable may hold at a place: its last assignments before."""
+        """Return what a variable, or a `.attribute`, may hold: its last assignments before."""
         known = self._values.get((function, name))
         if known is None:  # a variable of the module
             known = self._values.get((None, name), [])

@@ -33,11 +33,13 @@ class Query:
         adds: tables to which it adds rows.
         replaces: tables whose rows it deletes before it writes.
         reads: tables that it reads.
+        view: the view that it makes of them.
     """
 
     adds: tuple[Names, ...] = ()
     replaces: tuple[Names, ...] = ()
     reads: tuple[Names, ...] = ()
+    view: Names = ()
 
 
 def read_query(text: str) -> Query | None:
@@ -52,13 +54,17 @@ def read_query(text: str) -> Query | None:
     adding = [insert.this for insert in inserts if not _replaces(insert)]
     replacing = [insert.this for insert in inserts if _replaces(insert)]
     replacing += [tree.expressions[0] for tree in trees if isinstance(tree, exp.TruncateTable)]
-    written = {id(table) for node in (*adding, *replacing) for table in node.find_all(exp.Table)}
+    views = [tree.this for tree in trees if isinstance(tree, exp.Create) and tree.kind == "VIEW"]
+    written = {
+        id(table) for to in (*adding, *replacing, *views) for table in to.find_all(exp.Table)
+    }
     own = {cte.alias for tree in trees for cte in tree.find_all(exp.CTE)}
     read = [table for table in tables if id(table) not in written and table.name not in own]
     return Query(
         tuple(map(_names, adding)),
         tuple(map(_names, replacing)),
         tuple(map(_names, read)),
+        _names(views[0]) if views else (),
     )
 
 

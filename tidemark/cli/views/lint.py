@@ -7,7 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from tidemark.checks.lint.findings import Finding
-from tidemark.checks.lint.linter import Linted, lint_file, lint_jobs
+from tidemark.checks.lint.linter import Linted, lint_file, lint_jobs, scripts_of
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import read_assembly
 from tidemark.model.messages import plural
@@ -18,13 +18,16 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 def lint_scripts(
     scripts: Sequence[Path], bookmark: str | None
 ) -> tuple[list[Linted], list[UsageError]]:
-    """Return the findings in scripts without an app, and why others have none."""
+    """Return the findings in scripts and folders without an app, and why others have none."""
     option = f"job-bookmark-{bookmark}" if bookmark else None
     linted: list[Linted] = []
     refused: list[UsageError] = []
-    for script in scripts:
+    left = [*scripts][::-1]
+    while left:
         try:
-            linted.append(lint_file(script, option))
+            first, *others = scripts_of(left.pop())
+            left += others[::-1]
+            linted.append(lint_file(first, option))
         except UsageError as error:
             refused.append(error)
     return linted, refused

@@ -54,6 +54,9 @@ def test_a_catalog_that_nothing_declares_fails_the_run(script):
         f"SparkConf().set('{CATALOG}', 'org.apache.iceberg.spark.SparkCatalog')\n",
         f"conf.setAll([('{CATALOG}.warehouse', 's3://lake/')])\n",
         "from common.sessions import spark\n",
+        "for key, value in settings.items():\n    builder = builder.config(key, value)\n",
+        "conf = SparkConf()\nconf.setAll(json.load(file).items())\n",
+        "spark.conf.set(name, value)\n",
         "NAME = 'glue_catalog'\nspark.conf.set(f'spark.sql.catalog.{NAME}', 'x')\n",
     ],
 )

@@ -41,9 +41,14 @@ BAD = {
         "path = find()\ndf = spark.read.parquet(path)\ndf.write.mode('overwrite').parquet(path)",
         3,
     ),
-    "a part of what is read": (
-        "df = spark.read.parquet('s3://t/')\n"
-        "df.where('day = 1').write.mode('overwrite').parquet('s3://t/day=1/')",
+    "a folder in what is read": (
+        "df = spark.read.option('recursiveFileLookup', True).json('s3://t/')\n"
+        "df.write.mode('overwrite').json('s3://t/archive/')",
+        2,
+    ),
+    "a table of a database": (
+        "df = spark.read.jdbc(url, 'orders', properties=p)\n"
+        "df.dropDuplicates().write.jdbc(url, 'orders', mode='overwrite', properties=p)",
         2,
     ),
     "more than what is read": (
@@ -112,6 +117,24 @@ BAD = {
         "spark.table('db.t').createOrReplaceTempView('v')\n"
         "spark.sql('INSERT OVERWRITE TABLE db.t SELECT * FROM v')",
         2,
+    ),
+    "a view made by SQL": (
+        "spark.sql('CREATE OR REPLACE TEMP VIEW v AS SELECT * FROM db.t WHERE x > 1')\n"
+        "spark.sql('INSERT OVERWRITE TABLE db.t SELECT * FROM v')",
+        2,
+    ),
+    "an attribute": (
+        "class Etl:\n    def run(self):\n        self.df = spark.read.orc('s3://t/')\n"
+        "        self.df = self.df.distinct()\n"
+        "        self.df.write.mode('overwrite').orc('s3://t/')\nEtl().run()",
+        5,
+    ),
+    "arguments of main": (
+        "def main(argv):\n    args = getResolvedOptions(argv, ['path'])\n    run(args)\n"
+        "def run(args):\n    save(read(args['path']).dropna(), args['path'])\n"
+        "def read(path):\n    return spark.read.json(path)\n"
+        "def save(df, path):\n    df.write.mode('overwrite').json(path)\nmain(sys.argv)",
+        9,
     ),
     "a view of a folder": (
         "spark.read.parquet('s3://t/').createOrReplaceTempView('v')\n"
@@ -186,6 +209,21 @@ PURGED = {
         "df.write.parquet('s3://b/t/')",
         5,
     ),
+    "in a function that is called between": (
+        "def clear(path):\n    gc.purge_s3_path(path)\ndf = spark.read.orc('s3://t/')\n"
+        "clear('s3://t/')\ndf.write.orc('s3://t/')",
+        2,
+    ),
+    "before a function that writes": (
+        "def save(df, path):\n    df.write.orc(path)\ndf = spark.read.orc('s3://t/')\n"
+        "gc.purge_s3_path('s3://t/')\nsave(df, 's3://t/')",
+        4,
+    ),
+    "TRUNCATE": (
+        "df = spark.table('db.t').where('x')\nspark.sql('TRUNCATE TABLE db.t')\n"
+        "df.write.insertInto('db.t')",
+        2,
+    ),
     "a path of Hadoop": (
         "df = spark.read.parquet('s3://b/t/')\n"
         "fs.delete(spark._jvm.org.apache.hadoop.fs.Path('s3://b/t/'), True)\n"
@@ -238,6 +276,10 @@ GOOD = {
     "the target is purged": (
         "df = spark.read.json('s3://a/')\ngc.purge_s3_path('s3://t/')\ndf.write.json('s3://t/')"
     ),
+    "purged by a function, after it": (
+        "def clear(path):\n    gc.purge_s3_path(path)\ndf = spark.read.orc('s3://t/')\n"
+        "df.write.orc('s3://u/')\nclear('s3://t/')"
+    ),
     "either purged or written": (
         "df = spark.read.json('s3://t/')\nif args['purge']:\n    gc.purge_s3_path('s3://t/')\n"
         "else:\n    df.write.json('s3://u/')"
@@ -246,6 +288,13 @@ GOOD = {
         "spark.conf.set('spark.sql.sources.partitionOverwriteMode', 'dynamic')\n"
         "df = spark.read.json('s3://t/')\n"
         "df.write.mode('overwrite').partitionBy('day').json('s3://t/')"
+    ),
+    "a partition, of the others": (
+        "df = spark.read.json('s3://t/').where('day < 5')\n"
+        "df.write.mode('overwrite').json('s3://t/day=5/')"
+    ),
+    "another table of the database": (
+        "spark.read.jdbc(url, 'a').write.mode('overwrite').jdbc(url, 'b')"
     ),
     "another value of the variable": (
         "path = 's3://a/'\ndf = spark.read.json(path)\npath = 's3://b/'\n"
@@ -321,7 +370,7 @@ def test_a_finding_says_what_is_deleted_where_it_is_read_and_where_it_is_written
     (found,) = deleted_sources(PURGED["purge_s3_path"][0], {})
 
     assert (found.data, found.read_line, found.place.line, found.write_line) == (
-        "'s3://t/'",
+        "s3://t/",
         1,
         3,
         4,
