@@ -15,6 +15,7 @@ from tidemark.errors import UsageError
 from tidemark.extras import not_installed, require
 from tidemark.glue_service.protocol.models import EMULATED
 from tidemark.glue_service.protocol.replies import Reply
+from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
 TIMEOUT_S = 15  # of one delivery, as of SNS
@@ -49,6 +50,7 @@ class Deliveries:
 
 PACKAGES = ("moto", "flask", "flask_cors")
 SEED = "/moto-api/seed"
+ANSWERS = "moto answers this request on this machine"
 KEPT = ("x-amzn-errortype", "x-amzn-query-error")
 JSON, XML = "application/x-amz-json-1.1", "text/xml"
 Wsgi = Callable[..., Any]
@@ -112,8 +114,13 @@ class Moto:
             status, fields = line, found
 
         environ = _environ(path, query, headers, body, host)
-        blocks = self._applications[service](environ, start_response)
-        content = b"".join(blocks)
+        try:
+            content = b"".join(self._applications[service](environ, start_response))
+        except NotImplementedError as error:
+            raise ServiceError("UnknownOperationException", f"{ANSWERS}: {error}") from error
+        except Exception as error:  # whatever it is: no retry helps
+            why = f"{ANSWERS}, and fails: {type(error).__name__}: {error}"
+            raise ServiceError("UnsupportedOperationException", why) from error
         kept = {name: value for name, value in fields if name.lower() in KEPT}
         kind = JSON if "x-amz-target" in headers else XML
         return Reply(int(status.partition(" ")[0]), {**kept, "Content-Type": kind}, content)

@@ -13,8 +13,10 @@ from urllib.parse import parse_qs, parse_qsl, urlencode
 from tidemark.emulated.journal import Journal, JournalEntry
 from tidemark.emulated.moto_server import Moto, require_moto
 from tidemark.errors import UsageError
-from tidemark.glue_service.protocol.models import EMULATED
+from tidemark.glue_service.protocol.json_protocol import read_request
+from tidemark.glue_service.protocol.models import EMULATED, find_operation
 from tidemark.glue_service.protocol.replies import Reply
+from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.local_state.home_folder import SERVICES
 
 SENT = ("authorization", "content-type", "x-amz-target")  # all that moto reads
@@ -90,6 +92,7 @@ class EmulatedServices:
         require_moto(service)
         host = host or HOST
         sent = {name: headers[name] for name in SENT if name in headers}
+        check_json(service, sent, body)
         request = JournalEntry(service, path or "/", sent, body, secrets.randbits(48))
         with self._lock, self._journal.locked() as turn:
             moto = self._moto = self._moto or Moto()
@@ -121,6 +124,17 @@ class EmulatedServices:
                 f"keeps: {reply.body!r}; install the version of moto that did it, or take the "
                 "line out"
             )
+
+
+def check_json(service: str, headers: Mapping[str, str], body: bytes) -> None:
+    """Refuse a request in JSON that AWS would refuse; moto would fail on it."""
+    if "x-amz-target" in headers:
+        name = operation_of(headers, body)
+        operation = find_operation(service, name)
+        if operation is None:
+            text = f"{EMULATED[service]} has no operation {name!r}"
+            raise ServiceError("UnknownOperationException", text)
+        read_request(operation, body)
 
 
 def operation_of(headers: Mapping[str, str], body: bytes) -> str:

@@ -37,7 +37,7 @@ from tidemark.local_state.store.state_record import check_state
 
 RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
 S3_SCHEMES = ("s3", "s3a", "s3n")
-BUCKET_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # also what S3 allowed before 2018
+BUCKET_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}")  # as S3 allowed before 2018
 # Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 NEW_BUCKET_NAME = re.compile(
     r"(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)(?!xn--|sthree-|amzn-s3-demo-)"

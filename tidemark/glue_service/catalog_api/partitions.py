@@ -36,6 +36,7 @@ from tidemark.local_state.catalog.tables import find_table
 from tidemark.model.assembly.catalog_tables import CatalogTable
 
 Values = tuple[str, ...]
+TIMES = ("LastAccessTime", "LastAnalyzedTime")  # that clients set
 
 
 class _Table:
@@ -119,7 +120,7 @@ class _Table:
             "Location": partition.location,
         }
         return {
-            **{name: own[name] for name in ("LastAccessTime", "LastAnalyzedTime") if name in own},
+            **as_shape("Partition", {name: own[name] for name in TIMES if name in own}),
             "Values": list(partition.values),
             "DatabaseName": self.table.database,
             "TableName": self.table.name,

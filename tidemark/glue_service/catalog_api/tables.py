@@ -3,6 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-tables.html
 """
 
+import fnmatch
 import re
 from functools import partial
 
@@ -35,6 +36,10 @@ from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_reques
 from tidemark.model.assembly.glue_limits import faults_of_partition_keys
 from tidemark.model.assembly.iceberg import is_of_iceberg
 
+HIVE_PATTERN = re.compile(r"[\w .*|-]*")
+REPEATED_GROUP = re.compile(r"\)[*+{?]")
+REPEAT = re.compile(r"(?<![\\(])[*+{?]")
+MAX_REPEATS = 3
 SEARCHED_FIELDS = ("Name", "DatabaseName", "Description", "Owner")
 
 
@@ -89,10 +94,20 @@ def get_tables(glue: LocalGlue, request: Request) -> Answer:
 def _pattern(expression: str) -> re.Pattern[str]:
     """Return a name pattern: Hive's, where * is anything, or a Java expression."""
     # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTables.html
-    text = re.sub(r"(?<![.\])\\])\*", ".*", expression)
+    if HIVE_PATTERN.fullmatch(expression):
+        names = expression.replace(".*", "*").replace(".", "?").split("|")
+        text = "|".join(map(fnmatch.translate, names))
+    else:
+        text = re.sub(r"(?<![.\])\\])\*", ".*", expression)
+        # More repetitions may take longer than anybody waits, and nothing else runs meanwhile.
+        if REPEATED_GROUP.search(text) or len(REPEAT.findall(text)) > MAX_REPEATS:
+            raise InvalidInputError(
+                f"Expression {expression!r} repeats too much for this machine; allowed: names with "
+                f"*, or up to {MAX_REPEATS} of * + ? {{ outside of groups"
+            )
     try:
         return re.compile(text, re.IGNORECASE)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise InvalidInputError(f"Expression {expression!r} is not a pattern: {error}") from error
 
 

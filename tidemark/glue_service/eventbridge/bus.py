@@ -19,7 +19,7 @@ from tidemark.glue_service.eventbridge.topics import is_topic
 from tidemark.glue_service.local_glue import LocalGlue, origin_of
 from tidemark.glue_service.workflows.batch_firing import notify
 
-STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']+)'\]")
+STEP = re.compile(r"\.([^.\[\]]+)|\[([0-9]{1,9})\]|\['([^']+)'\]")
 PART = re.compile(r'\\.|"|<([^<>"\s]+)>', re.DOTALL)  # tokens of a template
 OF_EVENT, OF_RULE = "aws.events.event.json", "aws.events.rule-name"
 ABSENT = object()

@@ -19,6 +19,7 @@ from tidemark.glue_service.eventbridge.bus import deliver
 from tidemark.glue_service.eventbridge.documents import envelope
 from tidemark.glue_service.eventbridge.rules import DEFAULT_BUS
 from tidemark.glue_service.local_glue import LocalGlue, origin_of
+from tidemark.glue_service.protocol.json_protocol import parsed
 from tidemark.glue_service.protocol.pages import page
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.model.schedules.event_patterns import faults_of_pattern
@@ -59,16 +60,12 @@ def entry_fault(entry: Request) -> tuple[str, str] | None:
         text = f"Parameter Time is not valid. Reason: {time_s!r} is not in epoch seconds."
         return "InvalidArgument", text
     try:
-        detail = json.loads(entry["Detail"], parse_constant=_refuse_constant)
-    except (TypeError, ValueError, RecursionError):
+        detail = parsed(entry["Detail"])
+    except (TypeError, ValueError):
         detail = None
     if not isinstance(detail, dict):
         return "MalformedDetail", "Detail is malformed."
     return bus_fault(entry)
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number in JSON")
 
 
 def bus_fault(request: Request) -> tuple[str, str] | None:
@@ -121,8 +118,8 @@ def _check_pattern(request: Request) -> None:
             INVALID, "a rule here needs EventPattern; schedules of EventBridge are on AWS only"
         )
     try:
-        pattern = json.loads(request["EventPattern"])
-    except (ValueError, RecursionError) as error:
+        pattern = parsed(request["EventPattern"])
+    except ValueError as error:
         text = f"Event pattern is not valid. Reason: it is not JSON: {error}"
         raise ServiceError("InvalidEventPatternException", text) from error
     if faults := faults_of_pattern(pattern):

@@ -19,7 +19,6 @@ DEEPEST = 100  # far beyond every shape; Python's own limit would overflow the t
 INVALID = {
     "glue": "InvalidInputException",
     "logs": "InvalidParameterException",
-    "events": "ValidationException",
 }
 MS_PER_S = 1000
 
@@ -28,31 +27,38 @@ def read_request(operation: OperationModel, body: bytes) -> dict[str, Any]:
     """Return the parameters of a request."""
     request = _object(body)
     if faults := find_faults(operation, request):
-        code = INVALID[operation.service_model.service_name]
+        code = INVALID.get(operation.service_model.service_name, "ValidationException")
         raise ServiceError(code, f"{operation.name} cannot take this: {'; '.join(faults)}")
     return request
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    if not body:
-        return {}
     try:
-        request = json.loads(body, parse_constant=_refuse_constant)
-        json.dumps(request, ensure_ascii=False).encode()  # lone surrogates are not valid
-        depth = _depth(request)
-    except (ValueError, RecursionError) as error:
+        request = parsed(body or b"{}")
+    except ValueError as error:
         raise ServiceError("SerializationException", f"the body is not JSON: {error}") from error
-    if not isinstance(request, dict) or depth > DEEPEST:
-        raise ServiceError(
-            "SerializationException",
-            f"the body is a JSON {type(request).__name__} of {depth} levels; allowed: an object "
-            f"of up to {DEEPEST}",
-        )
+    if not isinstance(request, dict):
+        text = f"the body is a JSON {type(request).__name__}; allowed: an object"
+        raise ServiceError("SerializationException", text)
     return request
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number in JSON")
+def parsed(text: str | bytes) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: it is not JSON, has more than 100 levels, a lone surrogate, or a number that
+            is not finite; Python reads NaN and 1e400.
+    """
+    try:
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        depth = _depth(value)
+    except RecursionError:
+        depth = DEEPEST + 1
+    if depth > DEEPEST:
+        raise ValueError(f"it has too many levels; allowed: {DEEPEST}")
+    return value
 
 
 def _depth(value: Any) -> int:

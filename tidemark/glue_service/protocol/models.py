@@ -24,6 +24,8 @@ TEXT_PARSERS: Mapping[str, Callable[[str], Any]] = {
     "double": float,
     "boolean": lambda text: text.lower() == "true",
 }
+FIRST_S, LAST_S = -62_135_596_800, 253_402_300_800  # the years 1 to 9999, as Python's
+TIME = "a number of seconds since 1970, in the years 1 to 9999"
 
 
 @cache
@@ -59,7 +61,8 @@ def find_operation(service: str, name: str) -> OperationModel | None:
 def as_shape(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members of a structure of Glue, with its types.
 
-    In a template numbers and booleans may be strings. Unknown members are left out.
+    In a template numbers and booleans may be strings. Unknown members are left out, and so are
+    times that are not in epoch seconds; the others become epoch milliseconds, as in answers.
     """
     shaped: dict[str, Any] = _shaped(service_model("glue").shape_for(name), value)
     return shaped
@@ -71,7 +74,7 @@ def _shaped(shape: Shape, value: Any) -> Any:
         return {
             name: _shaped(members[name], item)
             for name, item in value.items()
-            if name in members and item is not None
+            if name in members and item is not None and _is_of(members[name], item)
         }
     if isinstance(shape, ListShape):
         return [_shaped(shape.member, item) for item in value]
@@ -79,7 +82,26 @@ def _shaped(shape: Shape, value: Any) -> Any:
         return {name: _shaped(shape.value, item) for name, item in value.items()}
     if shape.type_name in TEXT_PARSERS and isinstance(value, str):
         return TEXT_PARSERS[shape.type_name](value)
+    if shape.type_name == "timestamp":
+        return int(value * 1000)
     return str(value) if shape.type_name == "string" else value
+
+
+def _is_of(shape: Shape, value: Any) -> bool:
+    return shape.type_name != "timestamp" or _is_time(value)
+
+
+def _is_time(value: Any) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and FIRST_S <= value < LAST_S
+
+
+class _Validator(ParamValidator):
+    """Takes times in epoch seconds only, as AWS does in JSON: botocore's fails on large ones."""
+
+    def _validate_timestamp(self, param: Any, shape: Shape, errors: Any, name: str) -> None:
+        if not _is_time(param):
+            errors.report(name, "invalid type", param=param, valid_types=[TIME])
 
 
 def find_faults(operation: OperationModel, request: Mapping[str, Any]) -> list[str]:
@@ -87,7 +109,7 @@ def find_faults(operation: OperationModel, request: Mapping[str, Any]) -> list[s
     shape = operation.input_shape
     if shape is None:
         return [f"{operation.name} takes no parameters"] if request else []
-    report = ParamValidator().validate(dict(request), shape)
+    report = _Validator().validate(dict(request), shape)
     if report.has_errors():
         return [line for line in report.generate_report().splitlines() if line]
     return list(beyond_limits(shape, request))

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -11,6 +12,7 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 T = TypeVar("T")
 Request = Mapping[str, Any]
 FROM, BEHIND = "from", "behind"
+INDEX = re.compile("[0-9]{1,18}")
 
 
 def page(
@@ -44,7 +46,7 @@ def _first_index(items: Sequence[T], token: str, key: Callable[[T], str] | None)
         word, _, rest = base64.urlsafe_b64decode(token.encode()).decode().partition(" ")
     except (binascii.Error, ValueError):
         return None
-    if word == FROM and rest.isascii() and rest.isdigit():
+    if word == FROM and INDEX.fullmatch(rest):
         return int(rest)
     if word != BEHIND or key is None:
         return None

@@ -17,6 +17,7 @@ from tidemark.local_state.home import NO_BUCKET, UPLOADS, Home
 MAX_SIZE = 2**31 - 1  # maximum of a numeric parameter
 US_EAST_1 = "us-east-1"
 MAX_KEY_LENGTH = 1024  # bytes
+TOO_LONG = "is too long"
 MAX_NAME_LENGTH = 255  # bytes of a part of a key: the longest name of a folder or a file
 
 
@@ -97,16 +98,20 @@ def bucket_folder(home: Home, bucket: str) -> Path:
     """Return the folder of a bucket."""
     try:
         return home.existing_path(f"s3://{bucket}/")
-    except (EntityNotFoundError, UsageError) as error:
+    except EntityNotFoundError as error:
         why = str(error).removeprefix(f"{NO_BUCKET}: ")
         raise S3Error("NoSuchBucket", f"The specified bucket does not exist: {why}") from error
+    except UsageError as error:
+        text = f"The specified bucket is not valid: {error}"
+        raise S3Error("InvalidBucketName", text) from error
 
 
 def object_path(home: Home, bucket: str, key: str) -> Path:
     """Return the path of an object, which may not exist; a key that ends with / is a folder."""
     bucket_folder(home, bucket)
     if why := key_problem(key):
-        raise S3Error("InvalidArgument", f"the key {key!r} {why}")
+        code = "KeyTooLongError" if why.startswith(TOO_LONG) else "InvalidArgument"
+        raise S3Error(code, f"the key {key!r} {why}")
     try:
         return home.existing_path(f"s3://{bucket}/{key}")
     except UsageError as error:
@@ -121,7 +126,7 @@ def key_problem(key: str) -> str | None:
         return "is not valid Unicode"
     parts = key.removesuffix("/").split("/")
     if size > MAX_KEY_LENGTH or any(len(part.encode()) > MAX_NAME_LENGTH for part in parts):
-        return f"is too long; allowed: {MAX_KEY_LENGTH} bytes, {MAX_NAME_LENGTH} between two /"
+        return f"{TOO_LONG}; allowed: {MAX_KEY_LENGTH} bytes, {MAX_NAME_LENGTH} between two /"
     if "\0" in key or any(part in ("", ".", "..") for part in parts):
         return "has an empty part, '.', '..' or a zero byte, which cannot be the name of a folder"
     return None

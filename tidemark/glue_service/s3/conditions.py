@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from tidemark.glue_service.s3.xml import S3Error
 from tidemark.model.messages import plural
 
-RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
+RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 def check_read(headers: Mapping[str, str], etag: str, modified_ns: int, prefix: str = "") -> None:
@@ -61,7 +61,7 @@ def _time(text: str | None) -> int | None:
         return None
     try:
         time = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None  # an invalid date is ignored, as in HTTP
     return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
 

@@ -9,6 +9,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from errno import ENAMETOOLONG, ENOENT, ENOTDIR
 from pathlib import Path
 
 from tidemark.glue_service.s3.xml import S3Error
@@ -77,7 +78,9 @@ def _entries(folder: Path | str) -> list["os.DirEntry[str]"]:
         with os.scandir(folder) as entries:
             # A link to a folder may leave the lake or make a circle.
             return [entry for entry in entries if not (entry.is_symlink() and entry.is_dir())]
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError as error:
+        if error.errno not in (ENOENT, ENOTDIR, ENAMETOOLONG):  # no key is there
+            raise
         return []
 
 

@@ -35,6 +35,7 @@ from tidemark.glue_service.s3.xml import (
 
 MIN_PART = 5 * 1024**2  # bytes, of all but the last
 MAX_PARTS = 10_000
+PART_NUMBER = re.compile("[0-9]{1,5}")
 PART_NAME = re.compile(r"[0-9]{5}-[0-9a-f]{32}")
 UPLOAD_ID = re.compile(r"mpu-[0-9a-f]{32}")
 ABOUT = "upload.json"
@@ -201,7 +202,7 @@ def _chosen(there: dict[int, Path], listed: list[dict[str, str]]) -> list[Path]:
     found = []
     for part in listed:
         text = part.get("PartNumber", "")
-        path = there.get(int(text)) if text.isascii() and text.isdigit() else None
+        path = there.get(int(text)) if PART_NUMBER.fullmatch(text) else None
         if path is None or path.name[6:] != part.get("ETag", "").strip('"'):
             raise S3Error("InvalidPart", f"part {text!r} was not uploaded with this ETag")
         found.append(path)

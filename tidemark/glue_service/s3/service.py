@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Si
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
+from errno import EILSEQ, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOTDIR
 
 from tidemark.glue_service.eventbridge.documents import CreatedObject
 from tidemark.glue_service.protocol.replies import Reply
@@ -92,6 +93,11 @@ NAMING = (
     "website",
     "versionId",
 )
+# What the file system of the lake says of a key that no check has refused -> S3's code.
+FILE_SYSTEM_CODES = {
+    ENAMETOOLONG: "KeyTooLongError",
+    **dict.fromkeys((EINVAL, EILSEQ, EISDIR, ELOOP, ENOTDIR), "InvalidArgument"),
+}
 CREATING = ("PutObject", "CopyObject", "CompleteMultipartUpload")
 # Headers of uploads that must not be ignored.
 REFUSED = {
@@ -129,22 +135,32 @@ class S3:
             if call.method == "GET":
                 return buckets.list_buckets(self._lake, call)
             raise S3Error("MethodNotAllowed", f"{call.method} needs a bucket")
-        table = OBJECT_OPERATIONS if call.key else BUCKET_OPERATIONS
-        named = " ".join(name for name in NAMING if name in call.query)
-        if call.method == "PUT" and "x-amz-copy-source" in call.headers:
-            named = f"{named} copy".strip()
-        found = table.get((call.method, named))
-        if found is None:
-            what = f"{call.method} ?{named}" if named else call.method
-            raise S3Error(
-                "NotImplemented",
-                f"the local S3 does not have {what}; it has {', '.join(OPERATIONS)}",
-            )
-        name, operation = found
-        answer = operation(self._lake, call)
+        name, operation = _operation_of(call)
+        try:
+            answer = operation(self._lake, call)
+        except OSError as error:
+            if code := FILE_SYSTEM_CODES.get(error.errno or 0):
+                raise S3Error(code, f"no file can be there: {error.strerror}") from error
+            raise
         if name in CREATING and self._wants_created.is_set():
             with contextlib.suppress(S3Error):  # it was deleted meanwhile
                 seen = see(self._lake, call.bucket, call.key)
                 etag = seen.record.etag
                 self._on_created(CreatedObject(call.bucket, call.key, seen.size, etag, name))
         return answer
+
+
+def _operation_of(call: Call) -> tuple[str, Operation]:
+    """Return the operation of a request, with its name."""
+    table = OBJECT_OPERATIONS if call.key else BUCKET_OPERATIONS
+    named = " ".join(name for name in NAMING if name in call.query)
+    if call.method == "PUT" and "x-amz-copy-source" in call.headers:
+        named = f"{named} copy".strip()
+    found = table.get((call.method, named))
+    if found is None:
+        what = f"{call.method} ?{named}" if named else call.method
+        raise S3Error(
+            "NotImplemented",
+            f"the local S3 does not have {what}; it has {', '.join(OPERATIONS)}",
+        )
+    return found

@@ -1,5 +1,6 @@
 """The XML of S3's requests, answers and errors."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -12,6 +13,7 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 MAX_SIZE = 2_000_000  # bytes of the document in a request: 1,000 keys, 10,000 parts
+ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?\s*<\?xml[^>]*?encoding\s*=\s*["']([^"']*)""")
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 STATUS = {
     "AccessDenied": 403,
@@ -91,12 +93,19 @@ def _second(epoch_s: int) -> str:
 
 
 def read_xml(body: bytes) -> ElementTree.Element:
-    """Return the document of a request."""
+    """Return the document of a request, which is in UTF-8.
+
+    Python's parser knows other encodings, in which declarations would not be seen.
+    """
+    declared = ENCODING.match(body)
+    if declared and declared[1].lower() not in (b"utf-8", b"us-ascii"):
+        named = declared[1][:40].decode("latin-1")
+        raise S3Error("MalformedXML", f"the encoding of the document is {named!r}; allowed: UTF-8")
     if b"<!" in body:
         raise S3Error("MalformedXML", "the document has declarations, which S3 does not accept")
     try:
-        return ElementTree.fromstring(body)  # noqa: S314 (no entities: see above)
-    except ElementTree.ParseError as error:
+        return ElementTree.fromstring(body.decode("utf-8-sig"))  # noqa: S314 (no entities: see above)
+    except (ElementTree.ParseError, UnicodeDecodeError) as error:
         raise S3Error("MalformedXML", f"the body is not XML: {error}") from error
 
 

@@ -16,13 +16,14 @@ CHANGED = "LastUpdatedTime"
 def put_definition(store: Store, table: Table, name: str, definition: Mapping[str, Any]) -> None:
     """Insert or replace a definition; it keeps its tags unless it brings others.
 
-    Its times are in it, in epoch milliseconds: of its first definition, and of this one.
+    Its times are in it, in epoch seconds as in requests: of its first definition, and of this one.
     """
     rows = store.query(f"SELECT definition FROM {table} WHERE name = ?", (name,))  # noqa: S608 (ours)
     old = json.loads(rows[0]["definition"]) if rows else {}
     tags, created = tags_of(old), CREATED[table]
     kept = {TAGS: tags} if tags else {}
-    times = {created: old.get(created, now_ms()), CHANGED: now_ms()}
+    now_s = now_ms() / 1000
+    times = {created: old.get(created, now_s), CHANGED: now_s}
     store.query(
         f"INSERT OR REPLACE INTO {table} VALUES (?, ?)",  # noqa: S608 (ours)
         (name, json.dumps({**kept, **definition, **times})),

@@ -5,6 +5,8 @@ Only for patterns without faults by `model.schedules.event_patterns`.
 Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
 """
 
+import fnmatch
+import glob
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
@@ -84,9 +86,10 @@ def _wildcard(operand: Any, value: Any) -> bool:
     """Return whether a string matches a wildcard: ``*`` is any string, a backslash escapes it."""
     parts = re.findall(r"\\[*\\]|\*|[^*\\]+|\\", operand)
     steps = [
-        ".*" if part == "*" else re.escape(re.sub(r"^\\([*\\])", r"\1", part)) for part in parts
+        part if part == "*" else glob.escape(re.sub(r"^\\([*\\])", r"\1", part)) for part in parts
     ]
-    return isinstance(value, str) and re.fullmatch("".join(steps), value, re.DOTALL) is not None
+    # fnmatch never goes back to an earlier star: the time grows with the length only.
+    return isinstance(value, str) and fnmatch.fnmatchcase(value, "".join(steps))
 
 
 def _anything_but(operand: Any, value: Any) -> bool:

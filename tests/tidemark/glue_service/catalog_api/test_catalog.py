@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from tidemark.glue_service.catalog_api.expressions import rows_that_match
-from tidemark.glue_service.protocol.service_errors import InvalidInputError
+from tidemark.glue_service.protocol.json_protocol import read_request
+from tidemark.glue_service.protocol.models import find_operation, service_model
+from tidemark.glue_service.protocol.service_errors import InvalidInputError, ServiceError
 from tidemark.local_state.catalog.tables import find_table, put_tables
 
 PARQUET = {
@@ -112,6 +115,38 @@ def test_tables_are_listed_searched_and_deleted(port, database):
     assert errors[0]["ErrorDetail"]["ErrorCode"] == "EntityNotFoundException"
     glue.delete_table(DatabaseName=database, Name="a2")
     assert names(glue.get_tables(DatabaseName=database)) == ["b1"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("a*a", ["aaa"]),
+        ("a*|b*", ["aaa", "b_c"]),
+        ("a.*", ["aaa"]),
+        ("b.c", ["b_c"]),
+        ("A+", ["aaa"]),
+        ("[ab].*", ["aaa", "b_c"]),
+        ("(aaa|b_c)", ["aaa", "b_c"]),
+        ("*a" * 30, []),
+    ],
+)
+def test_tables_are_found_by_patterns(port, expression, found):
+    if not [one for one in port.glue.get_databases()["DatabaseList"] if one["Name"] == "patterns"]:
+        port.glue.create_database(DatabaseInput={"Name": "patterns"})
+        for name in ("aaa", "b_c", "x" * 250):
+            port.glue.create_table(DatabaseName="patterns", TableInput={"Name": name})
+
+    tables = port.glue.get_tables(DatabaseName="patterns", Expression=expression)["TableList"]
+
+    assert [one["Name"] for one in tables] == found
+
+
+@pytest.mark.parametrize("expression", ["(x+)+$", "x?" * 40 + "x" * 40, "(x|xx)*y", "x+x+x+x+y"])
+def test_a_pattern_that_would_take_for_long_is_refused(port, database, expression):
+    port.glue.create_table(DatabaseName=database, TableInput={"Name": "x" * 250})
+
+    with pytest.raises(port.glue.exceptions.InvalidInputException, match="repeats too much"):
+        port.glue.get_tables(DatabaseName=database, Expression=expression)
 
 
 def test_partitions_are_registered_found_by_expressions_changed_and_deleted(port, database):
@@ -245,6 +280,57 @@ def test_everything_defined_has_the_times_that_aws_returns(port, database):
     assert glue.get_database(Name="timed")["Database"]["CreateTime"] == made
     assert second["CreationTime"] == first["CreationTime"] <= second["LastUpdatedTime"]
     glue.delete_connection(ConnectionName="timed")
+
+
+def test_times_that_a_client_sets_are_returned_as_they_are(port, database):
+    glue, of_table = port.glue, {"DatabaseName": database, "TableName": "timed"}
+    times = {
+        "LastAccessTime": datetime(2024, 5, 1, 12, 30, tzinfo=UTC),
+        "LastAnalyzedTime": datetime(1969, 7, 20, tzinfo=UTC),
+    }
+    glue.create_table(DatabaseName=database, TableInput=table("timed", **times))
+    glue.create_partition(**of_table, PartitionInput={"Values": ["2024", "a"], **times})
+
+    returned = [
+        glue.get_table(DatabaseName=database, Name="timed")["Table"],
+        glue.get_table_versions(**of_table)["TableVersions"][0]["Table"],
+        glue.get_partition(**of_table, PartitionValues=["2024", "a"])["Partition"],
+    ]
+    for found in returned:
+        assert {name: found.get(name) for name in times} == times, found
+
+
+@pytest.mark.parametrize("time", [1e18, 10**400, -1e308, 253_402_300_800, "2024-01-01", True, []])
+def test_a_time_that_no_clock_shows_is_refused(time):
+    operations = service_model("glue").operation_names
+    tried = 0
+    for operation in filter(None, (find_operation("glue", name) for name in operations)):
+        for path in times_in(operation.input_shape):
+            with pytest.raises(ServiceError, match="seconds since 1970") as caught:
+                read_request(operation, json.dumps(nested(path, time)).encode())
+            assert caught.value.code == "InvalidInputException"
+            tried += 1
+
+    assert tried > 10
+
+
+def times_in(shape, path=()):
+    """Yield the paths of the times in a shape; those in lists with a zero."""
+    if shape is None or len(path) > 8:
+        return
+    if shape.type_name == "structure":
+        for name, member in shape.members.items():
+            yield from times_in(member, (*path, name))
+    elif shape.type_name == "list":
+        yield from times_in(shape.member, (*path, 0))
+    elif shape.type_name == "timestamp":
+        yield path
+
+
+def nested(path, value):
+    for step in reversed(path):
+        value = [value] if step == 0 else {step: value}
+    return value
 
 
 @pytest.mark.parametrize(

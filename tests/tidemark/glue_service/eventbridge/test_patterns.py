@@ -182,6 +182,13 @@ def test_what_eventbridge_refuses_is_refused_at_synthesis_and_by_the_port(port, 
     assert "not an event pattern" in (find_problems(pattern) or "")
 
 
+def test_a_wildcard_of_many_stars_is_judged_at_once():
+    pattern = {"a": [{"wildcard": "*a" * 30 + "b"}]}
+
+    assert not matches(pattern, {"a": "a" * 5000})
+    assert matches(pattern, {"a": "a" * 5000 + "b"})
+
+
 def test_every_operator_that_is_taken_can_be_matched():
     assert set(OPERANDS) == {*OPERATORS, "exists"}
 

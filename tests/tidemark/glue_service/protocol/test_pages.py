@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
 from tidemark.glue_service.protocol.pages import page
@@ -37,7 +39,10 @@ def test_what_comes_first_meanwhile_shifts_no_page():
     assert read_all(newest_first, lambda items, _: items.insert(0, "new")) == ["3", "2", "1", "0"]
 
 
-@pytest.mark.parametrize("token", ["no", "ZnJvbSB4", "YmVoaW5kIGE="])
+MANY_DIGITS = base64.urlsafe_b64encode(b"from " + b"9" * 5000).decode()
+
+
+@pytest.mark.parametrize("token", ["no", "ZnJvbSB4", "YmVoaW5kIGE=", MANY_DIGITS])
 def test_a_token_that_no_answer_gave_is_refused(token):
     with pytest.raises(ServiceError, match="leave it out"):
         page(["a", "b"], token, 1)

@@ -38,6 +38,8 @@ def post(port, body, target="AWSGlue.GetJob", **headers):
         (b"{", "SerializationException"),
         (b"[]", "SerializationException"),
         (b'{"JobName": NaN}', "SerializationException"),
+        (b'{"JobName": 1e400}', "SerializationException"),
+        (b'{"JobName": ' + b"9" * 5000 + b"}", "SerializationException"),
         (b"\xff", "SerializationException"),
         (b'{"JobName": "\\ud800"}', "SerializationException"),
         (b'{"a":' * 150 + b"1" + b"}" * 150, "SerializationException"),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import http.client
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.signing import signed
 from tests.tidemark.glue_service.conftest import Port
+from tests.waiting import BOUND_S
 from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
 
 
@@ -50,3 +57,30 @@ def code_of(call, **members):
     with pytest.raises(ClientError) as caught:
         call(**members)
     return caught.value.response["Error"]["Code"]
+
+
+class Answer(NamedTuple):
+    """An answer as it came: its status, its headers in lower case, its body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def code(self) -> str:
+        found = re.search(b"<Code>(.*)</Code>", self.body)
+        return found[1].decode() if found else ""
+
+
+def ask(port, method, path, body=b"", headers=None, is_signed=True):
+    """Send a request that is not one of boto3."""
+    sent = dict(headers or {})
+    if is_signed:
+        sent = signed(access_key(port.home), method, f"{port.url}{path}", sent, body, "s3")
+    connection = http.client.HTTPConnection(urlsplit(port.url).netloc, timeout=BOUND_S)
+    connection.request(method, path, body, sent)
+    answer = connection.getresponse()
+    found = {name.lower(): value for name, value in answer.getheaders()}
+    content = answer.read()
+    connection.close()
+    return Answer(answer.status, found, content)

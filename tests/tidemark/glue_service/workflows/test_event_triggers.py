@@ -211,6 +211,7 @@ def test_a_target_that_is_not_here_is_named(port, monkeypatch):
         ({"Detail": "{"}, "MalformedDetail"),
         ({"Detail": "[]"}, "MalformedDetail"),
         ({"Detail": '{"a": NaN}'}, "MalformedDetail"),
+        ({"Detail": '{"a": 1e400}'}, "MalformedDetail"),
         ({"Detail": '{"a":' * 90_000 + "1" + "}" * 90_000}, "MalformedDetail"),
         ({"Time": -5}, "InvalidArgument"),
         ({"Source": ""}, "InvalidArgument"),
@@ -247,7 +248,8 @@ def test_rules_are_listed_changed_and_deleted(port):
     assert events.list_rules(NamePrefix="listed-")["Rules"] == []
     with pytest.raises(events.exceptions.ResourceNotFoundException):
         events.put_targets(Rule="listed-1", Targets=[{"Id": "t", "Arn": "arn:aws:sqs:::x"}])
-    for pattern in ("{", '{"source": "a"}', '{"a": [{"like": "x"}]}'):
+    deep = '{"a":' * 150 + '["x"]' + "}" * 150
+    for pattern in ("{", '{"source": "a"}', '{"a": [{"like": "x"}]}', '{"a": [1e400]}', deep):
         with pytest.raises(events.exceptions.InvalidEventPatternException):
             events.put_rule(Name="listed-2", EventPattern=pattern)
     with pytest.raises(events.exceptions.ClientError, match="allowed: a string that"):
