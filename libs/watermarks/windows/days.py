@@ -16,7 +16,7 @@ from watermarks.errors import WatermarkValueError
 from .day_strings import Day, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 DAY = timedelta(days=1)
 A_YEAR = timedelta(days=366)
@@ -45,10 +45,10 @@ def is_day(value: object) -> bool:
     return isinstance(value, date) and not isinstance(value, datetime)
 
 
-def warn_if_coarse(low: object, high: object, cursor: str) -> None:
+def warn_if_coarse(low: object, high: object, cursor: str, now: datetime) -> None:
     """Log a warning if two bounds, which leave out later rows of `high`, look like whole units."""
     unit = _unit_of(high)
-    if unit and _unit_of(low) in {unit, "a whole day"}:
+    if unit and _unit_of(low) in {unit, "a whole day"} and _are_dates((low, high), now):
         _LOG.warning(
             "the cursor %r was %r and is now %r, each %s: if rows with this value may still come, "
             "the bounds '(]' lose them; give settle=, longer than such rows take to come, or start "
@@ -58,6 +58,12 @@ def warn_if_coarse(low: object, high: object, cursor: str) -> None:
             high,
             unit,
         )
+
+
+def _are_dates(values: Iterable[object], now: datetime) -> bool:
+    """Return whether values are more than keys that rise: as the keys 1967 and 2009 are not."""
+    keys = [str(value) for value in values if str(value).isdecimal()]
+    return all(abs(int(key[:4]) - now.year) <= 1 for key in keys)
 
 
 def check_not_ahead(

@@ -101,7 +101,7 @@ def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None)
         check_same_family(high, cut, request.cursor)
     is_cut = cut is not None and is_before(cut, high)
     if request.bounds == "(]" and request.settle is None:
-        warn_if_coarse(low, high, request.cursor)
+        warn_if_coarse(low, high, request.cursor, request.aware_now())
     return Range(low, cut if is_cut else high, ends, remember, is_cut, is_held)
 
 
