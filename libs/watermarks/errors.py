@@ -61,15 +61,15 @@ class WatermarkCorruptError(WatermarksError):
 
 
 class SnapshotError(WatermarksError):
-    """The snapshots of a table of Iceberg do not continue those that a job has read."""
+    """The snapshots of a table of Iceberg do not continue those that a job has read or written."""
 
 
 class SnapshotExpiredError(SnapshotError):
-    """The snapshot up to which a job has read, or one after it, is not kept any more."""
+    """The snapshot that a job has read or written last, or one after it, is not kept any more."""
 
 
 class SnapshotRolledBackError(SnapshotError):
-    """The table was rolled back to before the snapshot up to which a job has read."""
+    """The table was rolled back to before the snapshot that a job has read or written last."""
 
 
 class SnapshotRewrittenError(SnapshotError):

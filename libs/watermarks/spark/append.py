@@ -9,6 +9,7 @@ from watermarks.errors import WatermarksError, WatermarkValueError
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import Window, edges
 
+from .columns import escaped
 from .iceberg import IcebergTarget
 from .iceberg_tables import iceberg_table
 
@@ -26,7 +27,8 @@ def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "
     attempt that a later one or a later window has superseded is refused, whenever it wakes up.
 
     Args:
-        frame: the rows of the window; columns as in the table, by name.
+        frame: the rows of the window; columns as in the table, by name. One that the table got
+            after its first columns may be missing, and is null.
         table: name of the table, as SQL takes it, such as `glue_catalog.sales.orders`.
         window: the window that the run holds; commit it afterwards.
         part: a name for each of several appends of one window to the same table.
@@ -36,7 +38,11 @@ def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "
 
     Raises:
         ValueError: the window is empty.
-        WatermarkValueError: the table is not one of Iceberg.
+        WatermarkValueError: the table is not one of Iceberg; a column is missing, or the table
+            lacks one of the frame.
+        SnapshotExpiredError: an earlier attempt has written the window, and whether the table was
+            rolled back to before it is not known any more.
+        SnapshotRolledBackError: the table was rolled back to before the last committed window.
         WatermarksError: this run has appended the window with this part before; or the window is
             that of a run with job-bookmark-disable.
         WatermarkSupersededError: a later attempt or window of the job is in the table; nothing was
@@ -54,7 +60,7 @@ def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "
             "repetition: write files with write_window, or merge by key with merge_window"
         )
     target = IcebergTarget(iceberg, window, part)
-    done = (iceberg.name, target.note, window.window_id, window.attempt)
+    done = (iceberg.name, target.note_name, window.window_id, window.attempt)
     if done in _appended:
         raise WatermarksError(
             f"window {window.window_id} was appended to {table} before by this run, and only one "
@@ -62,9 +68,14 @@ def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "
             f"append its own part= (this one has {part!r})"
         )
     options = {f"{_PROPERTY}{name}": value for name, value in target.summary.items()}
-    is_written = target.write(
-        lambda branch: frame.writeTo(branch).options(**options).append(), is_repeatable=False
-    )
+
+    def into(branch: str) -> None:
+        columns = iceberg.columns(table, frame.sparkSession.table(branch).schema)
+        columns.check_no_others(frame)
+        rows = columns.filled(frame).select(*map(escaped, columns.schema.names))
+        rows.writeTo(branch).options(**options).append()
+
+    is_written = target.write(into, is_repeatable=False)
     _appended.add(done)
     run_notes.note_written(window, run_notes.table(table), "append")
     return is_written

@@ -9,12 +9,12 @@ time is in.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from watermarks.errors import WatermarkValueError
 
-from .columns import DELETED, check_columns, escaped
+from .columns import DELETED, TargetColumns, check_columns, escaped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -39,13 +39,19 @@ class History:
     end: str
 
     def changes(
-        self, frame: DataFrame, table: DataFrame, cursor: str, deleted: str | None
+        self,
+        frame: DataFrame,
+        table: DataFrame,
+        columns: TargetColumns,
+        cursor: str,
+        deleted: str | None,
     ) -> DataFrame:
         """Return the versions of the keys in a frame: those of the table, and those of the frame.
 
         Args:
             frame: the rows of a window; several of one key are several versions.
             table: the table.
+            columns: its columns.
             cursor: the column that says from when a row of the frame is.
             deleted: an SQL condition on a row of the frame that ends its key.
 
@@ -55,11 +61,14 @@ class History:
         Raises:
             WatermarkValueError: a column is missing.
         """
+        from pyspark.sql import Window as Over
         from pyspark.sql import functions
 
         check_columns(table, [*self.keys, self.start, self.end], of="table")
         names = [name for name in table.columns if name.lower() not in self._times]
-        check_columns(frame, [*names, cursor])
+        check_columns(frame, [cursor])
+        own = replace(columns, schema=table.select(*map(escaped, names)).schema)
+        lacks, frame = own.lacking(frame), own.filled(frame)
         at = functions.col(escaped(cursor))
         failure = functions.raise_error(
             f"the column {cursor!r} has no value in a row, so the row has no place in the history"
@@ -75,7 +84,10 @@ class History:
         touched = frame.select(*map(escaped, self.keys)).distinct().alias("s")
         there = table.alias("t").join(touched, self._is_same("t", "s"), "left_semi")
         events = new.unionByName(self._starts(there, names)).unionByName(self._ends(there, names))
-        return self._versions(events, table.columns)
+        # A version that is merged again keeps what the frame lacks.
+        same = Over.partitionBy(*self._key, _AT, _IS_END)
+        kept = {name: functions.first(escaped(name), True).over(same) for name in lacks}
+        return self._versions(events.withColumns(kept), table.columns)
 
     @property
     def _times(self) -> tuple[str, str]:

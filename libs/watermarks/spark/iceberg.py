@@ -28,9 +28,17 @@ from watermarks.errors import (
 from watermarks.windows.window import Window
 
 from .iceberg_tables import LoadedTable
-
-WINDOW, ATTEMPT, RUN = "tidemark.window", "tidemark.attempt", "tidemark.run"
-"""Properties of a snapshot: the window that it holds, its attempt, and the run."""
+from .window_notes import (
+    ATTEMPT,
+    LANE,
+    NO_SNAPSHOT,
+    RUN,
+    WINDOW,
+    Note,
+    is_written,
+    not_known_error,
+    rolled_back_error,
+)
 
 NOTES = "tidemark.windows."
 """How properties of a table begin that name the last window of a job's cursor."""
@@ -55,8 +63,8 @@ class IcebergTarget:
     is_merge: bool = False
 
     @property
-    def note(self) -> str:
-        """The property that names the last window; attempts of a backfill count by themselves."""
+    def note_name(self) -> str:
+        """The table's property that names the last window; each backfill has one of its own."""
         window = self.window
         lane = [window.job_id, self.part, *(["merge"] if self.is_merge else [])]
         if window.window_id.startswith("backfill-"):
@@ -69,7 +77,8 @@ class IcebergTarget:
     def summary(self) -> dict[str, str]:
         """The properties of a snapshot of the window."""
         window = self.window
-        return {WINDOW: window.window_id, ATTEMPT: str(window.attempt), RUN: window.run_id}
+        held = {WINDOW: window.window_id, ATTEMPT: str(window.attempt), RUN: window.run_id}
+        return {**held, LANE: self._lane}
 
     def write(self, write: Callable[[str], None], *, is_repeatable: bool) -> bool:
         """Write by a function of a branch's name, then make the branch the table.
@@ -79,6 +88,8 @@ class IcebergTarget:
 
         Raises:
             WatermarkSupersededError: a later window or attempt is there; nothing was changed.
+            SnapshotExpiredError: whether the window is there is not known any more.
+            SnapshotRolledBackError: the window before it, which was committed, is not there.
             WatermarkValueError: the session stages what it writes (spark.wap.id).
             WatermarkConflictError: other writers were faster, time and again.
         """
@@ -86,7 +97,8 @@ class IcebergTarget:
         self._check_is_not_staged()
         for _ in range(_RACES):
             java.refresh()
-            if self._is_noted(java) and not is_repeatable:
+            note = self._checked_note()
+            if not is_repeatable and self._is_there(note):
                 self._remove(self._left())
                 return False
             base, branch = java.currentSnapshot(), self._new_branch()
@@ -94,11 +106,11 @@ class IcebergTarget:
                 continue
             try:
                 write(f"{self.table.name}.`branch_{branch}`")
-                if self._is_published(branch, base):
+                if self._is_published(branch, base, note):
                     return True
             except Exception:
                 java.refresh()
-                self._is_noted(java)  # raises if a later run has removed the branch
+                self._check_not_superseded(java, branch)
                 raise
             finally:
                 self._remove([branch])
@@ -118,47 +130,68 @@ class IcebergTarget:
                     f"another step, and a window is not: unset {name} before it is written"
                 )
 
-    def _is_noted(self, java: Any) -> bool:
-        """Return whether the window is in the table; raise if a later one is."""
-        noted = java.properties().get(self.note)
-        if noted is None:
-            return False
-        attempt, window_id, *snapshot = noted.split(" ")
-        if int(attempt) > self.window.attempt and window_id != self.window.window_id:
-            raise self._superseded(f"window {window_id}")
-        if int(attempt) > self.window.attempt:
-            raise self._superseded(f"attempt {attempt} at it")
-        return window_id == self.window.window_id and self._may_be_there(java, *snapshot)
+    def _note(self, java: Any) -> Note | None:
+        """Return what the table notes of the cursor; raise if it is a later window or attempt."""
+        value = java.properties().get(self.note_name)
+        if value is None:
+            return None
+        note = Note.of(value)
+        if note.attempt > self.window.attempt:
+            is_same = note.window_id == self.window.window_id
+            raise self._superseded(
+                f"attempt {note.attempt} at it" if is_same else f"window {note.window_id}"
+            )
+        return note
 
-    def _may_be_there(self, java: Any, snapshot: str = "", sequence: str = "0") -> bool:
-        """Return whether the snapshot of a note is in the table's history, or may have expired."""
-        # It is not if the table was rolled back to before it, or replaced.
-        head = java.currentSnapshot()
-        if head is None:
-            return not snapshot
-        util: Any = self.table.spark._jvm.org.apache.iceberg.util.SnapshotUtil  # type: ignore[union-attr]
-        if not snapshot or util.isAncestorOf(java, head.snapshotId(), int(snapshot)):
+    def _checked_note(self) -> Note | None:
+        """Return the note; raise if its window was committed, and is in the table no more."""
+        note, base = self._note(self.table.java), self.window.base
+        is_committed = note and base and note.window_id in base.committed
+        # That the snapshots of committed windows expire is normal: what is not known is accepted.
+        if note and is_committed and self._is_written(note) is False:
+            raise rolled_back_error(self.window, note, self.table.name, self.note_name)
+        return note
+
+    def _is_there(self, note: Note | None) -> bool:
+        """Return whether the window is in the table; raise if that is not known."""
+        window = self.window
+        if note is None or note.window_id != window.window_id:
+            # Unless somebody has made the branch of a dead attempt the table, which notes nothing.
+            own = Note(window.attempt, window.window_id, NO_SNAPSHOT)
+            versions = [self.table.metadata()] if window.is_recovered else []
+            return is_written(own, self._lane, versions) is True
+        there = self._is_written(note)
+        if there is None:
+            raise not_known_error(window, note, self.table.name, self.note_name)
+        return there
+
+    def _is_written(self, note: Note) -> bool | None:
+        if self.table.has_ancestor(note.snapshot):
             return True
-        if java.snapshot(int(snapshot)) is not None:
-            return False
-        oldest = util.oldestAncestorOf(java, head.snapshotId())
-        return oldest.parentId() is not None and oldest.sequenceNumber() > int(sequence)
+        return is_written(note, self._lane, self.table.versions())
+
+    def _check_not_superseded(self, java: Any, branch: str) -> None:
+        """Raise a WatermarkSupersededError if a later attempt has written, or has begun to."""
+        note, window = self._note(java), self.window
+        is_ours = note and (note.attempt, note.window_id) == (window.attempt, window.window_id)
+        if not is_ours and branch not in java.refs().keySet():
+            raise self._superseded("a later attempt, which has removed the branch of this one")
 
     def _superseded(self, by: str) -> WatermarkSupersededError:
         window = self.window
         return WatermarkSupersededError(
             f"attempt {window.attempt} at window {window.window_id} of {window.owner} comes after "
-            f"{by}, which is in {self.table.name}: nothing was changed; stop this run. Only if the "
+            f"{by}, in {self.table.name}: nothing was changed; stop this run. Only if the "
             "watermark table was lost, or restored to an earlier state, run ALTER TABLE "
-            f"{self.table.name} UNSET TBLPROPERTIES ('{self.note}')"
+            f"{self.table.name} UNSET TBLPROPERTIES ('{self.note_name}')"
         )
 
     @property
-    def _prefix(self) -> str:
-        return f"{self.note.removeprefix(NOTES)}_"
+    def _lane(self) -> str:
+        return self.note_name.removeprefix(NOTES)
 
     def _new_branch(self) -> str:
-        return f"{self._prefix}{self.window.attempt}_{os.urandom(4).hex()}"
+        return f"{self._lane}_{self.window.attempt}_{os.urandom(4).hex()}"
 
     def _is_made(self, branch: str, base: Any) -> bool:
         """Make a branch at a snapshot; return False if another writer was faster."""
@@ -172,29 +205,36 @@ class IcebergTarget:
             changes = changes.removeBranch(left)
         return _is_committed(changes.commit)
 
-    def _is_published(self, branch: str, base: Any) -> bool:
+    def _is_published(self, branch: str, base: Any, note: Note | None) -> bool:
         """Make a branch the table; return False if another writer has changed the rows."""
         java = self.table.java
         for _ in range(_RACES):
             java.refresh()
             transaction = java.newTransaction()
             table = transaction.table()
-            self._is_noted(table)  # raises if a later window is there
+            self._note(table)  # raises if a later window is there
             if _id_of(table.currentSnapshot()) != _id_of(base):
                 return False
-            note, written = f"{self.window.attempt} {self.window.window_id}", table.snapshot(branch)
-            if written is not None:
-                note += f" {written.snapshotId()} {written.sequenceNumber()}"
-            transaction.updateProperties().set(self.note, note).commit()
+            new = self._new_note(table.snapshot(branch), note)
+            transaction.updateProperties().set(self.note_name, str(new)).commit()
             changes = transaction.manageSnapshots()
             changes.fastForwardBranch("main", branch).removeBranch(branch).commit()
             if _is_committed(transaction.commitTransaction):
                 return True
         return False
 
+    def _new_note(self, written: Any, old: Note | None) -> Note:
+        window, sequence = self.window, int(written.sequenceNumber())
+        # Somebody may bring back what an earlier attempt wrote.
+        if old and old.window_id == window.window_id and old.snapshot is not None:
+            sequence = min(sequence, old.sequence)
+        return Note(window.attempt, window.window_id, int(written.snapshotId()), sequence)
+
     def _left(self) -> list[str]:
         """Return the branches of earlier attempts, which have died or could not remove them."""
-        names = [name for name in self.table.java.refs().keySet() if name.startswith(self._prefix)]
+        names = [
+            name for name in self.table.java.refs().keySet() if name.startswith(f"{self._lane}_")
+        ]
         return [name for name in names if int(name.split("_")[1]) < self.window.attempt]
 
     def _remove(self, branches: list[str]) -> None:

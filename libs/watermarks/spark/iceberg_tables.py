@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkValueError
 
+from .columns import TargetColumns
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
 _SELECTOR = re.compile(r"(branch|tag|snapshot_id|at_timestamp)_.+")
 _NOT_ICEBERG = "is not an Iceberg table"
@@ -30,6 +34,52 @@ class LoadedTable:
     spark: SparkSession
     name: str
     java: Any
+
+    def columns(self, table: str, schema: StructType) -> TargetColumns:
+        """Return the columns that have a schema now; `table` is a name of it for people."""
+        schemas = self.java.schemas()
+        names = [schemas[number].idToName() for number in sorted(schemas.keySet())]
+        first, now = names[0], self.java.schema().idToName()
+        later = {now[number].lower() for number in now.keySet() if number not in first}
+        renamed = {
+            former[number].lower(): now[number]
+            for former in names
+            for number in former.keySet()
+            if number in now and now[number] != former[number]
+        }
+        return TargetColumns(table, schema, later, renamed)
+
+    def metadata(self) -> Mapping[str, Any]:
+        """Return the table's metadata, as Iceberg writes them."""
+        metadata: Mapping[str, Any] = json.loads(
+            self._parser.toJson(self.java.operations().current())
+        )
+        return metadata
+
+    def versions(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the table's metadata, and earlier ones as far as their files are there."""
+        yield self.metadata()
+        for entry in reversed(list(self.java.operations().current().previousFiles())):
+            try:
+                version = self._parser.read(self.java.io(), entry.file())
+            except Exception:  # noqa: BLE001 (whatever keeps it from being read, it tells nothing)
+                return
+            yield json.loads(self._parser.toJson(version))
+
+    def has_ancestor(self, snapshot: int | None) -> bool:
+        """Return whether a snapshot is the current one, or before it as far as those are kept."""
+        util, head = self._jvm.org.apache.iceberg.util.SnapshotUtil, self.java.currentSnapshot()
+        if snapshot is None or head is None:
+            return False
+        return bool(util.isAncestorOf(self.java, head.snapshotId(), snapshot))
+
+    @property
+    def _parser(self) -> Any:
+        return self._jvm.org.apache.iceberg.TableMetadataParser
+
+    @property
+    def _jvm(self) -> Any:
+        return self.spark._jvm
 
 
 def iceberg_table(spark: SparkSession, name: str) -> LoadedTable | None:

@@ -17,7 +17,7 @@ from watermarks.errors import WatermarkValueError
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import DISABLE, Window, edges
 
-from .columns import DELETED, check_columns, check_no_others, escaped
+from .columns import DELETED, TargetColumns, check_columns, escaped
 from .history import history_of
 from .iceberg import IcebergTarget
 from .iceberg_tables import iceberg_table, with_summary
@@ -72,7 +72,9 @@ def merge_window(
 
     Args:
         frame: the rows of the window; columns as in the table, and maybe those of a `deleted`
-            condition, which are not written if the table does not have them.
+            condition, which are not written if the table does not have them. One that a table of
+            Iceberg got after its first columns may be missing: it stays as it is in a row that is
+            replaced, and is null in a new one.
         table: name of the table, as SQL takes it, such as `glue_catalog.sales.orders`.
         window: the window that the run holds; commit it afterwards.
         keys: the columns that identify a row.
@@ -94,6 +96,8 @@ def merge_window(
             given without `keep_deleted` or `history`.
         WatermarkSupersededError: the table is one of Iceberg, and a later attempt or window of the
             job is in it; nothing was changed.
+        SnapshotRolledBackError: the table is one of Iceberg, and was rolled back to before the last
+            committed window.
         WatermarkConflictError: other writers of the table were faster, time and again.
     """
     edges(window)
@@ -102,24 +106,28 @@ def merge_window(
     if deleted is not None and keep_deleted is None and versions is None:
         check_is_kept(window, "merge_window with deleted=", _INSTEAD)
     spark, cursor = frame.sparkSession, column or window.cursor
-    names = spark.table(table).columns
-    check_no_others(frame, names, table, known=[*keys, cursor], condition=deleted)
+    condition = deleted
     if keep_deleted is not None:
         frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None
+    iceberg = iceberg_table(spark, table)
 
     def into(place: str) -> None:
         target = spark.table(place)
+        columns = TargetColumns(table, target.schema)
+        if iceberg:
+            columns = iceberg.columns(table, target.schema).without_fields()
         check_columns(target, [keep_deleted] if keep_deleted else [], of="table")
+        columns.check_no_others(frame, [*keys, cursor], condition)
         if versions is not None:
-            changes = versions.changes(frame, target, cursor, deleted)
+            changes = versions.changes(frame, target, columns, cursor, deleted)
             merge = _Merge(changes, target.columns, [*keys, versions.start])
         else:
             check_columns(target, [*keys, cursor], of="table")
-            changes = changes_of(frame, target.columns, keys, cursor, deleted)
-            merge = _Merge(changes, target.columns, keys, cursor)
+            rows = columns.filled(frame)
+            changes = changes_of(rows, target.columns, keys, cursor, deleted)
+            merge = _Merge(changes, target.columns, keys, cursor, columns.lacking(frame))
         merge.into(place, window)
 
-    iceberg = iceberg_table(spark, table)
     if iceberg is None or window.job_bookmark_option == DISABLE:
         into(table)  # noted nowhere: it supersedes no window, and merging it again changes nothing
     else:
@@ -135,13 +143,15 @@ def merge_window(
 class _Merge:
     """One MERGE INTO: the changes, the columns of the table, and its keys.
 
-    With a cursor column, a row of the table stays if it is newer.
+    With a cursor column, a row of the table stays if it is newer. A row that is replaced keeps its
+    values of the columns that the frame `lacks`.
     """
 
     changes: DataFrame
     names: Sequence[str]
     keys: Sequence[str]
     cursor: str | None = None
+    lacks: Sequence[str] = ()
 
     def into(self, table: str, window: Window) -> None:
         """Merge into a table."""
@@ -155,7 +165,8 @@ class _Merge:
             spark.catalog.dropTempView(view)
 
     def _actions(self) -> str:
-        sets = ", ".join(f"t.{escaped(name)} = s.{escaped(name)}" for name in self.names)
+        given = [name for name in self.names if name not in self.lacks]
+        sets = ", ".join(f"t.{escaped(name)} = s.{escaped(name)}" for name in given)
         names = ", ".join(map(escaped, self.names))
         values = ", ".join(f"s.{escaped(name)}" for name in self.names)
         is_newer = ""

@@ -22,7 +22,7 @@ from watermarks.errors import WatermarksError, WatermarkSupersededError, Waterma
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import Window, edges
 
-from .columns import DELETED, check_no_others
+from .columns import DELETED, TargetColumns
 from .dialects import Dialect, literal, quoted
 from .merge import changes_of, check_keys
 from .sql import source_of
@@ -97,7 +97,7 @@ def upsert_jdbc(
             ) from error
         raise
     target.check(schema.names, frame.columns)
-    check_no_others(frame, schema.names, table, known=[*keys, cursor], condition=deleted)
+    TargetColumns(table, schema).check_no_others(frame, [*keys, cursor], deleted)
     rows = changes_of(frame, schema.names, keys, cursor, deleted)
     database.make_tables()
     try:

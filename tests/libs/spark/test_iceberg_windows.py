@@ -56,6 +56,7 @@ def test_two_appends_of_one_run_need_parts(facts):
 def test_the_snapshot_names_its_window(facts):
     assert facts["summary"] == {
         "tidemark.window": "backfill-may-t-1",
+        "tidemark.lane": facts["lane"],
         "tidemark.attempt": "1",
         "tidemark.run": "jr_1",
     }
@@ -86,6 +87,50 @@ def test_deleted_rows_are_not_kept_without_their_column(facts):
 def test_a_window_whose_snapshot_has_expired_is_not_appended_again(facts):
     assert facts["after expiry"] is False
     assert facts["back"] == 1 + 3
+
+
+def test_what_was_rolled_back_is_appended_again_after_its_snapshot_has_expired(facts):
+    assert facts["after a rollback, another append and expiry"] is True
+    assert facts["after other appends and expiry"] is False
+    assert facts["gone"] == 3
+
+
+def test_a_window_that_was_committed_and_rolled_back_stops_the_next_one(facts):
+    refused = facts["after the last window was rolled back"]
+
+    assert refused.startswith("SnapshotRolledBackError: window 0000000004-ab")
+    assert "rewind the watermark" in refused
+    assert facts["without the window that was rolled back"] is True
+
+
+def test_where_nothing_tells_of_a_window_both_ways_out_are_named_and_work(facts):
+    assert facts["not known"].startswith("SnapshotExpiredError: attempt 5 at window 0000000005-ab")
+    assert facts["accepted as written"] is False
+    assert facts["written by name"] is True
+
+
+def test_a_column_that_the_table_got_later_is_null_in_a_frame_without_it(facts):
+    assert facts["columns"] == [[None, 1, "a", [1, None]]] * 3
+    assert facts["without the dropped one"] is True
+
+
+@pytest.mark.parametrize(
+    ("case", "remedy"),
+    [
+        ("renamed", "'name' is called 'title' there now"),
+        ("added in a struct", "ADD COLUMN `p`.`y`"),
+        ("not given", "the frame has no column 'title'"),
+        ("twice", "the columns ID, Id"),
+        ("dropped", "frame.drop('name')"),
+    ],
+)
+def test_a_frame_whose_columns_do_not_fit_is_refused_by_their_names(facts, case, remedy):
+    assert facts[f"a column {case}"].startswith("WatermarkValueError: ")
+    assert remedy in facts[f"a column {case}"]
+
+
+def test_a_run_whose_branch_a_later_attempt_has_removed_is_superseded(facts):
+    assert facts["superseded by one that writes"].startswith("WatermarkSupersededError: attempt 6")
 
 
 @pytest.mark.parametrize(
@@ -141,6 +186,19 @@ def test_an_attempt_that_finds_its_window_removes_the_branches_of_earlier_ones(f
 @pytest.mark.nightly
 def test_windows_are_merged_while_schema_and_partitions_evolve(all_facts):
     assert all_facts["evolved"] == [[1, "A", 20, 2], [3, "c", 20, 6]]
+
+
+@pytest.mark.nightly
+def test_a_merge_leaves_columns_that_the_frame_lacks_as_they_are(all_facts):
+    assert all_facts["merged without a later column"] == [
+        [1, "A", 20, 2, 7, None],
+        [3, "C", 30, 6, None, None],
+    ]
+    assert all_facts["a history without a later column"] == [
+        [1, 10, 20, "kept"],
+        [1, 20, None, None],
+        [2, 10, None, None],
+    ]
 
 
 @pytest.mark.nightly
@@ -235,8 +293,9 @@ def test_changes_of_maps_are_told_by_their_entries(all_facts):
     ("case", "error", "remedy"),
     [
         ("a column that the table lacks", "WatermarkValueError", "frame.drop('op')"),
-        ("appended with a column that the table lacks", "AnalysisException", "op"),
-        ("appended to a table of any schema", "IllegalArgumentException", "op"),
+        ("appended with a column that the table lacks", "WatermarkValueError", "frame.drop('op')"),
+        ("appended to a table of any schema", "WatermarkValueError", "frame.drop('op')"),
+        ("a field that is missing", "WatermarkValueError", "no column 'p.z'"),
     ],
 )
 def test_columns_that_the_table_lacks_are_never_lost(all_facts, case, error, remedy):

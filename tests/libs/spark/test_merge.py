@@ -8,7 +8,7 @@ import pytest
 
 from tests.iceberg import run_with_iceberg
 from watermarks import WatermarkValueError, Window, latest_by_key, merge_window
-from watermarks.spark.columns import check_no_others
+from watermarks.spark.columns import TargetColumns
 
 pytestmark = pytest.mark.spark
 
@@ -84,9 +84,13 @@ def frame(spark):
     return spark.createDataFrame([], columns)
 
 
+def target(frame, *names):
+    return TargetColumns("s.t", frame.select(*names).schema)
+
+
 def test_columns_that_would_be_lost_are_refused(frame):
     with pytest.raises(WatermarkValueError, match="lacks, and they would be lost") as refused:
-        check_no_others(frame, ["ID", "before"], "s.t", known=["at"], condition="op = 'D'")
+        target(frame, "ID", "before").check_no_others(frame, ["at"], "op = 'D'")
 
     assert "would be lost: added on, D; add them" in str(refused.value)
     assert "ALTER TABLE s.t ADD COLUMN `added on` ..." in str(refused.value)
@@ -96,4 +100,42 @@ def test_columns_that_would_be_lost_are_refused(frame):
 def test_columns_that_say_which_rows_are_deleted_need_not_be_in_the_table(frame):
     condition = "`added on` > 1 OR upper(before.OP) = 'X' OR d = 1 OR op IN ('D')"
 
-    check_no_others(frame, ["id"], "s.t", known=["At"], condition=condition)
+    target(frame, "id").check_no_others(frame, ["At"], condition)
+
+
+NESTED = (
+    "id INT, P STRUCT<x: INT>, a ARRAY<STRUCT<x: INT>>, m MAP<STRING, STRUCT<x: INT>>, `q.r` INT"
+)
+WIDER = (
+    "`new.one` INT, id BIGINT, p STRUCT<z: DATE, x: INT>, a ARRAY<STRUCT<x: INT, z: DATE>>, "
+    "m MAP<STRING, STRUCT<z: DATE, x: INT>>, `q.r` INT"
+)
+LATER = {"new.one", "p.z", "a.element.z", "m.value.z"}
+
+
+def wider(spark, later):
+    return TargetColumns("s.t", spark.createDataFrame([], WIDER).schema, later)
+
+
+def test_columns_and_fields_that_the_table_got_later_are_null(spark):
+    values = (
+        "1 AS id, struct(2 AS x) AS P, array(struct(3 AS x)) AS a, map('k', struct(4 AS x)) AS m"
+    )
+    frame = spark.sql(f"SELECT {values}, 5 AS `q.r`")
+    columns = wider(spark, LATER)
+
+    (row,) = columns.filled(frame).select(*(f"`{name}`" for name in columns.schema.names)).collect()
+
+    assert tuple(row) == (None, 1, (None, 2), [(3, None)], {"k": (None, 4)}, 5)
+    assert columns.lacking(frame) == ["new.one"]
+
+
+@pytest.mark.parametrize("missing", sorted(LATER))
+def test_one_that_the_table_had_from_its_first_has_to_be_given(spark, missing):
+    frame = spark.createDataFrame([], NESTED)
+
+    with pytest.raises(WatermarkValueError, match=f"has no column '{missing}'"):
+        wider(spark, LATER - {missing}).filled(frame)
+    if missing != "new.one":
+        with pytest.raises(WatermarkValueError, match="has no column"):
+            wider(spark, LATER).without_fields().filled(frame)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from watermarks import Window, append_window, merge_window, newest_snapshot, read_snapshots
 from watermarks.spark import iceberg, snapshots
 from watermarks.spark.iceberg_tables import iceberg_table
+from watermarks.table.latest import Latest
 
 facts = {"metadata": {}}
 
@@ -67,6 +68,9 @@ facts["of another job"] = append_window(one, "s.log", window(1, job_id="other"))
 facts["of a backfill"] = append_window(one, "s.log", window(1, window_id="backfill-may-t-1"))
 facts["appended"] = spark.table("s.log").count()
 summaries = spark.table("lake.s.log.snapshots").orderBy("committed_at").collect()
+facts["lane"] = iceberg.IcebergTarget(
+    iceberg_table(spark, "s.log"), window(1, window_id="backfill-may-t-1")
+)._lane
 facts["summary"] = {k: v for k, v in summaries[-1].summary.items() if k.startswith("tidemark")}
 
 # A window is merged into a table and appended to it.
@@ -111,6 +115,89 @@ spark.sql("CREATE OR REPLACE TABLE s.back USING iceberg AS SELECT 9 AS id")
 facts["after another replacement"] = append_window(one, "s.back", window(4, attempt=7))
 facts["back"] = spark.table("s.back").count()
 
+# So is one whose snapshot was rolled back and has expired, unless nothing tells of that any more.
+spark.sql("CREATE TABLE s.gone (id INT) USING iceberg")
+spark.sql("INSERT INTO s.gone VALUES (9)")
+(base,) = spark.table("lake.s.gone.snapshots").collect()
+
+
+def roll_back_and_expire():
+    spark.sql(f"CALL lake.system.rollback_to_snapshot('s.gone', {base.snapshot_id})")
+    spark.sql("INSERT INTO s.gone VALUES (9)")
+    expire("s.gone")
+
+
+append_window(one, "s.gone", window(1))
+roll_back_and_expire()
+facts["after a rollback, another append and expiry"] = append_window(
+    one, "s.gone", window(1, attempt=2)
+)
+for _ in range(2):
+    spark.sql("INSERT INTO s.gone VALUES (9)")
+expire("s.gone")
+facts["after other appends and expiry"] = append_window(one, "s.gone", window(1, attempt=3))
+facts["gone"] = spark.table("s.gone").where("id < 9").count()
+committed = Latest("jr_1", 1, {"at": 99}, committed={window(1).window_id: {}})
+(base,) = spark.table("lake.s.gone.snapshots").collect()
+append_window(one, "s.gone", window(4, base=committed))
+committed = replace(committed, committed={window(4).window_id: {}})
+spark.sql(f"CALL lake.system.rollback_to_snapshot('s.gone', {base.snapshot_id})")
+facts["after the last window was rolled back"] = error_of(
+    lambda: append_window(one, "s.gone", window(5, base=committed))
+)
+spark.sql(f"ALTER{facts['after the last window was rolled back'].partition('run ALTER')[2]}")
+facts["without the window that was rolled back"] = append_window(
+    one, "s.gone", window(5, base=committed)
+)
+spark.sql("ALTER TABLE s.gone SET TBLPROPERTIES ('write.metadata.previous-versions-max' = '1')")
+for _ in range(2):
+    spark.sql("INSERT INTO s.gone VALUES (9)")
+expire("s.gone")
+spark.sql("INSERT INTO s.gone VALUES (9)")
+facts["not known"] = error_of(lambda: append_window(one, "s.gone", window(5, attempt=6)))
+written, accepted = (
+    f"ALTER TABLE{text.partition(' and the job')[0]}"
+    for text in facts["not known"].split("ALTER TABLE")[1:]
+)
+spark.sql(accepted)
+facts["accepted as written"] = append_window(one, "s.gone", window(5, attempt=6))
+spark.sql(written)
+facts["written by name"] = append_window(one, "s.gone", window(5, attempt=7))
+
+# Columns that were added, moved, renamed and dropped since the job was written
+spark.sql("CREATE TABLE s.col (id INT, name STRING, p STRUCT<x: INT>) USING iceberg")
+values = "1 AS {}, 'a' AS name, named_struct('x', 1) AS p"
+wide = spark.sql(f"SELECT {values.format('ID')}")
+append_window(wide.select("p", "name", "id"), "s.col", window(1))
+for number, change in enumerate(("ADD COLUMN price INT FIRST", "ADD COLUMN p.z INT"), 2):
+    spark.sql(f"ALTER TABLE s.col {change}")
+    append_window(wide, "s.col", window(number))
+facts["columns"] = rows("s.col")
+spark.sql("ALTER TABLE s.col RENAME COLUMN name TO title")
+refusals = {
+    "renamed": wide,
+    "added in a struct": wide.selectExpr("id", "name AS title", "named_struct('x', 1, 'y', 2) AS p"),
+    "not given": wide.drop("name"),
+    "twice": wide.selectExpr("*", "1 AS Id"),
+}
+for name, frame in refusals.items():
+    facts[f"a column {name}"] = error_of(lambda frame=frame: append_window(frame, "s.col", window(4)))
+spark.sql("ALTER TABLE s.col DROP COLUMN title")
+facts["a column dropped"] = error_of(lambda: append_window(wide, "s.col", window(4)))
+facts["without the dropped one"] = append_window(wide.drop("name"), "s.col", window(4))
+
+# An attempt that a later one has superseded before either has written
+slow = iceberg.IcebergTarget(iceberg_table(spark, "s.col"), window(6))
+fast = iceberg.IcebergTarget(iceberg_table(spark, "s.col"), window(6, attempt=7))
+
+
+def overtaken(branch):
+    fast._is_made(fast._new_branch(), fast.table.java.currentSnapshot())
+    wide.drop("name").selectExpr("1 AS price", "id", "p").writeTo(branch).append()
+
+
+facts["superseded by one that writes"] = error_of(lambda: slow.write(overtaken, is_repeatable=True))
+
 # Names of parts of a table, and writes that are staged
 spark.sql("ALTER TABLE s.back CREATE BRANCH audit")
 for name in ("branch_audit", "snapshots"):
@@ -143,6 +230,23 @@ later = orders((1, "A", 20, "U"), (2, "", 20, "D"), (3, "c", 20, "I"))
 later = later.selectExpr("id + 0L AS id", "name AS title", "at", "op", "id * 2 AS price")
 merge_window(later, "s.ev", window(2), ["id"], deleted="op = 'D'")
 facts["evolved"] = rows("s.ev")
+spark.sql("ALTER TABLE s.ev ADD COLUMN later INT")
+spark.sql("ALTER TABLE s.ev ADD COLUMN p STRUCT<x: INT>")
+spark.sql("UPDATE s.ev SET later = 7 WHERE id = 1")
+newer = later.where("id <> 2").selectExpr("AT + 10L * (id - 1) div 2 AS At", "upper(title) AS TITLE", "price", "id")
+merge_window(newer.withColumnRenamed("At", "at"), "s.ev", window(3), ["id"])
+facts["merged without a later column"] = rows("s.ev")
+spark.sql("ALTER TABLE s.ev ADD COLUMN p.z INT")
+flat = later.where("id = 1").selectExpr("*", "named_struct('x', 1) AS p").drop("op")
+facts["a field that is missing"] = error_of(lambda: merge_window(flat, "s.ev", window(4), ["id"]))
+spark.sql("CREATE TABLE s.evh (id INT, since BIGINT, till BIGINT) USING iceberg")
+versions = spark.sql("SELECT * FROM VALUES (1, 10L), (2, 10L) AS v (id, at)")
+merge_window(versions, "s.evh", window(1), ["id"], history=("since", "till"))
+spark.sql("ALTER TABLE s.evh ADD COLUMN note STRING")
+spark.sql("UPDATE s.evh SET note = 'kept' WHERE id = 1")
+versions = spark.sql("SELECT * FROM VALUES (1, 10L), (1, 20L) AS v (id, at)")
+merge_window(versions, "s.evh", window(2), ["id"], history=("since", "till"))
+facts["a history without a later column"] = rows("s.evh")
 
 # Another writer commits while the window is written: the window is written again.
 spark.sql("CREATE TABLE s.race (id INT, name STRING, at BIGINT) USING iceberg")
