@@ -58,6 +58,9 @@ facts["by the session"] = rows(spark.sql("SELECT * FROM shop.orders"))
 facts["shown"] = rows(spark.sql("SHOW TABLES IN glue_catalog.shop"))
 facts["shown by the session"] = rows(spark.sql("SHOW TABLES IN shop"))[:1]
 facts["listed by the session"] = [one.name for one in spark.catalog.listTables("shop")][:1]
+spark.sql("CREATE DATABASE glue_catalog.listed")
+spark.sql("CREATE TABLE glue_catalog.listed.only (id INT) USING iceberg")
+facts["only listed"] = [[one.name, one.tableType] for one in spark.catalog.listTables("listed")][:1]
 facts["by from_catalog"] = rows(
     glue_context.create_data_frame.from_catalog(database="shop", table_name="orders")
 )

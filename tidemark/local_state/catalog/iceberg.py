@@ -78,11 +78,13 @@ def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str
     """Return the snapshot before those of undone runs; empty if the table had none then.
 
     A snapshot that never became the table's, as of a write that another writer overtook, counts for
-    nothing. If none of them is the table's, that is the current one. Rows that another writer has
-    changed since cannot be undone, nor can snapshots that have expired: both raise.
+    nothing; one that picks an undone one (`cherrypick_snapshot`) counts as that. If none of them is
+    the table's, that is the current one. Rows that another writer has changed since cannot be
+    undone, nor can snapshots that have expired: both raise.
     """
     line = list(line_of(metadata))
-    at_table = [one for one in line if str(one["snapshot-id"]) in undone]
+    by_id = {str(one["snapshot-id"]): one for one in metadata.get("snapshots", ())}
+    at_table = [one for one in line if any(name in undone for name in _picks(one, by_id))]
     oldest = line[-1].get("parent-snapshot-id") if line else None
     if len(at_table) < len(set(undone)) and oldest is not None:
         raise UsageError(f"snapshot {oldest} and those before it have expired")
@@ -98,6 +100,14 @@ def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str
     return "" if before is None else str(before)
 
 
+def _picks(snapshot: Mapping[str, Any], by_id: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the id of a snapshot, and of those whose rows it has brought back."""
+    name: str | None = str(snapshot["snapshot-id"])
+    while name is not None:
+        yield name
+        name = by_id.get(name, {}).get("summary", {}).get("source-snapshot-id")
+
+
 def line_of(metadata: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the current snapshot, the one before it, and so on, as far as they are kept."""
     by_id = {one["snapshot-id"]: one for one in metadata.get("snapshots", [])}
@@ -107,8 +117,13 @@ def line_of(metadata: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         at = by_id.get(at.get("parent-snapshot-id"))
 
 
-def at_snapshot(metadata: Mapping[str, Any], snapshot: str, at_ms: int) -> dict[str, Any]:
-    """Return the metadata of a table with a snapshot as the current one; without one if empty."""
+def at_snapshot(
+    metadata: Mapping[str, Any], snapshot: str, at_ms: int, place: str
+) -> dict[str, Any]:
+    """Return the metadata of a table with a snapshot as the current one; without one if empty.
+
+    The log of its metadata gets the place of those that were given.
+    """
     refs = {name: ref for name, ref in metadata.get("refs", {}).items() if name != "main"}
     number = int(snapshot) if snapshot else NO_SNAPSHOT
     log = list(metadata.get("snapshot-log", []))
@@ -121,6 +136,10 @@ def at_snapshot(metadata: Mapping[str, Any], snapshot: str, at_ms: int) -> dict[
         "current-snapshot-id": number,
         "refs": refs,
         "snapshot-log": log if snapshot else [],
+        "metadata-log": [
+            *metadata.get("metadata-log", ()),
+            {"metadata-file": place, "timestamp-ms": metadata["last-updated-ms"]},
+        ],
         "last-updated-ms": at_ms,
     }
 

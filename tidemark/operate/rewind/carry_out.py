@@ -173,7 +173,8 @@ class CarryOut:
 def _write_metadata(home: Home, step: TableStep, at_ms: int) -> None:
     if not home.local_path(step.place).exists():
         metadata = read_metadata(home, step.expected)
-        write_metadata(home, step.place, at_snapshot(metadata, step.snapshot, at_ms))
+        changed = at_snapshot(metadata, step.snapshot, at_ms, step.expected)
+        write_metadata(home, step.place, changed)
 
 
 def _put_metadata(store: Store, step: TableStep) -> None:

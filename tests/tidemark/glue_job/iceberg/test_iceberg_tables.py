@@ -55,6 +55,7 @@ def test_a_table_is_listed_by_its_catalog_and_by_the_session(facts):
     assert facts["shown"] == [["shop", "orders", "False"]]
     assert facts["shown by the session"][0][:2] in (["", "new"], ["shop", "orders"])
     assert facts["listed by the session"] == ["orders"]
+    assert facts["only listed"] == [["only", "MANAGED"]]
 
 
 def test_an_option_of_from_catalog_reads_an_earlier_snapshot(facts):
@@ -126,6 +127,7 @@ def test_a_read_by_the_session_is_told_to_fail_on_aws(ended):
     (warning,) = [one for one in read_warnings(ended[1]) if "SparkSessionCatalog" in one]
 
     assert "shop.orders" in warning
+    assert "listed.only" not in warning
 
 
 UNANSWERED = """

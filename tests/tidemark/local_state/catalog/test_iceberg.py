@@ -24,6 +24,7 @@ def metadata(*snapshots, current=None):
         "current-snapshot-id": current or last,
         "refs": {"main": {"type": "branch", "snapshot-id": last}, "audit": {"snapshot-id": 1}},
         "snapshot-log": [{"snapshot-id": 1, "timestamp-ms": 1}],
+        "last-updated-ms": 7,
     }
 
 
@@ -61,8 +62,18 @@ def test_a_table_that_others_have_changed_or_that_has_forgotten_stays(table, und
         snapshot_before(table, undone)
 
 
+@pytest.mark.parametrize("undone", ["2", "3"])
+def test_a_snapshot_that_picks_an_undone_one_goes_too(undone):
+    # 3 has picked 2, and 4 has picked 3: each after the table went back to 1.
+    table = metadata(*((number, int(number > 1), "append") for number in (1, 2, 3, 4)))
+    for number in (3, 4):
+        table["snapshots"][number - 1]["summary"]["source-snapshot-id"] = str(number - 1)
+
+    assert snapshot_before(table, [undone]) == "1"
+
+
 def test_metadata_at_a_snapshot_keep_all_but_what_is_current():
-    found = at_snapshot(THREE, "1", 9)
+    found = at_snapshot(THREE, "1", 9, "s3://b/t/2.json")
 
     assert found["current-snapshot-id"] == 1
     assert found["refs"] == {
@@ -71,10 +82,11 @@ def test_metadata_at_a_snapshot_keep_all_but_what_is_current():
     }
     assert found["snapshot-log"][-1] == {"snapshot-id": 1, "timestamp-ms": 9}
     assert (found["snapshots"], found["last-updated-ms"]) == (THREE["snapshots"], 9)
+    assert found["metadata-log"] == [{"metadata-file": "s3://b/t/2.json", "timestamp-ms": 7}]
 
 
 def test_a_table_may_go_back_to_before_its_first_snapshot():
-    found = at_snapshot(THREE, "", 9)
+    found = at_snapshot(THREE, "", 9, "s3://b/t/2.json")
 
     assert (found["current-snapshot-id"], found["snapshot-log"]) == (-1, [])
     assert found["refs"] == {"audit": {"snapshot-id": 1}}
