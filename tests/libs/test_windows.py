@@ -514,7 +514,7 @@ def test_open_that_meets_a_passing_refusal_is_sent_again_with_growing_pauses(new
     watermarks = Watermarks("glue-watermarks", client, sleep=pauses.append, jitter=lambda: 1.0)
 
     with Stubber(client) as stub:
-        stub.add_response("get_item", {})
+        stub.add_response("get_item", {"ConsumedCapacity": {"TableName": "glue-watermarks"}})
         stub.add_response("query", {"Items": []})
         for _ in range(3):
             stub.add_client_error("update_item", code, http_status_code=400)

@@ -64,6 +64,7 @@ def rewind(
 
 
 def _rewind(request: RewindRequest, where: Where) -> None:
+    from tidemark.operate.rewind.carry_out import UnfinishedError
     from watermarks import WatermarksError
 
     with open_target(where) as target:
@@ -77,8 +78,8 @@ def _rewind(request: RewindRequest, where: Where) -> None:
                 _report(done, request, f"rewind {done.rewind_id} is finished")
             else:
                 _carry_out(target, request)
-        except UsageError:
-            raise  # nothing was changed
+        except (UsageError, UnfinishedError):
+            raise  # nothing was changed, or it says what was
         except BaseException as error:
             _report_unfinished(target)
             if isinstance(error, WatermarksError):

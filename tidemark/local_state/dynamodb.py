@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 NOWHERE = "http://127.0.0.1:9"  # nothing listens on this port (discard)
 CONNECT_TIMEOUT_S = 5
+OTHER_REMEDY = (
+    f"unset {ENDPOINT_VARIABLE} to use the embedded engine, or point it at one that works"
+)
+EMBEDDED_REMEDY = "it is the one of this home, whose `dynamodb/engine.log` may say why; run again"
 ANY_REGION = "us-east-1"  # a home has the same tables in all
 NOT_STARTED = {  # what the front answers if the embedded engine cannot be started
     kind.__name__: kind for kind in (DamagedDatabaseError, DiskFullError, TidemarkError, UsageError)
@@ -118,10 +122,11 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
                 "the run has no DynamoDB, and its script asks for one: in a test, add the fixture "
                 "`watermarks`"
             ) from error
+        is_other = not is_front(os.environ.get(ENDPOINT_VARIABLE) or endpoint)
         raise TidemarkError(
             f"the DynamoDB at {show_endpoint(endpoint)} does not do the work of the run: "
-            f"{str(error).replace(endpoint, show_endpoint(endpoint))}; unset "
-            f"{ENDPOINT_VARIABLE} to use the embedded engine, or point it at one that works"
+            f"{str(error).replace(endpoint, show_endpoint(endpoint))}; "
+            f"{OTHER_REMEDY if is_other else EMBEDDED_REMEDY}"
         ) from error
     finally:
         client.close()

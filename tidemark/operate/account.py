@@ -226,7 +226,19 @@ class Account(Target):
             if set(self.names.jobs) & set(one.starts)
         ]
         meanwhile = "a schedule or an event of the stage may start runs: none is paused"
-        return Facts(jobs, starts, [*filter(None, tracks)], runs=runs, schedules=[meanwhile])
+        definitions = {job: self.definition(job) or {} for job in jobs}
+        return Facts(
+            jobs,
+            starts,
+            [*filter(None, tracks)],
+            runs=runs,
+            schedules=[meanwhile],
+            created_at_ms={
+                job: int(definition["CreatedOn"].timestamp() * 1000)
+                for job, definition in definitions.items()
+                if "CreatedOn" in definition
+            },
+        )
 
     @cached_property
     def rewinds(self) -> Rewinds:

@@ -325,6 +325,9 @@ class HomeTarget(Target):
                 for one in deployment.schedules
             ],
             others={job: where for job, where in others.items() if job not in jobs},
+            created_at_ms={
+                one.name: one.created_at_ms for one in list_entities(self.store, Kind.JOB)
+            },
         )
 
     def cleared(self) -> Sequence[Cleared]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004
+from botocore.exceptions import (
+    ChecksumError,
+    ClientError,
+    ConnectionError,  # noqa: A004
+    HTTPClientError,
+    IncompleteReadError,
+)
 
 from watermarks.errors import AmbiguousWatermarkError, WatermarksError
 
@@ -30,12 +36,24 @@ if TYPE_CHECKING:
 _SENDS = 8
 _FIRST_PAUSE_SECONDS = 0.05
 _MAX_PAUSE_SECONDS = 2.0
+# Else the answer to a write, and to a read without a row, has no member: botocore takes what is cut
+# for that too.
+_CAPACITY = "ConsumedCapacity"
+_TELLS_CAPACITY: Any = {"ReturnConsumedCapacity": "TOTAL"}
 
 
 class NoAnswerError(WatermarksError):
     """What answered a request is not DynamoDB; the outcome is not known."""
 
 
+# What botocore raises of an answer that is cut, garbled, or JSON of another shape.
+UNREADABLE = (
+    UnicodeDecodeError,
+    AttributeError,
+    TypeError,
+    ChecksumError,
+    IncompleteReadError,
+)
 UNKNOWN_OUTCOME = (ClientError, ConnectionError, HTTPClientError, NoAnswerError)
 
 
@@ -100,15 +118,14 @@ class TableClient:
 
     def row(self, owner: Owner, name: str) -> Row | None:
         """Return one current row, whatever it holds; None if it is missing."""
-        with self._translated_errors():
-            response = self._client.get_item(
-                TableName=self.table.name, Key=owner.key(name), ConsistentRead=True
-            )
+        request = {"TableName": self.table.name, "Key": owner.key(name), "ConsistentRead": True}
+        response = self._read(self._client.get_item, request)
         if response.get("Item"):
             return Row(response["Item"])
-        if not _is_empty(response) and self.rows(owner, name, name):
-            raise self._no_answer(f"without the row {name} of {owner}, which Query shows")
-        return None
+        if _CAPACITY in response:
+            return None
+        rows = self.rows(owner, name, name)  # its answer has members, also without a row
+        return rows[0] if rows else None
 
     def rows(self, owner: Owner, first: str, last: str, limit: int | None = None) -> list[Row]:
         """Return the rows of a job from one sort key to another; as many pages as it takes."""
@@ -123,17 +140,15 @@ class TableClient:
             "ConsistentRead": True,
         }
         found: list[Row] = []
-        while True:
+        if limit is not None:
+            request["Limit"] = limit
+        for items in self._pages(self._client.query, request):
+            found += map(Row, items)
             if limit is not None:
                 request["Limit"] = limit - len(found)
-            with self._translated_errors():
-                page = self._client.query(**request)
-            if "Items" not in page:
-                raise self._no_answer("without the rows that it asked for")
-            found += map(Row, page["Items"])
-            if "LastEvaluatedKey" not in page or len(found) == limit:
-                return found
-            request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+                if len(found) == limit:
+                    break
+        return found
 
     def last_row(self, owner: Owner, run_id: str) -> Row | None:
         """Return the row of the last commit of a run, None if it is missing."""
@@ -150,14 +165,14 @@ class TableClient:
 
     def jobs_where(self, condition: str, values: Item) -> set[str]:
         """Return the jobs that have a row which fulfils a condition; reads the whole table once."""
-        with self._translated_errors():
-            pages = self._client.get_paginator("scan").paginate(
-                TableName=self.table.name,
-                FilterExpression=condition,
-                ExpressionAttributeValues=values,
-                ProjectionExpression="jobName",
-            )
-            return {item["jobName"]["S"] for page in pages for item in page["Items"]}
+        request = {
+            "TableName": self.table.name,
+            "FilterExpression": condition,
+            "ExpressionAttributeValues": values,
+            "ProjectionExpression": "jobName",
+        }
+        pages = self._pages(self._client.scan, request)
+        return {item["jobName"]["S"] for items in pages for item in items}
 
     def commit(
         self, change: Change, check_found: Callable[[Latest], None] = lambda _: None
@@ -169,10 +184,12 @@ class TableClient:
         """
         attempt = 0
         while True:
+            items = change.transaction(self.table)
             try:
                 with self._translated_errors():
-                    items = change.transaction(self.table)
-                    self._check_answer(self._client.transact_write_items(TransactItems=items))
+                    self._check_answer(
+                        self._client.transact_write_items(TransactItems=items, **_TELLS_CAPACITY)
+                    )
             except UNKNOWN_OUTCOME as error:
                 found = [Row(item) if item else None for item in rows_found(error)]
                 if applied := change.found_applied(found):
@@ -206,6 +223,28 @@ class TableClient:
         longest = min(_MAX_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**attempt)
         self._sleep(longest * self._jitter())
 
+    def _pages(self, ask: Callable[..., Any], request: dict[str, Any]) -> Iterator[list[Item]]:
+        while True:
+            page = self._read(ask, request, "Items")
+            yield page["Items"]
+            if "LastEvaluatedKey" not in page:
+                return
+            request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+    def _read(self, ask: Callable[..., Any], request: dict[str, Any], *members: str) -> Any:
+        """Return the answer to a read that has some members; ask again if it cannot be read."""
+        attempt = 0
+        while True:
+            try:
+                with self._translated_errors():
+                    response = ask(**request, **_TELLS_CAPACITY)
+                if all(name in response for name in members):
+                    return response
+                raise self._no_answer("without the rows that it asked for")
+            except NoAnswerError as error:
+                self._pause_or_raise(error, attempt)
+            attempt += 1
+
     def _check_heads(self, found: Sequence[Row | None]) -> None:
         for row in found:
             if row and row.is_head:
@@ -216,7 +255,7 @@ class TableClient:
         while True:
             try:
                 with self._translated_errors():
-                    response = self._check_answer(send(**request))
+                    response = self._check_answer(send(**request, **_TELLS_CAPACITY))
             except UNKNOWN_OUTCOME as error:
                 if code_of(error) == "ConditionalCheckFailedException":
                     answer: Any = getattr(error, "response", {})
@@ -250,11 +289,13 @@ class TableClient:
         try:
             yield
         except ClientError as error:
+            if code_of(error).isdecimal():  # botocore's, for an error that it cannot read
+                raise self._no_answer(f"by an error {code_of(error)} without a code") from error
             if found := translate_client_error(error, self.table.name, self._client.meta):
                 raise found from error
             raise
-        except UnicodeDecodeError as error:
-            raise self._no_answer("by something that is not JSON") from error
+        except UNREADABLE as error:
+            raise self._no_answer("by something that is cut, or is not DynamoDB's JSON") from error
 
 
 def _is_empty(response: Any) -> bool:

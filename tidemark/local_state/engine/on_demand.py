@@ -10,8 +10,11 @@ from tidemark.local_state.engine.closed_port import Answer, ClosedPort
 from tidemark.local_state.engine.embedded import embedded_engine, tidy
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import TABLES
+from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.store.state_record import extent_of, note, refuse_loss
 
+FIRST_SERVER_ERROR = 500
+WATERMARKS_STAY = "the watermarks were not changed; make room, then run again"
 CHANGES_OF_TABLES = ("CreateTable", "DeleteTable")
 
 
@@ -36,7 +39,10 @@ class EngineOnDemand:
         engine = self._started()
         _, _, operation = headers.get("x-amz-target", "").rpartition(".")
         if operation not in CHANGES_OF_TABLES:
-            return engine.request(method, path, headers, body)
+            answer = engine.request(method, path, headers, body)
+            if answer[0] >= FIRST_SERVER_ERROR and not has_room(self._home.dynamodb):
+                raise DiskFullError(f"{full_disk_line(self._home.dynamodb)}: {WATERMARKS_STAY}")
+            return answer
         note(self._home.root, TABLES, [])  # a kill before the answer must not look like a loss
         try:
             return engine.request(method, path, headers, body)

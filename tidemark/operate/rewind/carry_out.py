@@ -8,18 +8,24 @@
     5  bookmarks, the tables' places of metadata,  SQLite, one transaction
        and the record is done
 
-Until 5 everything can be taken back; each of the steps may be done again.
+Until 5 everything can be taken back; each of the steps may be done again. An error in between, such
+as a full disk, takes back what has moved; if that is impossible too, it names what stays moved.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
-from tidemark.errors import BookmarkVersionMismatchError, UsageError
+from tidemark.errors import (
+    BookmarkVersionMismatchError,
+    DiskFullError,
+    TidemarkError,
+    UsageError,
+)
 from tidemark.local_state.bookmarks.versions import latest_bookmark, restore_version
 from tidemark.local_state.catalog.iceberg import (
     at_snapshot,
@@ -28,6 +34,7 @@ from tidemark.local_state.catalog.iceberg import (
     write_metadata,
 )
 from tidemark.local_state.home import Home
+from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 from tidemark.local_state.rewinds.records import (
     BEGUN,
     CLEARED,
@@ -42,7 +49,8 @@ from tidemark.local_state.rewinds.records import (
 )
 from tidemark.local_state.rewinds.steps import Steps, TableStep, WatermarkStep
 from tidemark.local_state.store.database import Store
-from watermarks import WatermarkAdmin, WatermarkConflictError
+from tidemark.model.messages import listed
+from watermarks import WatermarkAdmin, WatermarkConflictError, WatermarksError
 from watermarks.admin import Rewind
 
 OpenTable: TypeAlias = Callable[[str], AbstractContextManager[WatermarkAdmin]]
@@ -51,6 +59,41 @@ OpenTable: TypeAlias = Callable[[str], AbstractContextManager[WatermarkAdmin]]
 
 class TableChangedError(Exception):
     """A table of Iceberg is not the one that it was when a rewind was planned."""
+
+
+FAILURES = (TidemarkError, WatermarksError, OSError)
+
+
+class UnfinishedError(TidemarkError):
+    """A rewind, or the taking back of one, is half done; `fact` is what has stopped it."""
+
+    def __init__(
+        self, home: Home, record: RewindRecord, error: Exception, moved: Sequence[str]
+    ) -> None:
+        is_disk = isinstance(error, DiskFullError) or is_full(error) or not has_room(home.root)
+        fact = str(error)
+        if isinstance(error, OSError):
+            fact = f"cannot use {error.filename or home.root}: {error.strerror or error}"
+        self.fact = full_disk_line(home.root) if is_disk else fact
+        self.remedy = "make room" if is_disk else "repair that"
+        self.moved = moved
+        what = f"these have moved: {listed(moved)}" if moved else "nothing has moved"
+        number = record.rewind_id
+        super().__init__(
+            f"{self.fact}; rewind {number} is not finished, and {what}; {self.remedy}, then "
+            f"`tidemark rewind --resume` finishes it, or `tidemark rewind --undo {number}` takes "
+            "it back"
+        )
+
+
+def perhaps(table: str) -> str:
+    """Return what messages call watermarks of which it is not known whether they have moved."""
+    return f"perhaps {watermarks_of(table)}"
+
+
+def watermarks_of(table: str) -> str:
+    """Return what messages call the watermarks of a table."""
+    return f"the watermarks of table {table}"
 
 
 def no_step(_: str) -> None:
@@ -76,6 +119,11 @@ class CarryOut:
     def do(self, steps: Steps, asked: Asked, to: str, undoes: int | None = None) -> RewindRecord:
         """Do all steps, or nothing; return the record."""
         self.before("record")
+        if not has_room(self.home.root):
+            raise DiskFullError(
+                f"{full_disk_line(self.home.root)}; nothing was changed: make room, then rewind "
+                "again"
+            )
         with self.home.alone_to_rewind():
             with self.store.transaction():
                 _check_bookmarks(self.store, steps)
@@ -90,7 +138,10 @@ class CarryOut:
                         "UPDATE rewind SET document = ? WHERE rewind_id = ? AND state = ?",
                         (json.dumps(document), record.rewind_id, BEGUN),
                     )
-            return self._finish(record, asked.at_ms)
+            try:
+                return self._finish(record, asked.at_ms)
+            except UnfinishedError as error:
+                return self._give_up(record, error)
 
     def finish(self, record: RewindRecord, at_ms: int) -> RewindRecord:
         """Finish a rewind that has started; return its record."""
@@ -101,6 +152,7 @@ class CarryOut:
     def _finish(self, record: RewindRecord, at_ms: int) -> RewindRecord:
         steps = Steps.from_json(record.document["steps"])
         mark = self.home.root / MARK
+        moved: list[str] = []
         try:
             self.before("mark")
             mark.touch()
@@ -108,13 +160,16 @@ class CarryOut:
             for from_, to in steps.files:
                 self.before(f"file {from_}")
                 _move(self.home, from_, to)
+                moved.append(from_)
             for table in steps.tables:
                 self.before(f"table {table.table}")
                 _write_metadata(self.home, table, at_ms)
             for table, group in groupby(steps.watermarks, key=lambda step: step.table):
                 self.before(f"watermarks {table}")
+                moved.append(perhaps(table))  # its answer may not arrive
                 with self.open_table(table) as admin:
                     _rewind(admin, list(group), record, "rewind")
+                moved[-1] = watermarks_of(table)
             self.before("bookmarks")
             with self.store.transaction():
                 for step in steps.bookmarks:
@@ -134,9 +189,21 @@ class CarryOut:
                 f"something has moved since the rewind was planned ({error}); everything is as it "
                 "was: plan it again"
             ) from error
+        except FAILURES as error:
+            raise UnfinishedError(self.home, record, error, moved) from error
         self.before("unmark")
         mark.unlink(missing_ok=True)
         return replace(record, state=DONE)
+
+    def _give_up(self, record: RewindRecord, error: UnfinishedError) -> NoReturn:
+        """Take back what has moved, and raise what says so; or what stays moved."""
+        try:
+            replace(self, before=no_step)._take_back(record, error.moved)
+        except UnfinishedError as stays:
+            raise stays from error
+        raise TidemarkError(
+            f"{error.fact}; everything is as it was: {error.remedy}, then rewind again"
+        ) from error
 
     def take_back(self, record: RewindRecord) -> RewindRecord:
         """Undo a rewind that has started but not finished.
@@ -147,25 +214,41 @@ class CarryOut:
             check_still_open(self.store, record)
             return self._take_back(record)
 
-    def _take_back(self, record: RewindRecord) -> RewindRecord:
+    def _take_back(
+        self, record: RewindRecord, reached: Collection[str] | None = None
+    ) -> RewindRecord:
+        """Take back what has moved; of the watermarks those that were reached, if it is known."""
         steps = Steps.from_json(record.document["steps"])
         back = steps.backwards()
         root = self.home.root
-        for table, group in groupby(
-            zip(steps.watermarks, back.watermarks, strict=True), key=lambda pair: pair[0].table
-        ):
-            self.before(f"watermarks back {table}")
-            with self.open_table(table) as admin:
-                _rewind_back(admin, list(group), record)
-        for to, from_ in back.files:
-            self.before(f"file back {from_}")
-            if (root / to).exists() and not (root / from_).exists():  # it was moved
-                _move(self.home, to, from_)
-        for step in steps.tables:
-            self.home.local_path(step.place).unlink(missing_ok=True)
-        self.before("given up")
-        with self.store.transaction():
-            end(self.store, record.rewind_id, GIVEN_UP)
+        pairs = [
+            pair
+            for pair in zip(steps.watermarks, back.watermarks, strict=True)
+            if reached is None
+            or {watermarks_of(pair[0].table), perhaps(pair[0].table)} & {*reached}
+        ]
+        moved = list(dict.fromkeys(perhaps(step.table) for step, _ in pairs))
+        moved += [from_ for from_, to in steps.files if (root / to).exists()]
+        try:
+            for table, group in groupby(pairs, key=lambda pair: pair[0].table):
+                self.before(f"watermarks back {table}")
+                with self.open_table(table) as admin:
+                    _rewind_back(admin, list(group), record)
+                moved.remove(perhaps(table))
+            for to, from_ in back.files:
+                self.before(f"file back {from_}")
+                if (root / to).exists() and not (root / from_).exists():  # it was moved
+                    _move(self.home, to, from_)
+                    moved.remove(from_)
+            for step in steps.tables:
+                self.home.local_path(step.place).unlink(missing_ok=True)
+            self.before("given up")
+            with self.store.transaction():
+                end(self.store, record.rewind_id, GIVEN_UP)
+        except UsageError:
+            raise
+        except FAILURES as error:
+            raise UnfinishedError(self.home, record, error, moved) from error
         (root / MARK).unlink(missing_ok=True)
         return replace(record, state=GIVEN_UP)
 

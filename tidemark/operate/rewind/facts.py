@@ -129,6 +129,7 @@ class Facts:
         declared_reads: the URIs that the template says a job reads, by job: what counts where no
             checkpoint says it.
         declared_writes: likewise.
+        created_at_ms: when a job was defined first, epoch milliseconds, where that is known.
     """
 
     jobs: Sequence[str]
@@ -142,6 +143,7 @@ class Facts:
     others: Mapping[str, str] = field(default_factory=dict)
     declared_reads: Mapping[str, Sequence[str]] = field(default_factory=dict)
     declared_writes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    created_at_ms: Mapping[str, int] = field(default_factory=dict)
 
     def tracks_of(self, job: str) -> list[Track]:
         """Return the states of a job."""
@@ -163,6 +165,17 @@ class Facts:
     def runs_of(self, job: str) -> list[Run]:
         """Return the runs of a job, in the order of their starts."""
         return self._runs_by_job.get(job, [])
+
+    def is_newer(self, job: str, undone_from_ms: int, kept_at_ms: int) -> bool:
+        """Return whether a job came after what is kept, and has run in what is undone only.
+
+        A run counts in whatever state it ended: a job may have failed, or been stopped, in its
+        first one. A job without any may have waited for another one, or been left out.
+        """
+        times = [one.committed_at_ms for one in self.checkpoints_of(job)]
+        times += [int(run.started_at.timestamp() * 1000) for run in self.runs_of(job)]
+        is_older = self.created_at_ms.get(job, kept_at_ms + 1) <= kept_at_ms
+        return bool(self.checkpoints_of(job)) and min(times) >= undone_from_ms and not is_older
 
     @cached_property
     def _runs_by_job(self) -> dict[str, list[Run]]:

@@ -94,13 +94,11 @@ def check_graph(
             and one.workflow_run_id in flows
         }
     )
-    had_history = any(cut.to is not None for cut in found)
+    kept_at_ms = max((cut.to.at_ms for cut in found if cut.to is not None), default=None)
     added = [
         job
         for job in following
-        if had_history
-        and facts.checkpoints_of(job)
-        and all(one.committed_at_ms >= since for one in facts.checkpoints_of(job))
+        if kept_at_ms is not None and facts.is_newer(job, since, kept_at_ms)
     ]
     if not gone and not added:
         return

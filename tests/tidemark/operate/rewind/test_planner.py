@@ -317,12 +317,36 @@ def test_a_job_that_was_removed_or_added_since_is_named(facts):
     with pytest.raises(UsageError, match="old-name is gone or has another name"):
         plan_rewind(replace(facts, checkpoints=[*facts.checkpoints, gone]), ["ingest"], to("jr_i1"))
 
-    later = [one for one in facts.checkpoints if one.run_id not in ("jr_p1", "jr_p2")]
+    later = added_late(facts)
     with pytest.raises(UsageError, match=r"publish was added.*--accept-changes"):
-        plan_rewind(replace(facts, checkpoints=later), ["ingest"], to("jr_i1"))
-    assert plan_rewind(
-        replace(facts, checkpoints=later), ["ingest"], to("jr_i1"), accepts_changes=True
-    ).states
+        plan_rewind(later, ["ingest"], to("jr_i1"))
+    with pytest.raises(UsageError, match=r"publish was added"):
+        plan_rewind(replace(later, created_at_ms={"publish": 205}), ["ingest"], to("jr_i1"))
+    assert plan_rewind(later, ["ingest"], to("jr_i1"), accepts_changes=True).states
+
+
+def added_late(facts: Facts) -> Facts:
+    """Return the facts about a publish that has run the third time only."""
+    earlier = ("jr_p1", "jr_p2")
+    return replace(
+        facts,
+        checkpoints=[one for one in facts.checkpoints if one.run_id not in earlier],
+        runs=[one for one in facts.runs if one.run_id not in earlier],
+    )
+
+
+@pytest.mark.parametrize("state", ["FAILED", "STOPPED", "TIMEOUT", "ERROR", "SUCCEEDED"])
+def test_a_job_whose_first_run_committed_nothing_was_not_added(facts, state):
+    late = added_late(facts)
+    first = past_run("jr_p1", "publish", 115, state, 119)
+
+    assert plan_rewind(replace(late, runs=[first, *late.runs]), ["ingest"], to("jr_i1")).states
+
+
+def test_a_job_that_was_there_and_left_out_was_not_added(facts):
+    late = replace(added_late(facts), created_at_ms={"ingest": 50, "publish": 50})
+
+    assert plan_rewind(late, ["ingest"], to("jr_i1")).states
 
 
 def test_a_job_without_state_cannot_be_rewound(facts):
