@@ -11,7 +11,7 @@ from tidemark.errors import TidemarkError, UsageError, show
 from tidemark.glue_service.access.check import S3, check_expiry, check_signature
 from tidemark.glue_service.access.head import Head
 from tidemark.glue_service.access.payload import Payload
-from tidemark.glue_service.http.pages import MAX_FORM_BYTES, is_page, page_refusal
+from tidemark.glue_service.http.pages import MAX_FORM_BYTES, is_page, is_typed_object, page_refusal
 from tidemark.glue_service.http.routes import HOME, service_of
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.served import SECRET_HEADER
@@ -58,9 +58,12 @@ class Gate:
         """Return the rules for the body of a request."""
         if self.has_pages and is_page(head):
             return _admitted_page(head, self.hosts, length)
-        if why := refusal_reason(head.headers, self.hosts):
-            raise NotAnsweredError(why)
         service = service_of(head.headers, head.query)
+        headers = dict(head.headers)
+        if service == S3 and is_typed_object(head):
+            del headers["sec-fetch-site"]
+        if why := refusal_reason(headers, self.hosts):
+            raise NotAnsweredError(why)
         now, payload = datetime.now(UTC), Payload()
         if service == HOME:
             check_secret(head.headers, self.secret)
@@ -75,7 +78,7 @@ class Gate:
 
 
 def _admitted_page(head: Head, hosts: frozenset[str], length: int) -> Admission:
-    if why := page_refusal(head.headers, hosts):
+    if why := page_refusal(head, hosts):
         raise NotAnsweredError(why)
     if length > MAX_FORM_BYTES:
         raise too_large(MAX_FORM_BYTES)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from tidemark.glue_service.s3.service import S3
 
 WITHOUT_BODY = (204, 304)
+# An object is never a page of this port: in a browser it has no origin, and runs no script.
+SANDBOX = {"Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff"}
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
 
@@ -79,7 +81,7 @@ class Application:
                 return self._pages(environ, start_response)
         answer = self._reply(environ, headers, request_id)
         fields = [
-            *answer.headers.items(),
+            *{**answer.headers, **SANDBOX}.items(),
             ("x-amzn-RequestId", request_id),
             ("x-amz-request-id", request_id),
         ]

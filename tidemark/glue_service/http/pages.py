@@ -44,17 +44,36 @@ def is_page(head: Head) -> bool:
     return is_root and not has_signature and "text/html" in head.headers.get("accept", "")
 
 
-def page_refusal(headers: Mapping[str, str], hosts: frozenset[str]) -> str | None:
+def is_opened(head: Head) -> bool:
+    """Return whether a browser opens what it asks for in a window, where no other page reads it.
+
+    Source: https://www.w3.org/TR/fetch-metadata/
+    """
+    asked = tuple(head.headers.get(f"sec-fetch-{name}") for name in ("mode", "dest"))
+    return head.method == "GET" and asked == ("navigate", "document")
+
+
+def is_typed_object(head: Head) -> bool:
+    """Return whether a person gave a browser a presigned URL: no page has linked to it."""
+    names = {name for name, _ in head.pairs}
+    is_presigned = bool(names & {"X-Amz-Signature", "Signature"})
+    return is_presigned and is_opened(head) and head.headers.get("sec-fetch-site") == "none"
+
+
+def page_refusal(head: Head, hosts: frozenset[str]) -> str | None:
     """Return why a browser is not answered; None if it is.
 
     A page of another place could send requests here, or have a name that leads here (DNS
-    rebinding): its Origin, its Sec-Fetch-Site or its Host says so.
+    rebinding): its Origin, its Sec-Fetch-Site or its Host says so. It may link to a page here,
+    which opens in a window without it.
     """
+    headers = head.headers
     host = headers.get("host", "")
     if (urlsplit(f"//{host}").hostname or "") not in hosts:
         return f"the host {host!r} is not this machine; allowed: {', '.join(sorted(hosts))}"
     if headers.get("origin", f"http://{host}") != f"http://{host}":
         return "requests of other web pages are not answered"
-    if headers.get("sec-fetch-site", "none") not in OWN:
-        return "requests of other web pages are not answered"
+    is_link = is_opened(head) and not head.path.endswith("/events")
+    if headers.get("sec-fetch-site", "none") not in OWN and not is_link:
+        return "requests of other web pages are not answered: type the address of this page"
     return None

@@ -139,6 +139,7 @@ def _answer(start: Start, status: int, kind: str, body: str | bytes) -> Iterable
         ("Content-Length", str(len(content))),
         ("Content-Security-Policy", POLICY),
         ("X-Content-Type-Options", "nosniff"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),  # a page that links here has no window
         ("Referrer-Policy", "no-referrer"),
         ("Cache-Control", "no-store"),
     ]

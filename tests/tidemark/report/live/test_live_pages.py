@@ -24,7 +24,14 @@ from tidemark.report.live import pages
 from tidemark.report.live.streams import MAX_STREAMS, Streams, event
 
 HTML = {"Accept": "text/html"}
-ODD_NAMES = (".", "..", "a/../first", "x y", "a?b&c#d+\N{LATIN SMALL LETTER U WITH DIAERESIS}")
+ODD_NAMES = (
+    ".",
+    "..",
+    "<img src=x onerror=alert(1)>",
+    "a/../first",
+    "x y",
+    "a?b&c#d+\N{LATIN SMALL LETTER U WITH DIAERESIS}",
+)
 
 
 class Browser:
@@ -62,7 +69,7 @@ def runs_of(browser: Browser, job: str) -> set[str]:
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """Serve two jobs, the second of which waits for the first."""
     folder = tmp_path_factory.mktemp("live")
-    scripts = {"first": "print('hello')", "second": ""}
+    scripts = {"first": "print('hello <script>alert(1)</script>')", "second": ""}
     command = {"Name": "glueetl", "ScriptLocation": "s3://assets/first.py"}
     odd = {
         f"Odd{number}": {"Type": "AWS::Glue::Job", "Properties": {"Name": name, "Command": command}}
@@ -104,7 +111,9 @@ def test_a_button_starts_a_workflow_and_the_pages_show_its_runs(browser: Browser
 
     wait_until(lambda: browser.ask("/_tidemark/job?name=second")[1].count("SUCCEEDED") > 0)
     run = max(runs_of(browser, "first"))
-    assert "hello" in browser.ask(f"/_tidemark/run?name={run}")[1]
+    page = browser.ask(f"/_tidemark/run?name={run}")[1]
+    assert "hello &lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script>alert" not in page
     assert "job first has no bookmark" in browser.ask("/_tidemark/job?name=first")[1]
 
 
@@ -154,6 +163,55 @@ def test_pages_of_other_places_get_nothing(
 
     assert status == 403
     assert "first" not in body
+
+
+LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
+@pytest.mark.parametrize("site", ["none", "same-origin", "same-site", "cross-site"])
+@pytest.mark.parametrize("path", ["/", "/_tidemark/job?name=first"])
+def test_a_link_of_another_page_opens_the_page(browser: Browser, path: str, site: str) -> None:
+    status, body = browser.ask(path, {**HTML, **LINK, "Sec-Fetch-Site": site})
+
+    assert (status, "first" in body) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        ("GET", "/", {"Sec-Fetch-Dest": "iframe"}),
+        ("GET", "/", {"Sec-Fetch-Dest": "empty", "Sec-Fetch-Mode": "no-cors"}),
+        ("GET", "/", {"Sec-Fetch-Dest": "script", "Sec-Fetch-Mode": "no-cors"}),
+        ("GET", "/", {"Origin": "http://evil.example"}),
+        ("GET", "/", {"Host": "evil.example"}),
+        ("GET", "/_tidemark/events", {}),
+        ("POST", "/_tidemark/run?name=first", {}),
+        ("POST", "/_tidemark/run?name=first", {"Origin": "null"}),
+        ("HEAD", "/", {}),
+    ],
+)
+def test_another_page_has_no_more_than_a_link(
+    browser: Browser, method: str, path: str, headers: dict[str, str]
+) -> None:
+    before = runs_of(browser, "first")
+
+    sent = {**HTML, **LINK, "Sec-Fetch-Site": "cross-site", **headers}
+    status, body = browser.ask(path, sent, method)
+
+    assert (status, "first" in body) == (403, False)
+    assert runs_of(browser, "first") == before
+
+
+def test_a_page_asks_for_no_icon_and_has_no_opener(browser: Browser) -> None:
+    assert '<link rel="icon" href="data:,">' in browser.ask()[1]
+    with closing(http.client.HTTPConnection(urlsplit(browser.url).netloc)) as connection:
+        connection.request("GET", "/", headers=HTML)
+        with connection.getresponse() as answer:
+            headers = answer.headers
+
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert "sandbox" not in headers["Content-Security-Policy"]
 
 
 def test_a_client_of_s3_is_no_browser(browser: Browser) -> None:
