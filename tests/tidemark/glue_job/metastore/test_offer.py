@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +14,10 @@ from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
 
-STRANGER = """
+# Asks each offered object, also after a head of HTTP; arguments: the port, the names of objects.
+ASK = """
 import json, socket, sys
-found = {}
+answers = {}
 for name in sys.argv[2:]:
     for head in ("", "POST / HTTP/1.1\\nHost: 127.0.0.1\\n"):
         with socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=60) as client:
@@ -27,22 +29,57 @@ for name in sys.argv[2:]:
                 answer = client.recv(1000)
             except OSError:  # it is closed already
                 pass
-            found[name] = found.get(name, "") + answer.decode()
-print(json.dumps(found))
+            answers[name] = answers.get(name, "") + answer.decode()
+print(json.dumps(answers))
 """
+# Drops each offered object, and is gone at once; arguments: a port, the names of objects.
+DROP_AND_GO = """
+import socket, struct, sys
+lines = "".join(f"g\\n{name}\\ne\\n" for name in sys.argv[2:]).encode()
+for number in range(20):
+    client = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 60)
+    if number % 3 == 0:  # the other end gets a reset
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    client.sendall(lines)
+    client.close()
+"""
+PROJECT = str(Path(__file__).parents[4])
 SCRIPT = f"""
-import json, subprocess, sys
+import json, os, subprocess, sys
 from awsglue.context import GlueContext
 from pyspark.context import SparkContext
+sys.path.append({PROJECT!r})
+from tests.other_user import NOBODY, held, run_as
+from tests.sockets import sockets_of
 context = SparkContext.getOrCreate()
 spark = GlueContext(context).spark_session
-before = spark.sql("SHOW DATABASES").count()
+total = context.accumulator(0)
 server = context._gateway._callback_server
 names = list(server.pool.dict)
-place = str(server.server_socket.getsockname()[1])
-done = subprocess.run([sys.executable, "-c", {STRANGER!r}, place, *names], capture_output=True)
-answers = json.loads(done.stdout)
-print(json.dumps([before, names, answers, spark.sql("SHOW DATABASES").count()]))
+user = NOBODY if os.getuid() == 0 else None
+
+def used():
+    context.parallelize(range(4), 2).foreach(lambda number: total.add(number))
+    return spark.sql("SHOW DATABASES").count(), total.value
+
+def used_under_attack(port):
+    subprocess.run([sys.executable, "-c", {DROP_AND_GO!r}, str(port), *names], check=True)
+    if user:
+        run_as(user, {DROP_AND_GO!r}, str(port), *names).check_returncode()
+    with held("127.0.0.1", port, 10, user=user):
+        return used()
+
+# Once its JVM is there, the server of accumulators accepts nobody more.
+counts = [used_under_attack(context._accumulatorServer.server_address[1])]
+jvm = context._jvm.java.lang.ProcessHandle.current()
+daemons = [int(child.pid()) for child in jvm.children().toArray()]
+(workers,) = [socket.port for socket in sockets_of(daemons) if socket.is_listening]
+counts.append(used_under_attack(workers))
+callbacks = server.server_socket.getsockname()[1]
+counts.append(used_under_attack(callbacks))
+asked = [sys.executable, "-c", {ASK!r}, str(callbacks), *names]
+answers = json.loads(subprocess.run(asked, capture_output=True).stdout)
+print(json.dumps([names, answers, counts, used()]))
 """
 
 
@@ -66,7 +103,7 @@ def test_of_what_is_offered_nothing_else_is_reached(name):
 
 
 @pytest.mark.stress
-def test_py4j_answers_the_jvm_of_a_run_and_no_other_program(tmp_path):
+def test_a_run_answers_its_jvm_and_no_other_program(tmp_path):
     home = Home.open(tmp_path / "home")
     put_script(home, SCRIPT)
 
@@ -75,8 +112,12 @@ def test_py4j_answers_the_jvm_of_a_run_and_no_other_program(tmp_path):
     run = finish(start_job_run(machine, job(), {}, planned))
 
     folder = home.runs / run.run_id
-    assert run.state == "SUCCEEDED", (folder / "stderr.log").read_text(encoding="utf-8")
-    before, asked, answers, after = json.loads((folder / "stdout.log").read_text("utf-8"))
-    assert before == after >= 1
-    assert asked
-    assert answers == dict.fromkeys(asked, "")
+    log = (folder / "stderr.log").read_text(encoding="utf-8")
+    assert run.state == "SUCCEEDED", log
+    names, answers, counts, last = json.loads((folder / "stdout.log").read_text("utf-8"))
+    assert names
+    assert answers == dict.fromkeys(names, "")
+    assert [total for _, total in [*counts, last]] == [6, 12, 18, 24]
+    assert {number for number, _ in [*counts, last]} == {1}
+    assert "Traceback" not in log
+    assert "ERROR" not in log
