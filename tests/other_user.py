@@ -16,16 +16,17 @@ NOBODY = 65534
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a socket is")
 SYSTEM_PYTHON = Path("/usr/bin/python3")  # other users may not read the environment of a test
-# Opens connections: arguments are the place to connect to, the address to bind, how many.
-CONNECT = """
+# Opens connections; arguments: the place to connect to, the address to bind, how many.
+HOLD = """
 import socket, sys
 host, port, source, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 opened = [
     socket.create_connection((host, port), 60, (source, 0) if source else None)
     for _ in range(count)
 ]
+print("held", flush=True)
+sys.stdin.read()
 """
-HOLD = f"{CONNECT}print('held', flush=True); sys.stdin.read()"
 
 
 def run_as(user: int, program: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -50,9 +51,16 @@ def held(
     host: str, port: int, count: int = 1, *, user: int | None = None, source: str = ""
 ) -> Iterator[None]:
     """Hold silent connections, of another user or of this one."""
+    with holding(HOLD, host, str(port), source, str(count), user=user):
+        yield
+
+
+@contextmanager
+def holding(program: str, *words: str, user: int | None = None) -> Iterator[None]:
+    """Run a program, which prints `held` when it holds what it should, as long as the block."""
     ids = {} if user is None else {"user": user, "group": user, "extra_groups": []}
     with subprocess.Popen(
-        [_python(), "-c", HOLD, host, str(port), source, str(count)],
+        [_python(), "-c", program, *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

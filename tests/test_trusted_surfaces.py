@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sockets import sockets_of
+from tests.sockets import descendants, sockets_of
 
 PROJECT = Path(__file__).parents[1]
 LISTENS, CONNECTS, STARTS, KERNEL = "listens", "connects", "starts", "kernel"
@@ -135,21 +135,6 @@ def test_everything_that_the_code_opens_or_starts_is_in_the_table():
 
 def test_the_table_names_nothing_that_is_gone():
     assert sorted(set(ALLOWED) - found()) == []
-
-
-def descendants(pid: int) -> set[int]:
-    parents = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            try:
-                stat = (folder / "stat").read_text(encoding="utf-8", errors="replace")
-            except OSError:
-                continue
-            parents[int(folder.name)] = int(stat.rpartition(")")[2].split()[1])
-    ours = {pid}
-    while more := {child for child, parent in parents.items() if parent in ours} - ours:
-        ours |= more
-    return ours
 
 
 @pytest.mark.spark
