@@ -90,12 +90,6 @@ def test_a_rule_that_is_a_schedule_becomes_a_schedule():
     assert [one.job for one in adoption.others] == ["AWS::Events::Rule of another"]
 
 
-def test_a_trigger_that_is_not_active_starts_nothing():
-    adoption = adopt(found_with(RULE, start=START | {"State": "DEACTIVATED"}))
-
-    assert adoption.events == ()
-
-
 def test_rules_and_roles_are_read_from_an_account(monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")

@@ -22,6 +22,9 @@ def stop(adoption: Adoption, found: Found) -> Step:
         if kind == "ON_DEMAND":
             commands.append(f"# {name} is ON_DEMAND: check that no one calls StartTrigger for it")
             continue
+        if kind == "EVENT":  # which AWS refuses to stop
+            commands.append(f"# {name} is EVENT: no event reaches it once its rules are disabled")
+            continue
         commands.append(f"aws glue stop-trigger --name {quoted}")
         back.append(f"aws glue start-trigger --name {quoted}")
     for crawler in adoption.crawlers:
@@ -57,7 +60,7 @@ def stop(adoption: Adoption, found: Found) -> Step:
                 f"aws glue get-crawler --name {shlex.quote(one.old_name)} --query Crawler.State"
                 for one in adoption.crawlers
             ),
-            "# DEACTIVATED (CREATED of an ON_DEMAND trigger), "
+            "# DEACTIVATED (CREATED of an ON_DEMAND or EVENT trigger), "
             + ("DISABLED, " if adoption.switches else "")
             + "and no run"
             + ("; each crawler READY" if adoption.crawlers else ""),

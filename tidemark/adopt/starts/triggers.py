@@ -3,7 +3,7 @@
 Jobs and crawlers stand together; a crawler is named `CRAWLER` + its name.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,7 +46,7 @@ ACTION_FIELDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("CrawlerName", "JobName"), ("an action starts one of the two", "nothing")),
 }
 OFF = "nothing, if that is wanted; otherwise declare the events in starts="
-NO_EVENT = "its workflow has no active EVENT trigger, so the rule starts nothing"
+NO_EVENT = "its workflow has no EVENT trigger, so the rule starts nothing"
 STREAMS_ONLY = "it starts streaming jobs only, which nothing starts in a pipeline"
 STARTS_NOTHING = ("it starts nothing that moves", "see Not adopted")
 START_AGAIN = "an alarm reports a new job that does not run; start it again by hand"
@@ -158,7 +158,7 @@ def account_for(
 ) -> None:
     """Account for everything that the triggers have."""
     readings = {t["Name"]: Reading(f"trigger {t['Name']}", t) for t in triggers}
-    for trigger in sorted(triggers, key=lambda it: it.get("State", "ACTIVATED") not in ACTIVE):
+    for trigger in sorted(triggers, key=lambda it: not _is_on(it.get)):
         reading = readings[trigger["Name"]]
         for number, action in enumerate(trigger.get("Actions") or []):
             _account_for_action(reading, str(number), action, starts, timeouts)
@@ -206,7 +206,7 @@ def _refusal(own: Sequence[Resource]) -> tuple[str, str] | None:
             f"{len(own)} triggers start it ({others}), and a job of a pipeline has one",
             "make them one trigger, with Logical ANY if one of them is enough, or keep the job",
         )
-    if conditional[0].get("State", "ACTIVATED") not in ACTIVE:
+    if not _is_on(conditional[0].get):
         return (
             f"its trigger {name} is {conditional[0]['State']}, so nothing starts it",
             "activate the trigger, or delete it and name the job alone",
@@ -280,8 +280,7 @@ def _account_for_start(
     reading: Reading, starts: Starts, rules: Mapping[str, Sequence[Resource]]
 ) -> None:
     kind, expression = reading.get("Type"), reading.get("Schedule")
-    is_off = reading.get("State") is not None and reading.get("State") not in ACTIVE
-    if kind == "EVENT" and not is_off:
+    if kind == "EVENT":
         found = events_of(reading, rules.get(str(reading.get("WorkflowName")), ()))
         starts.events += found.events
         starts.schedules += found.schedules
@@ -292,25 +291,29 @@ def _account_for_start(
     else:
         _list_rules(rules.get(str(reading.get("WorkflowName")), ()), starts, (NO_EVENT, OFF))
     if kind != "SCHEDULED":
-        _account_for_start_by_others(reading, is_off=is_off)
+        _account_for_start_by_others(reading)
         if expression is not None:
             reading.differ("Schedule", why=f"a trigger of type {kind} has none", do="nothing")
-    elif is_off:
+    elif not _is_on(reading.get):
         reading.differ("Type", why="the trigger is not active, so it starts nothing", do="nothing")
         reading.differ("Schedule", why="it is not active", do="nothing")
     else:
         _account_for_schedule(reading, str(expression), starts)
 
 
-def _account_for_start_by_others(reading: Reading, *, is_off: bool) -> None:
+def _is_on(member: Callable[[str], Any]) -> bool:
+    """Return whether a trigger fires: one of EVENT does, and its state stays CREATED.
+
+    Source: https://github.com/hashicorp/terraform-provider-aws/issues/49407
+    """
+    return member("Type") == "EVENT" or member("State") in (None, *ACTIVE)
+
+
+def _account_for_start_by_others(reading: Reading) -> None:
     why = "a pipeline starts when StartWorkflowRun is called"
     do = "let the callers of StartTrigger call StartWorkflowRun for the new workflow"
     if reading.get("Type") == "EVENT":
         why, do = FIELDS["EventBatchingCondition"]
-        if is_off:
-            why, do = f"the trigger is {reading.get('State')}, so no event starts it", OFF
-            if reading.get("EventBatchingCondition") is not None:
-                reading.differ("EventBatchingCondition", why=why, do=do)
     reading.differ("Type", why=why, do=do)
 
 
