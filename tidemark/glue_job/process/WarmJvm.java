@@ -1,7 +1,6 @@
 package dev.tidemark.jvm;
 
 import java.io.File;
-import java.io.IOException;
 import java.io.PrintStream;
 import java.io.StringReader;
 import java.lang.reflect.Field;
@@ -57,9 +56,7 @@ public class WarmJvm {
 
     private static final String DERBY_IN_MEMORY = "org.apache.derby.impl.io.VFMemoryStorageFactory";
 
-    private static final String DRIVERS = "org.apache.spark.sql.execution.datasources.jdbc.";
-    private static final String DRIVER_WRAPPER = DRIVERS + "DriverWrapper";
-    private static final String DRIVER_REGISTRY = DRIVERS + "DriverRegistry$";
+    private static final String DRIVER_REGISTRY = "org.apache.spark.sql.execution.datasources.jdbc.DriverRegistry$";
 
     private static final String[] OF_SPARK_SUBMIT =
         {"PYTHONHASHSEED", "SPARK_ENV_LOADED", "SPARK_SCALA_VERSION"};
@@ -74,7 +71,7 @@ public class WarmJvm {
     private static Py4JServer server;
 
     /** Remembers the state of this JVM before any run: each run brings all settings of Spark itself. */
-    public static void remember() throws IOException {
+    public static void remember() throws Exception {
         // Java keeps the folder of the first temporary file, and that of a run is deleted at its end.
         File.createTempFile("first", null).delete();
         properties = (Properties) System.getProperties().clone();
@@ -90,6 +87,7 @@ public class WarmJvm {
                 ofSparkSubmit.put(OF_SPARK_SUBMIT[i], System.getenv(OF_SPARK_SUBMIT[i]));
             }
         }
+        Statics.remember();
         threads = new HashSet(Thread.getAllStackTraces().keySet());
         used = used();
     }
@@ -187,7 +185,7 @@ public class WarmJvm {
         if (isLoaded(SparkVersion.DERBY)) {
             shutDerbyDown();
         }
-        if (isLoaded(DRIVER_WRAPPER)) {
+        if (isLoaded(Statics.DRIVER_WRAPPER)) {
             forgetDrivers();
         }
         System.setProperties((Properties) properties.clone());
@@ -195,6 +193,10 @@ public class WarmJvm {
         Locale.setDefault(locale);
         Thread.setDefaultUncaughtExceptionHandler(null);
         forgetUrls();
+        String changed = Statics.changed();
+        if (changed != null) {
+            return "the run changed " + changed;
+        }
         String thread = leftThread();
         return thread == null ? heap() : "the run left a thread: " + thread;
     }
@@ -221,7 +223,7 @@ public class WarmJvm {
         Iterator drivers = Collections.list(DriverManager.getDrivers()).iterator();
         while (drivers.hasNext()) {
             Driver driver = (Driver) drivers.next();
-            if (driver.getClass().getName().equals(DRIVER_WRAPPER)) {
+            if (driver.getClass().getName().equals(Statics.DRIVER_WRAPPER)) {
                 DriverManager.deregisterDriver(driver);
             }
         }

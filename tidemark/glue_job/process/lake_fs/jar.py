@@ -24,7 +24,9 @@ LAKE_CLASSES = (
     "UploadCommitter",
     "DirectCommitter",
 )
-WARM_JVM = Path(__file__).parents[1] / "WarmJvm.java"
+WARM_JVM = Path(__file__).parents[1]
+# Its classes, with those that others use first.
+WARM_JVM_CLASSES = ("Statics", "WarmJvm")
 SPARK_VERSIONS = Path(__file__).parents[1] / "spark_versions"
 METASTORE = Path(__file__).parents[2] / "metastore"
 # Its classes, with those that others use first.
@@ -112,7 +114,10 @@ def _sources(spark: Spark) -> dict[str, str]:
         "dev.tidemark.jvm.SparkVersion": (SPARK_VERSIONS / f"Spark{spark.major}.java").read_text(
             encoding="utf-8"
         ),
-        "dev.tidemark.jvm.WarmJvm": WARM_JVM.read_text(encoding="utf-8"),
+        **{
+            f"dev.tidemark.jvm.{name}": (WARM_JVM / f"{name}.java").read_text(encoding="utf-8")
+            for name in WARM_JVM_CLASSES
+        },
         "dev.tidemark.cluster.NoPages": NO_PAGES.read_text(encoding="utf-8"),
         "dev.tidemark.json.JsonKinds": JSON_KINDS.read_text(encoding="utf-8"),
         **{

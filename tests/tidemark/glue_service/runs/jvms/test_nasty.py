@@ -98,6 +98,10 @@ IDLE = """
 pool = jvm.org.apache.spark.util.ThreadUtils.newDaemonCachedThreadPool("idle")
 pool.execute(jvm.java.lang.Thread())
 """
+STATICS = """
+dialects = jvm.org.apache.spark.sql.jdbc.JdbcDialects
+dialects.unregisterDialect(dialects.get("jdbc:derby:x"))
+"""
 LONG_CALL = """
 call = lambda: jvm.java.lang.Thread.sleep(600_000)
 threading.Thread(target=call, daemon=True).start()
@@ -126,6 +130,7 @@ NASTY = {
     "a running stream": (STREAM, "SUCCEEDED", None),
     "a thread of the JVM": ("jvm.java.util.Timer()", "SUCCEEDED", False),
     "a daemon thread of the JVM": ("jvm.java.util.Timer(True)", "SUCCEEDED", False),
+    "a static of the JVM": (STATICS, "SUCCEEDED", False),
     "a call that does not end": (LONG_CALL, "SUCCEEDED", False),
     "memory that is kept": (KEPT_MEMORY, "SUCCEEDED", False),
     "no memory": ("sc._gateway.new_array(jvm.long, 2_000_000_000)", "FAILED", False),
@@ -147,6 +152,7 @@ TOGETHER = {  # one plain run after them all is enough: what one of them leaves,
     "ends": (
         "a thread of the JVM",
         "a daemon thread of the JVM",
+        "a static of the JVM",
         "a call that does not end",
         "os._exit(0)",
         "a killed script",
