@@ -41,7 +41,7 @@ ALLOWED = {
     "tidemark/model/assembly/shape_limits.py": "botocore",
     "tidemark/checks": "tidemark/errors.py tidemark/model",
     "tidemark/checks/script/sql.py": "sqlglot",
-    "tidemark/constructs": "aws_cdk constructs jsii tidemark/checks/graph "
+    "tidemark/constructs": "aws_cdk constructs jsii packaging tidemark/checks/graph "
     # What a script does decides a warning of its job.
     "tidemark/checks/script tidemark/errors.py "
     "tidemark/model watermarks",
@@ -60,7 +60,7 @@ ALLOWED = {
     "tidemark/glue_job/site": "awsglue",
     # Wings of a job: nothing imports them but scripts, by the names that AWS chose.
     "tidemark/data_quality": "awsglue py4j pyspark tidemark/errors.py tidemark/glue_job "
-    "tidemark/local_state tidemark/model/clock.py",
+    "tidemark/local_state tidemark/model/clock.py tidemark/model/dqdl",
     "tidemark/studio": "awsglue pyspark tidemark/errors.py tidemark/glue_job",
     # A wing of the port: imported by name, when a service of it is asked for.
     "tidemark/emulated": "moto requests tidemark/errors.py tidemark/extras.py "

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tidemark.data_quality.dynamic import FUNCTIONS
-from tidemark.data_quality.rule_types import NOT_HERE, TYPES
 from tidemark.glue_job.readers.databases.dynamodb import WITHOUT_EFFECT as DYNAMODB_SOURCE
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS, HASH_OPTIONS, PARTITION_OPTIONS
 from tidemark.glue_job.readers.databases.jdbc import WITHOUT_EFFECT as JDBC_SOURCE
@@ -23,6 +21,8 @@ from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.model.assembly.resources import NAME_PROPERTIES
 from tidemark.model.awsglue_api.connections import SPARK_SOURCES
 from tidemark.model.awsglue_api.not_yet import INSTEAD, NOT_YET
+from tidemark.model.dqdl.dynamic import FUNCTIONS
+from tidemark.model.dqdl.rule_types import NOT_HERE, TYPES
 
 PROJECT = Path(__file__).parents[1]
 DOCUMENT = PROJECT / "docs" / "local.md"

@@ -12,11 +12,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from tidemark.data_quality.conditions import holds
 from tidemark.data_quality.others import PRIMARY, joined, matched, renamed
 from tidemark.data_quality.plan import Check, Known, Leaf
-from tidemark.data_quality.rules import Rule
 from tidemark.data_quality.sql import quoted
+from tidemark.model.dqdl.conditions import holds
+from tidemark.model.dqdl.rules import Rule
 
 NO_COLUMN = (
     "The output from CustomSQL must contain at least one column that matches the input dataset "

@@ -8,14 +8,11 @@ from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from tidemark.data_quality.conditions import is_one
 from tidemark.data_quality.custom_sql import queried, views
-from tidemark.data_quality.dynamic import bound, is_dynamic, render_evaluated
 from tidemark.data_quality.leaves import leaf_of
 from tidemark.data_quality.measure import measured
 from tidemark.data_quality.options import Options
 from tidemark.data_quality.others import Frames, compared
-from tidemark.data_quality.parser import parse
 from tidemark.data_quality.plan import (
     Check,
     Leaf,
@@ -27,11 +24,14 @@ from tidemark.data_quality.plan import (
     outcome_of,
     row_sql,
 )
-from tidemark.data_quality.rule_types import TYPES, checked
-from tidemark.data_quality.rules import AnyRule, Composite, Rule, leaves
 from tidemark.data_quality.table import Table, share
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.model.clock import now
+from tidemark.model.dqdl.conditions import is_one
+from tidemark.model.dqdl.dynamic import bound, is_dynamic, render_evaluated
+from tidemark.model.dqdl.parser import parse
+from tidemark.model.dqdl.rule_types import TYPES, checked
+from tidemark.model.dqdl.rules import AnyRule, Composite, Rule, leaves
 
 PASSED, FAILED = "Passed", "Failed"
 _TEXTS = "array<string>"

@@ -9,15 +9,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
-from tidemark.data_quality.conditions import (
-    Holds,
-    count_requirement,
-    holds,
-    is_one,
-    requirement,
-)
 from tidemark.data_quality.plan import Check, Known, Leaf, OfGroups, Scalar
-from tidemark.data_quality.rules import Rule
 from tidemark.data_quality.table import NUMERIC, Table, only, row_of, share
 from tidemark.data_quality.value_leaves import (
     data_type_leaf,
@@ -26,6 +18,14 @@ from tidemark.data_quality.value_leaves import (
     values_leaf,
 )
 from tidemark.errors import UsageError
+from tidemark.model.dqdl.conditions import (
+    Holds,
+    count_requirement,
+    holds,
+    is_one,
+    requirement,
+)
+from tidemark.model.dqdl.rules import Rule
 
 Maker = Callable[[Rule, Table, datetime], Leaf]
 _AGGREGATES = {"Mean": "avg", "Sum": "sum", "StandardDeviation": "stddev_pop"}

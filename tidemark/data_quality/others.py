@@ -13,11 +13,11 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from tidemark.data_quality.conditions import holds, is_one, ratio_requirement
 from tidemark.data_quality.plan import Check, Known, Leaf, Scalar
-from tidemark.data_quality.rules import Rule
 from tidemark.data_quality.sql import number, quoted
 from tidemark.data_quality.table import Table, share
+from tidemark.model.dqdl.conditions import holds, is_one, ratio_requirement
+from tidemark.model.dqdl.rules import Rule
 
 Found = tuple[DataFrame, Leaf]
 _AGGREGATE = re.compile(r"(sum|avg|SUM|AVG)\((?:(.*)\.)?([^.]*)\)")

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tidemark.data_quality.conditions import Holds, is_one, requirement
-from tidemark.data_quality.rules import AnyRule, Rule
+from tidemark.model.dqdl.conditions import Holds, is_one, requirement
+from tidemark.model.dqdl.rules import AnyRule, Rule
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ https://github.com/awslabs/deequ (com.amazon.deequ.dqdl, the open part of Glue D
 """
 
 import math
-import re
 from datetime import datetime
 
-from tidemark.data_quality.rules import (
+from tidemark.local_state.sparks.installed import own_spark
+from tidemark.model.dqdl.rules import (
     EMPTY,
     NULL,
     WHITESPACES,
@@ -19,10 +19,9 @@ from tidemark.data_quality.rules import (
     Operand,
     RuleCondition,
     Text,
+    is_of_dates,
 )
-from tidemark.local_state.sparks.installed import own_spark
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 # Types of ColumnDataType, and their names in SQL.
 CAST_TYPES = {
     **{word: word for word in ("boolean", "date", "timestamp", "double", "float")},
@@ -46,15 +45,6 @@ def number(value: float) -> str:
     if math.isfinite(value):
         return f"{value!r}D" if value >= 0 else f"({value!r}D)"
     return f"double('{value}')"
-
-
-def is_of_dates(condition: RuleCondition) -> bool:
-    """Return whether a condition compares with days: strings such as ``2022-06-30``, now()."""
-    values = [one for one in condition.operands if not isinstance(one, Keyword)]
-    return bool(values) and all(
-        isinstance(one, Now) or (isinstance(one, Text) and bool(_DATE.fullmatch(one.value)))
-        for one in values
-    )
 
 
 def column_values(column: str, condition: RuleCondition, now: datetime) -> str:

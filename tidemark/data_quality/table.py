@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tidemark.data_quality.rules import Rule
 from tidemark.data_quality.sql import quoted
+from tidemark.model.dqdl.rules import Rule
 
 NUMERIC = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 STRING = ("string",)

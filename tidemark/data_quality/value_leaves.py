@@ -8,15 +8,7 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from tidemark.data_quality.conditions import (
-    holds,
-    is_one,
-    null_requirement,
-    percentage,
-    ratio_requirement,
-)
 from tidemark.data_quality.plan import Check, Leaf, Measure, Scalar
-from tidemark.data_quality.rules import Number, Rule, RuleCondition, Text
 from tidemark.data_quality.sql import (
     CAST_TYPES,
     column_data_type,
@@ -25,6 +17,14 @@ from tidemark.data_quality.sql import (
     data_freshness,
 )
 from tidemark.data_quality.table import NUMERIC, STRING, Table, only, row_of, share
+from tidemark.model.dqdl.conditions import (
+    holds,
+    is_one,
+    null_requirement,
+    percentage,
+    ratio_requirement,
+)
+from tidemark.model.dqdl.rules import Number, Rule, RuleCondition, Text
 
 
 def values_leaf(rule: Rule, table: Table, now: datetime) -> Leaf:

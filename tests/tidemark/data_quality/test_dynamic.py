@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.data_quality.dynamic import bound, is_dynamic
 from tidemark.data_quality.history import History
-from tidemark.data_quality.parser import parse
-from tidemark.data_quality.rule_types import checked
 from tidemark.errors import UsageError
+from tidemark.model.dqdl.dynamic import bound, is_dynamic
+from tidemark.model.dqdl.parser import parse
+from tidemark.model.dqdl.rule_types import checked
 
 
 def rule_of(condition):

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tidemark.data_quality.conditions import holds, printed
 from tidemark.data_quality.leaves import leaf_of
-from tidemark.data_quality.parser import parse
 from tidemark.data_quality.plan import Outcome, combined, outcome_of, row_sql
-from tidemark.data_quality.rule_types import checked
-from tidemark.data_quality.rules import leaves
 from tidemark.data_quality.table import Table
+from tidemark.model.dqdl.conditions import holds, printed
+from tidemark.model.dqdl.parser import parse
+from tidemark.model.dqdl.rule_types import checked
+from tidemark.model.dqdl.rules import leaves
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TABLE = Table.of([("id", "int"), ("name", "string"), ("day", "date")])

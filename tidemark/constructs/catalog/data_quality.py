@@ -4,15 +4,13 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import TOKEN, checked
+from tidemark.model.dqdl.check import find_problem
 
-QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
-RULES = re.compile(r"\bRules\s*=\s*\[")
-NO_RULES = re.compile(r"\bRules\s*=\s*\[[\s,]*\]")
-PAIRS = {")": "(", "]": "["}
 MAX_CHARACTERS = 65_536  # of a ruleset
 MAX_DESCRIPTION = 2_048
 NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
@@ -23,7 +21,8 @@ NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
 class DataQualityRuleset:
     """Rules in DQDL about the rows of a table, stored in Glue.
 
-    Glue checks the rules themselves; brackets and the list of rules are checked here.
+    Glue checks them when it creates the ruleset; synthesis checks grammar, rule types, operands,
+    and with a `Table` the names of columns.
 
     Attributes:
         rules: such as `Rules = [RowCount > 0, IsComplete "id"]`.
@@ -31,7 +30,7 @@ class DataQualityRuleset:
         description: the purpose of the rules.
 
     Raises:
-        JobDefinitionError: the list of rules is missing or empty, or a bracket is not closed.
+        JobDefinitionError: Glue would refuse the rules, as far as known here.
 
     Example:
         >>> DataQualityRuleset('Rules = [RowCount > 0, IsComplete "id"]').rules
@@ -43,11 +42,12 @@ class DataQualityRuleset:
     description: str = ""
 
     def __post_init__(self) -> None:
-        if reason := _find_problem(self.rules):
+        if len(self.rules) > MAX_CHARACTERS:
             raise JobDefinitionError(
-                f"a data quality ruleset has the rules {self.rules!r}: {reason}; allowed: "
-                "DQDL with rules, as in 'Rules = [RowCount > 0, IsComplete \"id\"]'; correct rules="
+                f"a data quality ruleset has {len(self.rules):,} characters; allowed: up to "
+                f"{MAX_CHARACTERS:,}; split rules="
             )
+        self.check()
         if self.name and not NAME.fullmatch(self.name):
             raise JobDefinitionError(
                 f"a data quality ruleset has the name {self.name!r}; allowed: '', or letters, "
@@ -59,26 +59,16 @@ class DataQualityRuleset:
                 "string of up to 2,048 characters; correct description="
             )
 
+    def check(self, columns: Sequence[str] | None = None) -> None:
+        """Raise if Glue would refuse the rules, for a table with these columns if they are known.
 
-def _find_problem(text: str) -> str:
-    """Return what is wrong with DQDL; empty if nothing is found."""
-    if len(text) > MAX_CHARACTERS:
-        return f"there are more than {MAX_CHARACTERS:,} characters"
-    bare = QUOTED.sub("''", text)
-    if '"' in bare:
-        return "a quote is not closed"
-    if wrong := _bracket_problem(bare):
-        return wrong
-    if not RULES.search(bare):
-        return "'Rules = [' is missing"
-    return "the list of rules is empty" if NO_RULES.search(bare) else ""
-
-
-def _bracket_problem(text: str) -> str:
-    opened: list[str] = []
-    for sign in text:
-        if sign in PAIRS.values():
-            opened.append(sign)
-        elif sign in PAIRS and (not opened or opened.pop() != PAIRS[sign]):
-            return f"{sign!r} closes no bracket"
-    return f"{opened[-1]!r} is not closed" if opened else ""
+        Raises:
+            JobDefinitionError: it would.
+        """
+        # What only the deployment knows is not judged.
+        problem = "" if TOKEN in self.rules else find_problem(self.rules, columns)
+        if problem:
+            raise JobDefinitionError(
+                f"a data quality ruleset has the rules {self.rules!r}: {problem}; allowed: "
+                "DQDL with rules, as in 'Rules = [RowCount > 0, IsComplete \"id\"]'; correct rules="
+            )

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from aws_cdk import aws_glue as glue
-
 from tidemark.constructs.catalog.data_quality import DataQualityRuleset
+from tidemark.constructs.catalog.databases import ALLOWED as ALLOWED_DATABASE
+from tidemark.constructs.catalog.databases import Database, name_of_database
 from tidemark.constructs.catalog.hive_types import ALLOWED, HiveType, parse_hive_type
 from tidemark.constructs.catalog.projection import Projection
 from tidemark.constructs.catalog.table_format import QUOTED_TYPES, TableFormat
@@ -24,14 +24,6 @@ RESERVED = re.compile(
     r"|table_type|metadata_location|previous_metadata_location",
     re.IGNORECASE,
 )
-
-
-def name_of_database(database: "glue.CfnDatabase | str") -> str:
-    """Return the name of a database, which may be known at deployment only."""
-    if isinstance(database, str):
-        return database
-    name = getattr(database.database_input, "name", None)
-    return name if isinstance(name, str) else database.ref
 
 
 @checked
@@ -114,7 +106,7 @@ class Table:
         >>> raw = Dataset(bucket, "orders/", table=orders)
     """
 
-    database: "glue.CfnDatabase | str"
+    database: Database
     name: str
     columns: Sequence[Column]
     partition_keys: Sequence[Column] = ()
@@ -129,11 +121,7 @@ class Table:
         if not NAME.fullmatch(self.name):
             raise self._error("name", self.name, "lower case letters, digits and _, up to 255")
         if isinstance(self.database, str) and not DATABASE.fullmatch(self.database):
-            raise self._error(
-                "database",
-                self.database,
-                "a CfnDatabase, as lake.catalog_database, or the name of a database",
-            )
+            raise self._error("database", self.database, ALLOWED_DATABASE)
         for key in ("columns", "partition_keys"):
             object.__setattr__(self, key, tuple(getattr(self, key)))
         if len(self.description) > MAX_DESCRIPTION:
@@ -143,6 +131,8 @@ class Table:
         self._check_columns()
         self._check_keys()
         self._check_parameters()
+        if self.quality is not None:
+            self.quality.check([column.name for column in (*self.columns, *self.partition_keys)])
 
     @property
     def database_name(self) -> str:

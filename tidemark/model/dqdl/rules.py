@@ -3,11 +3,13 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 NULL, EMPTY, WHITESPACES = "NULL", "EMPTY", "WHITESPACES_ONLY"
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 KEYWORDS = (NULL, EMPTY, WHITESPACES)
 SECONDS = {"days": 86_400, "hours": 3_600, "minutes": 60}
 
@@ -177,6 +179,15 @@ class Ruleset:
 
     rules: tuple[AnyRule, ...] = ()
     analyzers: tuple[Rule, ...] = ()
+
+
+def is_of_dates(condition: RuleCondition) -> bool:
+    """Return whether a condition compares with days: strings such as ``2022-06-30``, now()."""
+    values = [one for one in condition.operands if not isinstance(one, Keyword)]
+    return bool(values) and all(
+        isinstance(one, Now) or (isinstance(one, Text) and bool(_DATE.fullmatch(one.value)))
+        for one in values
+    )
 
 
 def leaves(rules: tuple[AnyRule, ...]) -> Iterator[Rule]:

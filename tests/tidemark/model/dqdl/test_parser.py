@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.data_quality.parser import parse
-from tidemark.data_quality.rule_types import checked
-from tidemark.data_quality.rules import Composite, Keyword, RuleCondition, Text
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.model.dqdl.parser import parse
+from tidemark.model.dqdl.rule_types import checked
+from tidemark.model.dqdl.rules import Composite, Keyword, RuleCondition, Text
 
 # As the parser of AWS prints rules: its tests have these forms.
 PRINTED = """

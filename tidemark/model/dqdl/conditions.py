@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from tidemark.data_quality.rules import Number, RuleCondition
+from tidemark.model.dqdl.rules import Number, RuleCondition
 
 Holds = Callable[[float], bool]
 

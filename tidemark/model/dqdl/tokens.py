@@ -6,8 +6,8 @@ Source: https://github.com/awslabs/dqdl (its lexer rules)
 import re
 from dataclasses import dataclass
 
-from tidemark.data_quality.rules import Operand
 from tidemark.errors import UsageError
+from tidemark.model.dqdl.rules import Operand
 
 STRING, NUMBER, WORD, SIGN, END = "string", "number", "word", "sign", "end"
 _TOKEN = re.compile(

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tidemark.data_quality.dynamic import ARITHMETIC, dynamic_number, joined
-from tidemark.data_quality.rules import (
+from tidemark.model.dqdl.dynamic import ARITHMETIC, dynamic_number, joined
+from tidemark.model.dqdl.rules import (
     KEYWORDS,
     SECONDS,
     Duration,
@@ -13,7 +13,7 @@ from tidemark.data_quality.rules import (
     Operand,
     Text,
 )
-from tidemark.data_quality.tokens import NUMBER, STRING, WORD, Stream
+from tidemark.model.dqdl.tokens import NUMBER, STRING, WORD, Stream
 
 _LITERALS = {word: word.upper() for word in (*KEYWORDS, *(one.lower() for one in KEYWORDS))}
 

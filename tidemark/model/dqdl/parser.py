@@ -5,8 +5,9 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html, https://github.com
 
 from collections.abc import Callable
 
-from tidemark.data_quality.operands import operand, unquoted
-from tidemark.data_quality.rules import (
+from tidemark.errors import UnsupportedError
+from tidemark.model.dqdl.operands import operand, unquoted
+from tidemark.model.dqdl.rules import (
     AnyRule,
     Composite,
     Operand,
@@ -15,8 +16,7 @@ from tidemark.data_quality.rules import (
     Ruleset,
     Text,
 )
-from tidemark.data_quality.tokens import END, STRING, WORD, Stream
-from tidemark.errors import UnsupportedError
+from tidemark.model.dqdl.tokens import END, STRING, WORD, Stream
 
 _COMPARISONS = ("=", "!=", ">", ">=", "<", "<=")
 _AFTER_PARAMETERS = ("between", "in", "matches", "not", "where", "with", "labels", "or", "OR")

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from tidemark.data_quality.rules import (
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.model.dqdl.rules import (
     AnyRule,
     Composite,
     Duration,
@@ -17,10 +18,9 @@ from tidemark.data_quality.rules import (
     RuleCondition,
     Ruleset,
     Text,
+    is_of_dates,
     numbered,
 )
-from tidemark.data_quality.sql import is_of_dates
-from tidemark.errors import UnsupportedError, UsageError
 
 NUMBERS, DURATIONS, STRINGS, ANY, NONE = "numbers", "durations", "strings", "any", "none"
 _KINDS: dict[str, tuple[type, str]] = {

@@ -7,10 +7,10 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tidemark.data_quality.conditions import printed
-from tidemark.data_quality.rules import AnyRule, Number, Operand, Past, Rule, RuleCondition
-from tidemark.data_quality.tokens import NUMBER, Stream
 from tidemark.errors import UsageError
+from tidemark.model.dqdl.conditions import printed
+from tidemark.model.dqdl.rules import AnyRule, Number, Operand, Past, Rule, RuleCondition
+from tidemark.model.dqdl.tokens import NUMBER, Stream
 
 LAST, INDEX = "last", "index"
 FUNCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
