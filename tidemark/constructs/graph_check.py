@@ -10,7 +10,7 @@ import aws_cdk as cdk
 import jsii
 from constructs import Construct, IConstruct
 
-from tidemark.checks.graph.glue_refusals import CONCURRENT, NO_VERSION, RULE, problems_of_resources
+from tidemark.checks.graph.glue_refusals import OF_RESOURCES, problems_of_resources
 from tidemark.checks.graph.model import Problem
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
@@ -57,7 +57,7 @@ class GraphChecks:
     @property
     def rule_ids(self) -> list[str]:
         """Return the rules, without the name of the plugin."""
-        return [*RULES, RULE, CONCURRENT, NO_VERSION, OTHER_SUBNET, OVERRIDDEN, TOO_LARGE]
+        return [*RULES, *OF_RESOURCES, OTHER_SUBNET, OVERRIDDEN, TOO_LARGE]
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
         """Return the problems of the synthesized templates."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from tidemark.checks.graph.model import Named, Problem
-from tidemark.model.assembly.resources import Templates, resources_of
+from tidemark.model.assembly.resources import DYNAMODB_TABLES, Templates, resources_of
 from tidemark.model.assembly.symbolic_names import SymbolicNames
 
 # Where resources state a name that is theirs alone; where it has two parts, both. Jobs and crawlers
 # have their own rules.
 NAMES: dict[str, tuple[str, *tuple[tuple[str, ...], ...]]] = {
-    "AWS::DynamoDB::Table": ("table of DynamoDB", ("TableName",)),
+    **dict.fromkeys(DYNAMODB_TABLES, ("table of DynamoDB", ("TableName",))),
     "AWS::Glue::DataQualityRuleset": ("ruleset", ("Name",)),
     "AWS::Glue::Database": ("database", ("DatabaseInput", "Name")),
     "AWS::Glue::SecurityConfiguration": ("security configuration", ("Name",)),

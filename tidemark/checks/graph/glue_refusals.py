@@ -1,5 +1,6 @@
 """Finds resources of a template, also overridden ones, that Glue's API would refuse."""
 
+import json
 from collections.abc import Iterator, Mapping
 
 from tidemark.checks.graph.model import Problem
@@ -8,10 +9,13 @@ from tidemark.model.assembly.definitions import SPARK, STREAMING
 from tidemark.model.assembly.glue_limits import refused_by_glue
 from tidemark.model.assembly.glue_shapes import REQUESTS
 from tidemark.model.assembly.glue_versions import UNNAMED_GLUE_VERSION
-from tidemark.model.assembly.resources import Templates, resources_of
+from tidemark.model.assembly.resources import DYNAMODB_TABLES, Templates, resources_of
 
 RULE, CONCURRENT = "refused-by-glue", "watermark-concurrent"
+RESERVED, UNPROTECTED = "reserved-tag", "watermark-table-unprotected"
 NO_VERSION = "glue-version-missing"
+OF_RESOURCES = (RULE, CONCURRENT, NO_VERSION, RESERVED, UNPROTECTED)
+WATERMARK_KEYS = ("jobName", "runId")  # of a table of watermarks
 
 
 def problems_of_resources(templates: Templates) -> Iterator[Problem]:
@@ -27,6 +31,54 @@ def problems_of_resources(templates: Templates) -> Iterator[Problem]:
                 )
     yield from _of_watermarks(templates)
     yield from _without_version(templates)
+    yield from _reserved_tags(templates)
+    yield from _unprotected_watermarks(templates)
+
+
+def _reserved_tags(templates: Templates) -> Iterator[Problem]:
+    """Yield the tags whose names AWS keeps for itself, which every service refuses."""
+    # Source: https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
+    for stack, template in templates.items():
+        for id_, resource in template.get("Resources", {}).items():
+            tags = (resource.get("Properties") or {}).get("Tags") or ()
+            names = tags if isinstance(tags, Mapping) else (_name(tag) for tag in tags)
+            for name in names:
+                if isinstance(name, str) and name.lower().startswith("aws:"):
+                    yield Problem(
+                        RESERVED,
+                        f"{stack}/{id_}",
+                        f"'{id_}' has the tag {name!r}; names that start with aws: are AWS's own",
+                        "rename the tag",
+                    )
+
+
+def _name(tag: object) -> object:
+    return tag.get("Key") if isinstance(tag, Mapping) else None
+
+
+def _unprotected_watermarks(templates: Templates) -> Iterator[Problem]:
+    """Yield the tables of watermarks that are deleted with their stack."""
+    for kind in DYNAMODB_TABLES:
+        for stack, id_, resource in resources_of(templates, kind):
+            properties = resource.get("Properties", {})
+            keys = properties.get("KeySchema") or ()
+            is_of_watermarks = tuple(map(_attribute, keys)) == WATERMARK_KEYS
+            is_kept = str(resource.get("DeletionPolicy", "Delete")).startswith("Retain")
+            if is_of_watermarks and not is_kept and not properties.get("DeletionProtectionEnabled"):
+                recovers = '"PointInTimeRecoveryEnabled": true' in json.dumps(properties)
+                yield Problem(
+                    UNPROTECTED,
+                    f"{stack}/{id_}",
+                    f"the table of watermarks '{id_}' is deleted with its stack"
+                    + ("" if recovers else ", and nothing can recover it")
+                    + ": every job would load everything again",
+                    "give it RemovalPolicy.RETAIN, deletion_protection and point-in-time recovery",
+                    is_error=False,
+                )
+
+
+def _attribute(key: object) -> object:
+    return key.get("AttributeName") if isinstance(key, Mapping) else None
 
 
 def _of_watermarks(templates: Templates) -> Iterator[Problem]:

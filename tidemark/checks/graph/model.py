@@ -24,6 +24,9 @@ class GraphJob:
         described: those of them that a dataset of the job describes, and the app is to create.
         filled: those of them that a dataset it writes has, each with the URI of its data.
         kept: URIs of files of its own that are not data, by the parameter that sets it: `temp`.
+        states: URIs of folders with its state, such as the checkpoint of a streaming job.
+        is_incremental: whether it continues where it ended: by a bookmark or by watermarks.
+        timeout_minutes: after which Glue stops a run; None if it never does, or is not known.
         queues: whether a run waits where Glue has no place for it.
     """
 
@@ -43,6 +46,9 @@ class GraphJob:
     filled: tuple[tuple[str, str], ...] = ()
     crawled: tuple[str, ...] = ()
     kept: Mapping[str, str] = field(default_factory=dict)
+    states: tuple[str, ...] = ()
+    is_incremental: bool = False
+    timeout_minutes: int | None = None
     queues: bool = False
     is_flex: bool = False
     max_retries: int = 0
@@ -152,13 +158,29 @@ class Timer:
 
 
 @dataclass(frozen=True)
+class Retention:
+    """An optimizer that deletes files of a table of Iceberg; `at` is where it stands.
+
+    Attributes:
+        table: as `database.table`.
+        kind: `retention`, of snapshots, or `orphan_file_deletion`.
+        days: how long it keeps them.
+    """
+
+    at: str
+    table: str
+    kind: str
+    days: int
+
+
+@dataclass(frozen=True)
 class Graph:
     """Everything of one account and region, the workflows by name with their locations.
 
     `tables` are those of the Data Catalog that templates define, each as `database.table`, and
     `located` where their data are, as far as templates say so. `placed` are these and the tables of
     datasets, each as where it is declared, its name and the URI of its data. `parts` are partitions
-    with their folders. `streamed` are the
+    with their folders. `retentions` delete old files. `streamed` are the
     workflows of pipelines that have streaming jobs, which no trigger starts.
     """
 
@@ -173,6 +195,7 @@ class Graph:
     located: Mapping[str, str] = field(default_factory=dict)
     placed: tuple[tuple[str, str, str], ...] = ()
     parts: tuple[Part, ...] = ()
+    retentions: tuple[Retention, ...] = ()
     named: tuple[Named, ...] = ()
     streamed: frozenset[str] = frozenset()
 
@@ -180,6 +203,15 @@ class Graph:
     def nodes(self) -> tuple[GraphJob, ...]:
         """Return the jobs and the crawlers."""
         return self.jobs + self.crawlers
+
+    def schedules_of(self, workflow: str | None) -> list[tuple[str, str]]:
+        """Return the schedules that start a workflow, each with its time zone, as far as known."""
+        timers = [(it.expression, it.time_zone) for it in self.timers if it.workflow == workflow]
+        triggers = [trigger for trigger in self.triggers_of(workflow) if trigger.schedule]
+        return [
+            *(timer for timer in timers if timer[0]),
+            *((str(trigger.schedule), "UTC") for trigger in triggers if workflow),
+        ]
 
     def triggers_of(self, workflow: str | None) -> list[Trigger]:
         """Return the triggers of one workflow, or those of none."""

@@ -6,10 +6,16 @@ starts both. Jobs of different workflows, and jobs that nothing starts, always c
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from datetime import datetime
+from functools import lru_cache
+from itertools import product
 
 from tidemark.checks.graph.folders import Folders, is_same, overlap
 from tidemark.checks.graph.model import Graph, GraphJob, Problem
 from tidemark.checks.graph.together import Together
+from tidemark.errors import ScheduleError
+from tidemark.model.clock import now
+from tidemark.model.schedules.schedules import Schedule, first_clash
 
 # Files of a job that are not data, by the parameter for their location.
 KEPT = {
@@ -33,7 +39,9 @@ def races(graph: Graph) -> Iterator[Problem]:
     together = Together(graph)
     for one, other in _pairs(graph, written):
         if together.can_run(one.name, other.name):
-            yield from _of_pair(one, other, together)
+            yield from _of_pair(one, other, together, graph)
+    for reader in graph.nodes:
+        yield from _states(reader, written)
     for crawler in graph.crawlers:
         for job in graph.jobs:
             yield from _uncrawled(job, crawler, together, graph.tables)
@@ -95,7 +103,20 @@ def _own_runs(job: GraphJob) -> Iterator[Problem]:
         )
 
 
-def _of_pair(one: GraphJob, other: GraphJob, together: Together) -> Iterator[Problem]:
+def _states(reader: GraphJob, written: Folders) -> Iterator[Problem]:
+    """Yield the state of a job, such as its checkpoint, that another one reads as data."""
+    for job in written.touching(reader.reads):
+        for uri, state in overlap(reader.reads, job.states)[:1]:
+            yield Problem(
+                "state-as-data",
+                reader.at,
+                f"the {reader} reads {_both(uri, state)} where '{job.name}' keeps its checkpoint: "
+                "files of Spark's own, which are not data",
+                "read the output of that job instead; " + ACKNOWLEDGE.format("state-as-data"),
+            )
+
+
+def _of_pair(one: GraphJob, other: GraphJob, together: Together, graph: Graph) -> Iterator[Problem]:
     for mine, theirs in overlap(one.writes, other.writes)[:1]:
         yield Problem(
             "two-writers",
@@ -106,13 +127,16 @@ def _of_pair(one: GraphJob, other: GraphJob, together: Together) -> Iterator[Pro
             + ACKNOWLEDGE.format("two-writers"),
         )
         return  # the fix of that fixes the rest
-    yield from _unwaited(one, other, together)
-    yield from _unwaited(other, one, together)
+    yield from _unwaited(one, other, together, graph)
+    yield from _unwaited(other, one, together, graph)
 
 
-def _unwaited(reader: GraphJob, writer: GraphJob, together: Together) -> Iterator[Problem]:
+def _unwaited(
+    reader: GraphJob, writer: GraphJob, together: Together, graph: Graph
+) -> Iterator[Problem]:
     """Yield data read while it is written; nobody can wait for a job of another workflow."""
     if not together.share_a_workflow(reader.name, writer.name):
+        yield from _read_at_start(reader, writer, together, graph)
         return
     for uri, written in overlap(reader.reads, writer.writes)[:1]:
         yield Problem(
@@ -123,6 +147,41 @@ def _unwaited(reader: GraphJob, writer: GraphJob, together: Together) -> Iterato
             f"add '{writer.name}', or a job that waits for it, to after= of the {reader}; "
             + ACKNOWLEDGE.format("reads-without-waiting"),
         )
+
+
+def _read_at_start(
+    reader: GraphJob, writer: GraphJob, together: Together, graph: Graph
+) -> Iterator[Problem]:
+    """Yield data that another workflow writes at the times at which this one starts.
+
+    A job with a bookmark takes in its next run what was not yet there.
+    """
+    if reader.has_bookmark or reader not in graph.jobs:
+        return
+    starts, theirs = (
+        [one for name in together.workflows_of(job.name) for one in graph.schedules_of(name)]
+        for job in (reader, writer)
+    )
+    clash = next((it for one, two in product(starts, theirs) if (it := _clash(one, two))), None)
+    for uri, written in overlap(reader.reads, writer.writes)[: 1 if clash else 0]:
+        yield Problem(
+            "reads-without-waiting",
+            reader.at,
+            f"the {reader} may read what '{writer.name}' of another workflow is writing, in "
+            f"{_both(uri, written)} since schedules start both around {clash:%Y-%m-%d %H:%M} UTC",
+            "start one of the two when the other has ended: later, or by an event; "
+            + ACKNOWLEDGE.format("reads-without-waiting"),
+            is_error=False,
+        )
+
+
+@lru_cache(maxsize=1_000)
+def _clash(one: tuple[str, str], other: tuple[str, str]) -> datetime | None:
+    """Return when two schedules, each with its time zone, next fire around the same time."""
+    try:
+        return first_clash(Schedule(*one), Schedule(*other), since=now())
+    except ScheduleError:
+        return None  # another rule reports it
 
 
 def _uncrawled(

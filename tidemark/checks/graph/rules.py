@@ -14,6 +14,7 @@ from tidemark.checks.graph.nested_tables import nested_tables
 from tidemark.checks.graph.open_secrets import IN_CONNECTION, IN_INPUT, INPUT, PROPERTY
 from tidemark.checks.graph.paths import cycle_of, paths_to_start
 from tidemark.checks.graph.races import races
+from tidemark.checks.graph.retentions import retentions
 from tidemark.checks.graph.start_rules import problems_of_starts
 from tidemark.checks.graph.tables_in_use import tables_in_use
 from tidemark.checks.graph.trigger_rules import problems_of_timer, problems_of_trigger
@@ -54,7 +55,10 @@ RULES: Mapping[str, str] = {
     "two-writers": "Two jobs, or two runs of one, can write the same data or table at a time.",
     "reads-own-output": "A job reads its own output (without a bookmark a warning).",
     "temp-overlaps": "Temporary files, event logs or virtual environments lie in a data folder.",
-    "reads-without-waiting": "A job or crawler reads data while a job of its workflow writes it.",
+    "reads-without-waiting": "A job or crawler reads data while another job writes it (a warning "
+    "between two workflows).",
+    "state-as-data": "A job or crawler reads the checkpoint of a streaming job as data.",
+    "retention-too-short": "Files of a table are deleted while jobs need them (a warning).",
     "table-without-waiting": "A job uses a table that a crawler or job of its workflow may change.",
     "table-without-data": "A job uses a table of the app, and declares none of its data.",
     "crawled-twice": "Two crawlers describe one folder in tables of one database.",
@@ -83,6 +87,7 @@ def problems(graph: Graph) -> list[Problem]:
         *crawls(graph),
         *nested_tables(graph),
         *tables_in_use(graph),
+        *retentions(graph),
         *_tables(graph),
         *_data(graph),
     ]

@@ -11,6 +11,7 @@ from tidemark.checks.graph.model import (
     Graph,
     GraphCondition,
     GraphJob,
+    Retention,
     Timer,
     Trigger,
 )
@@ -40,6 +41,16 @@ KEPT = {
     "--TempDir": "temp",
     "--spark-event-logs-path": "spark_ui",
     "--python-virtual-env-storage-prefix": "python_virtual_env_cache",
+}
+# What deletes files of a table of Iceberg: where its days stand, and AWS's default.
+# Source: https://docs.aws.amazon.com/glue/latest/dg/table-optimizers.html
+KEPT_DAYS = {
+    "retention": ("RetentionConfiguration", "SnapshotRetentionPeriodInDays", 5),
+    "orphan_file_deletion": (
+        "OrphanFileDeletionConfiguration",
+        "OrphanFileRetentionPeriodInDays",
+        3,
+    ),
 }
 
 
@@ -74,6 +85,7 @@ def read_graph(templates: Templates) -> Graph:
             for stack, id_, _ in resources_of(templates, "AWS::Glue::Workflow")
         },
         streamed=frozenset(_streamed(templates)),
+        retentions=tuple(_retentions(names, templates)),
         named=tuple(read_names(names, templates)),
         open_secrets=tuple(read_open_secrets(names, templates)),
         timers=tuple(
@@ -111,7 +123,7 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         data = [item for item in known.get(key, []) if flag is None or item.get(flag)]
         return tuple(names.text(stack, item["uri"]) for item in data)
 
-    retries = properties.get("MaxRetries", 0)
+    retries, timeout = properties.get("MaxRetries", 0), properties.get("Timeout")
     return GraphJob(
         at=f"{stack}/{id_}",
         name=names.own(stack, id_),
@@ -141,6 +153,10 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
             for name, what in KEPT.items()
             if name in arguments
         },
+        states=uris("writes", "state"),
+        is_incremental=arguments.get("--job-bookmark-option") == ENABLE
+        or bool(known.get("watermark")),
+        timeout_minutes=timeout if isinstance(timeout, int) else None,
         queues=properties.get("JobRunQueuingEnabled") in (True, "true"),
         is_flex=properties.get("ExecutionClass") == "FLEX",
         max_retries=0 if isinstance(retries, Mapping) else int(retries),
@@ -167,6 +183,21 @@ def _crawler(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, 
         delivered=tuple(names.text(stack, i["uri"]) for i in known if i.get("delivered")),
         crawled=tuple(named) or (f"{database}.{prefix}*",),
     )
+
+
+def _retentions(names: SymbolicNames, templates: Templates) -> Iterator[Retention]:
+    """Yield the optimizers that delete snapshots or files, with AWS's number of days by default."""
+    for stack, id_, resource in resources_of(templates, "AWS::Glue::TableOptimizer"):
+        properties = resource.get("Properties", {})
+        kind = properties.get("Type")
+        given = properties.get("TableOptimizerConfiguration", {})
+        if kind not in KEPT_DAYS or is_intrinsic(given) or not given.get("Enabled"):
+            continue
+        of_kind, key, default = KEPT_DAYS[kind]
+        days = given.get(of_kind, {}).get("IcebergConfiguration", {}).get(key, default)
+        parts = (names.text(stack, properties.get(part)) for part in ("DatabaseName", "TableName"))
+        if isinstance(days, int):
+            yield Retention(f"{stack}/{id_}", ".".join(parts), kind, days)
 
 
 def _is_known(properties: Mapping[str, Any]) -> bool:

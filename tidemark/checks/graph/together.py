@@ -26,6 +26,10 @@ class Together:
                 for name in trigger.starts:
                     self._workflows[name].add(workflow)
 
+    def workflows_of(self, job: str) -> set[str | None]:
+        """Return the workflows that start a job; None stands for triggers without one."""
+        return self._workflows[job]
+
     def share_a_workflow(self, one: str, other: str) -> bool:
         """Return whether one workflow starts both jobs."""
         return bool(self._workflows[one] & self._workflows[other])

@@ -6,11 +6,11 @@ from typing import Any
 from tidemark.checks.state.manifest import GLUE_TABLE, ICEBERG_TABLE, StatefulResource
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.assembly.intrinsics import Scope
-from tidemark.model.assembly.resources import METADATA
+from tidemark.model.assembly.resources import DYNAMODB_TABLES, METADATA
 
 # Where the template states their names.
 NAMES = {
-    "AWS::DynamoDB::Table": ("TableName",),
+    **dict.fromkeys(DYNAMODB_TABLES, ("TableName",)),
     "AWS::Glue::Database": ("DatabaseInput", "Name"),
     "AWS::KMS::Key": (),
     "AWS::S3::Bucket": ("BucketName",),

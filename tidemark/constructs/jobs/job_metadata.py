@@ -33,7 +33,8 @@ def metadata_of(
                 }
                 for data in writes
             ),
-            *({"uri": data.uri, "published": True} for data in keeps),  # no job reads it
+            # No job reads it.
+            *({"uri": data.uri, "published": True, "state": True} for data in keeps),
         ],
         **_tables(tables),
         "watermark": watermark,

@@ -13,6 +13,9 @@ VERSION = "2012-10-17"
 PARTITIONS = {
     "cn-": "aws-cn",
     "us-gov-": "aws-us-gov",
+    "us-isof-": "aws-iso-f",
+    "eu-isoe-": "aws-iso-e",
+    "eusc-": "aws-eusc",
     "us-iso-": "aws-iso",
     "us-isob-": "aws-iso-b",
 }
@@ -54,8 +57,16 @@ def pseudo_parameters(environment: str) -> dict[str, str]:
     known = {"AWS::AccountId": account} if account.isdecimal() else {}
     if not region or region.startswith("unknown"):
         return known
-    start = next((start for start in PARTITIONS if region.startswith(start)), "")
-    return {**known, "AWS::Region": region, "AWS::Partition": PARTITIONS.get(start, "aws")}
+    return {**known, "AWS::Region": region, "AWS::Partition": partition_of(region)}
+
+
+def partition_of(region: str) -> str:
+    """Return the partition of AWS that a region belongs to.
+
+    >>> partition_of("eu-west-1"), partition_of("cn-north-1")
+    ('aws', 'aws-cn')
+    """
+    return next((name for start, name in PARTITIONS.items() if region.startswith(start)), "aws")
 
 
 def grants_of(

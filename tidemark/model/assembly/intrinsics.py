@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.errors import UnsupportedError
+from tidemark.model.assembly.resources import DYNAMODB_TABLES
 
 ACCOUNT_ID = "000000000000"
 TOPIC = "AWS::SNS::Topic"
 # What CloudFormation returns for Fn::GetAtt, per resource type.
 ATTRIBUTES: Mapping[tuple[str, str], str] = {
     ("AWS::S3::Bucket", "Arn"): "arn:aws:s3:::{name}",
-    ("AWS::DynamoDB::Table", "Arn"): "arn:aws:dynamodb:{region}:{account}:table/{name}",
+    **{
+        (kind, "Arn"): "arn:aws:dynamodb:{region}:{account}:table/{name}"
+        for kind in DYNAMODB_TABLES
+    },
     ("AWS::IAM::Role", "Arn"): "arn:aws:iam::{account}:role/{name}",
     ("AWS::KMS::Key", "Arn"): "arn:aws:kms:{region}:{account}:key/{name}",
     ("AWS::KMS::Key", "KeyId"): "{name}",

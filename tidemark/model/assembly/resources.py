@@ -13,8 +13,9 @@ STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a sc
 # The event with which a schedule, or a person, starts a pipeline with an EVENT trigger.
 REQUEST_SOURCE, REQUEST_TYPE = "tidemark", "Pipeline Start Requested"
 # The property with the name of a resource, which is also the value of a reference to it.
+DYNAMODB_TABLES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
 NAME_PROPERTIES = {
-    "AWS::DynamoDB::Table": "TableName",
+    **dict.fromkeys(DYNAMODB_TABLES, "TableName"),
     "AWS::Glue::Crawler": "Name",
     "AWS::Glue::Connection": "ConnectionInput.Name",
     "AWS::Glue::Database": "DatabaseInput.Name",

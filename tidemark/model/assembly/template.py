@@ -30,6 +30,7 @@ from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_job
 from tidemark.model.assembly.iceberg import is_of_iceberg
 from tidemark.model.assembly.intrinsics import TOPIC, Scope
 from tidemark.model.assembly.resources import (
+    DYNAMODB_TABLES,
     NAME_PROPERTIES,
     REQUEST_SOURCE,
     STARTS_WORKFLOW,
@@ -163,7 +164,7 @@ def _deployment(
         streaming_jobs=tuple(name for name, p in of("AWS::Glue::Job") if _is_streaming(p)),
         triggers=tuple(_trigger(name, p) for name, p in of("AWS::Glue::Trigger")),
         workflows=tuple(name for name, _ in of("AWS::Glue::Workflow")),
-        tables=tuple(_table(name, p) for name, p in of("AWS::DynamoDB::Table")),
+        tables=tuple(_table(name, p) for kind in DYNAMODB_TABLES for name, p in of(kind)),
         buckets=tuple(name for name, _ in of("AWS::S3::Bucket")),
         outputs=outputs,
         region=region,

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from tests.tidemark.checks.graph.graphs import after, graph, start
 from tests.tidemark.checks.graph.test_random_graph import VALID, started
 from tests.tries import tries
-from tidemark.checks.graph.model import Graph, GraphJob
+from tidemark.checks.graph.model import CRAWLER, Graph, GraphJob, Timer
 from tidemark.checks.graph.rules import problems
 
 RACES = {"two-writers", "reads-own-output", "temp-overlaps", "reads-without-waiting"}
+RACES |= {"state-as-data"}
 
 
 def with_data(good, **data):
@@ -51,6 +52,63 @@ def test_two_jobs_that_write_one_folder_or_a_part_of_it_race(mine, theirs):
     bad = with_data(SIDE_BY_SIDE, a=write(mine), b=write(theirs))
 
     assert found(bad) == [("two-writers", "s/b", True)]
+
+
+AT_SIX, AT_SEVEN = "cron(0 6 * * ? *)", "cron(0 7 * * ? *)"
+
+
+def of_two_workflows(mine, theirs, **data):
+    """Return a graph of two workflows of one job each, started by two schedules."""
+    starts = (start("a"), start("b", name="other", workflow="weather"))
+    starts = [replace(one, kind="ON_DEMAND", schedule=None, is_active=False) for one in starts]
+    timers = (Timer("s/t1", "flights", *mine), Timer("s/t2", "weather", *theirs))
+    workflows = {"flights": "s/flights", "weather": "s/weather"}
+    return with_data(replace(graph(*starts), timers=timers, workflows=workflows), **data)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "reader", "expected"),
+    [
+        ((AT_SIX,), (AT_SIX,), {}, [("reads-without-waiting", "s/b", False)]),
+        (
+            ("cron(0 7 * * ? *)", "Europe/Berlin"),
+            ("cron(0 8 * * ? *)", "Europe/Helsinki"),
+            {},
+            [("reads-without-waiting", "s/b", False)],
+        ),
+        ((AT_SIX,), (AT_SEVEN,), {}, []),
+        ((AT_SIX,), (AT_SIX,), {"has_bookmark": True}, []),
+        (("rate(1 day)",), ("not known",), {}, []),
+    ],
+)
+def test_a_job_that_reads_when_a_schedule_starts_its_writer_in_another_workflow_is_told(
+    mine, theirs, reader, expected
+):
+    good = of_two_workflows(
+        mine, theirs, a=write("s3://lake/x/"), b={**read("s3://lake/x/"), **reader}
+    )
+
+    assert found(good) == expected
+
+
+@pytest.mark.parametrize(
+    ("uri", "is_wrong"),
+    [
+        ("s3://lake/ck/", True),
+        ("s3://lake/ck/offsets/", True),
+        ("s3://lake/", True),
+        ("s3://lake/ckx/", False),
+    ],
+)
+def test_the_checkpoint_of_a_streaming_job_is_not_data(uri, is_wrong):
+    kept = {"writes": ("s3://lake/ck/", "s3://lake/out/"), "states": ("s3://lake/ck/",)}
+    crawler = GraphJob("s/c", f"{CRAWLER}c", reads=(uri,), crawled=("db.*",))
+    bad = replace(
+        with_data(graph(start("b", "c"), jobs="ab"), a=kept, b=read(uri)), crawlers=(crawler,)
+    )
+
+    told = {at for rule, at, _ in found(bad) if rule == "state-as-data"}
+    assert told == ({"s/b", "s/c"} if is_wrong else set())
 
 
 @pytest.mark.parametrize("other", ["s3://lake/xy/", "s3://lake/y/", "s3://other/x/"])
@@ -106,7 +164,10 @@ def test_who_reads_before_the_other_writes_reads_the_last_run():
 def test_nobody_can_wait_for_a_job_of_another_pipeline():
     two = Graph(
         jobs=(GraphJob("s/a", "a", writes=("x/",)), GraphJob("s/b", "b", reads=("x/",))),
-        triggers=(start("a", name="one", workflow="one"), start("b", name="two", workflow="two")),
+        triggers=(
+            start("a", name="one", workflow="one"),
+            replace(start("b", name="two", workflow="two"), schedule=AT_SEVEN),
+        ),
         workflows={"one": "s/1", "two": "s/2"},
     )
 

@@ -205,6 +205,13 @@ def a_job_reads_what_starts_beside_it(template, start, trigger):
     start["Actions"].append({"JobName": "added"})
 
 
+def a_job_reads_a_checkpoint(template, start, trigger):
+    uses(jobs_of(template)[0], reads="s3://lake/checkpoint/")
+    another_job_uses(template)
+    state = {"uri": "s3://lake/checkpoint/", "published": True, "state": True}
+    template["Resources"]["AddedJob"]["Metadata"]["Tidemark"]["writes"] = [state]
+
+
 def add_crawler(template, id_="Crawler"):
     template["Resources"][id_] = {
         "Type": "AWS::Glue::Crawler",
@@ -331,6 +338,7 @@ BROKEN = {
     "reads-own-output": a_job_reads_what_it_writes,
     "temp-overlaps": temporary_files_are_where_data_is,
     "reads-without-waiting": a_job_reads_what_starts_beside_it,
+    "state-as-data": a_job_reads_a_checkpoint,
     "table-without-waiting": a_job_uses_what_is_crawled_beside_it,
     "crawled-twice": two_crawlers_describe_one_folder,
     "crawled-and-declared": a_crawler_describes_what_a_table_declares,
@@ -350,6 +358,7 @@ def test_every_rule_that_is_an_error_is_broken_below():
         "unknown-workflow",
         "event-not-sent",
         "schedules-too-close",
+        "retention-too-short",
     }
 
 

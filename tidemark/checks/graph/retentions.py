@@ -1,0 +1,83 @@
+"""Finds optimizers that delete files of a table while jobs need them: pure, on plain data.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/table-optimizers.html
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import islice, pairwise
+
+from tidemark.checks.graph.model import Graph, GraphJob, Problem, Retention
+from tidemark.checks.graph.races import ACKNOWLEDGE
+from tidemark.checks.graph.together import Together
+from tidemark.errors import ScheduleError
+from tidemark.model.clock import now
+from tidemark.model.schedules.schedules import Schedule
+
+RULE = "retention-too-short"
+FIRINGS = 60  # of a schedule, in which its longest pause is looked for
+
+
+def retentions(graph: Graph) -> Iterator[Problem]:
+    """Yield the optimizers that delete sooner than a run can take, or than a reader comes back."""
+    together = Together(graph)
+    for retention in graph.retentions:
+        for job in graph.jobs:
+            if retention.kind == "orphan_file_deletion" and retention.table in job.changes:
+                yield from _of_writer(retention, job)
+            if retention.kind == "retention" and retention.table in job.tables:
+                yield from _of_reader(retention, job, graph, together)
+
+
+def _of_writer(retention: Retention, job: GraphJob) -> Iterator[Problem]:
+    longest = timedelta(minutes=job.timeout_minutes or 0)
+    if longest >= timedelta(days=retention.days):
+        yield _problem(
+            retention,
+            f"files that no snapshot has are deleted after {_days(retention)}, and a run of "
+            f"'{job.name}' may write for {longest.total_seconds() / 3600:g} hours: the files that "
+            "it has not committed yet may be deleted",
+            f"keep them for longer than a run takes, or lower the timeout of '{job.name}'",
+        )
+
+
+def _of_reader(
+    retention: Retention, job: GraphJob, graph: Graph, together: Together
+) -> Iterator[Problem]:
+    if not job.is_incremental or retention.table in job.changes:
+        return
+    for workflow in together.workflows_of(job.name):
+        for expression, zone in graph.schedules_of(workflow):
+            pause = _longest_pause(expression, zone)
+            if pause >= timedelta(days=retention.days):
+                yield _problem(
+                    retention,
+                    f"snapshots are deleted after {_days(retention)}, and '{job.name}', which "
+                    f"continues where it ended, reads the table every {pause.days} days: the "
+                    "snapshot from which it would continue may be gone",
+                    "keep snapshots for longer than the job may stand still",
+                )
+
+
+def _longest_pause(expression: str, zone: str) -> timedelta:
+    """Return the longest time between two firings of a schedule; zero if it has no two."""
+    try:
+        times = Schedule(expression, zone).times_after(now())
+    except ScheduleError:
+        return timedelta()  # another rule reports it
+    pauses = (later - earlier for earlier, later in pairwise(islice(times, FIRINGS)))
+    return max(pauses, default=timedelta())
+
+
+def _days(retention: Retention) -> str:
+    return f"{retention.days} day{'' if retention.days == 1 else 's'}"
+
+
+def _problem(retention: Retention, text: str, fix: str) -> Problem:
+    return Problem(
+        RULE,
+        retention.at,
+        f"of the table '{retention.table}' {text}",
+        f"{fix}; {ACKNOWLEDGE.format(RULE)}",
+        is_error=False,
+    )
