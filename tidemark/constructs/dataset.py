@@ -62,23 +62,51 @@ class Dataset:
         return f"s3://{bucket_name(self.bucket)}/{self.prefix}"
 
     @checked
-    def grant_read(self, role: iam.IRole) -> None:
-        """Let a role that is of no job read the data and find its table, as Athena does.
+    def grant_read(self, grantee: iam.IGrantable) -> None:
+        """Let a role or a function that is not of a job read the data and find its table.
 
         Args:
-            role: a role of the app, or an imported one that the app may change.
+            grantee: a role, function, user or group of the app, or an imported role that the app
+                may change.
 
         Raises:
-            JobDefinitionError: the app may not change the role, or Lake Formation governs the
+            JobDefinitionError: the app may not change the grantee, or Lake Formation governs the
                 table.
 
         Example:
             `orders.grant_read(analyst)` for `orders = Dataset(bucket, "orders/",
             table=IcebergTable("sales", "orders"))`.
         """
-        from tidemark.constructs.reader_grants import grant_read  # which needs this module
+        self._grant(grantee, read=True, write=False)
 
-        grant_read(role, self.bucket, self.prefix, self.table)
+    @checked
+    def grant_write(self, grantee: iam.IGrantable) -> None:
+        """Let a role or a function that is not of a job write the data, and register partitions.
+
+        Args:
+            grantee: as for `grant_read`.
+
+        Raises:
+            JobDefinitionError: as for `grant_read`.
+        """
+        self._grant(grantee, read=False, write=True)
+
+    @checked
+    def grant_read_write(self, grantee: iam.IGrantable) -> None:
+        """Let a role or a function that is not of a job read and write the data.
+
+        Args:
+            grantee: as for `grant_read`.
+
+        Raises:
+            JobDefinitionError: as for `grant_read`.
+        """
+        self._grant(grantee, read=True, write=True)
+
+    def _grant(self, grantee: iam.IGrantable, *, read: bool, write: bool) -> None:
+        from tidemark.constructs.data_grants import grant  # which needs this module
+
+        grant(grantee, self.bucket, self.prefix, self.table, read=read, write=write)
 
 
 def check_no_table(of: str, key: str, data: Dataset | None) -> None:

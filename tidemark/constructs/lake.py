@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
@@ -9,10 +10,22 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from tidemark.constructs.catalog.databases import (
+    ALLOWED,
+    Database,
+    check_database,
+    reference_of,
+)
 from tidemark.constructs.governance import apply_to_all, protect_stack
 from tidemark.constructs.lake_bucket import LOGS_BY_POLICY, AccessLogBucket, LakeBucket
 from tidemark.constructs.security.security import StageKey
-from tidemark.constructs.shared_checks import check_free, check_no_alias, check_stage_is_here
+from tidemark.constructs.shared_checks import (
+    KEY_PLACES,
+    check_free,
+    check_here,
+    check_no_alias,
+    check_stage_is_here,
+)
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
@@ -61,6 +74,8 @@ class Lake(Construct):
         watermarks: the watermark table.
         database: the catalog database `<name prefix>_<stage>`; None if another one is used.
         database_name: its name, or that of the other one.
+        catalog_database: the database for `Table(database=)` and `add_crawler(database=)`: the
+            lake's own resource, so that tables and crawlers are created after it, or the other one.
     """
 
     def __init__(
@@ -72,7 +87,7 @@ class Lake(Construct):
         watermarks: WatermarkTable | None = None,
         key: kms.IKey | None = None,
         buckets: ExistingBuckets | None = None,
-        database: str | None = None,
+        database: Database | None = None,
     ) -> None:
         """Declare it.
 
@@ -83,19 +98,24 @@ class Lake(Construct):
             watermarks: an existing table; None creates `glue-watermarks`.
             key: an existing key, for new buckets and for pipelines.
             buckets: existing buckets.
-            database: name of an existing catalog database.
+            database: an existing catalog database, or its name.
 
         Raises:
             JobDefinitionError: an argument is not valid.
         """
         check_no_alias("the lake", key)
-        if database is not None and not DATABASE.fullmatch(database):
+        if isinstance(database, str) and not DATABASE.fullmatch(database):
             raise JobDefinitionError(
-                f"the lake has database {database!r}; allowed: None, or a name of lower case "
+                f"the lake has database {database!r}; allowed: None, {ALLOWED}, of lower case "
                 "letters, digits, _ -; correct database="
             )
         check_free(scope, id_, "the lake")
-        check_stage_is_here("the lake", cdk.Stack.of(scope), stage)
+        stack = cdk.Stack.of(scope)
+        check_stage_is_here("the lake", stack, stage)
+        if key is not None:
+            check_here("the lake", stack, "key", key, kinds=KEY_PLACES)
+        if database is not None:
+            check_database("the lake", stack, database)
         super().__init__(scope, id_)
         self.node.set_context(LOGS_BY_POLICY, True)
         apply_to_all(self, stage)
@@ -111,8 +131,9 @@ class Lake(Construct):
         self.curated = there.curated or self._bucket("Curated")
         self.mart = there.mart or self._bucket("Mart")
         self.watermarks = watermarks or WatermarkTable(self, "Watermarks")
-        self.database = None if database else self._database(stage)
-        self.database_name = database or (self.database.ref if self.database else "")
+        self.database = self._database(stage) if database is None else None
+        self.catalog_database: Database = database or cast(Database, self.database)
+        self.database_name = reference_of(self.catalog_database)
 
     @property
     def buckets(self) -> dict[str, s3.IBucket]:
@@ -129,15 +150,6 @@ class Lake(Construct):
             access_logs=self._access_logs,
             keep_replaced_days=keep_replaced_days,
         )
-
-    @property
-    def catalog_database(self) -> glue.CfnDatabase | str:
-        """Return its database, for `Table(database=)` and `add_crawler(database=)`.
-
-        It is the lake's own resource, so that tables and crawlers are created after it, or the
-        name of the other one.
-        """
-        return self.database or self.database_name
 
     def _database(self, stage: StageConfig) -> glue.CfnDatabase:
         database = glue.CfnDatabase(

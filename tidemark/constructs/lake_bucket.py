@@ -6,7 +6,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
-from tidemark.constructs.shared_checks import check_no_alias
+from tidemark.constructs.shared_checks import KEY_PLACES, check_here, check_no_alias
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
 
@@ -94,6 +94,7 @@ class LakeBucket(s3.Bucket):
         """
         of = f"the bucket {id_!r}"
         check_no_alias(of, key)
+        check_here(of, cdk.Stack.of(scope), "key", key, kinds=KEY_PLACES)
         if not 0 <= keep_replaced_days <= MAX_DAYS:
             raise JobDefinitionError(
                 f"{of} has keep_replaced_days {keep_replaced_days!r}; allowed: an integer from 0 "

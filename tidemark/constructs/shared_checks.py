@@ -1,11 +1,31 @@
 """Refuses aliases, places and scopes that do not fit, for every construct."""
 
+from collections.abc import Sequence
+from typing import cast
+
 import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
-from constructs import Construct
+from constructs import Construct, IConstruct
 
+from tidemark.constructs.references import read_once
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.grants import partition_of
 from tidemark.model.stage.config import StageConfig
+
+PLACES = ("partition", "region", "account")
+KEY_PLACES = ("partition", "region")  # of what another account may share: keys, tables by ARN
+COLONS = 5  # before the name of the resource in an ARN
+# The attribute of a construct with its ARN.
+ARNS = (
+    "bucket_arn",
+    "connection_arn",
+    "database_arn",
+    "key_arn",
+    "queue_arn",
+    "secret_arn",
+    "table_arn",
+    "topic_arn",
+)
 
 NO_ALIAS = "the key itself, such as kms.Key.from_lookup(...), not an alias of it"
 
@@ -50,22 +70,65 @@ def check_no_alias(of: str, key: kms.IKey | None, name: str = "key") -> None:
         )
 
 
-def check_region(of: str, stack: cdk.Stack, name: str, region: str) -> None:
-    """Raise if something is known to be in another region than the stack that uses it.
+def check_here(
+    of: str, stack: cdk.Stack, name: str, used: object, kinds: Sequence[str] = PLACES
+) -> None:
+    """Raise if something is known to be elsewhere than the stack that uses it.
+
+    Args:
+        of: who uses it, at the start of an error.
+        stack: the stack.
+        name: what it is, for the error.
+        used: a resource of the app, an imported one, or an ARN; of a name nothing is known.
+        kinds: what must be the same: of `partition`, `region` and `account`.
 
     Raises:
-        JobDefinitionError: it is.
+        JobDefinitionError: it is elsewhere.
     """
-    _check_place(of, "region", stack.region, name, region)
+    if isinstance(used, cdk.CfnElement) and used.stack is stack:
+        return
+    region = stack.region
+    partition = region if cdk.Token.is_unresolved(region) else partition_of(region)
+    here = {"partition": partition, "region": region, "account": stack.account}
+    for kind, there in _places(used):
+        known = there and not any(map(cdk.Token.is_unresolved, (here[kind], there)))
+        if kind in kinds and known and here[kind] != there:
+            raise JobDefinitionError(
+                f"{of} has {name} in the {kind} {there}; allowed: {here[kind]}, where the stack "
+                "is; pass one from there"
+            )
 
 
-def check_account(of: str, stack: cdk.Stack, name: str, account: str) -> None:
-    """Raise if something is known to be in another account than the stack that uses it.
+@read_once
+def _place_of(resource: IConstruct) -> tuple[tuple[str, str], ...]:
+    """Return where a resource is, as far as known: each kind of place, and its name."""
+    if isinstance(resource, cdk.CfnElement):
+        own = resource.stack
+        return ("region", own.region), ("account", own.account)
+    env = cast("cdk.IResource", resource).env
+    arn = next((str(getattr(resource, key)) for key in ARNS if hasattr(resource, key)), "")
+    # The env of an imported table or database is that of its stack, whatever its ARN says.
+    return *_of_arn(arn), ("region", env.region), ("account", env.account)
 
-    Raises:
-        JobDefinitionError: it is.
+
+def _places(used: object) -> tuple[tuple[str, str], ...]:
+    if isinstance(used, str):
+        return _of_arn(used)
+    return _place_of(cast(IConstruct, used))
+
+
+def _of_arn(arn: str) -> tuple[tuple[str, str], ...]:
+    """Return where an ARN says that a resource is; empty if it is not an ARN, or has tokens.
+
+    >>> _of_arn("arn:aws-cn:s3:::lake")
+    (('partition', 'aws-cn'), ('region', ''), ('account', ''))
     """
-    _check_place(of, "account", stack.account, name, account)
+    if not arn.startswith("arn:") or arn.count(":") < COLONS:
+        return ()
+    if "${" in arn:  # the parts may have colons of their own
+        return ()
+    _, partition, _, region, account, _ = arn.split(":", COLONS)
+    return ("partition", partition), ("region", region), ("account", account)
 
 
 def check_free(scope: Construct, id_: str, of: str) -> None:
@@ -85,13 +148,4 @@ def check_free(scope: Construct, id_: str, of: str) -> None:
         raise JobDefinitionError(
             f"{of} would have the construct id {id_!r}, which '{scope.node.path}' "
             "uses for something else; give it another id"
-        )
-
-
-def _check_place(of: str, kind: str, here: str, name: str, there: str) -> None:
-    known = not any(map(cdk.Token.is_unresolved, (here, there)))
-    if known and here != there:
-        raise JobDefinitionError(
-            f"{of} has {name} in the {kind} {there}; allowed: {here}, where the stack is; pass one "
-            "from there"
         )

@@ -12,7 +12,12 @@ from constructs import Construct
 
 from tidemark.constructs.jobs.permissions import use_watermarks
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
-from tidemark.constructs.shared_checks import check_free, check_no_alias
+from tidemark.constructs.shared_checks import (
+    KEY_PLACES,
+    check_free,
+    check_here,
+    check_no_alias,
+)
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
 from watermarks import EXPIRES_AT, TABLE_NAME, create_table_request
@@ -26,6 +31,8 @@ ALLOWED_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 TABLE_ARN = re.compile(
     r"arn:aws[a-z-]*:dynamodb:([a-z0-9-]+):(\d{12}):table/([a-zA-Z0-9_.-]{3,255})"
 )
+OF = "the watermark table"  # at the start of an error
+MADE = (dynamodb.Table, dynamodb.TableV2)  # of the app, not imported
 
 
 @checked
@@ -69,7 +76,7 @@ class WatermarkTable(Construct):
                 f"table_name is {table_name!r}; allowed: 3 to 255 letters, digits and _.-; pass "
                 "another"
             )
-        check_free(scope, id_, "the watermark table")
+        check_free(scope, id_, OF)
         super().__init__(scope, id_)
         self.table = _imported(self) if _imported else self._create_table(table_name)
         self.reference = self.table.table_name
@@ -93,22 +100,23 @@ class WatermarkTable(Construct):
         Raises:
             JobDefinitionError: DynamoDB does not allow the name.
         """
-        check_no_alias("the watermark table", key)
-        found = cls(
+        return cls._existing(
             scope,
             id_,
-            table_name=table_name,
-            _imported=lambda self: dynamodb.Table.from_table_attributes(
+            lambda self: dynamodb.Table.from_table_attributes(
                 self, "Table", table_name=table_name, encryption_key=key
             ),
+            key=key,
+            table_name=table_name,
         )
-        found.key = key
-        return found
 
     @classmethod
     @checked
     def from_table(cls, scope: Construct, id_: str, table: dynamodb.ITable) -> Self:
         """Return a table that is a construct of the app, with the keys `jobName` and `runId`.
+
+        Of a table that was imported by the ARN of another account scripts get the ARN, as
+        `from_table_arn` describes it; the keys of an imported one are not known here.
 
         Args:
             scope: the construct that owns the reference.
@@ -116,12 +124,20 @@ class WatermarkTable(Construct):
             table: the table; if it has a KMS key, jobs may use it.
 
         Raises:
-            JobDefinitionError: it has other keys.
+            JobDefinitionError: it has other keys, or is in another region.
         """
         _check_keys(table)
-        found = cls(scope, id_, _imported=lambda self: table)
-        found.key = table.encryption_key
-        return found
+        check_here(OF, cdk.Stack.of(scope), "its table", table, kinds=KEY_PLACES)
+        arn = table.table_arn
+        is_literal = not cdk.Token.is_unresolved(arn)
+        is_elsewhere = is_literal and f":{cdk.Stack.of(scope).account}:" not in arn
+        return cls._existing(
+            scope,
+            id_,
+            lambda self: table,
+            key=table.encryption_key,
+            table_arn=arn if is_elsewhere and not isinstance(table, MADE) else "",
+        )
 
     @classmethod
     @checked
@@ -150,27 +166,40 @@ class WatermarkTable(Construct):
                 f"table_arn is {table_arn!r}; allowed: arn:aws:dynamodb:REGION:ACCOUNT:table/NAME, "
                 "no wildcards; pass another"
             )
-        check_no_alias("the watermark table", key)
-        region, account, name = found_arn.groups()
-        stack = cdk.Stack.of(scope)
-        if not cdk.Token.is_unresolved(stack.region) and region != stack.region:
-            raise JobDefinitionError(
-                f"the table {table_arn!r} is in another region than the stack, {stack.region}, "
-                "where scripts look for it; create one there"
-            )
-        found = cls(
+        return cls._existing(
             scope,
             id_,
-            table_name=name,
-            _imported=lambda self: dynamodb.Table.from_table_attributes(
+            lambda self: dynamodb.Table.from_table_attributes(
                 self, "Table", table_arn=table_arn, encryption_key=key
             ),
+            key=key,
+            table_name=found_arn[3],
+            table_arn=table_arn,
         )
-        found.key = key
-        found.reference = table_arn
-        if account != stack.account:
-            _warn_about_account(found, table_arn, stack.account)
-        return found
+
+    @classmethod
+    def _existing(
+        cls,
+        scope: Construct,
+        id_: str,
+        get_table: Callable[[Construct], dynamodb.ITable],
+        *,
+        key: kms.IKey | None,
+        table_name: str = TABLE_NAME,
+        table_arn: str = "",
+    ) -> Self:
+        """Return a table that exists; scripts get its ARN, if one is given, instead of its name."""
+        check_no_alias(OF, key)
+        stack = cdk.Stack.of(scope)
+        # Scripts look for a table in their own region, also by its ARN.
+        check_here(OF, stack, "its table", table_arn, kinds=KEY_PLACES)
+        existing = cls(scope, id_, table_name=table_name, _imported=get_table)
+        existing.key = key
+        if table_arn:
+            existing.reference = table_arn
+            if f":{stack.account}:" not in table_arn:
+                _warn_about_account(existing, table_arn, stack.account)
+        return existing
 
     def _create_table(self, table_name: str) -> dynamodb.Table:
         partition, sort = create_table_request(table_name)["KeySchema"]
@@ -216,8 +245,8 @@ def _warn_about_account(scope: Construct, table_arn: str, account: str) -> None:
 
 def _check_keys(table: dynamodb.ITable) -> None:
     """Raise unless the keys of a table of the app are those of watermarks."""
-    made = table.node.default_child if isinstance(table, dynamodb.Table) else None
-    if not isinstance(made, dynamodb.CfnTable):
+    made = table.node.default_child if isinstance(table, MADE) else None
+    if not isinstance(made, dynamodb.CfnTable | dynamodb.CfnGlobalTable):
         return
     wanted = create_table_request("any")
     schema, attributes = cdk.Stack.of(table).resolve([made.key_schema, made.attribute_definitions])

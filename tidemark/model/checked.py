@@ -33,13 +33,19 @@ EXAMPLES = {
     "HasOutput": "a job",
     "IBucket": "a bucket, such as s3.Bucket.from_bucket_name(...)",
     "IConnection": "a Connection",
+    "IDatabase": "a Database",
+    "IGrantable": "a role, a function, a user or a group",
     "IKey": "a KMS key, such as kms.Key.from_key_arn(...)",
     "IQueue": "a queue, such as sqs.Queue.from_queue_arn(...)",
     "IRole": "an iam.Role, such as iam.Role.from_role_arn(...)",
     "ISecret": "a Secret",
+    "ISecurityConfiguration": "a SecurityConfiguration",
+    "IStream": "a Stream of Kinesis",
     "ITable": "a table of DynamoDB, such as dynamodb.Table.from_table_name(...)",
     "ITopic": "a topic, such as sns.Topic.from_topic_arn(...)",
 }
+# How the CDK writes what only a deployment knows: in strings and keys, in lists, as numbers.
+TOKEN, LIST_TOKEN, NUMBER_TOKENS = "${Token[", "#{Token[", -1e280
 _CHECKED = "_is_checked"
 Called = TypeVar("Called", bound=Callable[..., Any])
 
@@ -76,8 +82,13 @@ def _checked_method(method: Callable[..., Any]) -> Callable[..., Any]:
             bound = signature.bind(*given, **keywords)
         except TypeError as error:
             raise WrongArgumentError(_message(method, given, signature, keywords, error)) from None
-        if checks_types:
-            _check_types(method, bound)
+        (_, owner), *values = bound.arguments.items()
+        called = _name(method, owner).removeprefix("add_").replace("_", " ")
+        of = f"{called} {bound.arguments['name']!r}" if "name" in bound.arguments else called
+        for name, value in values:
+            _check_known(of, name, value)
+            if checks_types:
+                _check_type(of, signature.parameters[name], value)
         if has_props:
             bound.apply_defaults()
             return method(*bound.args, **bound.kwargs)
@@ -140,18 +151,38 @@ def _name(method: Callable[..., Any], owner: object) -> str:
     return type(owner).__name__ if method.__name__ == "__init__" else method.__name__
 
 
-def _check_types(method: Callable[..., Any], bound: inspect.BoundArguments) -> None:
-    (_, owner), *given = bound.arguments.items()
-    called = _name(method, owner).removeprefix("add_").replace("_", " ")
-    of = f"{called} {bound.arguments['name']!r}" if "name" in bound.arguments else called
-    for name, value in given:
-        parameter = bound.signature.parameters[name]
-        is_one = parameter.kind is not inspect.Parameter.VAR_POSITIONAL
-        if is_one and not accepts(value, parameter.annotation):
-            raise JobDefinitionError(
-                f"{of} has {name} {_shown(value, parameter.annotation)}; allowed: "
-                f"{allowed_by(parameter.annotation)}; correct {name}="
-            )
+def _check_known(of: str, name: str, value: object) -> None:
+    """Raise for a token of the CDK in a form that no argument takes."""
+    late = _late_part(value)
+    if late:
+        raise JobDefinitionError(
+            f"{of} has {name} with {late} that only the deployment knows, a token; allowed: a "
+            f"value that stands in the code; correct {name}="
+        )
+
+
+def _late_part(value: object) -> str | None:
+    """Return which part of a value is a token: a number, a list or the key of a dict.
+
+    >>> _late_part(["#{Token[TOKEN.7]}"]), _late_part({"${Token[TOKEN.7]}": "x"})
+    ('a list', 'a key')
+    """
+    if isinstance(value, float) and value <= NUMBER_TOKENS:
+        return "a number"
+    if not isinstance(value, list | tuple | Mapping):
+        return None
+    is_dict = isinstance(value, Mapping)
+    sign = TOKEN if is_dict else LIST_TOKEN
+    has_token = any(isinstance(part, str) and sign in part for part in value)
+    return ("a key" if is_dict else "a list") if has_token else None
+
+
+def _check_type(of: str, parameter: inspect.Parameter, value: object) -> None:
+    name, hint = parameter.name, parameter.annotation
+    if parameter.kind is not inspect.Parameter.VAR_POSITIONAL and not accepts(value, hint):
+        raise JobDefinitionError(
+            f"{of} has {name} {_shown(value, hint)}; allowed: {allowed_by(hint)}; correct {name}="
+        )
 
 
 def accepts(value: Any, hint: Any) -> bool:

@@ -159,6 +159,23 @@ def test_no_value_of_a_dict_is_shown_since_it_may_be_a_secret():
     assert "hunter2" not in str(told.value)
 
 
+@pytest.mark.parametrize(
+    ("declare", "text"),
+    [
+        (lambda late: tc.JobRuntime(timeout_minutes=late.as_number({"Ref": "N"})), "a number"),
+        (lambda late: tc.JobOptions(non_overridable=late.as_list({"Ref": "N"})), "a list"),
+        (lambda late: tc.ActionOptions({late.as_string({"Ref": "N"}): "x"}), "a key"),
+    ],
+)
+def test_what_only_a_deployment_knows_is_refused_where_the_code_must_know_it(declare, text):
+    import aws_cdk
+
+    with pytest.raises(InputError, match=f"with {text} that only the deployment knows") as refused:
+        declare(aws_cdk.Token)
+
+    assert "e+2" not in str(refused.value)
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_an_unknown_argument_is_told_with_those_there_are(name):
     owner, call = CALLS[name]

@@ -106,7 +106,7 @@ def test_a_job_may_use_the_key_of_an_imported_bucket_only_as_far_as_it_uses_the_
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"database": "Sales"}, "database 'Sales'; allowed: None, or a name of lower case"),
+        ({"database": "Sales"}, "database 'Sales'; allowed: None, a Database or a CfnDatabase"),
         ({"database": ""}, "database ''; allowed"),
     ],
 )

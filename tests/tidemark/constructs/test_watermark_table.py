@@ -111,6 +111,20 @@ def test_a_table_of_another_account_is_named_by_its_arn(cdk, tmp_path):
     assert asked["Resource"] == ARN
 
 
+@pytest.mark.parametrize("kind", ["Table", "TableV2"])
+def test_an_imported_table_of_another_account_is_named_by_its_arn_too(cdk, tmp_path, kind):
+    from aws_cdk import aws_dynamodb as dynamodb
+
+    declared = Declared(cdk, tmp_path)
+    theirs = getattr(dynamodb, kind).from_table_arn(declared.stack, "Theirs", ARN)
+    table = constructs.WatermarkTable.from_table(declared.stack, "Watermarks", theirs)
+    declared.add(declared.pipeline(watermarks=table), watermark=True)
+
+    (job,) = declared.resources("AWS::Glue::Job")
+    assert job["DefaultArguments"]["--watermark_table"] == ARN
+    assert len(declared.warnings()) == 1
+
+
 def test_of_a_table_of_the_same_account_nothing_is_asked(cdk, tmp_path):
     declared = Declared(cdk, tmp_path)
     constructs.WatermarkTable.from_table_arn(
@@ -123,7 +137,10 @@ def test_of_a_table_of_the_same_account_nothing_is_asked(cdk, tmp_path):
 @pytest.mark.parametrize(
     ("arn", "text"),
     [
-        (ARN.replace("eu-west-1", "us-east-1"), "is in another region than the stack, eu-west-1"),
+        (
+            ARN.replace("eu-west-1", "us-east-1"),
+            "has its table in the region us-east-1; allowed: eu-west-1",
+        ),
         ("theirs", "table_arn is 'theirs'; allowed: arn:aws:dynamodb"),
         (ARN[:-1] + "*", "no wildcards; pass another"),
         (f"{ARN}/index/x", "no wildcards; pass another"),

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import aws_cdk as cdk
-from aws_cdk import aws_glue as glue
 
+from tidemark.constructs.catalog.databases import ALLOWED as ALLOWED_DATABASE
+from tidemark.constructs.catalog.databases import Database, name_of_database, resource_of
 from tidemark.constructs.catalog.optimizers import Optimizer
-from tidemark.constructs.catalog.table import NAME, name_of_database
+from tidemark.constructs.catalog.table import NAME
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.iceberg import CATALOG
 from tidemark.model.checked import checked
@@ -59,7 +60,7 @@ class IcebergTable:
         >>> curated = Dataset(bucket, "warehouse/sales.db/orders/", table=orders)
     """
 
-    database: "glue.CfnDatabase | str"
+    database: Database
     name: str
     catalog: str = CATALOG
     create: bool = True
@@ -75,8 +76,8 @@ class IcebergTable:
             raise self._error(
                 "database",
                 name,
-                "a CfnDatabase, as lake.catalog_database, or the name of a database, of lower case "
-                "letters, digits and _, up to 252, since Iceberg refuses others",
+                f"{ALLOWED_DATABASE}, of lower case letters, digits and _, up to 252, since "
+                "Iceberg refuses others",
             )
         if not CATALOG_NAME.fullmatch(self.catalog) or self.catalog == SESSION_CATALOG:
             raise self._error(
@@ -109,8 +110,8 @@ class IcebergTable:
         Source: https://github.com/apache/iceberg/blob/apache-iceberg-1.10.0/aws/src/main/java/org/apache/iceberg/aws/glue/GlueCatalog.java
         (defaultWarehouseLocation)
         """
-        stated = None if isinstance(self.database, str) else self.database.database_input
-        own = getattr(stated, "location_uri", None)
+        made = resource_of(self.database)
+        own = getattr(made.database_input, "location_uri", None) if made else None
         if isinstance(own, str) and own:
             return f"{own.rstrip('/')}/{self.name}/"
         return f"{warehouse.rstrip('/')}/{self.database_name}.db/{self.name}/"

@@ -8,7 +8,7 @@ https://docs.aws.amazon.com/athena/latest/ug/partition-projection.html
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import TypeAlias
 
@@ -47,6 +47,8 @@ UNITS_BY_FIELD = {
     letters: tuple(DateUnit)[:count]
     for letters, count in {"yyyy": 1, "MM": 2, "dd": 4, "HH": 5, "mm": 6, "ss": 7}.items()
 }
+
+STEPS = {unit: timedelta(days=DAYS[unit.value.removesuffix("S")]) for unit in DateUnit}
 
 
 @checked
@@ -179,6 +181,11 @@ class DateProjection:
             both_of_now and _days_from_now(self.start) > _days_from_now(self.end)
         ):
             raise _error("range", (self.start, self.end), "start <= end")
+
+    def has_ended(self, time: datetime) -> bool:
+        """Return whether the last projected date is before a time in UTC."""
+        last = _date("end", self.end, _read_format(self.format)[0], self.format)
+        return last is not None and last.replace(tzinfo=UTC) < time - STEPS[self.unit]
 
     def properties(self) -> dict[str, str]:
         """Return the table properties, without the name of the key."""

@@ -13,12 +13,15 @@ import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from constructs import Construct, IConstruct
 
+from tidemark.constructs.catalog.databases import resource_of
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
+from tidemark.constructs.catalog.projection import DateProjection
 from tidemark.constructs.catalog.table import Column, Table
 from tidemark.constructs.catalog.table_optimizers import TableOptimizers
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.errors import JobDefinitionError
+from tidemark.model.clock import now
 
 
 @dataclass
@@ -69,7 +72,21 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
             resource = _create(scope, table, data.uri)
             tables.created[table.full_name] = data, resource
             job.resource.add_resource_dependency(resource)
+            _warn_of_end(job, data, table)
     _let_grants_wait(job, tables)
+
+
+def _warn_of_end(job: GlueJob, data: Dataset, table: Table) -> None:
+    """Warn of data that a job writes, and whose new partitions Athena will never see."""
+    keys = table.projection.keys if table.projection and data in job.writes else {}
+    for key, projection in keys.items():
+        if isinstance(projection, DateProjection) and projection.has_ended(now()):
+            cdk.Annotations.of(job).add_warning_v2(
+                "tidemark:projection-ended",
+                f"job {job.name} writes the table {table.full_name}, whose projection of {key} "
+                f"ended with {projection.end}: Athena finds no newer partition; let it end with "
+                "NOW, or acknowledge this",
+            )
 
 
 def _let_grants_wait(job: GlueJob, tables: _Tables) -> None:
@@ -105,8 +122,9 @@ def _create(scope: Construct, table: Table, uri: str) -> glue.CfnTable:
     # Partitions that jobs have registered are in no template; a declaration can be created again.
     policy = cdk.RemovalPolicy.RETAIN if table.registers_partitions else cdk.RemovalPolicy.DESTROY
     resource.apply_removal_policy(policy)
-    if not isinstance(table.database, str):
-        resource.add_resource_dependency(table.database)
+    database = resource_of(table.database)
+    if database is not None:
+        resource.add_resource_dependency(database)
     if table.quality is not None:
         ruleset = glue.CfnDataQualityRuleset(
             scope,

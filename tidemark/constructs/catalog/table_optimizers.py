@@ -10,6 +10,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from constructs import Construct
 
+from tidemark.constructs.catalog.databases import resource_of
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.optimizers import (
     Compaction,
@@ -53,6 +54,7 @@ class TableOptimizers(Construct):
         stack = cdk.Stack.of(self)
         statements = optimizer_statements(stack, data, table)
         role = make_role(self, table.full_name, statements, stack, "optimizer of the table")
+        database = resource_of(table.database)
         for one in table.optimizers:
             made = Made(
                 self,
@@ -66,8 +68,8 @@ class TableOptimizers(Construct):
                 ),
             )
             made.node.add_dependency(role)
-            if not isinstance(table.database, str):
-                made.add_resource_dependency(table.database)
+            if database is not None:
+                made.add_resource_dependency(database)
 
 
 def optimizer_statements(stack: cdk.Stack, data: Dataset, table: IcebergTable) -> list[Statement]:

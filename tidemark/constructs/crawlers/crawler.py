@@ -10,6 +10,7 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from tidemark.constructs.catalog.databases import ALLOWED, Database, reference_of
 from tidemark.constructs.crawlers.options import CrawlerOptions, MissingData
 from tidemark.constructs.crawlers.permissions import (
     LOGS,
@@ -25,7 +26,7 @@ from tidemark.constructs.crawlers.targets import (
     check_targets,
     connections_in,
     data_of,
-    dynamodb_tables_of,
+    dynamodb_of,
     tables_of,
 )
 from tidemark.constructs.jobs import permissions
@@ -36,13 +37,14 @@ from tidemark.constructs.jobs.connections import (
     StageNetwork,
     connections_of,
 )
-from tidemark.constructs.jobs.job_checks import acknowledge
+from tidemark.constructs.jobs.job_checks import acknowledge, check_are_here
 from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.secrets import read_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.overrides import declare
 from tidemark.constructs.security.security import LogGroups, log_group
+from tidemark.constructs.shared_checks import check_here
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.model.checked import checked
@@ -70,7 +72,7 @@ class Crawler(Construct):
         *,
         name: str,
         targets: Sequence[Target],
-        database: glue.CfnDatabase | str,
+        database: Database,
         shared: SharedParts,
         options: CrawlerOptions | None = None,
         role: iam.IRole | None = None,
@@ -91,7 +93,9 @@ class Crawler(Construct):
             JobDefinitionError: the crawler cannot be deployed.
         """
         options = options or CrawlerOptions()
+        of = f"crawler '{name}'"
         _check(name, targets, database)
+        connections = connections_in(targets)
         if options.recrawl.name == "NEW_FOLDERS_ONLY" and not are_files(targets):
             raise JobDefinitionError(
                 f"crawler '{name}' has recrawl Recrawl.NEW_FOLDERS_ONLY and targets that are not "
@@ -99,15 +103,20 @@ class Crawler(Construct):
             )
         if tables_of(targets):
             options.check_for_tables(name)
-        each = [_connection(name, one, shared.network) for one in connections_in(targets)]
+        each = [_connection(name, one, shared.network) for one in connections]
         joined = reduce(or_, each, JobConnections())
+        given = [one for one in connections if one is not None]
+        check_are_here(of, shared.stack, given, [database], data_of(targets), joined.secrets)
+        scanned = dynamodb_of(targets)
+        for target in scanned:
+            check_here(of, shared.stack, "a table of DynamoDB", target.table)
         super().__init__(scope, id_)
         self.name = name
-        self.database: str = database if isinstance(database, str) else database.ref
+        self.database: str = reference_of(database)
         self.reads = data_of(targets)
         tables = tables_of(targets)
         statements = self._statements(shared, tables, options, joined)
-        statements += scan_tables(shared.stack, dynamodb_tables_of(targets))
+        statements += scan_tables(shared.stack, [target.table_name for target in scanned])
         found = role_of(self, name, statements, role, shared.stack, of="crawler")
         self.role = found.role
         self.log_group = f"{LOGS}/{self.role.role_name}-{shared.security.name}"
@@ -156,7 +165,6 @@ class Crawler(Construct):
         for key, value in options.tags.items():
             cdk.Tags.of(self.resource).add(key, value)
 
-    @checked
     def on(self, state: CrawlState) -> Condition:
         """Return the condition that this crawler has ended in a state."""
         return Condition(self, state)
@@ -229,13 +237,13 @@ def _connection(
     return JobConnections()
 
 
-def _check(name: str, targets: Sequence[Target], database: glue.CfnDatabase | str) -> None:
+def _check(name: str, targets: Sequence[Target], database: Database) -> None:
     """Raise unless the crawler reads something and writes a database."""
     check_targets(name, targets)
     if isinstance(database, str) and not (
         cdk.Token.is_unresolved(database) or DATABASE.fullmatch(database)
     ):
         raise JobDefinitionError(
-            f"crawler '{name}' has database {database!r}; allowed: up to 255 lower case letters, "
-            "digits, _ and -, or a CfnDatabase, as lake.catalog_database; correct database="
+            f"crawler '{name}' has database {database!r}; allowed: {ALLOWED}, of up to 255 lower "
+            "case letters, digits, _ and -; correct database="
         )

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from aws_cdk import aws_dynamodb as dynamodb
+
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.connections import Connection
 from tidemark.errors import JobDefinitionError
@@ -70,7 +72,7 @@ class CrawledDynamoDB:
     """A DynamoDB table of this account and region, whose attributes a crawler describes.
 
     Attributes:
-        table: its name.
+        table: the table, or its name.
         sampled: True reads a sample of its items, False all items.
         scan_rate: the share of the table's read capacity to use, 0.1 to 1.5; None: half of the
             provisioned capacity.
@@ -83,18 +85,23 @@ class CrawledDynamoDB:
         'orders'
     """
 
-    table: str
+    table: dynamodb.ITable | str
     sampled: bool = False
     scan_rate: float | None = None
 
     def __post_init__(self) -> None:
-        if not DYNAMODB_TABLE.fullmatch(self.table):
-            allowed = "the name of a table, of 3 to 255 letters, digits and _.-"
+        if isinstance(self.table, str) and not DYNAMODB_TABLE.fullmatch(self.table):
+            allowed = "a table, or a name of 3 to 255 letters, digits and _.-"
             raise _error("CrawledDynamoDB", "table", self.table, allowed)
         rate = self.scan_rate
         if rate is not None and not MIN_RATE <= rate <= MAX_RATE:
             allowed = f"a number from {MIN_RATE} to {MAX_RATE}, or None"
             raise _error("CrawledDynamoDB", "scan_rate", rate, allowed)
+
+    @property
+    def table_name(self) -> str:
+        """Return the name of the table, which may be known at deployment only."""
+        return self.table if isinstance(self.table, str) else self.table.table_name
 
     @property
     def connection(self) -> None:
@@ -103,13 +110,14 @@ class CrawledDynamoDB:
 
 
 def check_exclusions(what: str, patterns: Sequence[str]) -> None:
-    """Raise if a glob pattern is empty.
+    """Raise if a glob pattern is empty, or excludes everything.
 
     Raises:
-        JobDefinitionError: one is empty.
+        JobDefinitionError: one does.
     """
-    if not all(patterns):
-        raise _error(what, "exclusions", patterns, "a list of glob patterns, such as '**.tmp'")
+    if not all(patterns) or not {"**", "**/**", "/**"}.isdisjoint(patterns):
+        allowed = "a list of glob patterns, such as '**.tmp', that leave something to crawl"
+        raise _error(what, "exclusions", patterns, allowed)
 
 
 def _error(what: str, key: str, value: object, allowed: str) -> JobDefinitionError:

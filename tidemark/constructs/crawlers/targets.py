@@ -20,11 +20,12 @@ from tidemark.constructs.crawlers.other_targets import (
     check_exclusions,
 )
 from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.jobs.connections import Connection
+from tidemark.constructs.jobs.connections import Connection, is_application, kind_of
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
 
 MAX_SAMPLED = 249
+NO_DATABASES = ("KAFKA", "MONGODB", "NETWORK", "SFTP")
 JDBC_PATH = re.compile(r"[^/\s][^/\n]*(/[^/\n]+){1,2}")
 
 
@@ -103,7 +104,8 @@ class CrawledDatabase:
         exclusions: glob patterns, relative to it, of tables to skip.
 
     Raises:
-        JobDefinitionError: the path or a pattern is not valid.
+        JobDefinitionError: the path or a pattern is not valid, or the connection is of another
+            kind.
     """
 
     connection: Connection
@@ -117,6 +119,12 @@ class CrawledDatabase:
                 "database/table, % for any; write it like 'shop/public/%'"
             )
         check_exclusions("CrawledDatabase", self.exclusions)
+        kind = kind_of(self.connection)
+        if kind in NO_DATABASES or is_application(kind):
+            raise JobDefinitionError(
+                f"CrawledDatabase has a connection of the type {kind}, which is not to a database; "
+                "allowed: a connection of the type JDBC; correct connection="
+            )
 
 
 Target: TypeAlias = (
@@ -192,9 +200,9 @@ def tables_of(targets: Sequence[Target]) -> tuple[str, ...]:
     return tuple(target.table for target in targets if isinstance(target, CrawledTable))
 
 
-def dynamodb_tables_of(targets: Sequence[Target]) -> list[str]:
-    """Return the names of the DynamoDB tables among targets."""
-    return [target.table for target in targets if isinstance(target, CrawledDynamoDB)]
+def dynamodb_of(targets: Sequence[Target]) -> list[CrawledDynamoDB]:
+    """Return the DynamoDB tables among targets."""
+    return [target for target in targets if isinstance(target, CrawledDynamoDB)]
 
 
 def are_files(targets: Sequence[Target]) -> bool:
@@ -242,7 +250,7 @@ def _written(
         )
     if isinstance(target, CrawledDynamoDB):
         return "dynamo_db_targets", glue.CfnCrawler.DynamoDBTargetProperty(
-            path=target.table,
+            path=target.table_name,
             scan_all=not target.sampled,
             scan_rate=target.scan_rate,
         )

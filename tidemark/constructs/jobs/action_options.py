@@ -19,7 +19,8 @@ class ActionOptions:
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-trigger.html (Action)
 
     Attributes:
-        arguments: like those of `add_job`; they win over arguments of the same name.
+        arguments: like those of `add_job`, names without dashes; they win over arguments of the
+            same name.
         timeout_minutes: replaces the timeout of the job's runtime.
         notify_after_minutes: minutes after which Glue emits an event and the alert `RunLate`
             is sent. None: the job's value, or half of `timeout_minutes` if the run would have
@@ -29,7 +30,7 @@ class ActionOptions:
         JobDefinitionError: a value has another type, or Glue does not allow it.
 
     Example:
-        >>> ActionOptions({"--mode": "full"}, timeout_minutes=90).timeout_minutes
+        >>> ActionOptions({"mode": "full"}, timeout_minutes=90).timeout_minutes
         90
     """
 
@@ -44,6 +45,12 @@ class ActionOptions:
                 raise JobDefinitionError(
                     f"ActionOptions has {key} {minutes!r}; allowed: an integer, minutes from 1 to "
                     f"{MAX_MINUTES}, or None; pass one"
+                )
+        for name in self.arguments:
+            if name.startswith("-"):
+                raise JobDefinitionError(
+                    f"ActionOptions has the argument {name!r}; allowed: names without dashes; "
+                    f"write {name.lstrip('-')!r}"
                 )
         if not (self.arguments or self.timeout_minutes or self.notify_after_minutes):
             raise JobDefinitionError(

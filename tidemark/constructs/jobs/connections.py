@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
+from aws_cdk import aws_secretsmanager as secretsmanager
 
 from tidemark.constructs.jobs.network import Network, network_of
 from tidemark.constructs.jobs.secrets import is_secret
@@ -16,6 +17,16 @@ from tidemark.model.stage.settings import CONNECTION
 
 Connection: TypeAlias = str | glue.CfnConnection | glue.IConnection
 ALLOWED = "names of Glue connections (no * ? : /), a CfnConnection or a glue.Connection"
+# Connections to networks, databases, streams and stores; every other type is an application, whose
+# tokens Glue refreshes in the connection's secret.
+# Source: https://docs.aws.amazon.com/glue/latest/webapi/API_ConnectionInput.html
+NO_SAAS = """
+JDBC SFTP MONGODB KAFKA NETWORK MARKETPLACE CUSTOM VIEW_VALIDATION_REDSHIFT VIEW_VALIDATION_ATHENA
+AZURECOSMOS AZURESQL BIGQUERY CLOUDERAHIVE CLOUDERAIMPALA CLOUDWATCH CLOUDWATCHMETRICS CMDB
+DATALAKEGEN2 DB2 DB2AS400 DOCUMENTDB DYNAMODB GOOGLECLOUDSTORAGE HBASE MYSQL OPENSEARCH ORACLE
+POSTGRESQL REDSHIFT SAPHANA SNOWFLAKE SQLSERVER SYNAPSE TERADATA TERADATANOS TIMESTREAM TPCDS
+VERTICA
+"""
 OFFLINE = "--no-index --no-deps"
 INDEX = {"--index-url", "-i"}
 PUBLIC = re.compile(r"--extra-index-url|pypi\.org|pythonhosted\.org", re.IGNORECASE)
@@ -44,11 +55,15 @@ class JobConnections:
         names: their names, for the job and its policy; known at deployment for objects.
         secrets: the secrets with their user and password, as far as the app names them.
         network: the subnets and security groups of all of them.
+        saas_secrets: those of them in which Glue keeps the tokens of an application.
+        has_saas: whether one of them is a connection to an application, such as Salesforce.
     """
 
     names: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     network: Network = field(default_factory=Network)
+    saas_secrets: tuple[str, ...] = ()
+    has_saas: bool = False
 
     def __or__(self, other: "JobConnections") -> "JobConnections":
         """Return the connections of both, each once."""
@@ -56,6 +71,8 @@ class JobConnections:
             tuple(dict.fromkeys((*self.names, *other.names))),
             tuple(dict.fromkeys((*self.secrets, *other.secrets))),
             self.network | other.network,
+            tuple(dict.fromkeys((*self.saas_secrets, *other.saas_secrets))),
+            self.has_saas or other.has_saas,
         )
 
 
@@ -93,7 +110,10 @@ def connections_of(
                 f"job '{job}' has a connection with the secret {wrong[0]!r}; allowed: the name "
                 "of a secret in Secrets Manager, or its whole ARN; write that there"
             )
-        joined |= JobConnections((name,), secrets, network_of(connection))
+        is_saas = is_application(kind_of(connection))
+        network_here = network_of(connection)
+        kept = secrets if is_saas else ()
+        joined |= JobConnections((name,), secrets, network_here, kept, is_saas)
     if network.vpc_only and not joined.network.subnets:
         raise JobDefinitionError(
             f"job '{job}' has no connection with a subnet, and the stage says vpcOnly; a job is in "
@@ -146,31 +166,62 @@ def _names(python_modules: Sequence[str]) -> list[str]:
     return [module for module in python_modules if not module.startswith("s3://")]
 
 
+def is_application(kind: str) -> bool:
+    """Return whether a type of connection is an application, such as `SALESFORCE`."""
+    return bool(kind) and kind not in NO_SAAS.split()
+
+
+def made_by_app(connection: object) -> glue.CfnConnection | None:
+    """Return the resource of a connection of the app; None of another one."""
+    if isinstance(connection, glue.Connection):
+        connection = connection.node.default_child
+    return connection if isinstance(connection, glue.CfnConnection) else None
+
+
+def kind_of(connection: Connection) -> str:
+    """Return the type of a connection of the app, such as `JDBC`; empty if it is not known."""
+    made = made_by_app(connection)
+    kind = getattr(made.connection_input, "connection_type", "") if made else ""
+    return kind if isinstance(kind, str) else ""
+
+
 def _of(connection: Connection) -> tuple[str, tuple[str, ...]]:
     """Return the name of a connection and the secrets that it names, as far as known."""
     if isinstance(connection, str):
         return connection, ()
+    made = made_by_app(connection)
+    secrets = _find_secrets(made) if made else ()
     if isinstance(connection, glue.CfnConnection):
-        return connection.ref, _find_secrets(connection)
-    made = connection.node.default_child if isinstance(connection, glue.Connection) else None
-    return connection.connection_name, _find_secrets(made)
+        return connection.ref, secrets
+    return connection.connection_name, secrets
 
 
-def _find_secrets(made: object) -> tuple[str, ...]:
+def _find_secrets(made: glue.CfnConnection) -> tuple[str, ...]:
     """Return the secrets of a connection of the app, in any of its forms."""
-    given = made.connection_input if isinstance(made, glue.CfnConnection) else None
+    given = made.connection_input
     if not isinstance(given, glue.CfnConnection.ConnectionInputProperty):
         return ()
     properties = given.connection_properties
-    properties = properties if isinstance(properties, dict) else {}
+    if not isinstance(properties, dict):  # of a glue.Connection, which reads them late
+        late = made.stack.resolve(properties) or {}
+        properties = {key: _raw(made.stack, value) for key, value in late.items()}
     authentication = given.authentication_configuration
-    found = [
+    named = [
         *(properties.get(key) for key in ("SECRET_ID", "KAFKA_SASL_SCRAM_SECRETS_ARN")),
         _spark_secret(properties.get("SparkProperties")),
         _spark_secret(given.spark_properties),
         getattr(authentication, "secret_arn", None),
     ]
-    return tuple(dict.fromkeys(one for one in found if one and isinstance(one, str)))
+    return tuple(dict.fromkeys(one for one in named if one and isinstance(one, str)))
+
+
+def _raw(stack: cdk.Stack, value: object) -> str:
+    """Return a resolved value as a string; the ARN of a secret of the app as a reference to it."""
+    if isinstance(value, str):
+        return value
+    made = (part for part in stack.node.find_all() if isinstance(part, secretsmanager.CfnSecret))
+    refs = (secret.ref for secret in made if stack.resolve(secret.ref) == value)
+    return next(refs, None) or cdk.Token.as_string(value)
 
 
 def _spark_secret(settings: object) -> object:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
+from aws_cdk import aws_kms as kms
+
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
@@ -68,8 +70,8 @@ class GlueArguments:
         executor_cores: concurrent tasks in an executor.
         disable_proxy: True sends calls to AWS services through the network of the connection.
         auto_scale_within_microbatch: False scales streaming jobs between batches only.
-        auto_upgrade_metadata_kms_key: full ARN of the symmetric KMS key, no alias, that encrypts
-            what an automatic upgrade keeps of a job with AUTO; the job may use the key for that.
+        auto_upgrade_metadata_kms_key: the symmetric KMS key, no alias, or its full ARN, that
+            encrypts what an automatic upgrade keeps of a job with AUTO; the job may use it.
         driver_variables: environment variables of the driver; names start with CUSTOMER_.
         executor_variables: the same for the executors.
         other: arguments that are newer than this list, with their dashes: `--new-argument`.
@@ -102,7 +104,7 @@ class GlueArguments:
     executor_cores: int | None = None
     disable_proxy: bool | None = None
     auto_scale_within_microbatch: bool | None = None
-    auto_upgrade_metadata_kms_key: str | None = None
+    auto_upgrade_metadata_kms_key: kms.IKey | str | None = None
     driver_variables: Mapping[str, str | NotSecret] | None = None
     executor_variables: Mapping[str, str | NotSecret] | None = None
     other: Mapping[str, str | NotSecret] | None = field(default=None)
@@ -117,8 +119,11 @@ class GlueArguments:
         if self.python_virtual_env is not None:
             self._file("python_virtual_env", self.python_virtual_env)
         self._check_form("log_stream_prefix", LOG_STREAM, "up to 400 characters, no space, : or *")
+        key = self.auto_upgrade_metadata_kms_key
+        if key is not None and not isinstance(key, str):
+            object.__setattr__(self, "auto_upgrade_metadata_kms_key", key.key_arn)
         self._check_form(
-            "auto_upgrade_metadata_kms_key", KEY_ARN, "the full ARN of a KMS key, no alias"
+            "auto_upgrade_metadata_kms_key", KEY_ARN, "a KMS key or its full ARN, no alias"
         )
         self._check_form(
             "python_virtual_env_version", re.compile(r"[\w.+-]+"), "letters, digits, ._+-"

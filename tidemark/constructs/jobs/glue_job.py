@@ -1,10 +1,14 @@
 """The common parts of all Glue jobs: script, role, logs, data, arguments, metadata."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from functools import cached_property
+from typing import Any, cast
 
 import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_glue as glue
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
@@ -29,10 +33,11 @@ from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.job_statements import statements_of
 from tidemark.constructs.jobs.own_arguments import Cluster, own_arguments
 from tidemark.constructs.jobs.permissions import Statement
-from tidemark.constructs.jobs.secrets import check_secrets
+from tidemark.constructs.jobs.secrets import check_secrets, warn_of_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.jobs.wheels import check_wheels
 from tidemark.constructs.overrides import declare, granting
-from tidemark.constructs.references import asset_url
+from tidemark.constructs.references import asset_url, job_ref
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
@@ -40,12 +45,21 @@ from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import check_open_strings, reasons
 
+START_RUNS = (
+    "glue:BatchStopJobRun",
+    "glue:GetJobRun",
+    "glue:GetJobRuns",
+    "glue:StartJobRun",
+)
 
+
+@jsii.implements(iam.IGrantable)
 @checked
 class GlueJob(Construct):
     """Creates a Glue job and a role that allows what the job declares, and nothing else.
 
-    The base of every kind of job, which creates the resource; not for direct use.
+    The base of every kind of job, which creates the resource; not for direct use. It stands for its
+    role wherever the CDK takes a grantee: `topic.grant_publish(job)`.
 
     Attributes:
         name: the Glue job name.
@@ -113,8 +127,16 @@ class GlueJob(Construct):
         check_modules(name, props["python_modules"])
         check_secrets(name, props["secrets"])
         joined = connections_of(name, props["connections"], shared.network)
-        databases = [one.table.database for one in (*self.reads, *self.writes) if one.table]
-        check_are_here(name, shared.stack, props["connections"] or (), databases)
+        data = (*self.reads, *self.writes)
+        databases = [one.table.database for one in data if one.table]
+        check_are_here(
+            f"job '{name}'",
+            shared.stack,
+            props["connections"] or (),
+            databases,
+            data,
+            joined.secrets,
+        )
         self._connections = list(joined.names)
         self.tables = (
             *table_uses(name, props["tables"]),
@@ -131,7 +153,10 @@ class GlueJob(Construct):
             script=script,
             glue_version=cluster.glue_version if cluster else None,
         )
+        files = map(str, given.extra_py_files or ())
+        check_wheels(name, python, [*props["python_modules"], *files])
         super().__init__(scope, id_)
+        warn_of_secrets(self, name, props["secrets"])
         own = own_arguments(
             self,
             name,
@@ -201,6 +226,63 @@ class GlueJob(Construct):
             JobDefinitionError: the rule does not exist, or the reason is missing.
         """
         acknowledge(self, f"job '{self.name}'", rule, reason)
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Return the role of the job, for grants of the CDK's constructs."""
+        return self.role.grant_principal
+
+    @property
+    def job_arn(self) -> str:
+        """Return the ARN of the job."""
+        stack = cdk.Stack.of(self)
+        return stack.format_arn(
+            service="glue", resource="job", resource_name=job_ref(self.resource)
+        )
+
+    @checked
+    def grant_start_run(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let a role or a function start, watch and stop runs of this job; return the grant.
+
+        A run that is started so is not a part of a run of the workflow: no trigger follows it.
+        """
+        return iam.Grant.add_to_principal(
+            grantee=grantee, actions=list(START_RUNS), resource_arns=[self.job_arn]
+        )
+
+    def metric(self, name: str, kind: glue.MetricType, **options: Any) -> cloudwatch.Metric:
+        """Return a metric of the job by Glue, such as `glue.ALL.s3.filesystem.read_bytes`.
+
+        Args:
+            name: its name; the job publishes it if the stage has `metrics`.
+            kind: gauge or count.
+            options: those of `cloudwatch.Metric`: statistic, period, label.
+
+        Source: https://docs.aws.amazon.com/glue/latest/dg/monitoring-awsglue-with-cloudwatch-metrics.html
+        """
+        return self._as_cdk_job.metric(name, kind, **options)
+
+    def metric_success(self, **options: Any) -> cloudwatch.Metric:
+        """Return how many runs have SUCCEEDED, counted by a rule of EventBridge.
+
+        Args:
+            options: those of `cloudwatch.Metric`: statistic, period, label.
+        """
+        return self._as_cdk_job.metric_success(**options)
+
+    def metric_failure(self, **options: Any) -> cloudwatch.Metric:
+        """Return how many runs have FAILED, as `metric_success` does."""
+        return self._as_cdk_job.metric_failure(**options)
+
+    def metric_timeout(self, **options: Any) -> cloudwatch.Metric:
+        """Return how many runs have ended with TIMEOUT, as `metric_success` does."""
+        return self._as_cdk_job.metric_timeout(**options)
+
+    @cached_property
+    def _as_cdk_job(self) -> glue.IJob:
+        return glue.Job.from_job_attributes(
+            self, "Job", job_name=job_ref(self.resource), role=self.role
+        )
 
     @property
     def output(self) -> Dataset:

@@ -12,7 +12,7 @@ from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import BookmarkOption, SparkJobProps
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.jobs.upgrades import warn_of_appends
+from tidemark.constructs.jobs.upgrades import warn_of_appends, warn_of_cloudformation
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
@@ -98,6 +98,7 @@ class IncrementalJob(GlueJob):
             temp=props["temp"],
             run_properties=props["run_properties"],
         )
+        warn_of_cloudformation(self, name, runtime.glue_version)
         warn_of_appends(self, name, shared.root / props["script"], runtime.glue_version)
         self._complete(
             glue.CfnJob(

@@ -12,8 +12,10 @@ import aws_cdk as cdk
 from constructs import IConstruct
 
 from tidemark.checks.graph.rules import RULES
+from tidemark.constructs.catalog.databases import Database, check_database
+from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.overrides import RULE as OVERRIDDEN
-from tidemark.constructs.shared_checks import check_account, check_region
+from tidemark.constructs.shared_checks import check_here
 from tidemark.errors import JobDefinitionError
 
 MAX_CHARACTERS = {
@@ -44,21 +46,38 @@ def check_name(of: str, name: str) -> None:
 
 
 def check_are_here(
-    job: str, stack: cdk.Stack, connections: Sequence[object], databases: Sequence[object]
+    of: str,
+    stack: cdk.Stack,
+    connections: Sequence[object],
+    databases: Sequence[Database],
+    data: Sequence[Dataset],
+    secrets: Sequence[str],
 ) -> None:
-    """Raise if a connection or a database of the app is known to be elsewhere than the job.
+    """Raise if something that a job or crawler uses is known to be where Glue does not look.
 
-    Glue looks for both in the account and region of the job.
+    Glue looks for connections and databases in the account and region of the job, and for the
+    secrets of connections in the region; buckets may be of others, in the same partition.
+
+    Args:
+        of: the job or crawler, at the start of an error.
+        stack: its stack.
+        connections: connections, or their names.
+        databases: databases of its tables, or their names.
+        data: data that it reads or writes.
+        secrets: secrets that its connections name.
 
     Raises:
         JobDefinitionError: one is elsewhere.
     """
-    parts = [("a connection", one) for one in connections]
-    parts += [("a table with a database", one) for one in databases]
-    for what, part in parts:
-        if isinstance(part, cdk.CfnResource) and part.stack is not stack:
-            check_region(f"job '{job}'", stack, what, part.stack.region)
-            check_account(f"job '{job}'", stack, what, part.stack.account)
+    for connection in connections:
+        if not isinstance(connection, str):
+            check_here(of, stack, "a connection", connection)
+    for database in databases:
+        check_database(of, stack, database)
+    for bucket in dict.fromkeys(one.bucket for one in data):
+        check_here(of, stack, "data in a bucket", bucket, kinds=("partition",))
+    for secret in secrets:
+        check_here(of, stack, "a connection with a secret", secret, kinds=("partition", "region"))
 
 
 def acknowledge(owner: IConstruct, what: str, rule: str, reason: str) -> None:

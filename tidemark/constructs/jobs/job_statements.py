@@ -12,7 +12,7 @@ from tidemark.constructs.jobs.connections import JobConnections
 from tidemark.constructs.jobs.job_props import RunProperties
 from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.own_arguments import OwnArguments
-from tidemark.constructs.jobs.secrets import Secret, read_secrets
+from tidemark.constructs.jobs.secrets import Secret, keep_tokens, read_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.references import asset_key, bucket_arn, bucket_key_arn, object_arn
 
@@ -47,7 +47,10 @@ def statements_of(
         *permissions.read_wheels(stack, python_modules),
         *(permissions.put_metrics() if has_metrics else []),
         *use_tables(stack, tables),
-        *use_connections(stack, connections.names, connections.network),
+        *use_connections(
+            stack, connections.names, connections.network, has_saas=connections.has_saas
+        ),
+        *keep_tokens(stack, connections.saas_secrets),
         *read_secrets(stack, secrets),
         *(
             permissions.use_run_properties(stack, shared.workflow_name, may_put=may_put)

@@ -19,6 +19,15 @@ DESCRIBE = [
     "ec2:DescribeSubnets",
     "ec2:DescribeVpcEndpoints",
 ]
+# Of connections to applications. AWS documents no resources for these actions.
+# Source: https://docs.aws.amazon.com/glue/latest/dg/salesforce-configuring-iam-permissions.html
+USE_SAAS = [
+    "glue:DescribeConnectionType",
+    "glue:DescribeEntity",
+    "glue:ListConnectionTypes",
+    "glue:ListEntities",
+    "glue:RefreshOAuth2Tokens",
+]
 TAG = "aws-glue-service-resource"  # Glue's tag on its network interfaces
 ANY = "*"
 
@@ -71,7 +80,9 @@ def network_of(connection: object) -> Network:
     )
 
 
-def use_connections(stack: cdk.Stack, names: Sequence[str], network: Network) -> list[Statement]:
+def use_connections(
+    stack: cdk.Stack, names: Sequence[str], network: Network, *, has_saas: bool = False
+) -> list[Statement]:
     """Return the permission to use Glue connections and to join their networks, if any.
 
     Glue creates a network interface in the connection's subnet on behalf of the job. New interfaces
@@ -88,6 +99,7 @@ def use_connections(stack: cdk.Stack, names: Sequence[str], network: Network) ->
     ]
     return [
         allow(["glue:GetConnection"], connections),
+        *([allow(USE_SAAS, ["*"])] if has_saas else []),
         allow(DESCRIBE, ["*"]),
         allow(["ec2:DescribeVpcAttribute"], _shared(stack, "vpc", [ANY])),
         *_join(stack, network),

@@ -13,6 +13,7 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
 from tidemark.constructs.jobs.named_asset import named_asset
+from tidemark.constructs.shared_checks import KEY_PLACES, check_here
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.assembly.glue_versions import AUTO
@@ -127,9 +128,10 @@ def own_arguments(
         own.statements.extend(permissions.use_as_metastore(cdk.Stack.of(scope), tables))
     if given.lakeformation_fine_grained_access:
         own.statements.extend(permissions.get_lake_formation_data())
-    if given.auto_upgrade_metadata_kms_key:
-        keys = [given.auto_upgrade_metadata_kms_key]
-        own.statements.extend(permissions.use_data_keys(keys, may_write=True))
+    if key := given.auto_upgrade_metadata_kms_key:
+        what, stack = "auto_upgrade_metadata_kms_key", cdk.Stack.of(scope)
+        check_here(f"job '{job}'", stack, what, key, kinds=KEY_PLACES)
+        own.statements.extend(permissions.use_data_keys([str(key)], may_write=True))
     if given.observability_metrics:
         own.statements.extend(permissions.put_metrics())
     return own
@@ -139,7 +141,7 @@ def _plain(job: str, given: GlueArguments) -> dict[str, str]:
     """Return the arguments that are plain strings, checked for secrets."""
     conf = _open(job, "conf", given.conf)
     texts = {
-        "--auto-upgrade-metadata-kms-key-arn": given.auto_upgrade_metadata_kms_key or "",
+        "--auto-upgrade-metadata-kms-key-arn": str(given.auto_upgrade_metadata_kms_key or ""),
         "--conf": " --conf ".join(f"{name}={value}" for name, value in conf.items()),
         "--custom-logStream-prefix": given.log_stream_prefix or "",
         "--customer-driver-env-vars": _variables(job, "driver_variables", given.driver_variables),

@@ -8,11 +8,16 @@ import re
 from collections.abc import Mapping
 
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import TOKEN
 from tidemark.model.plain_secrets import shows_secret
 from tidemark.model.stage.settings import MAX_TAGS, TAG_NAME, TAG_VALUE, same_but_for_case
 
 DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]+", re.DOTALL)
 MAX_BYTES = 2_048  # of a description
+ALLOWED = (
+    f"a string of 1 to {MAX_BYTES} bytes that is not blank, without control characters other than "
+    "tab and new line"
+)
 
 
 def check_description(of: str, text: str | None) -> None:
@@ -28,7 +33,7 @@ def check_description(of: str, text: str | None) -> None:
     if text is None:
         return
     if not DESCRIPTION.fullmatch(text) or len(text.encode()) > MAX_BYTES:
-        _refuse(of, "description", text, f"a string of 1 to {MAX_BYTES} bytes")
+        _refuse(of, "description", text, ALLOWED)
     elif shows_secret("", text):
         raise JobDefinitionError(
             f"{of} has a description that looks as if it held a secret, which everyone would see; "
@@ -53,7 +58,8 @@ def check_own_tags(of: str, tags: Mapping[str, str]) -> None:
     if len(tags) > MAX_TAGS:
         _refuse(of, "tags", tags, allowed)
     for name, value in tags.items():
-        if not (TAG_NAME.fullmatch(name) and TAG_VALUE.fullmatch(value)):
+        is_late = TOKEN in value  # the deployment knows it
+        if not (TAG_NAME.fullmatch(name) and (is_late or TAG_VALUE.fullmatch(value))):
             _refuse(of, "tags", {name: value}, allowed)
         if shows_secret(name, value):
             raise JobDefinitionError(

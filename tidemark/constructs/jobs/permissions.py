@@ -48,14 +48,14 @@ def use_data(read: Sequence[Place], written: Sequence[Place]) -> list[Statement]
             for name in (prefix.rstrip("/"), f"{prefix}*")
         ]
         statements.append(allow(["s3:GetObject"], objects))
-    if written:
-        statements.append(
-            allow(
-                ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"],
-                list(dict.fromkeys(f"{bucket_arn}/{prefix}*" for bucket_arn, prefix in written)),
-            )
-        )
-    return statements
+    return [*statements, *write_objects(written)]
+
+
+def write_objects(written: Sequence[Place]) -> list[Statement]:
+    """Return the permission to write and replace the objects of places, if any."""
+    actions = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"]
+    arns = list(dict.fromkeys(f"{bucket_arn}/{prefix}*" for bucket_arn, prefix in written))
+    return [allow(actions, arns)] if arns else []
 
 
 def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:

@@ -6,8 +6,10 @@ from typing import TypeAlias
 
 import aws_cdk as cdk
 from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
 
 from tidemark.constructs.jobs.permissions import Statement, allow
+from tidemark.constructs.shared_checks import check_here
 from tidemark.errors import JobDefinitionError
 
 Secret: TypeAlias = str | secretsmanager.ISecret
@@ -44,10 +46,36 @@ def check_secrets(job: str, secrets: Sequence[Secret]) -> None:
             )
 
 
+def warn_of_secrets(scope: Construct, job: str, secrets: Sequence[Secret]) -> None:
+    """Warn of secrets of other accounts and regions, which need more than a permission."""
+    stack = cdk.Stack.of(scope)
+    for secret in secrets:
+        arn = secret if isinstance(secret, str) else secret.secret_arn
+        try:
+            check_here(f"job '{job}'", stack, f"the secret {arn}", arn)
+        except JobDefinitionError as error:
+            cdk.Annotations.of(scope).add_warning_v2(
+                "tidemark:secret-elsewhere",
+                f"{str(error).partition('; allowed')[0]}; the script must ask there for it "
+                "(region_name= of its client), and the policies of the secret and its key must let "
+                "the role in; acknowledge this once they do",
+            )
+
+
 def read_secrets(stack: cdk.Stack, secrets: Sequence[Secret]) -> list[Statement]:
     """Return the permission to read secrets, if any."""
     arns = [_arn(stack, secret) for secret in secrets]
     return [allow(["secretsmanager:GetSecretValue"], arns)] if arns else []
+
+
+def keep_tokens(stack: cdk.Stack, secrets: Sequence[Secret]) -> list[Statement]:
+    """Return the permission to keep the tokens of an application in secrets, if any.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/salesforce-configuring-iam-permissions.html
+    """
+    arns = [_arn(stack, secret) for secret in secrets]
+    actions = ["secretsmanager:DescribeSecret", "secretsmanager:PutSecretValue"]
+    return [allow(actions, arns)] if arns else []
 
 
 def _arn(stack: cdk.Stack, secret: Secret) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import aws_cdk as cdk
+from aws_cdk import aws_kinesis as kinesis
 
 from tidemark.constructs.jobs.permissions import Statement, allow, use_data_keys
 from tidemark.errors import JobDefinitionError
@@ -28,8 +29,9 @@ class KinesisStream:
     """A Kinesis data stream that a job reads.
 
     Attributes:
-        arn: ARN of the stream.
-        key_arn: ARN of the KMS key that encrypts it. None: not encrypted, or with AWS's own key.
+        arn: the stream, or its ARN, which it becomes.
+        key_arn: ARN of the KMS key that encrypts it. None: that of a stream of the app; else not
+            encrypted, or with AWS's own key.
 
     Raises:
         JobDefinitionError: one of them is another kind of ARN.
@@ -40,11 +42,15 @@ class KinesisStream:
         True
     """
 
-    arn: str
+    arn: kinesis.IStream | str
     key_arn: str | None = None
 
     def __post_init__(self) -> None:
-        _check("KinesisStream", "arn", self.arn, STREAM, "the ARN of a Kinesis data stream")
+        if not isinstance(self.arn, str):
+            key = self.arn.encryption_key
+            object.__setattr__(self, "key_arn", self.key_arn or (key.key_arn if key else None))
+            object.__setattr__(self, "arn", self.arn.stream_arn)
+        _check("KinesisStream", "arn", str(self.arn), STREAM, "a stream of Kinesis, or its ARN")
         if self.key_arn is not None:
             _check("KinesisStream", "key_arn", self.key_arn, KEY, "the ARN of a KMS key, no alias")
 
@@ -58,7 +64,7 @@ class KinesisStream:
             "kinesis:ListShards",
         ]
         keys = [self.key_arn] if self.key_arn else []
-        return [allow(actions, [self.arn]), *use_data_keys(keys, may_write=False)]
+        return [allow(actions, [str(self.arn)]), *use_data_keys(keys, may_write=False)]
 
 
 @checked

@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html
 
 from collections.abc import Sequence
 
+import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from constructs import Construct
 
@@ -15,7 +16,8 @@ from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import StreamingJobProps
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.jobs.upgrades import warn_of_appends
+from tidemark.constructs.jobs.stream_sources import MskTopics
+from tidemark.constructs.jobs.upgrades import warn_of_appends, warn_of_cloudformation
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
@@ -97,6 +99,15 @@ class StreamingJob(GlueJob):
             temp=props["temp"],
             keeps=[checkpoint],
         )
+        topics = any(isinstance(source, MskTopics) for source in props["sources"])
+        if topics and not self._connections:
+            cdk.Annotations.of(self).add_warning_v2(
+                "tidemark:msk-without-connection",
+                f"job {name} reads MskTopics and has no connection, so that it is in no VPC: it "
+                "reaches only the brokers of a cluster with public access; name a connection in "
+                "connections=, or acknowledge this",
+            )
+        warn_of_cloudformation(self, name, runtime.glue_version)
         warn_of_appends(self, name, shared.root / props["script"], runtime.glue_version)
         self._complete(
             glue.CfnJob(

@@ -4,7 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloud
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import aws_cdk as cdk
 import jsii
@@ -13,6 +13,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from tidemark.checks.graph.rules import MAX_NODES
 from tidemark.constructs.monitoring.alerting import Alerting, let_alerts_publish, subscribe
 from tidemark.constructs.monitoring.slack import SlackChannel, notification
 from tidemark.errors import JobDefinitionError
@@ -204,12 +205,22 @@ def _crawls(crawlers: list[str], state: str) -> dict[str, object]:
     return {"detail-type": [CRAWL_CHANGE], "detail": {"crawlerName": crawlers, "state": [state]}}
 
 
+def check_names(jobs: Sequence[str]) -> None:
+    """Raise if a pipeline has more jobs than one rule of EventBridge can name.
+
+    Raises:
+        JobDefinitionError: it has.
+    """
+    _Pattern(STATE_CHANGE, lambda: jobs, FAILED_STATES).produce()
+
+
 def _checked(pattern: Mapping[str, object], names: list[str]) -> object:
     length = len(json.dumps(pattern, separators=(",", ":")))
     if length > MAX_CHARACTERS:
         raise JobDefinitionError(
-            f"the names of {len(names)} jobs make an event pattern of "
-            f"{length} characters; EventBridge allows {MAX_CHARACTERS}; give them shorter "
-            "names, or split the pipeline in two"
+            f"the pipeline has {len(names)} jobs, whose names make an event pattern of {length} "
+            f"characters; allowed: {MAX_NODES} jobs, crawlers and triggers in a workflow, and "
+            f"{MAX_CHARACTERS} characters in a pattern; split the pipeline in two, or give the "
+            "jobs shorter names"
         )
     return pattern

@@ -12,7 +12,13 @@ from constructs import Construct, IConstruct
 
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.security.security import let_services_use
-from tidemark.constructs.shared_checks import check_free, check_no_alias, check_stage_is_here
+from tidemark.constructs.shared_checks import (
+    KEY_PLACES,
+    check_free,
+    check_here,
+    check_no_alias,
+    check_stage_is_here,
+)
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
 from tidemark.model.stage.config import StageConfig
@@ -79,6 +85,7 @@ class SlackChannel(Construct):
         check_no_alias("SlackChannel", key)
         check_free(scope, id_, "SlackChannel")
         check_stage_is_here("SlackChannel", cdk.Stack.of(scope), stage)
+        check_here("SlackChannel", cdk.Stack.of(scope), "key", key, kinds=KEY_PLACES)
         super().__init__(scope, id_)
         check_one_in_account(self, workspace_id, channel_id)
         apply_to_all(self, stage)

@@ -11,7 +11,12 @@ from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.monitoring.alerting import Alerting, Email
 from tidemark.constructs.monitoring.slack import SlackChannel
 from tidemark.constructs.security.security import ExistingSecurity
-from tidemark.constructs.shared_checks import check_account, check_region, check_stage_is_here
+from tidemark.constructs.shared_checks import (
+    KEY_PLACES,
+    PLACES,
+    check_here,
+    check_stage_is_here,
+)
 from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.starts.events import OnObjects
 from tidemark.constructs.watermark_table import WatermarkTable
@@ -51,30 +56,29 @@ def check_places(
     """
     of = f"pipeline '{pipeline}'"
     check_stage_is_here(of, stack, stage)
-    check_region(of, stack, "key", key.env.region)
+    check_here(of, stack, "key", key, kinds=KEY_PLACES)
     if watermarks is not None:
-        check_region(of, stack, "watermarks", watermarks.table.env.region)
-        if not watermarks.reference.startswith("arn:"):  # by name, scripts use their own account's
-            check_account(of, stack, "watermarks", watermarks.table.env.account)
+        # By name, scripts use the table of their own account.
+        by_arn = watermarks.reference.startswith("arn:")
+        kinds = KEY_PLACES if by_arn else PLACES
+        check_here(of, stack, "watermarks", watermarks.table, kinds)
     for kind in ("logs_key", "bookmarks_key", "data_key") if security else ():
         own = getattr(security, kind)
         if own is not None:  # it must be here to encrypt here
-            check_region(of, stack, f"security with {kind}", own.env.region)
+            check_here(of, stack, f"security with {kind}", own, kinds=KEY_PLACES)
     for start in starts:
-        if isinstance(start, OnObjects):  # S3 sends events to the bus of the bucket's region
-            check_region(of, stack, "starts with a bucket", start.dataset.bucket.env.region)
+        if isinstance(start, OnObjects):  # S3 sends events to the bus of the bucket's own region
+            check_here(of, stack, "starts with a bucket", start.dataset.bucket)
     _check_recipients(of, stack, alerts)
 
 
 def _check_recipients(of: str, stack: cdk.Stack, alerts: Alerting | None) -> None:
     """Raise unless alarms and rules can reach the recipients of alerts."""
     if alerts is not None and alerts.topic is not None:
-        check_region(of, stack, "alerts with a topic", alerts.topic.env.region)
-        check_account(of, stack, "alerts with a topic", alerts.topic.env.account)
+        check_here(of, stack, "alerts with a topic", alerts.topic)
     for one in alerts.subscribers if alerts is not None else ():
         if isinstance(one, SlackChannel):
-            check_region(of, stack, "a SlackChannel", one.topic.env.region)
-            check_account(of, stack, "a SlackChannel", one.topic.env.account)
+            check_here(of, stack, "a SlackChannel", one.topic)
 
 
 def check_alerts(pipeline: str, alerts: Alerting | None, stage: StageConfig) -> None:

@@ -11,6 +11,7 @@ from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_checks import check_name
 from tidemark.constructs.jobs.job_props import Argument
 from tidemark.constructs.jobs.streaming_job import StreamingJob
+from tidemark.constructs.monitoring.alerts import check_names
 from tidemark.constructs.pipeline.triggers import START
 from tidemark.constructs.predicates import After, Predicate, predicate_of
 from tidemark.errors import JobDefinitionError
@@ -93,7 +94,7 @@ class Nodes:
         return Place(construct_id(name), waits_for)
 
     def check_free(self, of: str, name: str) -> None:
-        """Raise unless the name of a node and its construct id are free.
+        """Raise unless the name of a node and its construct id are free, and there is room for it.
 
         Raises:
             JobDefinitionError: one of them is taken.
@@ -105,6 +106,8 @@ class Nodes:
                 f"{of} '{name}' is in the pipeline already; names must be unique; rename one of "
                 "the two"
             )
+        if of == "job":
+            check_names([*self.jobs, *self.streaming_jobs, name])
         taken = (self._tree.try_find_child(one) for one in (id_, f"{id_}Trigger"))
         if id_ == START or any(taken):
             raise JobDefinitionError(

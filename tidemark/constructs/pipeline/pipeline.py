@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Unpack
 
-from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
 
+from tidemark.constructs.catalog.databases import Database
 from tidemark.constructs.catalog.published_tables import create_tables
 from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.crawlers.options import CrawlerOptions
@@ -169,7 +169,7 @@ class Pipeline(Workflow):
         name: str,
         *,
         targets: Sequence[Target],
-        database: glue.CfnDatabase | str,
+        database: Database,
         after: Predicate | Sequence[GlueJob | Crawler | Condition] = (),
         options: CrawlerOptions | None = None,
         role: iam.IRole | None = None,

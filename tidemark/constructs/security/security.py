@@ -146,7 +146,7 @@ class ExistingSecurity:
     Source: https://docs.aws.amazon.com/glue/latest/dg/encryption-security-configuration.html
 
     Attributes:
-        name: name of the security configuration.
+        name: the security configuration, or its name. One of the app brings its keys.
         logs_key: its key for logs; None means the key of the pipeline.
         bookmarks_key: its key for bookmarks; likewise.
         data_key: its key for data of jobs in S3; likewise.
@@ -155,20 +155,46 @@ class ExistingSecurity:
         JobDefinitionError: the name or a key is not valid.
     """
 
-    name: str
+    name: glue.ISecurityConfiguration | str
     logs_key: kms.IKey | None = None
     bookmarks_key: kms.IKey | None = None
     data_key: kms.IKey | None = None
 
     def __post_init__(self) -> None:
         name = self.name
-        if not (cdk.Token.is_unresolved(name) or CONFIGURATION.fullmatch(name)):
+        if isinstance(name, glue.SecurityConfiguration):
+            for kind, key in (
+                ("logs_key", name.cloud_watch_encryption_key),
+                ("bookmarks_key", name.job_bookmarks_encryption_key),
+                ("data_key", name.s3_encryption_key),
+            ):
+                object.__setattr__(self, kind, getattr(self, kind) or key)
+        elif isinstance(name, str) and not (
+            cdk.Token.is_unresolved(name) or CONFIGURATION.fullmatch(name)
+        ):
             raise JobDefinitionError(
-                f"a security configuration is named {name!r}; allowed: 1 to 255 characters, no "
-                "* ? : /; write its name"
+                f"a security configuration is named {name!r}; allowed: a security configuration, "
+                "or its name of 1 to 255 characters, no * ? : /; write its name"
             )
         for kind in ("logs_key", "bookmarks_key", "data_key"):
             check_no_alias(f"the security configuration {name!r}", getattr(self, kind), kind)
+
+    @property
+    def plain_name(self) -> str:
+        """Return the name, as a plain string where the app states it."""
+        if isinstance(self.name, str):
+            return self.name
+        made = self.name.node.default_child
+        if isinstance(made, glue.CfnSecurityConfiguration):
+            return made.name
+        return self.name.security_configuration_name
+
+    @property
+    def reference(self) -> str:
+        """Return the name, in a form that makes jobs wait for the configuration."""
+        if isinstance(self.name, str):
+            return self.name
+        return self.name.security_configuration_name
 
 
 class JobSecurity(Construct):
@@ -228,7 +254,7 @@ class JobSecurity(Construct):
         self.is_made = existing is None
         self.groups: dict[str, logs.CfnLogGroup] = {}
         if existing:
-            self.name = self.configuration_name = existing.name
+            self.name, self.configuration_name = existing.plain_name, existing.reference
         else:
             self.name = name
             self.configuration_name = self._create_configuration(key.key_arn)

@@ -107,6 +107,17 @@ WILDCARDS = (
         "EC2 has no resource for them, and they change nothing",
     ),
     Wildcard(
+        (
+            "glue:DescribeConnectionType",
+            "glue:DescribeEntity",
+            "glue:ListConnectionTypes",
+            "glue:ListEntities",
+            "glue:RefreshOAuth2Tokens",
+        ),
+        r"\*",
+        "AWS documents no resource for what a connection to an application needs",
+    ),
+    Wildcard(
         ("ec2:DescribeVpcAttribute",),
         _shared(r"vpc/\*"),
         "a connection says its subnet, and not its VPC, and the action changes nothing",

@@ -243,7 +243,7 @@ def test_a_crawler_of_a_stage_that_is_vpc_only_has_a_connection_for_each_target(
     ("changes", "text"),
     [
         ({"targets": []}, r"has targets \[\]; allowed: a list of at least one"),
-        ({"database": "Lake"}, "has database 'Lake'; allowed: up to 255 lower case"),
+        ({"database": "Lake"}, "has database 'Lake'; allowed: a Database or a CfnDatabase"),
     ],
 )
 def test_a_crawler_that_cannot_be_is_refused(crawl, changes, text):

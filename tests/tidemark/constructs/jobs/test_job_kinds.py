@@ -297,7 +297,7 @@ def test_sources_and_checkpoints_of_another_kind_are_refused(pipeline, data):
         )
     for make, text in (
         (lambda: KinesisStream("clicks"), "KinesisStream has arn 'clicks'"),
-        (lambda: KinesisStream(STREAM + "*"), "allowed: the ARN of a Kinesis data stream"),
+        (lambda: KinesisStream(STREAM + "*"), "allowed: a stream of Kinesis, or its ARN"),
         (lambda: KinesisStream(STREAM, "alias/x"), "KinesisStream has key_arn 'alias/x'"),
         (lambda: MskTopics(CLUSTER, []), "MskTopics has topics"),
         (lambda: MskTopics(CLUSTER, ["a*"]), r"the name 'a\*'"),

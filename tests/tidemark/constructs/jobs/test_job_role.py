@@ -6,6 +6,7 @@ import pytest
 
 from tests.fixtures.pipelines import ACCOUNT, Declared
 from tests.fixtures.synthesis import as_list
+from tidemark.constructs import Dataset
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.grants import grants_of
 
@@ -182,7 +183,8 @@ def test_every_kind_of_node_takes_a_role_and_jobs_that_share_log_groups_make_the
     source = data(declared)["reads"][0]
     for name in ("one", "two"):
         pipeline.add_shell_job(name, script="job.py", role=role)
-    pipeline.add_streaming_job("three", script="job.py", checkpoint=source, role=role)
+    state = Dataset(source.bucket, "checkpoint/")
+    pipeline.add_streaming_job("three", script="job.py", checkpoint=state, role=role)
     pipeline.add_crawler("four", targets=[source], database="sales", role=role)
 
     nodes = declared.resources("AWS::Glue::Job") + declared.resources("AWS::Glue::Crawler")

@@ -58,7 +58,7 @@ def connection(declared, id_="Db", **requirements):
         id_,
         catalog_id=ACCOUNT,
         connection_input=glue.CfnConnection.ConnectionInputProperty(
-            connection_type="NETWORK",
+            connection_type="JDBC",
             physical_connection_requirements=made if requirements else None,
         ),
     )

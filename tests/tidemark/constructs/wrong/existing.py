@@ -132,7 +132,7 @@ WRONG = {
                             s2,
                             "S",
                             stage=stage_of(region="us-east-1"),
-                            key=w.key,
+                            key=kms.Key(s2, "Key"),
                             workspace_id="T0",
                             channel_id="C0",
                         )
@@ -226,7 +226,7 @@ WRONG = {
         lambda w: tc.WatermarkTable.from_table_arn(
             w.stack, "W", "arn:aws:dynamodb:us-east-1:123456789012:table/xyz"
         ),
-        "the table 'arn:aws:dynamodb:us-east-1:123456789012:table/xyz'",
+        "the watermark table has its table in the region us-east-1",
     ),
     "wt arn token": (
         lambda w: tc.WatermarkTable.from_table_arn(w.stack, "W", token()),

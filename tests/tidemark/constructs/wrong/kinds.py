@@ -2,7 +2,7 @@
 
 import tidemark.constructs as tc
 from tests.fixtures.pipelines import stage_of
-from tests.tidemark.constructs.wrong.world import KAFKA, KINESIS, token
+from tests.tidemark.constructs.wrong.world import KAFKA, KINESIS, cdk, glue, token
 
 # What is declared, and a part of why it is refused.
 WRONG = {
@@ -18,9 +18,41 @@ WRONG = {
         lambda w: tc.CrawledOpenTables(w.data(), tc.OpenFormat.DELTA, exclusions=["x"]),
         "CrawledOpenTables has exclusions ['x']; allowed: none for Delta Lake",
     ),
+    "wheel for another Python": (
+        lambda w: w.shell(python_modules=["s3://b/x-1-cp311-cp311-linux_x86_64.whl"]),
+        "job 'one' has the wheel 'x-1-cp311-cp311-linux_x86_64.whl', which is for cp311",
+    ),
+    "exclusions of everything": (
+        lambda w: w.crawler(targets=[tc.CrawledData(w.data(), exclusions=["a.tmp", "**"])]),
+        "CrawledData has exclusions ['a.tmp', '**']; allowed: a list of glob patterns",
+    ),
+    "crawled database by a network": (
+        lambda w: tc.CrawledDatabase(
+            glue.CfnConnection(
+                w.stack,
+                "Net",
+                catalog_id="1",
+                connection_input={"connectionType": "NETWORK", "name": "n"},
+            ),
+            "shop/%",
+        ),
+        "CrawledDatabase has a connection of the type NETWORK, which is not to a database",
+    ),
+    "connections by a list token": (
+        lambda w: w.job(connections=cdk.Token.as_list({"Ref": "X"})),
+        "job 'one' has connections with a list that only the deployment knows",
+    ),
+    "argument with a token as its name": (
+        lambda w: w.job(arguments={token(): "x"}),
+        "job 'one' has arguments with a key that only the deployment knows",
+    ),
+    "description with a control character": (
+        lambda w: tc.JobOptions(description="a\x07b"),
+        "without control characters other than tab and new line",
+    ),
     "dynamodb arn": (
         lambda w: tc.CrawledDynamoDB("arn:aws:dynamodb:eu-west-1:123456789012:table/t"),
-        "allowed: the name of a table",
+        "allowed: a table, or a name of 3 to 255 letters",
     ),
     "dynamodb rate": (
         lambda w: tc.CrawledDynamoDB("orders", scan_rate=2),
@@ -212,6 +244,7 @@ WRONG = {
 }
 # What looks wrong and is not.
 VALID = {
+    "tag with a token as its value": lambda w: w.job(options=tc.JobOptions(tags={"team": token()})),
     "crawler db of the lake": lambda w: w.crawler(
         database=w.lake_of(watermarks=w.marks).catalog_database
     ),
@@ -225,6 +258,7 @@ VALID = {
         options=tc.JobOptions(non_overridable=["library-set"])
     ),
     "shell modules+analytics": lambda w: w.shell(python_modules=["pandas==2.0.0"]),
+    "wheel of pure Python": lambda w: w.job(python_modules=["s3://b/x-1-py3-none-any.whl"]),
     "shell wheel": lambda w: w.shell(python_modules=["s3://b/x.whl"]),
     "crawler nested targets": lambda w: w.crawler(targets=[w.data("a/"), w.data("a/b/")]),
     "crawler jdbc upper": lambda w: w.crawler(targets=[tc.CrawledDatabase("conn", "db/public/%")]),

@@ -133,7 +133,7 @@ WRONG = {
     "a empty": (lambda w: w.job(started=tc.ActionOptions()), "ActionOptions() is empty"),
     "a args dashes": (
         lambda w: w.job(started=tc.ActionOptions(arguments={"--a": "b"})),
-        "job 'one' has the argument '--a'",
+        "ActionOptions has the argument '--a'; allowed: names without dashes",
     ),
     "a args secret": (
         lambda w: w.job(started=tc.ActionOptions(arguments={"password": "hunter2"})),

@@ -104,7 +104,7 @@ WRONG = {
     "lake database empty": (lambda w: w.lake_of(database=""), "the lake has database ''"),
     "lake database token": (
         lambda w: w.lake_of(database=token()),
-        "allowed: None, or a name of lower case letters, digits, _ -",
+        "allowed: None, a Database or a CfnDatabase",
     ),
     "lakebucket days neg": (
         lambda w: tc.LakeBucket(w.stack, "B", key=w.key, access_logs=w.lake, keep_replaced_days=-1),

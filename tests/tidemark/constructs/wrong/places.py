@@ -2,7 +2,7 @@
 
 import tidemark.constructs as tc
 from tests.fixtures.pipelines import ACCOUNT, REGION, stage_of
-from tests.tidemark.constructs.wrong.world import KINESIS, cdk, glue, kms, sqs
+from tests.tidemark.constructs.wrong.world import KINESIS, cdk, dynamodb, glue, kms, s3, sqs
 
 OTHER = "999999999999"
 
@@ -18,9 +18,21 @@ def network(w):
     return glue.CfnConnection(w.elsewhere(), "C", catalog_id=ACCOUNT, connection_input=given)
 
 
-def database(stack):
+def database(stack, catalog=ACCOUNT):
     """Return a database of a stack."""
-    return glue.CfnDatabase(stack, "D", catalog_id=ACCOUNT, database_input={"name": "d"})
+    return glue.CfnDatabase(stack, "D", catalog_id=catalog, database_input={"name": "d"})
+
+
+def other_key(w):
+    """Return a key that was imported from another region."""
+    return kms.Key.from_key_arn(w.stack, "Key2", f"arn:aws:kms:us-east-1:{ACCOUNT}:key/k")
+
+
+def jdbc(w, secret):
+    """Return a connection to a database whose password is a secret."""
+    properties = {"JDBC_CONNECTION_URL": "jdbc:postgresql://db/shop", "SECRET_ID": secret}
+    given = {"connectionType": "JDBC", "name": "shop", "connectionProperties": properties}
+    return glue.CfnConnection(w.stack, "Cj", catalog_id=ACCOUNT, connection_input=given)
 
 
 def declared(w, **given):
@@ -81,11 +93,124 @@ WRONG = {
     ),
     "table of database of other region": (
         lambda w: w.job(reads=[declared(w, database=database(w.elsewhere()))]),
-        "job 'one' has a table with a database in the region us-east-1",
+        "job 'one' has a database in the region us-east-1",
     ),
     "table of database of other account": (
         lambda w: w.job(writes=[declared(w, database=database(elsewhere(w)))]),
-        f"job 'one' has a table with a database in the account {OTHER}",
+        f"job 'one' has a database in the account {OTHER}",
+    ),
+    "database of another catalog": (
+        lambda w: w.job(
+            writes=[declared(w, database=database(w.stack, catalog="s3tablescatalog"))]
+        ),
+        "job 'one' has a database of the catalog 's3tablescatalog'",
+    ),
+    "database imported of other account": (
+        lambda w: w.job(
+            writes=[
+                declared(
+                    w,
+                    database=glue.Database.from_database_arn(
+                        w.stack, "Dba", f"arn:aws:glue:{REGION}:{OTHER}:database/d"
+                    ),
+                )
+            ]
+        ),
+        f"job 'one' has a database in the account {OTHER}",
+    ),
+    "crawler with database of other region": (
+        lambda w: w.crawler(database=database(w.elsewhere())),
+        "crawler 'crawl' has a database in the region us-east-1",
+    ),
+    "crawler with connection of other region": (
+        lambda w: w.crawler(targets=[tc.CrawledData(w.data(), connection=network(w))]),
+        "crawler 'crawl' has a connection in the region us-east-1",
+    ),
+    "connection imported of other account": (
+        lambda w: w.job(
+            connections=[
+                glue.Connection.from_connection_arn(
+                    w.stack, "Ca", f"arn:aws:glue:{REGION}:{OTHER}:connection/c"
+                )
+            ]
+        ),
+        f"job 'one' has a connection in the account {OTHER}",
+    ),
+    "bucket of another partition": (
+        lambda w: w.job(
+            reads=[
+                tc.Dataset(s3.Bucket.from_bucket_arn(w.stack, "Cn", "arn:aws-cn:s3:::lake"), "x/")
+            ]
+        ),
+        "job 'one' has data in a bucket in the partition aws-cn; allowed: aws",
+    ),
+    "bucket of another account starts": (
+        lambda w: w.started_by(
+            tc.OnObjects(
+                tc.Dataset(
+                    s3.Bucket.from_bucket_attributes(
+                        w.stack, "Ob", bucket_name="theirs", account=OTHER
+                    ),
+                    "x/",
+                )
+            )
+        ),
+        f"has starts with a bucket in the account {OTHER}",
+    ),
+    "watermarks imported of other region": (
+        lambda w: tc.WatermarkTable.from_table(
+            w.stack,
+            "Wt",
+            dynamodb.Table.from_table_arn(
+                w.stack, "Ta", f"arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/marks"
+            ),
+        ),
+        "the watermark table has its table in the region us-east-1",
+    ),
+    "watermarks of TableV2 with other keys": (
+        lambda w: tc.WatermarkTable.from_table(w.stack, "Wv", w.keyed_v2("id")),
+        "has the keys id (S); allowed: jobName (S), runId (S)",
+    ),
+    "lake with a key of other region": (
+        lambda w: w.lake_of(key=other_key(w)),
+        "the lake has key in the region us-east-1",
+    ),
+    "bucket with a key of other region": (
+        lambda w: w.bucket(key=other_key(w)),
+        "the bucket 'B' has key in the region us-east-1",
+    ),
+    "slack with a key of other region": (
+        lambda w: w.slack(key=other_key(w)),
+        "SlackChannel has key in the region us-east-1",
+    ),
+    "upgrade key of other region": (
+        lambda w: w.job(
+            runtime=tc.JobRuntime(glue_version="auto", max_retries=1),
+            glue_arguments=tc.GlueArguments(
+                auto_upgrade_metadata_kms_key=f"arn:aws:kms:us-east-1:{ACCOUNT}:key/k"
+            ),
+        ),
+        "job 'one' has auto_upgrade_metadata_kms_key in the region us-east-1",
+    ),
+    "connection with a secret of other region": (
+        lambda w: w.job(
+            connections=[
+                jdbc(w, secret=f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:db-AbCdEf")
+            ]
+        ),
+        "job 'one' has a connection with a secret in the region us-east-1",
+    ),
+    "crawled table of DynamoDB of other region": (
+        lambda w: w.crawler(
+            targets=[
+                tc.CrawledDynamoDB(
+                    dynamodb.Table.from_table_arn(
+                        w.stack, "Td", f"arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/marks"
+                    )
+                )
+            ]
+        ),
+        "crawler 'crawl' has a table of DynamoDB in the region us-east-1",
     ),
     "crawled data with table": (
         lambda w: w.crawler(targets=[declared(w)]),
@@ -259,6 +384,18 @@ REFUSED_AT_SYNTHESIS = {
     "a crawler beside a declared table": (
         lambda w: (w.job(reads=[declared(w)]), w.crawler(targets=[w.data("declared/")])),
         "crawled-and-declared",
+    ),
+    "a tag of AWS": (
+        lambda w: (w.job(), cdk.Tags.of(w.orders).add("aws:team", "sales")),
+        "reserved-tag",
+    ),
+    "a checkpoint that is read and crawled": (
+        lambda w: (
+            w.stream("s"),
+            w.job(reads=[w.data("checkpoint/")]),
+            w.crawler(targets=[w.data("checkpoint/offsets/")]),
+        ),
+        "state-as-data",
     ),
     "two rulesets of one name": (
         lambda w: w.job(writes=[ruleset(w, "t"), ruleset(w, "u")]),

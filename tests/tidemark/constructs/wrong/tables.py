@@ -49,7 +49,7 @@ WRONG = {
                 )
             ]
         ),
-        "allowed: a CfnDatabase, as lake.catalog_database, or the name of a",
+        "allowed: a Database or a CfnDatabase, as lake.catalog_database",
     ),
     "t name upper": (lambda w: w.table(name="T"), "table 'T' has name 'T'"),
     "t cols empty": (lambda w: w.table(columns=[]), "table 't' has columns ()"),

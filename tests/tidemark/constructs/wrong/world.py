@@ -153,6 +153,11 @@ class World(Declared):
         }
         return dynamodb.Table(self.stack, "T", **attributes)
 
+    def keyed_v2(self, name: str):
+        """Return a global table of DynamoDB with one key."""
+        key = dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)
+        return dynamodb.TableV2(self.stack, "V2", partition_key=key)
+
 
 def context(**fields: Any) -> StageConfig:
     """Return the stage `dev` of a cdk.json with some fields of its own."""
