@@ -50,7 +50,8 @@ def marks_of(log: Path) -> list[tuple[int, int]]:
     """Return the marks of a log, offset and time of each, in order."""
     marks = []
     with contextlib.suppress(FileNotFoundError):
-        for line in log.with_name(log.name + MARKS).read_text(encoding="ascii").splitlines():
+        text = log.with_name(log.name + MARKS).read_text(encoding="ascii", errors="replace")
+        for line in text.splitlines():
             with contextlib.suppress(ValueError):  # a mark that a crash cut short
                 offset, at_ms = map(int, line.split())
                 marks.append((offset, at_ms))

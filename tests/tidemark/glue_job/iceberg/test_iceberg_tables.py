@@ -173,3 +173,41 @@ def test_a_commit_whose_answer_is_lost_leaves_the_table_readable(ended, jvms, tm
     script.write_text(UNANSWERED, encoding="utf-8")
     finished, _ = submit(read_submission(script, ARGUMENTS), ended[0], lambda _: None, jvms=jvms)
     assert finished.state == "SUCCEEDED", finished.error_message
+
+
+READ = """
+from awsglue.context import GlueContext
+from pyspark import SparkConf
+from pyspark.context import SparkContext
+
+CATALOG = "spark.sql.catalog.glue_catalog"
+conf = SparkConf().setAll(
+    [
+        (CATALOG, "org.apache.iceberg.spark.SparkCatalog"),
+        (f"{CATALOG}.warehouse", "s3://lake/warehouse/"),
+        (f"{CATALOG}.catalog-impl", "org.apache.iceberg.aws.glue.GlueCatalog"),
+        (f"{CATALOG}.io-impl", "org.apache.iceberg.aws.s3.S3FileIO"),
+    ]
+)
+spark = GlueContext(SparkContext(conf=conf)).spark_session
+print(spark.table("glue_catalog.shop.orders").count())
+"""
+
+
+def test_a_table_whose_metadata_are_gone_is_refused_by_name(ended, jvms, tmp_path):
+    """Last: the home is of no use afterwards."""
+    home, _ = ended
+    files = [*home.lake.rglob("orders/metadata/*.metadata.json")]
+    assert files
+    for file in files:
+        file.write_bytes(b"")
+    (tmp_path / "read.py").write_text(READ, encoding="utf-8")
+
+    wanted = read_submission(tmp_path / "read.py", ARGUMENTS)
+    finished, _ = submit(wanted, home, lambda _: None, jvms=jvms)
+
+    assert finished.state == "FAILED"
+    assert "metadata.json, the metadata of a table of Iceberg, is gone or empty" in str(
+        finished.error_message
+    )
+    assert "tidemark local restore" in str(finished.error_message)

@@ -481,3 +481,19 @@ def test_the_record_holds_no_secret(state):
     key = json.loads((state / KEY_FILE).read_bytes())["secret_access_key"]
 
     assert all(key not in (state / copy).read_text("utf-8") for copy in COPIES)
+
+
+GARBLED = b'{"pid": 1, "caf\xe9": "\xff\xfe"}'
+FILES_OF_PROCESSES = ("port.json", "jvm-pool.json", "deployed-apps.json", "lock", "events.jsonl")
+
+
+@pytest.mark.parametrize("command", sampled(["status", "local env", "runs"], "status"))
+@pytest.mark.parametrize("name", [*FILES_OF_PROCESSES, KEY_FILE, KEPT_BY, SERVICES, *COPIES])
+def test_a_byte_that_is_not_utf_8_in_a_file_of_the_home_is_no_traceback(state, name, command):
+    (state / name).write_bytes(GARBLED)
+    (state / name).chmod(0o600)
+
+    result = tidemark(*command.split())
+
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert "Traceback" not in result.output
