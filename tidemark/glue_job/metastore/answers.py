@@ -43,7 +43,6 @@ from tidemark.local_state.catalog.databases import (
     find_database,
     put_databases,
 )
-from tidemark.local_state.catalog.iceberg import check_files
 from tidemark.local_state.catalog.partitions import (
     Partition,
     partitions_of,
@@ -102,7 +101,6 @@ class Answers:
             "drop_partitions": self._drop_partitions,
             "hive_table": lambda _, request: hive_table(request),
             **ICEBERG_OPERATIONS,
-            "iceberg_table": self._iceberg_table,
         }
 
     def ask(self, request: str) -> str:
@@ -120,13 +118,6 @@ class Answers:
             text = f"the local Data Catalog failed at {operation}"
             return json.dumps({"error": f"{text}: {type(error).__name__}: {error}"})
         return json.dumps({"answer": answer})
-
-    def _iceberg_table(self, store: Store, request: Request) -> Any:
-        """Return a table of Iceberg whose files are there: else Java's error names none of them."""
-        table = ICEBERG_OPERATIONS["iceberg_table"](store, request)
-        if table is not None and table["metadata_location"]:
-            check_files(self._home, table["metadata_location"])
-        return table
 
     def _store(self, request: Request) -> Store:
         """Return the store of the session's catalog, or the Data Catalog where Iceberg asks."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from tidemark.errors import DamagedDatabaseError, UsageError
 from tidemark.local_state.catalog.tables import find_table, put_tables, table_or_none
-from tidemark.local_state.home import S3_SCHEMES, Home
+from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.assembly.iceberg import METADATA, PREVIOUS
@@ -35,25 +35,14 @@ def read_metadata(home: Home, place: str) -> dict[str, Any]:
     try:
         return parsed_metadata(file.read_bytes())
     except (OSError, EOFError, ValueError) as error:
-        raise _lost(home, file, "the metadata of a table of Iceberg") from error
+        raise _lost(home, file) from error
 
 
-def check_files(home: Home, place: str) -> None:
-    """Refuse a table whose metadata or current list of manifests is gone, empty or cut."""
-    if place.partition("://")[0] not in S3_SCHEMES:
-        return
-    snapshot = next(line_of(read_metadata(home, place)), None) or {}
-    manifests = str(snapshot.get("manifest-list", ""))
-    if manifests.partition("://")[0] in S3_SCHEMES:
-        file = home.local_path(manifests)
-        if not file.is_file() or not file.stat().st_size:
-            raise _lost(home, file, "the list of manifests of a table of Iceberg")
-
-
-def _lost(home: Home, file: Path, what: str) -> DamagedDatabaseError:
+def _lost(home: Home, file: Path) -> DamagedDatabaseError:
     state = "cannot be read whole" if file.is_file() and file.stat().st_size else "is gone or empty"
     return DamagedDatabaseError(
-        f"{home.shown / file.relative_to(home.root)}, {what}, {state}: the table cannot be used; "
+        f"{home.shown / file.relative_to(home.root)}, the metadata of an "
+        f"Iceberg table, {state}: the table cannot be used; "
         "restore a backup that was made with --lake, by `tidemark local restore FILE`, or "
         "`tidemark catalog drop` the table to start it anew"
     )
