@@ -8,7 +8,9 @@ Nothing is imported before its first use: importing the CDK starts Node, which `
 have to choose first.
 """
 
+import ast
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # "as" hands a name on
@@ -82,77 +84,12 @@ if TYPE_CHECKING:  # "as" hands a name on
     from tidemark.model.stage.shell_runtime import ShellRuntime as ShellRuntime
     from tidemark.model.stage.streaming_runtime import StreamingRuntime as StreamingRuntime
 
-_HERE = "tidemark.constructs"
+# The imports above are read, so that each name stands once.
 _MODULES = {
-    "ActionOptions": f"{_HERE}.jobs.action_options",
-    "Alerting": f"{_HERE}.monitoring.alerting",
-    "Argument": f"{_HERE}.jobs.job_props",
-    "BookmarkOption": f"{_HERE}.jobs.job_props",
-    "Column": f"{_HERE}.catalog.table",
-    "Compaction": f"{_HERE}.catalog.optimizers",
-    "Condition": f"{_HERE}.jobs.conditions",
-    "CrawlState": f"{_HERE}.jobs.conditions",
-    "CrawledData": f"{_HERE}.crawlers.targets",
-    "CrawledDatabase": f"{_HERE}.crawlers.targets",
-    "CrawledDynamoDB": f"{_HERE}.crawlers.other_targets",
-    "CrawledOpenTables": f"{_HERE}.crawlers.other_targets",
-    "CrawledTable": f"{_HERE}.crawlers.targets",
-    "Crawler": f"{_HERE}.crawlers.crawler",
-    "CrawlerOptions": f"{_HERE}.crawlers.options",
-    "DataQualityRuleset": f"{_HERE}.catalog.data_quality",
-    "Dataset": f"{_HERE}.dataset",
-    "DateProjection": f"{_HERE}.catalog.projection",
-    "DateUnit": f"{_HERE}.catalog.projection",
-    "Email": f"{_HERE}.monitoring.alerting",
-    "EnumProjection": f"{_HERE}.catalog.projection",
-    "ExistingBuckets": f"{_HERE}.lake",
-    "ExistingSecurity": f"{_HERE}.security.security",
-    "GlueArguments": f"{_HERE}.jobs.glue_arguments",
-    "GlueJob": f"{_HERE}.jobs.glue_job",
-    "Https": f"{_HERE}.monitoring.alerting",
-    "GlueVersion": "tidemark.model.assembly.glue_versions",
-    "IcebergTable": f"{_HERE}.catalog.iceberg_table",
-    "IncrementalJob": f"{_HERE}.jobs.incremental_job",
-    "InjectedProjection": f"{_HERE}.catalog.projection",
-    "IntegerProjection": f"{_HERE}.catalog.projection",
-    "JobOptions": f"{_HERE}.jobs.job_options",
-    "JobRuntime": "tidemark.model.stage.runtime",
-    "JobState": f"{_HERE}.jobs.conditions",
-    "KinesisStream": f"{_HERE}.jobs.stream_sources",
-    "Lake": f"{_HERE}.lake",
-    "LakeBucket": f"{_HERE}.lake_bucket",
-    "LogGroups": f"{_HERE}.security.security",
-    "MissingData": f"{_HERE}.crawlers.options",
-    "MskTopics": f"{_HERE}.jobs.stream_sources",
-    "NotSecret": "tidemark.model.plain_secrets",
-    "OnEvent": f"{_HERE}.starts.events",
-    "OnObjects": f"{_HERE}.starts.events",
-    "OpenFormat": f"{_HERE}.crawlers.other_targets",
-    "OrphanFileDeletion": f"{_HERE}.catalog.optimizers",
-    "Pipeline": f"{_HERE}.pipeline.pipeline",
-    "PipelineSet": f"{_HERE}.pipeline.pipeline_set",
-    "Predicate": f"{_HERE}.predicates",
-    "Projection": f"{_HERE}.catalog.projection",
-    "Recrawl": f"{_HERE}.crawlers.options",
-    "RunProperties": f"{_HERE}.jobs.job_props",
-    "Schedule": "tidemark.model.schedules.schedules",
-    "SchemaUpdate": f"{_HERE}.crawlers.options",
-    "ShellCapacity": "tidemark.model.stage.shell_runtime",
-    "ShellJob": f"{_HERE}.jobs.shell_job",
-    "ShellRuntime": "tidemark.model.stage.shell_runtime",
-    "SlackChannel": f"{_HERE}.monitoring.slack",
-    "SnapshotRetention": f"{_HERE}.catalog.optimizers",
-    "SqsQueue": f"{_HERE}.monitoring.alerting",
-    "StageConfig": "tidemark.model.stage.config",
-    "StageKey": f"{_HERE}.security.security",
-    "StreamingJob": f"{_HERE}.jobs.streaming_job",
-    "StreamingRuntime": "tidemark.model.stage.streaming_runtime",
-    "Table": f"{_HERE}.catalog.table",
-    "TableFormat": f"{_HERE}.catalog.table_format",
-    "TableUse": f"{_HERE}.catalog.table_use",
-    "WatermarkTable": f"{_HERE}.watermark_table",
-    "all_of": f"{_HERE}.predicates",
-    "any_of": f"{_HERE}.predicates",
+    alias.name: str(node.module)
+    for node in ast.walk(ast.parse(Path(__file__).read_text(encoding="utf-8")))
+    if isinstance(node, ast.ImportFrom) and str(node.module).startswith("tidemark.")
+    for alias in node.names
 }
 
 __all__ = [*_MODULES]
