@@ -188,8 +188,9 @@ def test_loop_over_a_list_that_is_written_out_makes_one_source_for_each_round(lo
 @pytest.mark.parametrize(
     ("ctx", "stands_as"),
     [
-        ('"src_%s" % TABLE', "<'src_%s' % 'orders'>"),
-        ('"{}_raw".format(TABLE)', "<'{}_raw'.format('orders')>"),
+        ('"src_%s" % TABLE', "src_orders"),
+        ('"{}_raw".format(TABLE)', "orders_raw"),
+        ('"{:>9}_raw".format(TABLE)', "<'{:>9}_raw'.format('orders')>"),
         ('args["name"].lower()', "<'{--name}'.lower()>"),
         ('args.get("name")', "{--name}"),
         ("tables[0]", "<tables[0]>"),
