@@ -221,6 +221,10 @@ class RunWarning(Enum):
         "the key {} is several times in one JSON object: the last value counts, the others are in "
         "no row; give each its own name"
     )
+    JSON_NULL_RECORD = (
+        "{} has null in an array, where a record is expected: it is in no row; write an object "
+        "without fields if it is one"
+    )
     JSON_BEYOND = (
         "the field {} has JSON numbers that no type of Spark holds, beyond a double or with more "
         "than 38 digits: they are infinite or rounded; write them as strings"

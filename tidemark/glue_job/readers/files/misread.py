@@ -147,8 +147,12 @@ def csv_does_not_parse(line: Column, options: Mapping[str, str]) -> Column:
 
 def json_reason(schema: StructType, struct: Column, record: Column) -> Column:
     """Return why a record of JSON was misread; see `first_misfit_of_json`."""
-    misfit = first_misfit_of_json(schema, struct, record)
-    return F.coalesce(misfit, does_not_parse(record, "json"))
+    return F.coalesce(first_misfit_of_json(schema, struct, record), json_does_not_parse(record))
+
+
+def json_does_not_parse(record: Column) -> Column:
+    """Return the error message for a string that is not a record of JSON."""
+    return does_not_parse(record, "json", "a record is an object, or several in an array; ")
 
 
 def refusing(

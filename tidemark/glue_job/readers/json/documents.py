@@ -11,12 +11,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from tidemark.glue_job.frames.own_queries import any_row_has
+from tidemark.glue_job.frames.own_queries import any_row_has, own_query
 from tidemark.glue_job.frames.types import as_struct_type, numbered
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.conformed import declared_record
 from tidemark.glue_job.readers.files.formats import Files, Format
-from tidemark.glue_job.readers.files.misread import note_rounded
+from tidemark.glue_job.readers.files.misread import note_rounded, uri_of_row
 from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.glue_job.readers.json.casts import cast_places, decimal_places, pruned, with_strings
 from tidemark.glue_job.readers.json.choices import (
@@ -29,9 +29,11 @@ from tidemark.glue_job.readers.json.choices import (
 )
 from tidemark.glue_job.readers.json.errors import good_strings
 from tidemark.glue_job.readers.json.kinds import (
+    NULL,
     SEVERAL,
     absence_in,
     kinds_in,
+    kinds_of,
     note_changed,
     schema_of_records,
 )
@@ -44,6 +46,7 @@ from tidemark.glue_job.readers.json.lines import (
 )
 from tidemark.glue_job.readers.json.path import document_with, record_type, select_records
 from tidemark.glue_job.readers.tables.declared import declared_kind
+from tidemark.local_state.run_warnings import RunWarning, note
 
 SMALL_BYTES = 1 << 18  # of all files: a shuffle of less takes longer than it saves
 
@@ -92,8 +95,18 @@ def _documents(files: Files, strings: DataFrame) -> Documents | None:
     if found is None:
         return None
     note_changed(found)
+    if NULL in found.letters:
+        note(RunWarning.JSON_NULL_RECORD, _first_with_null(strings))
     files.format.failed.note_absence(absence_in(found))
     return Documents(strings, schema_of_records(found), are_lines=SEVERAL not in found.letters)
+
+
+def _first_with_null(strings: DataFrame) -> str:
+    """Return the file of the first string with an array that holds null beside its records."""
+    with own_query(strings.sparkSession):
+        has_null = kinds_of(F.col(f"`{LINE}`")).rlike(rf'^\[?"[^"]*{NULL}')
+        first = strings.filter(has_null).select(uri_of_row()).first()
+    return first[0] if first else "a file"
 
 
 def declared_documents(found: Documents, json: Format, path: str) -> Documents:

@@ -14,7 +14,7 @@ from tidemark.glue_job.frames.own_queries import own_query
 from tidemark.glue_job.frames.types import numbered, schema_with_strings
 from tidemark.glue_job.readers.files.conformed import data_schema, declared_record
 from tidemark.glue_job.readers.files.formats import Files
-from tidemark.glue_job.readers.files.misread import json_reason
+from tidemark.glue_job.readers.files.misread import json_does_not_parse, json_reason
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import (
     blaming_files,
@@ -141,12 +141,13 @@ def _found(files: Files, strings: DataFrame | None) -> StructType:
             schema = data_schema(load(_reader(files), files), files.layout)
         if not files.format.is_dynamic and (several := next(files_with_several(files), None)):
             note(RunWarning.SEVERAL_VALUES, several)
-    if CORRUPT in schema.names:  # the inference saw a record that is not JSON; find it
+    if CORRUPT in schema.names or not schema.names:  # a record is not an object; find it
         any_object = StructType([StructField("a field", StringType())])
         with blaming_files(files.paths, "json"):
             if strings is not None:
                 records(strings, any_object, files.layout.columns).foreach(_pass)
             _strict(files, any_object).foreach(_pass)
+    if CORRUPT in schema.names:
         raise unreadable(f"one of {files.paths[0]} and others", "json", "a record does not parse")
     return schema
 
@@ -187,7 +188,10 @@ def _read(files: Files, schema: StructType, strings: DataFrame | None) -> DataFr
     if files.format.names is not None:
         has_both = next(case_duplicates(schema), None)
         return records(strings_of(files), schema, folders) if has_both else _strict(files, schema)
-    return load(_reader(files).schema(schema).option("mode", "FAILFAST"), files)
+    if not schema.names:
+        return load(_reader(files).schema(schema).option("mode", "FAILFAST"), files)
+    # Spark infers nothing from null, and fails at it without naming the file.
+    return strict(_reader(files), files, with_folders(schema, files), json_does_not_parse)
 
 
 def _without_folders(schema: StructType, layout: Layout) -> StructType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sampled import sampled
 from tidemark.glue_job.frames.errors import ErrorThresholdError
 from tidemark.glue_job.readers.files.read_errors import UnreadableFileError
 from tidemark.glue_job.readers.json.kinds import BROKEN
@@ -82,10 +83,54 @@ def test_a_file_without_any_record_is_one_error(read, s3, noted, options):
 def test_files_without_any_record_fail(read, s3, noted):
     s3.put("bad.json", "id,name\n1,a\n")
 
-    with pytest.raises(Exception, match=r"bad\.json as json: .* does not parse; repair"):
+    with pytest.raises(Exception, match=r"bad\.json as json: .* does not parse; "):
         read().count()
 
     assert noted == []
+
+
+NO_RECORDS = ("null", "[1]", '[{"id": 1}, [{"id": 2}]]', "true", '"x"', "[[1]]", '["x"]', "7")
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="by the name of its file, in every form")
+@pytest.mark.parametrize("text", sampled(NO_RECORDS, "null", "[1]"))
+@pytest.mark.parametrize("is_dynamic", [True, False], ids=["dynamic", "data frame"])
+def test_a_file_of_json_that_is_not_an_object_fails(glue_context, s3, text, is_dynamic):
+    s3.put("x.json", text)
+    read = glue_context.create_dynamic_frame if is_dynamic else glue_context.create_data_frame
+
+    for options in ({}, {"multiLine": True}):
+        with pytest.raises(UnreadableFileError, match=r"x\.json as json: .* a record is an object"):
+            read.from_options("s3", {"paths": [s3.uri]}, "json", options).count()
+
+
+@pytest.mark.rule(
+    "Bad input",
+    source="INFER",
+    choice="its records are rows, and a warning names the file; a DataFrame fails by name",
+)
+@pytest.mark.parametrize("options", [{}, {"multiLine": True}])
+def test_null_beside_records_of_an_array_is_not_a_row(read, glue_context, s3, warned, options):
+    s3.put("good.json", '{"id": 1}\n')
+    s3.put("x.json", '[null, {"id": 2}, null, {"id": 3}]\n')
+
+    assert sorted(row.id for row in read(**options).toDF().collect()) == [1, 2, 3]
+    assert warned() == [("JSON_NULL_RECORD", f"{s3.uri}x.json")]
+    frame = glue_context.create_data_frame.from_options("s3", {"paths": [s3.uri]}, "json", options)
+    with pytest.raises(Exception, match=r"UnreadableFileError: cannot read \S*x\.json as json"):
+        frame.collect()
+
+
+def test_null_in_a_line_is_an_error_record_or_fails_by_name(read, glue_context, s3, warned):
+    s3.put("x.json", '{"id": 1}\nnull\n{"id": 2}\n')
+
+    frame = read()
+
+    assert sorted(row.id for row in frame.toDF().collect()) == [1, 2]
+    assert errors_of(frame) == [("x.json", "null", 4)]
+    plain = glue_context.create_data_frame.from_options("s3", {"paths": [s3.uri]}, "json")
+    with pytest.raises(Exception, match=r"x\.json as json: 'null' does not parse"):
+        plain.collect()
 
 
 def test_values_with_choices_and_many_small_files_have_error_records_too(
