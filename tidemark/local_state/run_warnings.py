@@ -52,13 +52,13 @@ class RunWarning(Enum):
         "{}, as on AWS; keep a watermark of what was read to read only what is new"
     )
     LEFT_OUT_BEFORE = (
-        "{}: the paths, exclusions, predicate or partitions of the last run left them out, those "
-        "of this run do not, and they are older than the bookmark: they are skipped, as on AWS; "
-        "`touch` them, or rename the ctx or reset the bookmark to read them"
+        "{}: left out by the paths, exclusions, predicate or partitions of the last run, not by "
+        "those of this run, and older than the bookmark: skipped, as on AWS; `touch` each such "
+        "file, or rename the ctx or reset the bookmark to read it"
     )
     FUTURE_FILES = (
-        "{} have a modification time that is ahead of the clock: no run reads them before; "
-        "`touch` them to read them now"
+        "{}: with a modification time that is ahead of the clock, before which no run reads such a "
+        "file; `touch` it to read it now"
     )
     CTX_RENAMED = (
         "the transformation_ctx {}: a bookmark follows the ctx, so the source was read in full "
@@ -80,9 +80,8 @@ class RunWarning(Enum):
     )
     OLD_FILES = (
         "{} arrived after the last run had looked, with an older modification time, and will never "
-        "be read; "
-        "S3 would have given them the time of their arrival: `touch` them in the folder `lake` of "
-        "the home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
+        "be read; S3 would have given the time of the arrival: `touch` each such file in the "
+        "folder `lake` of the home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
     )
     HIDDEN_FILES = (
         "{}: skipped because of its name, as on AWS, where readers hide files and folders that "
@@ -124,7 +123,7 @@ class RunWarning(Enum):
         "takes all of them, or write a line feed between them"
     )
     BAND_FULL = (
-        "{} were left to the next run: maxFilesInBand is reached, and what cannot be remembered "
+        "left to the next run: {}, since maxFilesInBand is reached, and what cannot be remembered "
         "cannot be distinguished from new data"
     )
     BOUND_WITHOUT_BOOKMARK = (
@@ -137,6 +136,11 @@ class RunWarning(Enum):
     COLUMN_MISSING = (
         "the declared column {} is in no file that this run read: it is null in every row; compare "
         "the names of the table with those in the files"
+    )
+    FIELDS_UNDECLARED = (
+        "fields of files are in no column, since their table does not declare them, {}: declare "
+        "them, or read the files by their path; on AWS a DynamicFrame, which computes its schema "
+        "from the data, may have them"
     )
     JDBC_KEY = (
         "the table {} has no primary key without gaps and no jobBookmarkKeys: it is read in full "
@@ -151,11 +155,11 @@ class RunWarning(Enum):
         "rows; leave it in for AWS"
     )
     JDBC_NULLS = (
-        "{} without a value in their bookmark keys are read by no run with bookmarks: fill the "
-        "column, or take another key"
+        "no run with bookmarks reads what has no value in the bookmark keys, {}: fill the column, "
+        "or take another key"
     )
     JDBC_BELOW = (
-        "{} lie below the bookmark, and the row of its position is gone: if the table was "
+        "the row at the bookmark is gone, and below it there are others ({}): if the table was "
         "emptied and loaded again, they are skipped, as on AWS; rename the ctx or reset the "
         "bookmark to read them; if only that row was deleted, nothing is missing"
     )
@@ -165,10 +169,10 @@ class RunWarning(Enum):
         "the run before, or name a key in jobBookmarkKeys that only rises with each row"
     )
     JDBC_LATE = (
-        "{} came below the bookmark after a run had passed there: they were committed late, or the "
-        "table was emptied and loaded again; they are skipped, as on AWS, except those that came "
-        "while that run was reading: look for them in the target, and then rename the ctx or reset "
-        "the bookmark, or read rows that commit late with watermarks"
+        "{} came below the bookmark after a run had passed there: such a row was committed late, "
+        "or the table was emptied and loaded again; it is skipped, as on AWS, unless it came while "
+        "that run was reading: look for it in the target, and then rename the ctx or reset the "
+        "bookmark, or read rows that commit late with watermarks"
     )
     FIELD_MISSING = (
         "there is no field {} in the frame, so the step does nothing with it: compare its "

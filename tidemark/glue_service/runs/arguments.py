@@ -97,7 +97,14 @@ def spark_settings(arguments: Mapping[str, str]) -> dict[str, str]:
 
 def listed(arguments: Mapping[str, str], name: str) -> list[str]:
     """Return the S3 URIs of an argument with a list, such as ``--extra-jars``, in order."""
-    return [uri for uri in arguments.get(name, "").split(",") if uri]
+    text = arguments.get(name, "")
+    uris = [uri for uri in text.split(",") if uri]
+    if any(uri != uri.strip() for uri in uris):
+        raise UsageError(
+            f"the argument {name} is {text!r}: Glue takes the space beside a comma for a part of "
+            "the path; write the paths with commas only"
+        )
+    return uris
 
 
 def variables(arguments: Mapping[str, str], name: str) -> dict[str, str]:

@@ -76,6 +76,15 @@ def test_files_of_this_machine_are_named_by_their_path(home, tmp_path):
         )
 
 
+@pytest.mark.rule("Arguments", source="ARG", choice="refused by name, with the remedy")
+@pytest.mark.parametrize("text", ["s3://b/a.py, s3://b/c.py", "s3://b/a.py ,s3://b/c.py"])
+def test_a_list_of_files_has_no_spaces(home, tmp_path, text):
+    job, arguments = JobDefinition("j", "s3://b/j.py", "5.1"), {"--extra-py-files": text}
+
+    with pytest.raises(UsageError, match=f"--extra-py-files is '{text}'.*with commas only"):
+        python_path(home, job, arguments, tmp_path)
+
+
 @pytest.mark.rule("Arguments", source="ARG", choice="for a folder its content")
 def test_extra_files_and_folders_are_in_the_working_folder_of_the_script(home):
     put_script(home, LOOK)

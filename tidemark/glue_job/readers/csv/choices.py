@@ -14,9 +14,10 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.choices import Value, built, quoted
+from tidemark.glue_job.frames.errors import Failed
 from tidemark.glue_job.frames.own_queries import any_row_has
 from tidemark.glue_job.frames.types import Choice, is_cast, type_name
-from tidemark.glue_job.readers.files.misread import csv_does_not_parse, refusing
+from tidemark.glue_job.readers.files.misread import csv_does_not_parse, refusing, uri_of_row
 
 RAW_LINE_OPTIONS = {
     "emptyValue": "",
@@ -55,19 +56,23 @@ FILE_OPTIONS = ("header", "multiLine", "lineSep")  # options that do not affect 
 
 
 def with_choices(
-    frame: DataFrame,
+    rows: DataFrame,
     schema: T.StructType,
     corrupt: str,
     options: Mapping[str, str],
     companion: Column,
+    failed: list[Failed],
 ) -> DataFrame:
     """Return lines of CSV; a column with a string that is not of its type is a choice with string.
 
-    One pass over the lines finds these columns. For `companion` see `refusing`.
+    One pass over the lines finds these columns. A line that is not a record fails the action, and
+    is among the records that failed. For `companion` see `refusing`.
     """
     line = F.col(quoted(corrupt))
     texts = _line_strings(schema, line, options)
-    frame = refusing(frame, texts[OTHER_LENGTH], csv_does_not_parse(line, options), companion)
+    bad, reason = texts[OTHER_LENGTH], csv_does_not_parse(line, options, len(schema))
+    failed.append(Failed(lambda: _error_records(rows, bad, reason, companion), "", ""))
+    frame = refusing(rows, bad, reason, companion)
     typed = [
         (place, one)
         for place, one in enumerate(schema)
@@ -80,6 +85,20 @@ def with_choices(
     mixed = _mixed(frame, misfits)
     values = [_value(one, misfits.get(one.name), one.name in mixed) for one in frame.schema]
     return built(frame, [value for value in values if value.name != corrupt])
+
+
+def _error_records(rows: DataFrame, bad: Column, reason: Column, companion: Column) -> DataFrame:
+    """Return the lines that are not records, in the shape of `Failed`."""
+    # Spark refuses to ask for the bad lines alone.
+    is_asked = F.length(F.coalesce(companion.cast("string"), F.lit(""))) >= 0
+    return rows.filter(bad.isNotNull() & is_asked).select(
+        reason.alias("msg"),
+        F.lit("").alias("stackTrace"),
+        F.when(F.lit(True), F.struct()).alias("dynamicRecord"),
+        bad.alias("input"),
+        F.octet_length(bad).alias("bytesread"),
+        uri_of_row().alias("source"),
+    )
 
 
 def _line_strings(schema: T.StructType, line: Column, options: Mapping[str, str]) -> Column:

@@ -65,7 +65,9 @@ def _read_lines(files: Files, schema: StructType, record_end: str, is_escaped: b
     whole = {"multiLine": "true", "lineSep": record_end} if record_end else {}
     options = {**csv_options(csv), **whole}
     columns = with_folders(schema_with_strings(schema), files)
-    bad = with_bad(files.reader.options(**options), files, columns)
+    # With fewer columns to read, Spark would not see that a line has too many fields.
+    reader = files.reader.options(**options, columnPruning="false")
+    bad = with_bad(reader, files, columns)
     if csv.is_dynamic and csv.schema is not None:
         decimals = [one for one in schema if isinstance(one.dataType, DecimalType)]
         texts = {one.name: is_rounded(F.col(f"`{one.name}`"), one.dataType) for one in decimals}
@@ -76,5 +78,5 @@ def _read_lines(files: Files, schema: StructType, record_end: str, is_escaped: b
         frame = unescaped(frame, schema.names, options["escape"])
     companion = companion_column(schema, files)
     if csv.is_dynamic:
-        return with_choices(frame, schema, CORRUPT, options, companion)
+        return with_choices(frame, schema, CORRUPT, options, companion, csv.failed)
     return without_bad(frame, companion, lambda line: csv_reason(schema, line, options))

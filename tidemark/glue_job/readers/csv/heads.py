@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePosixPath
 
 from tidemark.glue_job.process.bookmark_session import folder_of
@@ -31,6 +31,7 @@ from tidemark.local_state.run_warnings import RunWarning, note
 HEAD_BYTES = 1 << 16
 CHUNK = 1 << 20
 BLANK = "".join(map(chr, range(33)))  # what Java's trim removes
+SKIPS = "records to skip"  # an option: how many records are before the columns' first one
 NULL = "null"  # the option with `Format.null_string`
 SHOWN = 100  # characters of a record in a message
 _AFTER_ALL = "\uf8ff" * 8  # a line after all lines, of characters for private use
@@ -42,7 +43,7 @@ class Look:
     """What the pass over a file found.
 
     Attributes:
-        first: the fields of the first line that is not blank; empty without such a line.
+        first: the fields of the first line that is not blank, after the skipped one; or nothing.
         record_end: how records end in a file that is read as a whole; empty if each line is one.
         is_cut: whether a line that is a record ends within quotes.
         escapes: what follows its escapers.
@@ -70,7 +71,8 @@ def looks_at(
     files: Sequence[str], csv_format: Format, first_lines: Callable[[str], str]
 ) -> dict[str, Look]:
     """Return the look of each file, in one pass over it."""
-    options = {**csv_options(csv_format), NULL: csv_format.null_string}
+    skips = "1" if csv_format.is_on("skipFirst") else "0"
+    options = {**csv_options(csv_format), NULL: csv_format.null_string, SKIPS: skips}
     look = partial(_look_at, options, first_lines)
     with _unlimited_fields(), ThreadPoolExecutor(os.cpu_count()) as pool:
         looks = dict(zip(files, pool.map(look, files), strict=True))
@@ -110,12 +112,16 @@ def unique_names(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def _look_at(options: Mapping[str, str], first_lines: Callable[[str], str], file: str) -> Look:
+    skips = int(options[SKIPS])
     if PurePosixPath(file).suffix in OTHER_CODECS:
-        return Look(tuple(first_fields(first_lines(file).removeprefix("\ufeff"), options)))
+        lines = _text_lines(first_lines(file).removeprefix("\ufeff"))
+        return Look(tuple(_fields_at(skips, lines, options)))
     escapes = Escapes(options["escape"], options["quote"], options["sep"], options[NULL])
     texts = partial(_inspected_lines, file, escapes)
     look = None if options["multiLine"] == "true" else _look_at_lines(texts(), options)
     look = look or _look_at_records(file, texts, {**options, "multiLine": "true"})
+    if skips:
+        look = replace(look, first=tuple(_fields_at(skips, _lines(_chunks(file)), options)))
     return replace(look, escapes=escapes)
 
 
@@ -232,7 +238,7 @@ def _first_and_last(
 
 
 def _lines(texts: Iterable[str]) -> Iterator[str]:
-    return chain.from_iterable(io.StringIO(text, newline="") for text in texts)
+    return chain.from_iterable(map(_text_lines, texts))
 
 
 def _seeing_ends(texts: Iterable[str], ends: set[str]) -> Iterator[str]:
@@ -267,17 +273,26 @@ def _quick_first_fields(text: str, options: Mapping[str, str]) -> list[str]:
 
 def first_fields(text: str, options: Mapping[str, str]) -> list[str]:
     """Return the fields of the first record, by Spark's options; empty if the string is blank."""
-    lines: Iterable[str] = io.StringIO(text, newline="")
+    return _fields_at(0, _text_lines(text), options)
+
+
+def _text_lines(text: str) -> Iterable[str]:
+    return io.StringIO(text, newline="")
+
+
+def _fields_at(place: int, lines: Iterable[str], options: Mapping[str, str]) -> list[str]:
+    """Return the fields of the record at a place, of those that are not blank."""
     if options["multiLine"] != "true":
         white = options["sep"] if options["sep"] in BLANK else _AFTER_ALL
         lines = (line for line in lines if line.strip(BLANK) or white in line)
-    return next((fields for fields in _records(lines, options) if fields), [])
+    records = (fields for fields in _records(lines, options) if fields)
+    return next(islice(records, place, None), [])
 
 
 def records_of(text: str, options: Mapping[str, str]) -> list[list[str]] | None:
     """Return the records in a string that are not empty; None if a quote is never closed."""
     with _unlimited_fields():
-        lines = chain(io.StringIO(text, newline=""), ["\n", _AFTER_ALL])
+        lines = chain(_text_lines(text), ["\n", _AFTER_ALL])
         *records, last = filter(None, _records(lines, options))
     return records if last == [_AFTER_ALL] else None
 

@@ -57,6 +57,7 @@ from tidemark.local_state.bookmarks.passed_rows import (
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.model.checkpoints.checkpoint import DatasetRead
 from tidemark.model.clock import now_ms
+from tidemark.model.messages import plural
 
 # Glue's connection types -> the driver that AWS includes for them.
 DRIVERS = {
@@ -258,7 +259,7 @@ def _capture(
     ends = (F.min(keys), F.max(keys)) if source.order == ASC else (F.max(keys), F.min(keys))
     found = seen.agg(F.count(keys), F.count_if(~has_keys), *ends, F.count_if(is_at)).collect()[0]
     if found[1]:
-        note(RunWarning.JDBC_NULLS, f"{found[1]:,} rows of {source.name}")
+        note(RunWarning.JDBC_NULLS, f"{plural(found[1], 'row')} of {source.name}")
     first, last = (end and tuple(map(encode, types, end)) for end in found[2:4])
     return Captured(found[0], first, last, allowed.low is None or found[4] > 0)
 
@@ -300,9 +301,9 @@ def _warn_of_skips(
     if now is not None:
         told = skip_to_report(before, now, low, is_there=is_there)
         if told:
-            note(told[0], f"{told[1]:,} {'row' if told[1] == 1 else 'rows'} of {source.name}")
+            note(told[0], f"{plural(told[1], 'row')} of {source.name}")
     elif not is_there:
-        note(RunWarning.JDBC_BELOW, f"rows of {source.name}, if there are any,")
+        note(RunWarning.JDBC_BELOW, f"rows of {source.name}, if there are any")
 
 
 def _read_query(

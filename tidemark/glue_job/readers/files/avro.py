@@ -19,7 +19,7 @@ from tidemark.glue_job.frames.joins import union
 from tidemark.glue_job.frames.types import as_struct_type, merged, widened_or, without_nulls
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import open_file
-from tidemark.glue_job.readers.files.conformed import note_missing
+from tidemark.glue_job.readers.files.conformed import note_differences
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.python_files import read_rows
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED, unreadable
@@ -58,7 +58,7 @@ def read_avro(files: Files) -> DataFrame:
     frames = list[DataFrame]()
     for group, kind in groups:
         schema = as_struct_type(without_nulls(kind))
-        note_missing(avro, [schema])
+        note_differences(avro, [schema])
         frames.append(read_rows(group, schema, partial(records_of, logical, schema)))
     return reduce(union, frames)
 

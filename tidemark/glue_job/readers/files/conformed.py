@@ -23,9 +23,10 @@ from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import failing, misfit
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED
-from tidemark.glue_job.readers.tables.declared import Names, missing
+from tidemark.glue_job.readers.tables.declared import Names, missing, undeclared
 from tidemark.local_state.run_warnings import RunWarning, note
 
+MAX_SHOWN = 50  # names of fields in a warning
 # From narrow to wide: a cast to a wider type loses nothing.
 WIDENING: tuple[tuple[T.DataType, ...], ...] = (
     (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType()),
@@ -63,17 +64,29 @@ def declared_record(
     found: T.StructType,
     inside: Callable[[T.DataType, T.DataType, Names], T.DataType],
 ) -> T.StructType:
-    """Return the type as which records of files are parsed; warn of columns that they lack."""
+    """Return the type as which records of files are parsed; see `note_differences`."""
     assert declared.schema is not None  # noqa: S101 (of a table, both are given)
     assert declared.names is not None  # noqa: S101
-    note_missing(declared, [found])
+    note_differences(declared, [found])
     return as_struct_type(inside(declared.schema, found, declared.names))
 
 
-def note_missing(declared: Format, found: Sequence[T.StructType]) -> None:
-    """Warn of declared columns that no file has; they are null in every row."""
+def note_differences(declared: Format, found: Sequence[T.StructType]) -> None:
+    """Warn of declared columns that no file has, and of fields that the table does not declare."""
     if declared.schema is None or declared.names is None:
         return
+    left_out = dict.fromkeys(
+        name
+        for one in found
+        for name in undeclared(declared.schema, one, declared.names)
+        if name.lower() not in declared.partitions
+    )
+    if left_out:
+        more = ", ..." if len(left_out) > MAX_SHOWN else ""
+        shown = ", ".join([*left_out][:MAX_SHOWN]) + more
+        note(
+            RunWarning.FIELDS_UNDECLARED, f"{len(left_out)} of the table {declared.table}: {shown}"
+        )
     absent = [missing(declared.schema, one, declared.names) for one in found]
     for name in absent[0]:
         if all(name in others for others in absent) and name.lower() not in declared.partitions:

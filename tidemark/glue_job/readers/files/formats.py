@@ -67,6 +67,7 @@ class Format:
         name: the format.
         options: its checked format options.
         schema: schema of the records, if the script or a table gives one.
+        table: the name of the table that declares the schema, if one does.
         names: how the schema's names map to the files; None if they are equal.
         partitions: the declared types of partition columns, by lower-case name.
         null_string: what a SerDe reads as null, but Glue's CSV reader as a string; may be empty.
@@ -78,6 +79,7 @@ class Format:
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
     schema: StructType | None = None
+    table: str = ""
     names: Names | None = None
     partitions: Mapping[str, DataType] = field(default_factory=dict)
     null_string: str = ""

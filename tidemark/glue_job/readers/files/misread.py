@@ -4,6 +4,7 @@ Glue makes a choice of a column with values that are not of its type.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
 """
 
+import re
 from collections.abc import Iterator, Mapping
 
 from pyspark.sql import Column, DataFrame
@@ -135,14 +136,30 @@ BREAKS = r"[\s\p{Cc}\p{Zl}\p{Zp}]+"  # a control character would cut the message
 
 def csv_reason(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
     """Return why a line of CSV was misread."""
-    return F.coalesce(first_misfit_of_csv(schema, line, options), csv_does_not_parse(line, options))
+    reason = csv_does_not_parse(line, options, len(schema))
+    return F.coalesce(first_misfit_of_csv(schema, line, options), reason)
 
 
-def csv_does_not_parse(line: Column, options: Mapping[str, str]) -> Column:
-    """Return the error message for a line that is not a record of CSV."""
+def csv_does_not_parse(line: Column, options: Mapping[str, str], columns: int) -> Column:
+    """Return the error message for a line that is not a record of CSV of some columns."""
     hint = "if a value in quotes holds a line feed, set multiLine to true in format_options; else "
     is_multi_line = options.get("multiLine") == "true"
-    return does_not_parse(line, "csv", "" if is_multi_line else hint)
+    fields = _field_count(line, options)
+    counts = F.concat(F.lit("it has "), fields, F.lit(f" fields for {columns} columns; "))
+    return does_not_parse(
+        line, "csv", "" if is_multi_line else hint, F.when(fields != columns, counts)
+    )
+
+
+def _field_count(line: Column, options: Mapping[str, str]) -> Column:
+    """Return how many fields a line of CSV has."""
+    quote, escape = re.escape(options["quote"]), re.escape(options["escape"])
+    if quote:
+        inside = (
+            rf"[^{quote}]|{quote}{quote}" if quote == escape else rf"[^{quote}{escape}]|{escape}."
+        )
+        line = F.regexp_replace(line, f"(?s){quote}(?:{inside})*+{quote}", "")
+    return F.size(F.split(line, re.escape(options["sep"])))
 
 
 def json_reason(schema: StructType, struct: Column, record: Column) -> Column:
@@ -169,14 +186,19 @@ def refusing(
     return frame.filter(F.when(bad.isNull(), F.lit(True)).otherwise(failure))
 
 
-def does_not_parse(record: Column, format_name: str, hint: str = "") -> Column:
+def does_not_parse(
+    record: Column, format_name: str, hint: str = "", cause: Column | None = None
+) -> Column:
     """Return the error message for a record that does not parse, with a hint before REMEDY."""
+    why = F.lit("") if cause is None else F.coalesce(cause, F.lit(""))
     return F.concat(
         F.lit("UnreadableFileError: cannot read "),
         file_of_row(),
         F.lit(f" as {format_name}: '"),
         F.regexp_replace(F.substring(record, 1, SHOWN), BREAKS, " "),
-        F.lit(f"' does not parse; {hint}{REMEDY}"),
+        F.lit("' does not parse; "),
+        why,
+        F.lit(f"{hint}{REMEDY}"),
     )
 
 

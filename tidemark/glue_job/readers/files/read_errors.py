@@ -29,6 +29,8 @@ _MISSING_CLASS = re.compile(
 )
 _MISSING_CODEC = re.compile(r"native (\w+) library not available|UnsatisfiedLinkError: (.+)")
 _MISSING_SOURCE = re.compile(r"Failed to find (?:the )?data source: (\S+?)\.?\s")
+# Of Spark 3.5 and 4.1; the file is as Parquet has it.
+_OTHER_TYPE = re.compile(r"(?:Illegal Parquet type|Parquet type not \w+ ?\w*): (.+?)\.?(?:\n|$)")
 _DUPLICATE_COLUMN = re.compile(r"COLUMN_ALREADY_EXISTS\] The column `(.+?)` already exists")
 _DISAGREEMENT = re.compile(r'CANNOT_MERGE_SCHEMAS.*?"(STRUCT<.*?>)".*?"(STRUCT<.*?>)"', re.DOTALL)
 
@@ -92,6 +94,13 @@ def _other_cause(text: str, file: str, format_name: str) -> TidemarkError | None
             f"{begin}: the class {found.group(1).replace('/', '.')} is missing; the file may be "
             "good: name the jar with this class in --extra-jars, or write the files in a form that "
             "does not need it"
+        )
+    if other := _OTHER_TYPE.search(text):
+        return UnsupportedError(
+            f"{begin}: Spark has no type for its {other.group(1)}, and the file may be good: write "
+            "the column as another type, such as a timestamp of microseconds (coerce_timestamps="
+            "'us' of PyArrow), or read timestamps of nanoseconds as long with --conf "
+            "spark.sql.legacy.parquet.nanosAsLong=true"
         )
     if duplicate := _DUPLICATE_COLUMN.search(text):
         return UsageError(

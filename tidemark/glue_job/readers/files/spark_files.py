@@ -11,7 +11,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import has_choices, quoted
 from tidemark.glue_job.frames.joins import union as union_of_types
-from tidemark.glue_job.readers.files.conformed import conformed_rows, data_schema, note_missing
+from tidemark.glue_job.readers.files.conformed import conformed_rows, data_schema, note_differences
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import refusing
 from tidemark.glue_job.readers.files.read_errors import DisagreementError, blaming_files
@@ -72,7 +72,7 @@ def read_columns(files: Files) -> DataFrame:
         frames = [_typed(files)]
     except DisagreementError:
         frames = [_typed(group) for group in _alike(files)]
-    note_missing(files.format, [data_schema(frame, files.layout) for frame in frames])
+    note_differences(files.format, [data_schema(frame, files.layout) for frame in frames])
     return union(conformed_rows(frame, files) for frame in frames)
 
 

@@ -224,6 +224,7 @@ def _format(table: CatalogTable, schema: StructType) -> Format:
     return replace(
         read_format(name, options),
         schema=schema if schema.fields else None,
+        table=table.full_name,
         names=_column_names(name, table.serde_parameters) if schema.fields else None,
         partitions={key.lower(): spark_type(kind) for key, kind in table.partition_keys},
         null_string=null_string(table) if name == "csv" else "",

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import types as T
 
-from tidemark.glue_job.frames.types import alternatives, choice_of, merged, widened_or
+from tidemark.glue_job.frames.types import (
+    NESTED,
+    Choice,
+    alternatives,
+    choice_of,
+    merged,
+    widened_or,
+)
 
 # Spark infers nothing from {}, not even its key.
 EMPTY_OBJECT_KEY = "key_of_an_empty_object_of_tidemark"
@@ -81,16 +88,25 @@ def _value_type(found: T.StructType | T.MapType) -> T.DataType:
 
 def missing(declared: T.DataType, found: T.DataType, names: Names, path: str = "") -> list[str]:
     """Return the declared columns that the files lack; nested ones as ``a.b``."""
+    if isinstance(found, Choice):
+        nested = [one for one in alternatives(found) if isinstance(one, NESTED)]
+        return _in_all([missing(declared, one, names, path) for one in nested] or [[]])
+    if isinstance(declared, T.StructType) and isinstance(found, T.StructType):
+        return [name for one in declared for name in _missing(one, found, names, path)]
+    parts = _parts(declared, found)
+    return missing(*parts, names, path) if parts else []
+
+
+def _parts(declared: T.DataType, found: T.DataType) -> tuple[T.DataType, T.DataType] | None:
+    """Return the types inside an array or a map; None for other types."""
     match declared, found:
-        case T.StructType(), T.StructType():
-            return [name for one in declared for name in _missing(one, found, names, path)]
         case T.ArrayType(), T.ArrayType():
-            return missing(declared.elementType, found.elementType, names, path)
+            return declared.elementType, found.elementType
         case T.ArrayType(), T.StructType():
-            return missing(declared.elementType, found, names, path)
+            return declared.elementType, found
         case T.MapType(), T.StructType() | T.MapType():
-            return missing(declared.valueType, _value_type(found), names, path)
-    return []
+            return declared.valueType, _value_type(found)
+    return None
 
 
 def _missing(one: T.StructField, found: T.StructType, names: Names, path: str) -> list[str]:
@@ -98,8 +114,32 @@ def _missing(one: T.StructField, found: T.StructType, names: Names, path: str) -
     places = names.places(one.name, found)
     if not places:
         return [name]
-    absent = [missing(one.dataType, found.fields[p].dataType, names, name) for p in places]
-    return [name for name in absent[0] if all(name in others for others in absent)]
+    return _in_all([missing(one.dataType, found.fields[p].dataType, names, name) for p in places])
+
+
+def _in_all(lists: list[list[str]]) -> list[str]:
+    """Return the names that are in each of some lists."""
+    first, *others = lists
+    return [name for name in first if all(name in other for other in others)]
+
+
+def undeclared(
+    declared: T.DataType, found: T.DataType, names: Names, path: str = ""
+) -> Iterator[str]:
+    """Yield the fields of the files that a table does not declare; nested ones as ``a.b``."""
+    if isinstance(found, Choice):
+        for kind in alternatives(found):
+            yield from undeclared(declared, kind, names, path)
+    elif isinstance(declared, T.StructType) and isinstance(found, T.StructType):
+        known = {place: one for one in declared for place in names.places(one.name, found)}
+        for place, one in enumerate(found):
+            name = f"{path}.{one.name}" if path else one.name
+            if place in known:
+                yield from undeclared(known[place].dataType, one.dataType, names, name)
+            elif one.name != EMPTY_OBJECT_KEY:
+                yield name
+    elif parts := _parts(declared, found):
+        yield from undeclared(*parts, names, path)
 
 
 def case_duplicates(kind: T.DataType, path: str = "") -> Iterator[list[str]]:

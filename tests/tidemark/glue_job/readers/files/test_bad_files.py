@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 
 import fastavro
 import pytest
 from pyspark.errors import PySparkException
 
+from tests.sampled import at_night
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.local_state.bookmarks.versions import latest_bookmark
@@ -157,15 +160,29 @@ def test_json_that_is_not_utf_8_is_named_however_many_files_there_are(
 @pytest.mark.rule(
     "Bad input", source="INFER", choice="an error; Spark would silently drop or invent fields"
 )
-@pytest.mark.parametrize("line", ["1,EWR,more\n", "1\n"], ids=["more", "fewer"])
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [("1,EWR,more", 3), ('1,"a,""b"",c",', 3), *at_night(("1", 1), ('"1,2\t3"', 1))],
+)
 @pytest.mark.parametrize("options", [{"withHeader": True}, {}], ids=["header", "none"])
-def test_a_csv_line_with_more_or_fewer_fields_fails_the_run(run, versions, s3, line, options):
-    s3.put("bad.csv", f"id,origin\n2,JFK\n{line}")
+def test_a_csv_line_with_more_or_fewer_fields_fails_the_run(
+    run, versions, s3, glue_context, line, fields, options
+):
+    s3.put("bad.csv", f"id,origin\n2,JFK\n{line}\n")
 
-    with pytest.raises(Exception, match=r"bad\.csv"):
+    with pytest.raises(Exception, match=rf"bad\.csv .*; it has {fields} fields for 2 columns; "):
         run("csv", options)
 
     assert versions() == 0
+    given = "s3", {"paths": [s3.uri]}, "csv", options
+    with pytest.raises(Exception, match=rf"it has {fields} fields for 2 columns; "):
+        glue_context.create_data_frame.from_options(*given).collect()
+    frame = glue_context.create_dynamic_frame.from_options(*given)
+    assert frame.errorsCount() == 1
+    (error,) = frame.errorsAsDynamicFrame().toDF().select("error.*").collect()
+    assert (error.input, error.source) == (line, f"{s3.uri}bad.csv")
+    with pytest.raises(Exception, match=rf"it has {fields} fields for 2 columns; "):
+        frame.select_fields([frame.toDF().columns[0]]).count()
 
 
 @pytest.mark.rule("Bad input", source="INFER", choice="no rows if the format allows it")
@@ -272,6 +289,20 @@ def test_a_missing_class_is_named_with_what_to_do(s3, text, named):
         blaming_files([f"{s3.uri}a.json"], "json"),
     ):
         raise PySparkException(text)
+
+
+def test_a_type_of_parquet_that_spark_has_not_is_not_called_damage(run, versions, s3):
+    path = s3.put("good.parquet", "")
+    rows = "SELECT 1 AS id, TIMESTAMP_NS '2024-01-01 00:00:00.123456789' AS at"
+    copy = f"COPY ({rows}) TO '{path}'"
+    write = f"import duckdb; duckdb.sql({copy!r})"
+    subprocess.run([sys.executable, "-c", write], check=True, capture_output=True)
+
+    with pytest.raises(UnsupportedError, match=r"good\.parquet .*NANOS.*nanosAsLong") as error:
+        run("parquet")
+
+    assert "repair or delete" not in str(error.value)
+    assert versions() == 0
 
 
 @pytest.mark.rule("Bad input", source="INFER")

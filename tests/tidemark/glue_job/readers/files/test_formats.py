@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 from datetime import UTC, date, datetime
@@ -123,6 +124,19 @@ def test_csv_skip_first_leaves_out_the_first_line_of_each_file(read, s3):
     s3.put("b.csv", "total 1\n2\n")
 
     assert sorted(read("csv", {"skipFirst": True}).collect()) == [("1",), ("2",)]
+
+
+@pytest.mark.parametrize("options", [{}, {"multiLine": True}], ids=["lines", "multiLine"])
+def test_csv_after_a_skipped_line_has_the_columns_of_the_next_one(read, s3, options):
+    s3.put("a.csv", "\njunk\n\n1,2\n3,4\n")
+    s3.put("b.csv", "more,junk,here\n5\n")
+    s3.put("c.csv", "only junk\n")
+    s3.put("d.csv.bz2", "").write_bytes(bz2.compress(b"x\n6,7\n"))
+
+    rows = read("csv", {"skipFirst": True, **options})
+
+    assert rows.columns == ["col0", "col1"]
+    assert sorted(map(tuple, rows.collect())) == [("1", "2"), ("3", "4"), ("5", None), ("6", "7")]
 
 
 def test_csv_doubled_quotes_are_one_and_a_backslash_is_itself(read, s3):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import fastavro
 import pytest
@@ -211,7 +212,49 @@ def test_a_declared_column_missing_in_all_files_causes_a_warning(
     put_rows(spark, s3, kind)
 
     assert read().collect() == [(1, None, ("EWR", None))]
-    assert [text.split()[3] for text in warnings()] == ["gone", "origin.city"]
+    told = [text.split()[3] for text in warnings() if "is in no file" in text]
+    assert told == ["gone", "origin.city"]
+
+
+@pytest.mark.rule(
+    "Formats",
+    source="DYF, CAT",
+    choice="a table says what is read, so a field that it does not declare is in no column, at any "
+    "depth, and a warning counts and names such fields. AWS says that a DynamicFrame computes its "
+    "schema from the data, and of DataFrames that useCatalogSchema takes the columns of the table",
+)
+@pytest.mark.parametrize("kind", ["json", "parquet", *at_night("xml", "avro", "orc")])
+@pytest.mark.parametrize("is_dynamic", [True, False], ids=["dynamic", "data frame"])
+def test_fields_of_files_that_a_table_does_not_declare_are_named(
+    spark, glue_context, read, define, s3, warnings, kind, is_dynamic
+):
+    columns = [{"Name": "id", "Type": "bigint"}, {"Name": "origin", "Type": "struct<code:string>"}]
+    define(columns, keys=[("day", "string")], classification=kind, rowTag="row")
+    put_rows(spark, s3, kind, "day=1/")
+
+    if is_dynamic:
+        frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name).toDF()
+    else:
+        frame = read()
+
+    assert frame.collect() == [(1, ("EWR",), "1")]
+    (told,) = warnings()
+    assert f"2 of the table lake.{s3.folder.name}: " in told
+    assert {"Origin.Gates", "Delays"} <= set(re.findall(r"[\w.]+", told))
+
+
+def test_a_field_of_some_records_that_a_table_does_not_declare_is_named_too(
+    glue_context, define, s3, warnings
+):
+    define([{"Name": "id", "Type": "bigint"}, {"Name": "s", "Type": "struct<a:int>"}])
+    lines = '{"id": 1, "s": {"a": 1}}', '{"id": 2, "s": "text", "x.y": 1}', '{"s": {"b": null}}'
+    s3.put("a.json", "\n".join(lines))
+
+    rows = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
+
+    assert rows.count() == 3
+    (told,) = warnings()
+    assert re.search(r"2 of the table \S+: (s\.b, x\.y|x\.y, s\.b): declare them", told)
 
 
 @pytest.mark.parametrize("of_catalog", [True, False])
@@ -222,7 +265,9 @@ def test_a_native_source_of_spark_has_the_declared_columns(read, define, s3, war
     options = {"useSparkDataSource": True, "useCatalogSchema": of_catalog}
     assert read(additional_options=options).collect() == [(1,)]
 
-    assert ["useCatalogSchema" in text for text in warnings()] == ([] if of_catalog else [True])
+    assert ["useCatalogSchema" in text for text in warnings() if "more" not in text] == (
+        [] if of_catalog else [True]
+    )
 
 
 def test_keys_of_one_file_that_differ_in_case_only_are_not_called_damage(glue_context, s3):

@@ -15,7 +15,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from tidemark.glue_job.frames.types import numbered
+from tidemark.glue_job.frames.types import choice_of, numbered
 from tidemark.glue_job.readers.json.lines import EMPTY, FULL
 from tidemark.glue_job.readers.tables.declared import (
     EMPTY_OBJECT_KEY,
@@ -23,6 +23,7 @@ from tidemark.glue_job.readers.tables.declared import (
     case_duplicates,
     in_files,
     missing,
+    undeclared,
 )
 
 INT, LONG, TEXT = IntegerType(), LongType(), StringType()
@@ -74,6 +75,31 @@ def test_a_column_is_missing_if_no_spelling_has_it_at_any_depth():
     found = struct(A=struct(B=TEXT), a=struct(b=TEXT), D=ArrayType(struct(x=TEXT)))
 
     assert missing(declared, found, Names()) == ["a.c", "d.e", "f"]
+    either = choice_of([struct(b=INT), TEXT])
+    assert missing(struct(a=struct(b=INT, c=INT)), struct(a=either), Names()) == ["a.c"]
+
+
+def test_what_a_table_does_not_declare_is_found_at_any_depth():
+    declared = struct(
+        id=INT, s=struct(a=INT), l=ArrayType(struct(e=INT)), m=MapType(TEXT, struct(k=INT)), t=TEXT
+    )
+    part = struct(k=INT, no=INT)
+    found = struct(
+        ID=INT,
+        S=choice_of([struct(A=INT, b=INT), TEXT, ArrayType(INT)]),
+        l=ArrayType(struct(e=INT, f=struct(g=INT))),
+        m=struct(x=part, y=struct(k=INT)),
+        t=struct(any=INT),
+        more=struct(x=INT),
+    )
+
+    assert list(undeclared(declared, found, Names())) == ["S.b", "l.f", "m.no", "more"]
+    assert list(undeclared(struct(m=MapType(TEXT, INT)), struct(m=part), Names())) == []
+    mapped = Names({"id": "Key"}, is_case_sensitive=True)
+    assert list(undeclared(struct(id=INT), struct(Key=INT, key=INT, id=INT), mapped)) == [
+        "key",
+        "id",
+    ]
 
 
 def test_twins_are_found_at_any_depth():
