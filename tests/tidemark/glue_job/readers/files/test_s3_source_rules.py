@@ -184,7 +184,7 @@ def test_a_partition_no_longer_excluded_by_a_predicate_is_skipped_with_a_warning
     assert run(predicate="day < 3") == []
 
     (warning,) = notices()
-    assert warning.startswith(f"{s3.uri}day=2/a.json: the paths, exclusions, predicate")
+    assert warning.startswith(f"{s3.uri}day=2/a.json: left out by the paths, exclusions")
 
 
 @pytest.mark.rule("Warnings", source="INFER", choice="it is read in full, with a warning")

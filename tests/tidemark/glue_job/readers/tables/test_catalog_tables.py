@@ -161,7 +161,7 @@ def test_a_partition_registered_after_the_bookmark_passed_is_reported(
     second.commit()
 
     (warning,) = noted()
-    assert warning.startswith(f"{s3.uri}{folder}/b.json: the paths, exclusions, predicate or part")
+    assert warning.startswith(f"{s3.uri}{folder}/b.json: left out by the paths, exclusions, pred")
     start_job()
     assert ids(read(transformation_ctx="flights")) == []
     assert noted() == [warning]
