@@ -82,6 +82,7 @@ class FlightsStack(cdk.Stack):
                 "target_path": curated_flights,
             },
         )
+        curate_flights.acknowledge("reads-duplicates", "keeps the newest version of each row")
         self.pipeline.add_job(
             "publish-delays",
             script="glue_jobs/publish_delays.py",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tidemark.checks.graph.crawls import crawls
 from tidemark.checks.graph.duplicate_names import problems_of_names
+from tidemark.checks.graph.duplicates import duplicates
 from tidemark.checks.graph.folders import Folders
 from tidemark.checks.graph.model import CONDITIONAL, Graph, GraphJob, Problem, Trigger
 from tidemark.checks.graph.nested_tables import nested_tables
@@ -54,6 +55,7 @@ RULES: Mapping[str, str] = {
     "open-secret": "An argument, a run property, an input or a connection shows a secret to all.",
     "two-writers": "Two jobs, or two runs of one, can write the same data or table at a time.",
     "reads-own-output": "A job reads its own output (without a bookmark a warning).",
+    "reads-duplicates": "A job reads rows that a repeated run of their writer leaves twice.",
     "temp-overlaps": "Temporary files, event logs or virtual environments lie in a data folder.",
     "reads-without-waiting": "A job or crawler reads data while another job writes it (a warning "
     "between two workflows).",
@@ -89,6 +91,7 @@ def problems(graph: Graph) -> list[Problem]:
         *tables_in_use(graph),
         *retentions(graph),
         *_tables(graph),
+        *duplicates(graph),
         *_data(graph),
     ]
     order = list(RULES)

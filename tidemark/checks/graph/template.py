@@ -160,6 +160,7 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         queues=properties.get("JobRunQueuingEnabled") in (True, "true"),
         is_flex=properties.get("ExecutionClass") == "FLEX",
         max_retries=0 if isinstance(retries, Mapping) else int(retries),
+        repeats=tuple(known.get("repeats", ())),
     )
 
 

@@ -11,13 +11,13 @@ RULE = "retry-appends"
 
 
 def accepted_lines(text: str) -> dict[int, str]:
-    """Return the lines of such writes, with the reason; none of a script that does not parse."""
+    """Return the lines of such writes, with the reason; empty if the script does not parse."""
     try:
         comments = [one for one in ignores_of(text) if RULE in one.rules and not one.mistake]
     except (SyntaxError, tokenize.TokenError):
         return {}
     found: dict[int, str] = {}
-    for call in possible_appends_in(text):
+    for call in possible_appends_in(text) if comments else ():
         lines = range(call.place.line, call.place.end_line + 1)
         for comment in comments:
             if comment.line in lines:

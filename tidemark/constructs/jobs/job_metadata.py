@@ -14,6 +14,7 @@ def metadata_of(
     keeps: Sequence[Dataset],
     tables: Sequence[TableUse],
     not_secret: Mapping[str, str],
+    repeats: Sequence[str],
     *,
     watermark: bool,
 ) -> dict[str, object]:
@@ -39,6 +40,7 @@ def metadata_of(
         **_tables(tables),
         "watermark": watermark,
         **({"notSecret": dict(not_secret)} if not_secret else {}),
+        **({"repeats": list(repeats)} if repeats else {}),
     }
 
 

@@ -172,7 +172,13 @@ def print_from_script(error: BaseException, script: str) -> None:
     """Print the traceback of an error, starting in the script, without secrets."""
     frames = from_script(error.__traceback__, script)
     lines = traceback.format_exception(type(error), error, frames)
-    sys.stderr.write(without_secrets("".join(lines)))
+    sys.stderr.write(without_secrets("".join(map(_without_plan, lines))))
+
+
+def _without_plan(line: str) -> str:
+    """Return the message of an error without the plan of Spark, in which ours stands too."""
+    message, plan, _ = line.partition(";\n'")
+    return f"{message}\n" if plan and "AnalysisException" in message else line
 
 
 def from_script(frames: TracebackType | None, script: str) -> TracebackType | None:

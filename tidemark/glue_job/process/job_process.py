@@ -206,6 +206,11 @@ def with_hint(failure: Failure, script: str) -> Failure:
     """Return a failure with a hint from what the script has deleted, or from the Data Catalog."""
     if remedy := remedy_of_deletion(failure.cause, script):
         return replace(failure, remedy=remedy)
+    if "STRUCT<" in failure.cause:
+        from tidemark.glue_job.readers.files.choice_examples import remedy_of_choice  # needs Spark
+
+        if remedy := remedy_of_choice(failure.cause):
+            return replace(failure, remedy=remedy)
     with contextlib.suppress(TidemarkError), Store(job_home().database) as store:
         hint = catalog_hint(failure.cause, store, is_asked=CATALOG_VARIABLE in os.environ)
         return replace(failure, remedy=hint)

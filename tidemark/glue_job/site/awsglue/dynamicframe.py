@@ -23,6 +23,7 @@ from tidemark.glue_job.frames.relationalize import relationalize
 from tidemark.glue_job.frames.schemas import glue_schema
 from tidemark.glue_job.frames.seen import fields_left_out
 from tidemark.glue_job.frames.unbox import unbox
+from tidemark.glue_job.readers.files.choice_examples import note_choices
 from tidemark.glue_job.readers.request import catalog_request, options_request
 from tidemark.glue_job.readers.tables.catalog import types_of_table
 from tidemark.glue_job.refusals import NotYetMember
@@ -118,7 +119,9 @@ class DynamicFrame:
             ArgumentError: the action or the target of an option is wrong; also a ValueError.
             UsageError: an option has no target, or the field has no values of that type.
         """
-        return unmarked(resolve.resolve_options(self._frame, options or (), _is_type))
+        frame = resolve.resolve_options(self._frame, options or (), _is_type)
+        note_choices(frame)
+        return unmarked(frame)
 
     def with_frame_schema(self, schema: StructType) -> "DynamicFrame":
         """Return the rows with a known schema: fields in its order, with its types.

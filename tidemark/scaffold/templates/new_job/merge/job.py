@@ -18,6 +18,7 @@ from awsglue.job import Job
 from awsglue.utils import getResolvedOptions
 
 KEY = ("id",)
+FOLDERS = ("source_file", "window", "attempt")  # of what jobs with bookmarks or watermarks write
 VERSION = "updated_at"  # of the rows with one KEY, the one with the greatest VERSION stays
 
 
@@ -41,8 +42,8 @@ def main() -> None:
 
 
 def read_source(spark: SparkSession, path: str) -> DataFrame:
-    """Return all rows of the source, without the folders of windows that a watermark job writes."""
-    return spark.read.option("mergeSchema", True).parquet(path).drop("window", "attempt")
+    """Return all rows of the source, without the columns of the folders that they are in."""
+    return spark.read.option("mergeSchema", True).parquet(path).drop(*FOLDERS)
 
 
 def newest(rows: DataFrame, key: tuple[str, ...]) -> DataFrame:

@@ -16,4 +16,4 @@ def add(self: PipelineStack, lake: Lake, upstream: list[IncrementalJob]) -> None
         reads=[template_job_source],
         writes=[template_job_target],
         arguments={"source_path": template_job_source, "target_path": template_job_target},
-    )
+    ).acknowledge("reads-duplicates", "keeps the newest row of each key")

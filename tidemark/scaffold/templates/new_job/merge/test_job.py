@@ -40,8 +40,9 @@ def test_a_key_may_have_several_columns(spark, job):
     assert sorted(row[job.VERSION] for row in merged.collect()) == [1, 2]
 
 
-def test_the_folders_of_windows_are_no_columns(spark, job, lake):
-    lake.put("raw/template_job/window=0000000001/attempt=1/1.parquet", [row(job, 1, "open", 1)])
+@pytest.mark.parametrize("folder", ["source_file=1a", "window=0000000001/attempt=1"])
+def test_the_folders_of_rows_are_no_columns(spark, job, lake, folder):
+    lake.put(f"raw/template_job/{folder}/1.parquet", [row(job, 1, "open", 1)])
 
     columns = job.read_source(spark, PATHS["source_path"]).columns
 

@@ -20,7 +20,7 @@ from watermarks import Watermarks, merge_window
 
 KEY = ("id",)
 VERSION = "updated_at"  # of the rows with one KEY, the one with the greatest VERSION stays
-WINDOW_COLUMNS = ("window", "attempt")  # folders of a watermark job
+FOLDERS = ("source_file", "window", "attempt")  # of what jobs with bookmarks or watermarks write
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def main() -> None:
         transformation_ctx="source",
     ).toDF()
     if new.columns:  # a run with nothing new gets a frame without columns
-        rows = new.drop(*WINDOW_COLUMNS)
+        rows = new.drop(*FOLDERS)
         create_table(glue_context.spark_session, args["target_table"], rows)
         # The bookmark says which rows are new; the window, of the clock, which run merges them.
         with Watermarks(args["watermark_table"]).window(

@@ -20,4 +20,4 @@ def add(self: PipelineStack, lake: Lake, upstream: list[IncrementalJob]) -> None
             "source_path": template_job_source,
             "target_table": template_job_table.spark_name,
         },
-    )
+    ).acknowledge("reads-duplicates", "keeps the newest row of each key")

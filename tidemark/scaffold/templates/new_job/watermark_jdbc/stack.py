@@ -25,7 +25,7 @@ def add(self: PipelineStack, lake: Lake, upstream: list[IncrementalJob]) -> None
                 " AS sample(id, status, updated_at)"
             ),
             "target_path": template_job_target,
-            # `tidemark backfill` sets them, to load days again: docs/backfill.md.
+            # `tidemark backfill` sets them, to load days again: `tidemark backfill --help`.
             "backfill_from": "none",
             "backfill_to": "none",
         },
