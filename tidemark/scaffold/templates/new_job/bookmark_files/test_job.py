@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pyspark.sql import functions as F
 
 from tidemark.testing import assert_incremental, assert_proved
 
@@ -23,7 +22,8 @@ ROW = {"id": 1, "status": "open", "updated_at": "2013-01-01T10:00:00Z"}
 
 
 def landed(spark, job):
-    return spark.read.json(PATHS["source_path"]).withColumn(job.SOURCE_FILE, F.input_file_name())
+    rows = spark.read.json(PATHS["source_path"])
+    return rows.selectExpr("*", f"input_file_name() AS {job.SOURCE_FILE}")
 
 
 @pytest.mark.parametrize("changed", [{}, {"id": "1"}, {"status": None}, {"unknown": 1}])
