@@ -25,7 +25,8 @@ JOB = NewJob("merge-orders", "merge", "orders", (), ("id",), iceberg=True)
 def test_its_declaration_synthesizes_and_has_no_finding(cdk, tmp_path):
     from tidemark.constructs import Lake
 
-    declared = Declared(cdk, tmp_path, out=str(tmp_path / "out"))
+    staged = {"aws:cdk:disable-asset-staging": False}
+    declared = Declared(cdk, tmp_path, out=str(tmp_path / "out"), context=staged)
     lake = Lake(declared.stack, "Lake", stage=stage_of())
     (tmp_path / "glue_jobs").mkdir()
     (tmp_path / JOB.script).write_text(script_of(JOB), encoding="utf-8")
