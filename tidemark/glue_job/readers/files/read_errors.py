@@ -89,6 +89,11 @@ def _other_cause(text: str, file: str, format_name: str) -> TidemarkError | None
             f"{begin}: the library of the codec {codec.group(1) or codec.group(2)} is not on this "
             "machine; the file may be good: compress it with gzip or bzip2, which work here"
         )
+    if (instant := "timestamp with local time zone") in text:
+        return UnsupportedError(
+            f"{begin}: Spark cannot read ORC's type {instant!r}; the file may be good: write it "
+            "with timestamps that have no time zone"
+        )
     if found := _MISSING_CLASS.search(text) or _MISSING_SOURCE.search(text):
         return UnsupportedError(
             f"{begin}: the class {found.group(1).replace('/', '.')} is missing; the file may be "

@@ -70,6 +70,11 @@ class Documents:
         """Whether Spark's JSON reader reads them as Glue does."""
         return self.are_lines and not has_choice(self.schema)
 
+    @property
+    def separated(self) -> DataFrame:
+        """The strings, of which each is a record or an array of records."""
+        return self.strings if self.are_lines else as_separated(self.strings)
+
 
 def documents(files: Files) -> Documents | None:
     """Return the documents of JSON files, in one pass over them; None if they are not JSON.
@@ -140,9 +145,8 @@ def declared_documents(found: Documents, json: Format, path: str) -> Documents:
 
 def _unmarked(wanted: Documents, schema: StructType) -> DataFrame:
     """Return the same as `_parsed`, but without marks on strings, which is faster."""
-    strings = wanted.strings if wanted.are_lines else as_separated(wanted.strings)
     raw = as_struct_type(raw_type(schema))
-    return records(strings, raw, ()).toDF(*map(str, range(len(schema))))
+    return records(wanted.separated, raw, ()).toDF(*map(str, range(len(schema))))
 
 
 def _parsed(strings: DataFrame, schema: StructType, folders: Sequence[str] = ()) -> DataFrame:

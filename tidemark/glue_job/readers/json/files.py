@@ -69,24 +69,28 @@ def read_json(files: Files) -> DataFrame:
     refuse_cut_bzip2(files.paths, "json")
     with _naming_deep_values(files.paths):
         path = str(json.options.get("jsonPath") or "")
-        if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
+        given = json.schema if json.names is None else None
+        if given is not None and path in ("", "$", "$[*]"):
             json.failed.note_absence(SOME_LACK)
-            _note_replaced(files, json.schema.names)
-            return _as_given(files, json.schema)
+            _note_replaced(files, given.names)
+            return _as_given(files, given)
         dynamic = documents(files) if json.is_dynamic else None
         # For a data frame it would take another pass.
         strings = separated_strings(files) if json.is_dynamic and dynamic is None else None
         found = dynamic.schema if dynamic else _found(files, strings)
         _note_replaced(files, found.names, dynamic)
-        if json.names is None:
+        if given is not None:
+            found = document_with(found, path, lambda _: given)
+            strings = dynamic.separated if dynamic else strings
+        elif json.names is None:
             _refuse_duplicates(files, found)
-        if dynamic:
+        elif json.schema is not None and not dynamic:
+            found = document_with(found, path, partial(declared_record, json, inside=in_files))
+        if dynamic and given is None:
             wanted = declared_documents(dynamic, json, path) if json.names else dynamic
             if not wanted.are_plain:
                 return read_documents(wanted, path, layout.columns)
             found = wanted.schema
-        elif json.schema is not None:
-            found = document_with(found, path, partial(declared_record, json, inside=in_files))
         return select_records(_read(files, found, strings), path, layout.columns)
 
 

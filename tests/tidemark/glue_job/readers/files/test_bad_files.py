@@ -7,7 +7,9 @@ import subprocess
 import sys
 
 import fastavro
+import pyarrow as pa
 import pytest
+from pyarrow import orc
 from pyspark.errors import PySparkException
 
 from tests.sampled import at_night
@@ -269,6 +271,14 @@ def test_a_missing_codec_is_not_called_a_damaged_file(run, s3, key, kind, named)
         run(kind)
 
     assert "repair or delete" not in str(failure.value)
+
+
+def test_a_type_of_orc_that_spark_lacks_is_not_called_a_damaged_file(run, s3):
+    schema = pa.schema([("at", pa.timestamp("us", tz="UTC"))])
+    orc.write_table(pa.Table.from_pylist([{"at": 0}], schema), str(s3.put("a.orc", "")))
+
+    with pytest.raises(UnsupportedError, match=r"a\.orc as orc: .*local time zone.* may be good"):
+        run("orc")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
+from awsglue import gluetypes
 from tests.sampled import at_night
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
@@ -102,6 +103,24 @@ def test_a_line_that_is_not_a_record_is_an_error_record_with_a_schema_too(
 
     assert ids_of(frame.toDF()) == ([3] if multi_line else [2, 3])
     assert frame.errorsCount() == 1
+
+
+@pytest.mark.parametrize("reader", ["create_dynamic_frame", "create_data_frame"])
+@pytest.mark.parametrize("multi_line", [False, True])
+def test_records_below_a_path_have_the_given_schema_too(glue_context, s3, reader, multi_line):
+    s3.put("a.json", '{"in": {"rows": [{"id": 1, "more": 1}, {"id": 3000000000}]}}\n')
+    schema = gluetypes.StructType([gluetypes.Field("id", gluetypes.LongType())])
+    options = {
+        "jsonPath": "$.in.rows",
+        "withSchema": json.dumps(schema.jsonValue()),
+        "multiLine": multi_line,
+    }
+
+    frame = getattr(glue_context, reader).from_options("s3", {"paths": [s3.uri]}, "json", options)
+
+    data = frame.toDF() if reader == "create_dynamic_frame" else frame
+    assert data.schema.simpleString() == "struct<id:bigint>"
+    assert [row.id for row in data.collect()] == [1, 3000000000]
 
 
 @pytest.mark.parametrize("options", [{}, {"withSchema": json.dumps(SCHEMA)}])
