@@ -75,6 +75,7 @@ SHARE_SPARK = tuple(
         ),
         "tidemark/glue_job/metastore/test_json_look.py",
         "tidemark/glue_job/metastore/test_white_rows.py",
+        "tidemark/glue_job/test_law",
         "tidemark/glue_job/test_spark_versions",
         "tidemark/glue_job/process/test_losing_settings.py",
         "tidemark/glue_job/process/test_worker_daemon.py",
