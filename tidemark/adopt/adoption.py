@@ -16,7 +16,7 @@ from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.outside import Adopted, Outside, outside_of
 from tidemark.adopt.starts.triggers import nodes_of, watched_by
 from tidemark.adopt.watching import reporting_rules
-from tidemark.errors import UsageError
+from tidemark.errors import UsageError, show
 from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.plain_secrets import shows_secret
 
@@ -47,6 +47,7 @@ def adopt(
     kept_jobs: Iterable[str] = (),
 ) -> Adoption:
     """Return the pipeline that replaces the jobs, and the differences."""
+    _check_names(found)
     chosen = choose(found)
     order = ordered({**chosen.waits, **dict.fromkeys(chosen.streaming)})
     names = _names(order, {*found.taken, *kept_jobs})
@@ -83,6 +84,20 @@ def adopt(
         switches=tuple(outside.switches),
     )
     return replace(adoption, others=others_of(found, adoption))
+
+
+def _check_names(found: Found) -> None:
+    """Refuse names that Glue cannot have: a plan has names in lines for a shell.
+
+    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateJob.html (pattern of Name)
+    """
+    workflow = [str(found.workflow["Name"])] if found.workflow else []
+    for name in (*found.jobs, *found.triggers, *found.crawlers, *workflow):
+        if not name.replace("\t", " ").isprintable():
+            raise UsageError(
+                f"the name {show(name)} has control characters, which no resource of Glue has; "
+                f"correct {found.origin}"
+            )
 
 
 def _outside(found: Found, chosen: Chosen, order: Sequence[str]) -> Outside:

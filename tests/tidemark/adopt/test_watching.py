@@ -11,8 +11,10 @@ from moto import mock_aws
 from tests.tidemark.adopt.finds import PLAIN, found, trigger
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.jobs.written import written_arguments
+from tidemark.adopt.plan.report import as_markdown
 from tidemark.adopt.sources.account_surroundings import read_around
 from tidemark.adopt.watching import is_named
+from tidemark.errors import UsageError
 
 ARN = "arn:aws:glue:eu-west-1:111122223333:job/"
 NAMED = {
@@ -144,3 +146,18 @@ def test_an_account_is_asked_for_alarms_rules_machines_and_policies(monkeypatch)
 )
 def test_the_arguments_that_a_script_writes_to_are_known(script, written):
     assert written_arguments(script) == written
+
+
+@pytest.mark.parametrize("name", ["x\ntouch pwned #", "x\x1b[2J", "x\u202ey"])
+def test_a_name_that_glue_cannot_have_comes_into_no_line_for_a_shell(name):
+    start = trigger("start", name, Type="SCHEDULED", Schedule="cron(0 1 * * ? *)")
+
+    with pytest.raises(UsageError, match="has control characters"):
+        adopt(found({name: PLAIN}, start))
+
+
+def test_values_of_others_are_text_in_the_tables_of_a_plan():
+    start = trigger("start", "load", Type="SCHEDULED", Schedule="cron(\x1b[31m)")
+    world = found({"load": PLAIN}, start, taken=frozenset({"load"}))
+
+    assert as_markdown(adopt(world), world, []).replace("\n", "").isprintable()

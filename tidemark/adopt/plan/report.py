@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Found, Path, Step
 from tidemark.adopt.plan.carrying import has_bookmark, overrides
+from tidemark.adopt.plan.literals import quoted
 
 Row: TypeAlias = tuple[str, ...]
 
@@ -149,5 +150,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a string escaped for tables and markup of Markdown."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    """Return a string escaped for tables and markup of Markdown, and for a terminal."""
+    line = " ".join(text.split())
+    shown = line if line.isprintable() else quoted(line)
+    return shown.replace("|", "\\|").replace("<", "&lt;")

@@ -69,8 +69,8 @@ def _scripts(state: TerraformState, folder: Path) -> dict[str, str | Path]:
     for uri, uploaded in state.objects.items():
         if uploaded.get("content"):
             scripts[uri] = str(uploaded["content"])
-        elif uploaded.get("source"):
+        elif uploaded.get("source") and "\0" not in str(uploaded["source"]):
             file = (folder / str(uploaded["source"])).resolve()
-            if file.is_relative_to(folder.resolve()):
+            if file.is_relative_to(folder.resolve()) and file.is_file():
                 scripts[uri] = file
     return scripts

@@ -36,7 +36,10 @@ STORED = (
     "Content-Language",
     "Expires",
 )
-RESPONSE_HEADERS = ("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language")
+RESPONSE_HEADERS = (
+    *("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language"),
+    *("Cache-Control", "Expires"),
+)
 CONTENT_TYPE = "binary/octet-stream"
 MAX_METADATA = 2048  # bytes of names and values
 DIRECTIVES = ("COPY", "REPLACE")
@@ -76,13 +79,24 @@ def _described(call: Call, seen: Seen) -> tuple[Reply, int]:
         "ETag": f'"{record.etag}"',
         "Last-Modified": http_date(written_ns),
         "Accept-Ranges": "bytes",
-        **{header: value for header, value in asked if value is not None},
+        **{header: _sendable(header, value) for header, value in asked if value is not None},
     }
     if record.tags:
         headers["x-amz-tagging-count"] = str(len(record.tags))
     if part:
         headers["Content-Range"] = f"bytes {begin}-{end - 1}/{size}"
     return Reply(206 if part else 200, headers, b"", end - begin), begin
+
+
+def _sendable(header: str, value: str) -> str:
+    """Return a value that a URL gives a header; refuse one that a header cannot have, as S3."""
+    if not value.isprintable() or not value.isascii():
+        raise S3Error(
+            "InvalidArgument",
+            "Header value cannot be represented using ISO-8859-1: "
+            f"response-{header.lower()} is {value!r}; allowed: ASCII without controls",
+        )
+    return value
 
 
 def put_object(lake: Lake, call: Call) -> Reply:

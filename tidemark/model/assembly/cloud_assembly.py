@@ -90,7 +90,12 @@ def read_assembly(folder: Path) -> Assembly:
             case "cdk:asset-manifest":
                 assets += _file_assets(folder, properties["file"])
             case "cdk:cloud-assembly":  # a cdk.Stage
-                nested = read_assembly(within(folder, properties["directoryName"]))
+                inner = within(folder, properties["directoryName"])
+                if folder.resolve() not in inner.resolve().parents:
+                    raise UsageError(
+                        f"the assembly {folder} holds itself; synthesize the app again"
+                    )
+                nested = read_assembly(inner)
                 stages.append(properties["directoryName"])
                 stacks += nested.stacks
                 assets += nested.assets
@@ -104,17 +109,19 @@ def within(folder: Path, named: object) -> Path:
         UsageError: it lies outside of the assembly, by its path or by a link. An assembly may come
             from others: a path such as ``../../credentials`` is not followed.
     """
+    if not isinstance(named, str) or "\0" in named:
+        raise UsageError(f"the assembly {folder} names no file by {named!r}; synthesize it again")
     # The assets of a `cdk.Stage` lie in the assembly around its own.
     root = folder.resolve()
     while (root.parent / MANIFEST).is_file():
         root = root.parent
-    if not (folder / str(named)).resolve().is_relative_to(root):
+    if not (folder / named).resolve().is_relative_to(root):
         raise UsageError(
-            f"the assembly {folder} names the file {str(named)!r}, which is outside of {root}; "
+            f"the assembly {folder} names the file {named!r}, which is outside of {root}; "
             "allowed: files of the assembly; synthesize the app with its assets staged, as "
             "`cdk synth` does without --no-staging"
         )
-    return folder / str(named)
+    return folder / named
 
 
 def _resource_types(template: Mapping[str, Any], folder: Path) -> set[str]:
@@ -178,5 +185,5 @@ def _file_assets(folder: Path, manifest: str) -> list[FileAsset]:
         )
         for file in files.values()
         for destination in file["destinations"].values()
-        if not file["source"]["path"].endswith(".template.json")
+        if not str(file["source"]["path"]).endswith(".template.json")
     ]

@@ -7,6 +7,7 @@ import urllib.request
 from urllib.parse import urlsplit
 
 import pytest
+from botocore.exceptions import ClientError
 
 from tests.tidemark.glue_service.s3.conftest import ask, put
 
@@ -93,3 +94,14 @@ def test_a_presigned_url_is_read_until_its_time_is_over(port, bucket, version):
     with pytest.raises(urllib.error.HTTPError, match="403") as caught:
         urllib.request.urlopen(old)  # noqa: S310
     caught.value.close()
+
+
+@pytest.mark.parametrize("value", ["a\r\nX: 1", "a\rX", "\x00", "\x1b[31m", "\u20ac", "\x85"])
+def test_a_url_gives_a_header_no_value_that_headers_cannot_have(s3, bucket, value):
+    put(s3, bucket, "a", body=b"1")
+
+    with pytest.raises(ClientError) as refused:
+        s3.get_object(Bucket=bucket, Key="a", ResponseContentDisposition=value)
+
+    assert refused.value.response["Error"]["Code"] == "InvalidArgument"
+    assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400

@@ -257,3 +257,26 @@ def test_a_stage_shares_the_assets_of_the_assembly_around_it(folder):
     (asset,) = read_assembly(stage).assets
 
     assert asset.source.resolve() == (folder / "asset.0a1b").resolve()
+
+
+@pytest.mark.parametrize("named", [5, None, "a\0", "."])
+def test_an_assembly_that_names_no_file_is_refused_by_name(folder, named):
+    document = json.loads((folder / "manifest.json").read_text())
+    document["artifacts"]["stage"] = {
+        "type": "cdk:cloud-assembly",
+        "properties": {"directoryName": named},
+    }
+    write(folder / "manifest.json", document)
+
+    with pytest.raises(UsageError, match=r"names no file|holds itself"):
+        read_assembly(folder)
+
+
+@pytest.mark.parametrize("named", [5, None, "a\0"])
+def test_an_asset_without_a_file_is_refused_by_name(folder, named):
+    document = json.loads((folder / "pipeline.assets.json").read_text())
+    document["files"]["libs"]["source"]["path"] = named
+    write(folder / "pipeline.assets.json", document)
+
+    with pytest.raises(UsageError, match="names no file"):
+        read_assembly(folder)
