@@ -79,7 +79,7 @@ class _Reader:
 
 def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
     """Return the declarations of a template, or of the templates of an assembly of the CDK."""
-    assembly = read_assembly(path) if path.is_dir() else None
+    assembly = read_assembly(path, is_of_others=True) if path.is_dir() else None
     alone = None if assembly else Stack(path.stem, read_template_file(path), file=path)
     stacks = assembly.stacks if assembly else (alone,) if alone else ()
     trees = [with_nested(stack.template, stack.file) for stack in stacks]

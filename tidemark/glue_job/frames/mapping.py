@@ -53,11 +53,12 @@ def apply_mapping(
             if schema.fields:
                 note(RunWarning.MAPPING_SOURCE, path)
             continue
-        if not {ELEMENT, VALUE}.isdisjoint(found[0]):
+        is_inside = not {ELEMENT, VALUE}.isdisjoint(found[0])
+        if is_inside and not word.strip().lower().startswith("array"):
             raise UnsupportedError(
-                f"the source {path!r} of a mapping is inside an array or a map, whose fields are "
-                "not mapped: map the whole array, or take it apart first, with relationalize or "
-                "explode"
+                f"the source {path!r} of a mapping is inside an array or a map, so it is mapped "
+                f"to the type array, not to {word!r}: map the whole array, or take it apart "
+                "first, with relationalize or explode"
             )
         column, kind = value_at(values, found[0])
         part = part_of(kind_word, kind)

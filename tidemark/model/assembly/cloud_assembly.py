@@ -67,8 +67,8 @@ class Assembly:
         return f"{problem}; if they are of two stages, choose one with --app {folders}"
 
 
-def read_assembly(folder: Path) -> Assembly:
-    """Read the cloud assembly in ``folder``."""
+def read_assembly(folder: Path, *, is_of_others: bool = False) -> Assembly:
+    """Read the cloud assembly in ``folder``; one of others may have no assets outside of it."""
     if not (folder / MANIFEST).is_file():
         raise UsageError(
             f"{folder} is not a CDK cloud assembly (it has no manifest.json); "
@@ -88,14 +88,14 @@ def read_assembly(folder: Path) -> Assembly:
                 environment = artifact.get("environment", "")
                 stacks.append(Stack(name, _read_json(file), display_name, file, environment))
             case "cdk:asset-manifest":
-                assets += _file_assets(folder, properties["file"])
+                assets += _file_assets(folder, properties["file"], is_of_others)
             case "cdk:cloud-assembly":  # a cdk.Stage
                 inner = within(folder, properties["directoryName"])
                 if folder.resolve() not in inner.resolve().parents:
                     raise UsageError(
                         f"the assembly {folder} holds itself; synthesize the app again"
                     )
-                nested = read_assembly(inner)
+                nested = read_assembly(inner, is_of_others=is_of_others)
                 stages.append(properties["directoryName"])
                 stacks += nested.stacks
                 assets += nested.assets
@@ -173,11 +173,13 @@ def _dependencies_first(artifacts: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return list(ordered.items())
 
 
-def _file_assets(folder: Path, manifest: str) -> list[FileAsset]:
+def _file_assets(folder: Path, manifest: str, is_of_others: bool) -> list[FileAsset]:
     files = _read_json(within(folder, manifest)).get("files", {})
+    # One's own app may be synthesized without staging: then its assets lie in the project.
+    place = within if is_of_others else Path.joinpath
     return [
         FileAsset(
-            source=within(folder, file["source"]["path"]),
+            source=place(folder, file["source"]["path"]),
             is_zipped=file["source"].get("packaging") == "zip",
             bucket={"Fn::Sub": destination["bucketName"]},
             key=destination["objectKey"],

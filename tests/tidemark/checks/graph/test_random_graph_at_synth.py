@@ -359,6 +359,7 @@ def test_every_rule_that_is_an_error_is_broken_below():
         "event-not-sent",
         "schedules-too-close",
         "retention-too-short",
+        "reads-duplicates",
     }
 
 

@@ -242,7 +242,7 @@ def test_an_assembly_of_others_names_no_file_outside_of_it(folder, tmp_path, wha
         write(folder / "stage" / "manifest.json", {})
 
     with pytest.raises(UsageError, match="outside of") as refusal:
-        [stack.resource_types() for stack in read_assembly(folder).stacks]
+        [stack.resource_types() for stack in read_assembly(folder, is_of_others=True).stacks]
     assert repr(named) in str(refusal.value)
 
 
@@ -279,4 +279,4 @@ def test_an_asset_without_a_file_is_refused_by_name(folder, named):
     write(folder / "pipeline.assets.json", document)
 
     with pytest.raises(UsageError, match="names no file"):
-        read_assembly(folder)
+        read_assembly(folder, is_of_others=True)
