@@ -135,7 +135,7 @@ def test_a_run_without_a_checkpoint_says_why(state, text):
 
 
 def test_the_run_of_a_home_is_shown(home: Path) -> None:
-    Store(Home.open(home).database).close()  # else it would be one that is lost
+    Store(Home.from_environment().database).close()  # else it would be one that is lost
     folder = home / "runs" / ID
     folder.mkdir(parents=True)
     lines = "".join(f"line {number}\n" for number in range(50))

@@ -106,6 +106,19 @@ def joins(*connections: str, subnet: str = "subnet-1", group: str = "sg-1") -> l
     ]
 
 
+def uses_application(connection: str, secret: str) -> list[Request]:
+    """Glue asks an application by its connection, and keeps the tokens in the secret.
+
+    https://docs.aws.amazon.com/glue/latest/dg/salesforce-configuring-iam-permissions.html
+    """
+    asked = ["DescribeConnectionType", "DescribeEntity", "ListConnectionTypes", "ListEntities"]
+    return [
+        *uses_connections(connection),
+        *each([f"glue:{action}" for action in (*asked, "RefreshOAuth2Tokens")], "*"),
+        *each(["secretsmanager:DescribeSecret", "secretsmanager:PutSecretValue"], secret),
+    ]
+
+
 def in_catalog(actions: Sequence[str], *tables: str, of: str = GLUE) -> list[Request]:
     """An action on a table is asked of its database and its catalog too.
 

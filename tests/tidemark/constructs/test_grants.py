@@ -156,6 +156,7 @@ def needs(everything: App) -> dict[str, list[Request]]:
             *writes(raw, "prices", "customers"),
             *reads_tables("sales/prices"),
             *joins("tidemark-dev-kinds-kindsshop", subnet=SUBNET, group=GROUP),
+            *uses_application("tidemark-dev-kinds-kindscustomers", f"{SECRET}shop/reader-a1B2c3"),
             *each(
                 ["secretsmanager:GetSecretValue"],
                 f"{SECRET}prices/token-a1B2c3",

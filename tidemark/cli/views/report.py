@@ -26,7 +26,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(_entry(name, one) for name, one in value.items())
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(each) for each in value]
+    if isinstance(value, frozenset):
+        return sorted(value)
     return value
 
 

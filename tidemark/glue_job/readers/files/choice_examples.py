@@ -49,7 +49,9 @@ def _examples(frame: DataFrame, name: str, kind: Choice) -> Iterator[str]:
             row = frame.where(value.isNotNull()).select(value, uri_of_row()).first()
         if row is not None:
             shown = json.dumps(row[0], default=str, ensure_ascii=False)[:40]
-            yield f"the {type_name(field.dataType)} {shown} in {_line(row[1], name, row[0])}"
+            # Spark does not know the file of each row.
+            place = f" in {_line(row[1], name, row[0])}" if row[1] else ""
+            yield f"the {type_name(field.dataType)} {shown}{place}"
 
 
 def _line(uri: str, name: str, value: object) -> str:
