@@ -32,7 +32,7 @@ def _value(value: Any, shape: Any, path: Path, misfits: list[Path]) -> Any:
         found = {key: one for key, one in entries.items() if one is not LATE}
     elif kind not in ("structure", "list", "map"):
         found = plain(value, kind)
-        if found is LATE and isinstance(value, str):
+        if found is LATE and isinstance(value, str) and "${" in value:
             found = value  # a number that is not known yet is named elsewhere
     if found is LATE:
         misfits.append(path)

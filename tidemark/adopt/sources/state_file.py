@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tidemark.adopt.model import Found
 from tidemark.adopt.sources.contents import Contents, found_in
+from tidemark.adopt.sources.template_file import checked_text
 from tidemark.adopt.sources.terraform import TerraformState, read_state
 from tidemark.adopt.sources.terraform_surroundings import (
     connections_of,
@@ -50,12 +51,12 @@ def _contents(state: TerraformState, file: Path) -> Contents:
 
 def _document(file: Path) -> object:
     try:
-        document: object = json.loads(file.read_text(encoding="utf-8"))
+        document: object = checked_text(json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
         raise UsageError(
             f"there is no file {file}; write one: terraform state pull > {file}"
         ) from error
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+    except (UnicodeError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} is not JSON: {error}; write it: terraform state pull") from error
     return document
 

@@ -6,7 +6,8 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ ALONE = {"Condition": "Condition", "Ref": "Ref"}  # short functions whose long n
 LATER = ("Fn::ForEach", "Fn::Transform")
 # Properties that a template may leave empty.
 SECTIONS = ("Conditions", "Mappings", "Outputs", "Parameters")
+MAX_VALUES = 1_000_000  # CloudFormation takes templates of up to 1 MB
 HOW = (
     "write one: aws cloudformation get-template --stack-name STACK --query TemplateBody "
     "--output text > FILE"
@@ -70,9 +72,11 @@ def _check_form(document: Mapping[str, Any], file: Path) -> None:
 def template_of(text: str, where: str) -> Any:
     """Parse a document, JSON or YAML."""
     try:
-        return json.loads(text)
+        return checked_text(json.loads(text))
     except RecursionError as error:
         raise UsageError(f"{where} is nested too deeply; {HOW}") from error
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{where} has text that is not Unicode: {error}; {HOW}") from error
     except ValueError:
         pass
     require("yaml")
@@ -85,16 +89,25 @@ def template_of(text: str, where: str) -> Any:
         loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", form, list(first))
     loader.add_multi_constructor("!", _short_function)
     try:
-        return _with_string_keys(yaml.load(text, loader))  # noqa: S506 (a SafeLoader: it makes plain data only)
+        return _plain(yaml.load(text, loader), count())  # noqa: S506 (a SafeLoader: it makes plain data only)
     except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise UsageError(f"{where} is neither JSON nor YAML: {reason}; {HOW}") from error
 
 
-def _with_string_keys(value: Any) -> Any:
+def checked_text(document: Any) -> Any:
+    """Return a document of JSON; raise UnicodeEncodeError if half a character is in its strings."""
+    json.dumps(document, ensure_ascii=False).encode()
+    return document
+
+
+def _plain(value: Any, number: Iterator[int]) -> Any:
+    """Return a document of YAML with strings as keys, and what its aliases stand for."""
+    if next(number) > MAX_VALUES:
+        raise ValueError(f"it has more than {MAX_VALUES:,} values, by aliases of aliases")
     if isinstance(value, dict):
-        return {str(key): _with_string_keys(one) for key, one in value.items()}
-    return [_with_string_keys(one) for one in value] if isinstance(value, list) else value
+        return {str(key): _plain(member, number) for key, member in value.items()}
+    return [_plain(item, number) for item in value] if isinstance(value, list) else value
 
 
 def _short_function(loader: Any, name: str, node: Any) -> dict[str, Any]:

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.adopt.model import Difference, Resource
+from tidemark.adopt.sources.api_shapes import in_api_form
 from tidemark.adopt.sources.terraform_surroundings import TYPES as OTHERS
 from tidemark.errors import UsageError
 
 VERSION = 4
-TYPES = ("aws_glue_job", "aws_glue_trigger", "aws_glue_workflow", "aws_glue_crawler")
+SHAPES = {f"aws_glue_{kind.lower()}": kind for kind in ("Job", "Trigger", "Workflow", "Crawler")}
+TYPES = tuple(SHAPES)
 GLUE_TYPES = ("aws_glue_", "aws_lakeformation_")
 STARTERS = (
     "aws_cloudwatch_event_rule",
@@ -156,7 +158,7 @@ def read_state(document: object, where: str) -> TerraformState:
                 callers.append((kind, own, str(values)))
             if kind in (*TYPES, *OBJECTS, *OTHERS):
                 _add(state, kind, values)
-    except (AttributeError, KeyError, TypeError, IndexError) as error:
+    except (AttributeError, KeyError, TypeError, IndexError, ValueError) as error:
         raise UsageError(
             f"{where} has a resource that is not as Terraform writes it ({error!r}); write it "
             "again with: terraform state pull > FILE"
@@ -183,14 +185,15 @@ def _add(state: TerraformState, kind: str, values: dict[str, Any]) -> None:
     if kind in OBJECTS:
         state.objects[f"s3://{values['bucket']}/{values['key']}"] = values
         return
+    name = values["name"]
     if kind == "aws_glue_job":
-        state.jobs[values["name"]] = _job(values)
+        state.jobs[name] = _checked(kind, _job(values))
     elif kind == "aws_glue_trigger":
-        state.triggers[values["name"]] = _trigger(values)
+        state.triggers[name] = _checked(kind, _trigger(values))
     elif kind == "aws_glue_workflow":
-        state.workflows[values["name"]] = _resource(values)
+        state.workflows[name] = _checked(kind, _resource(values))
     else:
-        state.crawlers[values["name"]] = _crawler(values)
+        state.crawlers[name] = _checked(kind, _crawler(values))
     of = f"{kind.removeprefix('aws_glue_')} {values['name']}"
     state.unread += [
         Difference(
@@ -203,6 +206,15 @@ def _add(state: TerraformState, kind: str, values: dict[str, Any]) -> None:
         for attribute, value in values.items()
         if attribute not in KNOWN[kind] | COMPUTED and not _is_empty(value)
     ]
+
+
+def _checked(kind: str, resource: Resource) -> Resource:
+    """Return a resource with the types of the API's members; raise if a value is of another."""
+    shaped, misfits = in_api_form(SHAPES[kind], resource)
+    if misfits or not isinstance(resource.get("Name"), str):
+        where = ".".join(misfits[0]) if misfits else "Name"
+        raise ValueError(f"{kind} {resource.get('Name')!r} has another type in {where}")
+    return shaped
 
 
 def _job(values: Mapping[str, Any]) -> Resource:
