@@ -31,6 +31,7 @@ from tests.tidemark.constructs.requests_of_roles import (
     reads_tables,
     stream,
     topics,
+    uses_application,
     uses_connections,
     uses_key,
     writes,
