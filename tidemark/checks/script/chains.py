@@ -82,12 +82,15 @@ class Chains:
     def _chains(self, node: ast.expr, call: ast.Call | None, depth: int) -> Iterator[Chain]:
         """Yield the chains of an expression that `call` calls."""
         links: list[Link] = []
-        while not (values := self._values_at(node, links, depth)):
+        values: list[ast.expr] = []
+        has_writer = False
+        while has_writer or depth >= DEEPEST or not (values := self._values_at(node)):
             match node:
                 case ast.Call(func=ast.Attribute() | ast.Name()):
                     call, node = node, node.func
                 case ast.Attribute(value=owner, attr=name):
                     links.append(Link(name, call, owner))
+                    has_writer = has_writer or name in WRITERS
                     node, call = owner, None
                 case _:
                     yield (*links, Link(identifier(node) or "", call))
@@ -97,10 +100,8 @@ class Chains:
             for rest in self._chains(value, call, depth + 1):
                 yield (*links, *changes, *rest)
 
-    def _values_at(self, node: ast.expr, links: list[Link], depth: int) -> list[ast.expr]:
-        """Return what an expression may be in other words; nothing where a chain is complete."""
-        if depth >= DEEPEST or any(link.name in WRITERS for link in links):
-            return []
+    def _values_at(self, node: ast.expr) -> list[ast.expr]:
+        """Return what an expression may be in other words."""
         match node:
             case ast.Name():
                 return self.values_of(node)

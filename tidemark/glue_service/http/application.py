@@ -17,7 +17,7 @@ from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge.bus import deliver_created
 from tidemark.glue_service.eventbridge.documents import CreatedObject
 from tidemark.glue_service.home_operations import call_of_home
-from tidemark.glue_service.http.connections import REFUSAL
+from tidemark.glue_service.http.connections import REFUSAL, SANDBOX
 from tidemark.glue_service.http.error_replies import error_reply, protocol_of
 from tidemark.glue_service.http.forward import forward
 from tidemark.glue_service.http.other_services import OtherServices
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from tidemark.glue_service.s3.service import S3
 
 WITHOUT_BODY = (204, 304)
-# An object is never a page of this port: in a browser it has no origin, and runs no script.
-SANDBOX = {"Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff"}
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
 

@@ -12,12 +12,14 @@ from waitress.adjustments import Adjustments
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, get_header_lines
-from waitress.task import WSGITask
+from waitress.task import ErrorTask, WSGITask
 
 from tidemark.glue_service.access.gate import Admission, too_large
 from tidemark.glue_service.access.head import head_of
 from tidemark.glue_service.access.payload import PAYLOAD, Payload
 
+# No answer is a page of this port: in a browser it has no origin, and runs no script.
+SANDBOX = {"Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff"}
 REFUSAL = "tidemark.refusal"  # key in the environment: why a request is refused
 LINGER_S = 10  # how long the body of a refused request is read and dropped
 LOWER_CASE_PREFIX = "x-amz-"  # prefix of headers that waitress would capitalise
@@ -111,10 +113,21 @@ class _Task(WSGITask):  # type: ignore[misc] # waitress has no types
         return head
 
 
+class _ErrorTask(ErrorTask):  # type: ignore[misc] # waitress has no types
+    """Answers what is not HTTP, and a failure of the application."""
+
+    def build_response_header(self) -> bytes:
+        """Return the head of the response."""
+        self.response_headers.extend(SANDBOX.items())
+        head: bytes = super().build_response_header()
+        return head
+
+
 class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
     """One connection."""
 
     task_class = _Task
+    error_task_class = _ErrorTask
     is_refused = False  # the body of a refused request is arriving
     ends_s: float | None = None  # when a refused client had time to read why
     _is_last = False  # the response that is being sent

@@ -243,7 +243,9 @@ def shortfall(had: Extent, now: Extent | None, unit: str) -> str:
 def _state_of(file: Path) -> str:
     if not file.exists():
         return "is gone"
-    return "has no content" if file.is_file() and file.stat().st_size else "is empty"
+    if not file.is_file():
+        return "is a folder"
+    return "has no content" if file.stat().st_size else "is empty"
 
 
 def _loss(root: Path, name: str, why: str) -> TidemarkError:

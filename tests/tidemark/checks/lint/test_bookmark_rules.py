@@ -407,7 +407,7 @@ def test_a_script_that_calls_itself_without_end_is_given_up(find):
 
 
 def test_a_chain_of_many_calls_can_be_read(find):
-    chain = "".join(f"\n    .withColumn('c{n}', F.lit({n}))" for n in range(1_000))
+    chain = "".join(f"\n    .withColumn('c{n}', F.lit({n}))" for n in range(400))
     body = f"INIT\nORDERS\ndf = (orders.toDF(){chain})\ndf.write.parquet('s3://a/')"
 
     assert [rule for rule, *_ in find(script(body))] == ["commit-missing"]

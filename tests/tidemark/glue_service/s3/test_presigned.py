@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import urllib.error
 import urllib.request
 from urllib.parse import urlsplit
@@ -79,6 +80,16 @@ def test_what_a_program_reads_is_no_page_either(port, s3, bucket, page):
 
     assert {one["content-security-policy"] for one in headers} == {"sandbox"}
     assert {one["x-content-type-options"] for one in headers} == {"nosniff"}
+
+
+def test_an_answer_to_what_is_not_http_is_no_page_either(port):
+    place = urlsplit(port.url)
+    with socket.create_connection((place.hostname, place.port)) as connection:
+        connection.sendall(b"GET <script> HTTP/1.1\r\nHost : x\r\n\r\n")
+        head = connection.makefile("rb").read().partition(b"\r\n\r\n")[0].lower().splitlines()
+
+    assert head[0].startswith(b"http/1.1 400")
+    assert {b"content-security-policy: sandbox", b"x-content-type-options: nosniff"} < set(head)
 
 
 @pytest.mark.parametrize("version", ["s3", "s3v4"])
