@@ -37,6 +37,15 @@ def test_it_names_an_example_of_each_type_by_file_and_line(s3, cast_of):
     assert 'resolveChoice(specs=[("id", "cast:int")])' in remedy
 
 
+@pytest.mark.parametrize("column", ["a", "id", "string"])
+def test_of_several_columns_of_the_same_types_it_names_the_one_that_is_cast(s3, cast_of, column):
+    s3.put("1.json", '{"a": 1, "id": 1, "string": 1}\n{"a": "x", "id": "y", "string": "z"}\n')
+
+    remedy = remedy_of_choice(failure_of(cast_of(column), "job.py").cause)
+
+    assert f"the column {column} is a choice" in remedy
+
+
 def test_where_lines_are_no_records_it_names_the_file(s3, cast_of):
     s3.put("1.json", '[{"id": 1.5},\n {"id": {"a": 1}}]')
 

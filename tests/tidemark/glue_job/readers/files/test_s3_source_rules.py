@@ -149,7 +149,7 @@ def test_another_path_under_an_old_context_skips_older_files_with_a_warning(run,
 
     assert run(key="there/") == [3]
     (warning,) = notices()
-    assert warning.startswith(f"{s3.uri}there/old.json: the paths")
+    assert warning.startswith(f"{s3.uri}there/old.json: left out by the paths")
 
 
 def test_a_source_that_is_written_with_another_scheme_goes_on_where_it_was(
