@@ -4,7 +4,10 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/table-optimizers.html
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
+from functools import lru_cache
+from heapq import merge
 from itertools import islice, pairwise
 
 from tidemark.checks.graph.model import Graph, GraphJob, Problem, Retention
@@ -15,7 +18,7 @@ from tidemark.model.clock import now
 from tidemark.model.schedules.schedules import Schedule
 
 RULE = "retention-too-short"
-FIRINGS = 60  # of a schedule, in which its longest pause is looked for
+FIRINGS = 2_500  # in which the longest pause is looked for: a week of the finest schedule
 
 
 def retentions(graph: Graph) -> Iterator[Problem]:
@@ -46,26 +49,28 @@ def _of_reader(
 ) -> Iterator[Problem]:
     if not job.is_incremental or retention.table in job.changes:
         return
-    for workflow in together.workflows_of(job.name):
-        for expression, zone in graph.schedules_of(workflow):
-            pause = _longest_pause(expression, zone)
-            if pause >= timedelta(days=retention.days):
-                yield _problem(
-                    retention,
-                    f"snapshots are deleted after {_days(retention)}, and '{job.name}', which "
-                    f"continues where it ended, reads the table every {pause.days} days: the "
-                    "snapshot from which it would continue may be gone",
-                    "keep snapshots for longer than the job may stand still",
-                )
+    schedules = frozenset(
+        one for name in together.workflows_of(job.name) for one in graph.schedules_of(name)
+    )
+    pause = _longest_pause(schedules)
+    if pause >= timedelta(days=retention.days):
+        yield _problem(
+            retention,
+            f"snapshots are deleted after {_days(retention)}, and '{job.name}', which continues "
+            f"where it ended, stays away for up to {pause.days} days: the snapshot from which it "
+            "would continue may be gone",
+            "keep snapshots for longer than the job may stand still",
+        )
 
 
-def _longest_pause(expression: str, zone: str) -> timedelta:
-    """Return the longest time between two firings of a schedule; zero if it has no two."""
-    try:
-        times = Schedule(expression, zone).times_after(now())
-    except ScheduleError:
-        return timedelta()  # another rule reports it
-    pauses = (later - earlier for earlier, later in pairwise(islice(times, FIRINGS)))
+@lru_cache(maxsize=1_000)
+def _longest_pause(schedules: frozenset[tuple[str, str]]) -> timedelta:
+    """Return the longest time between two firings of schedules; zero if there are no two."""
+    firings = []
+    for expression, zone in schedules:
+        with suppress(ScheduleError):  # another rule reports it
+            firings.append(Schedule(expression, zone).times_after(now()))
+    pauses = (later - earlier for earlier, later in pairwise(islice(merge(*firings), FIRINGS)))
     return max(pauses, default=timedelta())
 
 
