@@ -56,20 +56,27 @@ class Flow:
             case ast.BoolOp(values=[first, *others]):
                 return self._maybe(others, self.expression(first, point))
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                first_iterable = self.expression(node.generators[0].iter, point)
-                return self._maybe(list(ast.iter_child_nodes(node)), first_iterable)
+                first, *again = [part for it in node.generators for part in (it.iter, *it.ifs)]
+                again += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+                return self._repeated(again, self.expression(first, point))
             case ast.Call():
                 return self._on_call(node, point)
         for child in ast.iter_child_nodes(node):
             point = self.expression(child, point)
         return point
 
-    def _maybe(self, nodes: list[ast.expr] | list[ast.AST], point: Point) -> Point:
+    def _maybe(self, nodes: list[ast.expr], point: Point) -> Point:
         """Return the point after expressions; later ones may not be evaluated."""
         reached = [point]
         for node in nodes:
             reached.append(self.expression(node, reached[-1]))
         return join(*reached)
+
+    def _repeated(self, nodes: list[ast.expr], point: Point) -> Point:
+        """Return the point after expressions that are evaluated any number of times."""
+        while (again := self._maybe(nodes, point)) != point:
+            point = again
+        return point
 
     def _on_call(self, node: ast.Call, point: Point) -> Point:
         """Return the point after a chain of calls such as ``a.b(c).d(e)``, however long."""

@@ -171,6 +171,21 @@ BAD = {
         'INIT\nfor t in args:\n    gc.getSource("s3", "json", "o")\nCOMMIT',
         [("ctx-duplicate", "error", 2)],
     ),
+    "a source in a list comprehension shares its ctx with itself": (
+        "INIT\nall = [gc.create_dynamic_frame.from_catalog('db', name, transformation_ctx='o')\n"
+        "       for name in ('orders', 'items')]\nCOMMIT",
+        [("ctx-duplicate", "error", 1)],
+    ),
+    "a function that opens a source is called in a dict comprehension": (
+        """\
+        INIT
+        def opened(table):
+            return gc.create_dynamic_frame.from_catalog("db", table, transformation_ctx="o")
+        frames = {table: opened(table) for table in ("orders", "items")}
+        COMMIT
+        """,
+        [("ctx-duplicate", "error", 2)],
+    ),
     "a function opens the same ctx twice": (
         """\
         def read(path):
@@ -239,6 +254,10 @@ GOOD = {
     "each window is committed": "INIT\nfor t in args:\n    WRITE\n    COMMIT",
     "an endless loop commits before it ends": (
         "INIT\nORDERS\nwhile True:\n    WRITE\n    if args:\n        COMMIT\n        break"
+    ),
+    "a comprehension goes through a source that is opened once": (
+        "INIT\nrows = [row for row in gc.create_dynamic_frame.from_catalog("
+        "'db', 'orders', transformation_ctx='o').toDF().collect()]\nCOMMIT"
     ),
     "JOB_NAME is always there": 'if "JOB_NAME" in args:\n    INIT\nORDERS\nWRITE\nCOMMIT',
     "another name for a local test": (
