@@ -30,7 +30,7 @@ class ActionOptions:
         JobDefinitionError: a value has another type, or Glue does not allow it.
 
     Example:
-        >>> ActionOptions({"mode": "full"}, timeout_minutes=90).timeout_minutes
+        >>> ActionOptions({"load": "full"}, timeout_minutes=90).timeout_minutes
         90
     """
 

@@ -15,8 +15,8 @@ class GlueVersion(StrEnum):
 
     With `AUTO`, as in `JobRuntime(glue_version=GlueVersion.AUTO, max_retries=1)`, AWS watches the
     runs of a job, asks whether it may upgrade it, and tries a failed upgraded run again on the old
-    version. Such a job needs a retry, and targets to which a retry does not add rows twice:
-    docs/automatic-upgrades.md.
+    version. Such a job needs a retry, and targets to which a retry does not add rows twice.
+    CloudFormation may refuse it: docs/automatic-upgrades.md.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades.html
     """
