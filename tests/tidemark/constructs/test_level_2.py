@@ -196,6 +196,18 @@ def test_a_job_is_granted_to_and_started_and_measured_as_constructs_of_the_cdk_a
     assert any("FAILED" in str(pattern) and "one" in str(pattern) for pattern in patterns)
 
 
+def test_a_crawler_is_granted_to_as_constructs_of_the_cdk_are(declared, lake):
+    from aws_cdk import aws_sns as sns
+
+    crawler = declared.pipeline().add_crawler(
+        "found", targets=[Dataset(lake, "raw/", delivered=True)], database="sales"
+    )
+
+    sns.Topic(declared.stack, "Topic").grant_publish(crawler)
+
+    assert "sns:Publish" in policies(declared)
+
+
 @pytest.mark.parametrize("kind", ["write", "read_write"])
 def test_a_function_may_read_and_write_data_of_the_app(declared, lake, kind):
     from aws_cdk import aws_lambda as functions

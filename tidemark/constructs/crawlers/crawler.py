@@ -6,6 +6,7 @@ from functools import reduce
 from operator import or_
 
 import aws_cdk as cdk
+import jsii
 from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -52,9 +53,12 @@ from tidemark.model.checked import checked
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 
 
+@jsii.implements(iam.IGrantable)
 @checked
 class Crawler(Construct):
     """Creates a Glue crawler and a role that reads its targets and writes one database.
+
+    It stands for its role wherever the CDK takes a grantee: `key.grant_decrypt(crawler)`.
 
     Attributes:
         name: the name of the crawler.
@@ -181,6 +185,11 @@ class Crawler(Construct):
             JobDefinitionError: the rule does not exist, or the reason is missing.
         """
         acknowledge(self, f"crawler '{self.name}'", rule, reason)
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Return the role of the crawler, for grants of the CDK's constructs."""
+        return self.role.grant_principal
 
     def _statements(
         self,
