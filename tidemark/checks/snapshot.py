@@ -68,7 +68,7 @@ def _file_of(job: str) -> str:
 def _jobs(resources: Mapping[str, Any]) -> dict[str, str]:
     """Return the names of the jobs by their logical ids without the hash."""
     return {
-        HASH.sub("", logical_id): str(resource["Properties"].get("Name", logical_id))
+        HASH.sub("", logical_id): str(resource.get("Properties", {}).get("Name", logical_id))
         for logical_id, resource in resources.items()
         if resource["Type"] == JOB
     }

@@ -1,6 +1,7 @@
 """Reads a CDK cloud assembly (``cdk.out``): its stacks in deployment order and its file assets."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from tidemark.errors import UsageError
 
 NESTED_STACK = "AWS::CloudFormation::Stack"
 MANIFEST = "manifest.json"
+# Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,16 @@ def read_assembly(folder: Path, *, is_of_others: bool = False) -> Assembly:
             f"{folder} is not a CDK cloud assembly (it has no manifest.json); "
             "run `cdk synth`, or name the folder that it wrote with --app"
         )
+    try:
+        return _read_assembly(folder, is_of_others)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{folder} holds something that could not be deployed "
+            f"({type(error).__name__}: {error}); synthesize the app again"
+        ) from error
+
+
+def _read_assembly(folder: Path, is_of_others: bool) -> Assembly:
     stacks: list[Stack] = []
     assets: list[FileAsset] = []
     stages: list[str] = []
@@ -86,7 +99,12 @@ def read_assembly(folder: Path, *, is_of_others: bool = False) -> Assembly:
                 name = properties.get("stackName", artifact_id)
                 display_name = artifact.get("displayName", artifact_id)
                 environment = artifact.get("environment", "")
-                stacks.append(Stack(name, _read_json(file), display_name, file, environment))
+                if not STACK_NAME.fullmatch(name):  # folders of snapshots are named for it
+                    raise UsageError(
+                        f"{folder} has a stack named {name!r}; allowed: 1 to 128 letters, digits "
+                        "and hyphens, a letter first; synthesize the app again"
+                    )
+                stacks.append(Stack(name, _read_template(file), display_name, file, environment))
             case "cdk:asset-manifest":
                 assets += _file_assets(folder, properties["file"], is_of_others)
             case "cdk:cloud-assembly":  # a cdk.Stage
@@ -156,6 +174,16 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise UsageError(f"{path} holds no JSON object; synthesize the app again")
     return document
+
+
+def _read_template(path: Path) -> dict[str, Any]:
+    template = _read_json(path)
+    for logical_id, resource in template.get("Resources", {}).items():
+        if not isinstance(resource["Type"], str) or not isinstance(
+            resource.get("Properties", {}), dict
+        ):
+            raise TypeError(f"{path.name}: {logical_id} is not a resource")
+    return template
 
 
 def _dependencies_first(artifacts: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -50,7 +50,7 @@ def folder(tmp_path):
     }
     write(folder / "manifest.json", {"version": "48.0.0", "artifacts": artifacts})
     write(folder / "storage.template.json", {"Resources": {}})
-    write(folder / "pipeline.template.json", {"Resources": {"Job": {}}})
+    write(folder / "pipeline.template.json", {"Resources": {"Job": {"Type": "AWS::Glue::Job"}}})
     write(folder / "pipeline.assets.json", {"files": files})
     return folder
 
@@ -68,7 +68,7 @@ def test_stacks_come_in_the_order_of_deployment_with_their_names(folder):
     assembly = read_assembly(folder)
 
     assert [stack.name for stack in assembly.stacks] == ["tidemark-storage", "pipeline"]
-    assert assembly.stacks[1].template == {"Resources": {"Job": {}}}
+    assert assembly.stacks[1].template == {"Resources": {"Job": {"Type": "AWS::Glue::Job"}}}
 
 
 def test_assets_are_the_files_without_the_templates(folder):
@@ -280,3 +280,35 @@ def test_an_asset_without_a_file_is_refused_by_name(folder, named):
 
     with pytest.raises(UsageError, match="names no file"):
         read_assembly(folder, is_of_others=True)
+
+
+@pytest.mark.parametrize("name", ["../../../elsewhere", "/elsewhere", "a\x1b[2J", "", 5])
+def test_a_stack_has_a_name_that_cloudformation_takes(folder, name):
+    document = json.loads((folder / "manifest.json").read_text())
+    document["artifacts"]["storage"]["properties"]["stackName"] = name
+    write(folder / "manifest.json", document)
+
+    with pytest.raises(UsageError, match="synthesize the app again"):
+        read_assembly(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "member", "value"),
+    [
+        ("manifest.json", "artifacts", {"stack": {"type": STORAGE["type"], "properties": {}}}),
+        ("manifest.json", "artifacts", {"stack": 5}),
+        ("pipeline.assets.json", "files", {"libs": {"source": None, "destinations": DESTINATION}}),
+        ("pipeline.assets.json", "files", {"libs": {"source": {"path": "a"}}}),
+        ("pipeline.template.json", "Resources", {"Job": {"Properties": {}}}),
+        (
+            "pipeline.template.json",
+            "Resources",
+            {"Job": {"Type": "AWS::Glue::Job", "Properties": ""}},
+        ),
+    ],
+)
+def test_an_assembly_of_another_shape_is_refused_by_name(folder, file, member, value):
+    write(folder / file, {member: value})
+
+    with pytest.raises(UsageError, match=r"cdk\.out holds something that could not be deployed"):
+        read_assembly(folder)
