@@ -91,8 +91,9 @@ A blank line is not a record. Two losses are not reported:
   after the point, and the run names the column; this takes one more pass over the files of tables
   that declare decimals. A DataFrame rounds such a number silently.
 - **XML**: only elements with the row tag are rows. The run names files without it, and text
-  between rows unless a schema is given. Attributes that differ in their namespace only become one
-  array. An entity that the document defines fails the run.
+  between rows unless a schema is given, and whole numbers that a column of doubles rounds.
+  Attributes that differ in their namespace only become one array. An entity that the document
+  defines fails the run.
 - **Avro**: a block with a wrong record count, or bytes after the last block, fail the run.
 - **Ion**: a value that is not a struct, a struct that has a field twice, and a NUL byte in text
   fail the run.

@@ -194,6 +194,10 @@ class RunWarning(Enum):
         "several mappings have the target {}, or one of them a field inside of it: the last one "
         "wins, and the values of the others are in no column; give each its own target"
     )
+    FIELD_REPLACED = (
+        "a field is renamed to {}, which another field is named: that one is in no column; drop it "
+        "before, or give another name"
+    )
     ROW_TAG = (
         "{}, the rowTag: there is no row in it, as on AWS; compare its spelling, its case, and the "
         "prefix of its namespace"
@@ -232,6 +236,10 @@ class RunWarning(Enum):
     JSON_BEYOND = (
         "the field {} has JSON numbers that no type of Spark holds, beyond a double or with more "
         "than 38 digits: they are infinite or rounded; write them as strings"
+    )
+    XML_ROUNDED = (
+        "{} has whole numbers that a double does not hold, and other values that a long does not: "
+        "the column is of doubles and loses digits; name it as a string in withSchema"
     )
     DYNAMODB_ROUNDED = (
         "the attribute {} has numbers that no decimal of 38 digits holds together: fractions, and "

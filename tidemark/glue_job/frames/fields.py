@@ -132,8 +132,9 @@ def _collect_drops(
 
 
 def rename_field(frame: DataFrame, old: str, new: str) -> DataFrame:
-    """Return a frame with a field renamed; a field that already has the new name is replaced."""
-    found = find_path(schema_of(frame), parse_path(old))
+    """Return a frame with a field renamed; a field that has the new name is replaced: a warning."""
+    schema = schema_of(frame)
+    found = find_path(schema, parse_path(old))
     if found is None:
         if frame.columns:
             note(RunWarning.FIELD_MISSING, old)
@@ -141,6 +142,9 @@ def rename_field(frame: DataFrame, old: str, new: str) -> DataFrame:
     steps, target = found[0], parse_path(new)
     name = target[-1][1:]
     wanted = tuple(step for step in steps[:-1] if step not in (ELEMENT, VALUE))
+    there = find_path(schema, target)
+    if there is not None and there[0] != steps:
+        note(RunWarning.FIELD_REPLACED, new)
     if tuple(step for step in target[:-1] if step != ELEMENT) != wanted:
         return _moved(frame, steps, target, old, new)
     edits: dict[Steps, Edit] = {(*steps[:-1], target[-1]): _nothing}

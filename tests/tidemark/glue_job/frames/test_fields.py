@@ -111,17 +111,21 @@ def test_columns_that_differ_in_case_only_are_two(glue_context):
     assert frame.rename_field("ID", "other").toDF().columns == ["id", "other", "x"]
 
 
-@pytest.mark.rule("Frames", source="SILENT", choice="a field that has the new name is replaced")
+@pytest.mark.rule("Frames", source="SILENT", choice="it is replaced, with a warning")
 def test_a_rename_to_an_existing_name_replaces_that_field(rows_of, warned):
     frame = rows_of("a int, b int, s struct<x: int>", (1, 2, (3,)))
 
     assert frame.rename_field("a", "b").toDF().collect() == [(1, (3,))]
+    assert warned() == [("FIELD_REPLACED", "b")]
     assert frame.rename_field("s.x", "x").toDF().collect() == [(1, 2, 3)]
     assert frame.rename_field("c", "d").toDF().columns == ["a", "b", "s"]
-    assert warned() == [("FIELD_MISSING", "c")]
+    assert frame.rename_field("a", "a").toDF().columns == ["a", "b", "s"]
+    assert warned() == [("FIELD_REPLACED", "b"), ("FIELD_MISSING", "c")]
     assert frame.rename_field("a", "s.a").toDF().collect() == [(2, (3, 1))]
     assert frame.rename_field("a", "who.is.a").toDF().collect() == [(2, (3,), ((1,),))]
     assert frame.rename_field("s.x", "who.x").toDF().collect() == [(1, 2, (3,))]
+    assert frame.rename_field("a", "s.x").toDF().collect() == [(2, (1,))]
+    assert warned()[2:] == [("FIELD_REPLACED", "s.x")]
     arrays = rows_of("a int, l array<struct<x: int>>", (1, [(2,)]))
     with pytest.raises(UnsupportedError, match="out of an array or a map, or into one"):
         arrays.rename_field("a", "l[].a")

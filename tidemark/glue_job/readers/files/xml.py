@@ -6,11 +6,11 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from functools import partial, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 from pyspark.sql import DataFrame
@@ -27,7 +27,9 @@ from tidemark.glue_job.readers.tables.declared import in_files
 from tidemark.local_state.run_warnings import RunWarning, note
 
 SHOWN = 100  # characters of a string in a message
-_LONG = re.compile(r"[+-]?\d{1,18}")
+_WHOLE = re.compile(r"[+-]?\d+")
+_LONGS = range(-(1 << 63), 1 << 63)
+_IN_DOUBLES = 15  # digits of a whole number that a double holds in any case
 _DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _PARSERS: list[tuple[type[T.DataType], Callable[[str], Any]]] = [
     (T.IntegralType, int),
@@ -39,6 +41,20 @@ _PARSERS: list[tuple[type[T.DataType], Callable[[str], Any]]] = [
     (T.BooleanType, lambda text: {"true": True, "false": False}[text.lower()]),
 ]
 BROKEN = (etree.XMLSyntaxError, OSError, EOFError, ValueError, KeyError, InvalidOperation)
+
+
+class Seen(NamedTuple):
+    """What is in one file.
+
+    Attributes:
+        kind: the type of all records; null without any.
+        text: some text between them.
+        whole: the paths of whole numbers that a double does not hold.
+    """
+
+    kind: T.DataType
+    text: str = ""
+    whole: Set[str] = frozenset()
 
 
 def read_xml(files: Files) -> DataFrame:
@@ -54,9 +70,12 @@ def read_xml(files: Files) -> DataFrame:
     if xml.schema is not None and xml.names is None:
         schema = xml.schema
     else:
-        found: T.DataType = reduce(partial(_merged, options.value_tag), [kind for kind, _ in each])
+        found: T.DataType = reduce(partial(_merged, options.value_tag), [one.kind for one in each])
         schema = as_struct_type(T.StructType([]) if _is_null(found) else without_nulls(found))
         schema = schema if xml.schema is None else declared_record(xml, schema, in_files)
+        whole = frozenset[str]().union(*[one.whole for one in each])
+        for path in sorted(whole.intersection(_doubles(schema, options.value_tag))):
+            note(RunWarning.XML_ROUNDED, f"the element {path} of {some_of(files.paths)}")
     return read_rows(files, schema, partial(_rows, options, schema))
 
 
@@ -74,38 +93,37 @@ def _rows(
         raise unreadable(uri, "xml", error) from error
 
 
-def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataType, str]:
-    """Return the type of all records of one file, null without any, and some text between them."""
-    # Runs in a worker of Spark.
+def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> Seen:
+    """Return what is in one file; runs in a worker of Spark."""
     uri, path = task
     kind: T.DataType = T.NullType()
-    stray_texts: list[str] = []
+    stray_texts, whole = list[str](), set[str]()
     try:
         for record in records(path, options, stray_texts):
-            kind = _merged(options.value_tag, kind, inferred(record, options.value_tag))
+            kind = _merged(options.value_tag, kind, inferred(record, options.value_tag, whole))
     except BROKEN as error:
         raise unreadable(uri, "xml", error) from error
-    return kind, stray_texts[0][:SHOWN] if stray_texts else ""
+    return Seen(kind, stray_texts[0][:SHOWN] if stray_texts else "", whole)
 
 
-def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataType, str]:
+def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> Seen:
     """Return the result of `_seen_in_file` if a search for the row tag is enough to know it."""
     uri, path = task
     try:
-        return (T.StructType([]) if has_tag(path, options) else T.NullType()), ""
+        return Seen(T.StructType([]) if has_tag(path, options) else T.NullType())
     except BROKEN as error:
         raise unreadable(uri, "xml", error) from error
 
 
-def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[T.DataType, str]]) -> None:
+def _warn(row_tag: str, files: Sequence[str], seen: Sequence[Seen]) -> None:
     """Warn of content that is in no row: files without the row tag, and text between rows."""
-    without = [file for file, (kind, _) in zip(files, seen, strict=True) if _is_null(kind)]
+    without = [file for file, one in zip(files, seen, strict=True) if _is_null(one.kind)]
     if without:
         where = (
             "no file has an" if len(without) == len(files) else f"there is in {some_of(without)} no"
         )
         note(RunWarning.ROW_TAG, f"{where} element {row_tag}")
-    stray_texts = [(file, text) for file, (_, text) in zip(files, seen, strict=True) if text]
+    stray_texts = [(file, one.text) for file, one in zip(files, seen, strict=True) if one.text]
     if stray_texts:
         file, text = stray_texts[0]
         note(RunWarning.TEXT_BETWEEN_ROWS, f"{text!r} in {file}")
@@ -115,19 +133,48 @@ def _is_null(kind: T.DataType) -> bool:
     return isinstance(kind, T.NullType)
 
 
-def inferred(value: Any, value_tag: str) -> T.DataType:
-    """Return the type of a value that `records` returned."""
+def _doubles(kind: T.DataType, value_tag: str, path: str = "") -> Iterator[str]:
+    """Yield the paths of elements and attributes whose column is of doubles."""
+    if isinstance(kind, T.ArrayType):
+        yield from _doubles(kind.elementType, value_tag, path)
+    elif isinstance(kind, T.StructType):
+        for one in kind:
+            below = path if one.name == value_tag else _joined(path, one.name)
+            yield from _doubles(one.dataType, value_tag, below)
+    elif isinstance(kind, T.DoubleType):
+        yield path
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def inferred(value: Any, value_tag: str, whole: set[str], path: str = "") -> T.DataType:
+    """Return the type of a value that `records` returned; add to `Seen.whole`."""
     if value is None:
         return T.NullType()
     if isinstance(value, dict):
-        return T.StructType([T.StructField(k, inferred(v, value_tag)) for k, v in value.items()])
+        fields = [
+            (name, one, path if name == value_tag else _joined(path, name))
+            for name, one in value.items()
+        ]
+        return T.StructType(
+            [
+                T.StructField(name, inferred(one, value_tag, whole, below))
+                for name, one, below in fields
+            ]
+        )
     if isinstance(value, list):
         element: T.DataType = T.NullType()
         for item in value:
-            element = _merged(value_tag, element, inferred(item, value_tag))
+            element = _merged(value_tag, element, inferred(item, value_tag, whole, path))
         return T.ArrayType(element)
-    if _LONG.fullmatch(value):
-        return T.LongType()
+    if _WHOLE.fullmatch(value):
+        if len(value) > _IN_DOUBLES and Decimal(value) != Decimal(float(value)):
+            whole.add(path)
+        # More digits than any long: Python refuses to read thousands of them as an integer.
+        is_long = len(value) <= len(str(_LONGS[0])) and int(value) in _LONGS
+        return T.LongType() if is_long else T.DoubleType()
     if _DOUBLE.fullmatch(value):
         return T.DoubleType()
     return T.BooleanType() if value.lower() in ("true", "false") else T.StringType()

@@ -196,3 +196,45 @@ def test_elements_around_rows_are_no_warning(warned, s3):
     s3.put("a.xml", "<x>\n<h>head</h>\n<l>\n<r><i>1</i></r>\n</l>\n<t/>tail</x>")
 
     assert warned() == (1, [])
+
+
+@pytest.mark.spark
+def test_a_long_of_19_digits_keeps_them(glue_context, s3):
+    s3.put("a.xml", f"<x><r><i>{2**63 - 1}</i></r><r><i>{-(2**63)}</i></r></x>")
+
+    frame = glue_context.create_dynamic_frame.from_options(
+        "s3", {"paths": [s3.uri]}, "xml", {"rowTag": "r"}
+    ).toDF()
+
+    assert sorted(row.i for row in frame.collect()) == [-(2**63), 2**63 - 1]
+
+
+@pytest.mark.spark
+@pytest.mark.rule(
+    "Bad input", source="INFER", choice="doubles, and a warning that names the element"
+)
+@pytest.mark.parametrize("other", ["0.5", f"{2**63}"])
+@pytest.mark.parametrize(
+    ("element", "path"),
+    [
+        ("<i>{}</i>", "i"),
+        ("<a><i>{}</i></a>", "a.i"),
+        ('<i u="1">{}</i>', "i"),
+        ('<a i="{}"/>', "a._i"),
+    ],
+)
+def test_whole_numbers_that_doubles_round_are_named(warned, s3, other, element, path):
+    s3.put("a.xml", f"<x><r>{element.format(2**53 + 1)}</r></x>")
+    s3.put("b.xml", f"<x><r>{element.format(other)}</r></x>")
+
+    count, (warning,) = warned()
+
+    assert count == 2
+    assert warning.startswith(f"the element {path} of {s3.uri}a.xml, {s3.uri}b.xml has whole")
+
+
+@pytest.mark.spark
+def test_whole_numbers_that_doubles_hold_are_no_warning(warned, s3):
+    s3.put("a.xml", f"<x><r><i>{2**53}</i></r><r><i>0.5</i></r><r><j>{2**53 + 1}</j></r></x>")
+
+    assert warned() == (3, [])
