@@ -128,8 +128,7 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         at=f"{stack}/{id_}",
         name=names.own(stack, id_),
         has_bookmark=arguments.get("--job-bookmark-option") == ENABLE,
-        # An intrinsic is left to the deployment.
-        max_concurrent_runs=1 if isinstance(concurrent, Mapping) else int(concurrent),
+        max_concurrent_runs=_number(concurrent, 1),
         reads=uris("reads"),
         delivered=uris("reads", "delivered"),
         writes=uris("writes"),
@@ -159,20 +158,25 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         timeout_minutes=timeout if isinstance(timeout, int) else None,
         queues=properties.get("JobRunQueuingEnabled") in (True, "true"),
         is_flex=properties.get("ExecutionClass") == "FLEX",
-        max_retries=0 if isinstance(retries, Mapping) else int(retries),
+        max_retries=_number(retries, 0),
         repeats=tuple(known.get("repeats", ())),
     )
 
 
+def _number(value: object, default: int) -> int:
+    """Return a number of a template; an intrinsic, and what is none, are left to others."""
+    return int(text) if (text := str(value).removesuffix(".0")).isdecimal() else default
+
+
 def _crawler(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> GraphJob:
-    properties = resource.get("Properties", {})
+    properties = chosen(resource.get("Properties", {}))
     targets = properties.get("Targets", {})
     known = resource.get("Metadata", {}).get(METADATA, {}).get("reads", [])
-    paths = [target.get("Path") for target in targets.get("S3Targets", [])]
+    paths = [target["Path"] for target in _listed(targets, "S3Targets") if "Path" in target]
     named = [
         f"{names.text(stack, target.get('DatabaseName', ''))}.{names.text(stack, table)}"
-        for target in targets.get("CatalogTargets", [])
-        for table in target.get("Tables", [])
+        for target in _listed(targets, "CatalogTargets")
+        for table in _listed(target, "Tables")
     ]
     database = names.text(stack, properties.get("DatabaseName", ""))
     prefix = names.text(stack, properties.get("TablePrefix", ""))
@@ -186,11 +190,16 @@ def _crawler(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, 
     )
 
 
+def _listed(properties: Mapping[str, Any], key: str) -> list[Any]:
+    """Return a list of a template; empty if only a deployment knows it."""
+    return value if isinstance(value := properties.get(key), list) else []
+
+
 def _retentions(names: SymbolicNames, templates: Templates) -> Iterator[Retention]:
     """Yield the optimizers that delete snapshots or files, with AWS's number of days by default."""
     for stack, id_, resource in resources_of(templates, "AWS::Glue::TableOptimizer"):
         properties = resource.get("Properties", {})
-        kind = properties.get("Type")
+        kind = names.text(stack, properties.get("Type"))
         given = properties.get("TableOptimizerConfiguration", {})
         if kind not in KEPT_DAYS or is_intrinsic(given) or not given.get("Enabled"):
             continue
@@ -202,14 +211,15 @@ def _retentions(names: SymbolicNames, templates: Templates) -> Iterator[Retentio
 
 
 def _is_known(properties: Mapping[str, Any]) -> bool:
-    """Return whether it is known before a deployment whom a trigger watches and starts."""
+    """Return whether it is known before a deployment what a trigger watches and starts."""
     predicate = properties.get("Predicate", {})
     if not isinstance(properties.get("Actions"), list) or is_intrinsic(predicate):
         return False
     conditions = predicate.get("Conditions", [])
-    return isinstance(conditions, list) and not any(
-        map(is_intrinsic, [*properties["Actions"], *conditions])
-    )
+    if not isinstance(conditions, list):
+        return False
+    states = [one.get("State") for one in conditions]
+    return not any(map(is_intrinsic, [*properties["Actions"], *conditions, *states]))
 
 
 def _trigger(names: SymbolicNames, stack: str, id_: str, properties: Mapping[str, Any]) -> Trigger:

@@ -95,6 +95,7 @@ DONE = {"JobName": "a-0", "State": "SUCCEEDED", "LogicalOperator": "EQUALS"}
         {"Predicate": {"Fn::FindInMap": ["A", "B", "C"]}},
         {"Predicate": {"Conditions": {"Fn::FindInMap": ["A", "B", "C"]}}},
         {"Actions": [{"Fn::FindInMap": ["A", "B", "C"]}]},
+        {"Predicate": {"Conditions": [{**DONE, "State": {"Ref": "State"}}]}},
     ],
 )
 def test_a_trigger_that_a_condition_of_the_template_shapes_is_right(changes):
@@ -113,6 +114,27 @@ def test_a_trigger_that_a_condition_of_the_template_shapes_is_right(changes):
             **changes,
         },
     }
+
+    assert rules_of(a=template) == []
+
+
+IN_USE = {"Fn::If": ["InUse", {"Path": "s3://lake/x/"}, NO_VALUE]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties"),
+    [
+        ("AWS::Glue::Crawler", {"Targets": {"S3Targets": [IN_USE]}}),
+        ("AWS::Glue::Crawler", {"Targets": {"S3Targets": {"Fn::If": ["InUse", [], NO_VALUE]}}}),
+        ("AWS::Glue::Crawler", {"Targets": {"CatalogTargets": {"Ref": "Targets"}}}),
+        ("AWS::Glue::TableOptimizer", {"Type": {"Ref": "Kind"}}),
+        ("AWS::Glue::Job", {"MaxRetries": {"Ref": "Retries"}}),
+        ("AWS::Glue::Job", {"ExecutionProperty": {"MaxConcurrentRuns": "many"}}),
+    ],
+)
+def test_a_resource_by_hand_whose_values_only_a_deployment_knows_is_left_to_it(kind, properties):
+    template = stack("a", "s3://lake/x/")
+    template["Resources"]["ByHand"] = {"Type": kind, "Properties": properties}
 
     assert rules_of(a=template) == []
 
