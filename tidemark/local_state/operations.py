@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.sqlite_files import stamp_of
@@ -19,7 +20,8 @@ from tidemark.local_state.store.state_files import STATE_FILES, put_state_file
 
 FOLDER, LOG, LOCK, ARRIVAL = "operations", "operations.jsonl", "lock", "arrival"
 OBJECTS, STATES, OPENED, LISTED, ARRIVING = "objects", "states", "opened", "listed", "arriving"
-FAILING = "failing"  # a file with the number of the operation that is to fail
+FAILING = "failing.json"  # which request is to fail, and how
+REQUESTS = "requests.jsonl"  # those of boto3 that read
 PUT, COPY, DELETE, RENAME = "put", "copy", "delete", "rename"
 """Kinds of operations on the lake; a copy is what a rename in S3 begins with."""
 BOOKMARK, CATALOG, REQUEST = "bookmark", "catalog", "request"
@@ -31,10 +33,16 @@ ITEMS = "items"
 DYNAMODB = "dynamodb"  # the first word of requests to it
 # Ends of the names of requests that change items: PutItem, TransactWriteItems, ExecuteStatement, …
 ITEM_SUFFIXES = ("Item", "Items", "Statement", "Transaction")
+Lines: TypeAlias = Sequence[tuple[str, int]]
+"""File names and lines of the user's code, the outermost first."""
 AWAITED = "awaited.json"  # what must happen before an object that is held back arrives
 COPIES = "copies"  # of the databases of the commit that is recorded now
 EMBEDDED = "derby"  # folder of a home, and of a state
 PROVED = "proved"  # a file of homes of experiments: their runs change no other database
+
+
+REFUSED, UNANSWERED, HALF_DONE = "refused", "unanswered", "half done"
+"""How a request fails: for as long as the client tries, done without an answer, done in part."""
 
 
 class RefusedError(OSError):
@@ -50,8 +58,11 @@ class Operation:
         run_id: the job run.
         kind: put, copy, delete or rename; bookmark, catalog or request.
         places: URIs of objects, the target last; else what was changed, such as a table.
-        script: the name of its file; empty if none ran then.
-        line: of the script, that ran then; None if none did.
+        script: the file of the user's innermost line that ran then; empty if none did.
+        line: that line; None if none ran.
+        calls: the lines of the user's code that have called each other, the outermost first.
+        may_go_on: whether the run may go on if the change fails; else the error ends it.
+        is_of_jvm: whether Spark made the change, and no request of boto3.
     """
 
     number: int
@@ -60,6 +71,29 @@ class Operation:
     places: tuple[str, ...]
     script: str = ""
     line: int | None = None
+    calls: tuple[str, ...] = ()
+    may_go_on: bool = True
+    is_of_jvm: bool = False
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """One request of boto3 that reads.
+
+    Attributes:
+        number: its place in the order of all of them in the home, from 1.
+        run_id: the job run.
+        place: the service, the request and what it reads.
+        done: how many operations had been recorded before it.
+        calls: as those of an `Operation`; likewise `may_go_on`.
+    """
+
+    number: int
+    run_id: str
+    place: str
+    done: int
+    calls: tuple[str, ...] = ()
+    may_go_on: bool = True
 
 
 @dataclass(frozen=True)
@@ -105,12 +139,25 @@ def read_operations(home: Home) -> list[Operation]:
         return []
     lines = log.read_text(encoding="utf-8").splitlines()
     found = [json.loads(line) for line in lines]
-    return [Operation(**{**one, "places": tuple(one["places"])}) for one in found]
+    return [
+        Operation(**{**one, "places": tuple(one["places"]), "calls": tuple(one["calls"])})
+        for one in found
+    ]
 
 
-def let_fail_once(home: Home, number: int) -> None:
-    """Let the operation with a number fail once in a home, which records."""
-    (home.root / FOLDER / FAILING).write_text(str(number), encoding="utf-8")
+def read_requests(home: Home) -> list[ReadRequest]:
+    """Return the requests of boto3 that have read in a home, in order."""
+    file = home.root / FOLDER / REQUESTS
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    return [ReadRequest(**{**one, "calls": tuple(one["calls"])}) for one in map(json.loads, lines)]
+
+
+def let_fail_once(
+    home: Home, number: int, how: str = REFUSED, *, of_requests: bool = False
+) -> None:
+    """Let the operation with a number fail once in a home, which records; or such a request."""
+    failing = {"number": number, "how": how, "of_requests": of_requests}
+    (home.root / FOLDER / FAILING).write_text(json.dumps(failing), encoding="utf-8")
 
 
 def let_arrive_meanwhile(home: Home, uri: str, tables: Sequence[str] = ()) -> None:
@@ -225,18 +272,45 @@ class Recorder:
             self._arrive()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Let no other run of the home carry out an operation meanwhile."""
+    def alone(self) -> Iterator[str]:
+        """Let no other run of the home carry out an operation meanwhile.
+
+        Yield how the operation is to fail; empty if it is not.
+        """
         with (self._folder / LOCK).open("a+", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            failing = self._folder / FAILING
-            if failing.is_file() and int(failing.read_text()) == _lines_in(self._folder / LOG) + 1:
-                failing.unlink()
-                raise RefusedError("503 Slow Down: an experiment lets this request fail once")
-            yield
+            yield self._failure(_lines_in(self._folder / LOG) + 1, of_requests=False)
+
+    def note_request(self, place: str, lines: Lines, may_go_on: bool) -> str:
+        """Note a request of boto3 that reads; return how it is to fail, empty if it is not."""
+        requests = self._folder / REQUESTS
+        with (self._folder / LOCK).open("a+", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            number = _lines_in(requests) + 1
+            done = _lines_in(self._folder / LOG)
+            made = ReadRequest(number, self._run_id, place, done, _calls(lines), may_go_on)
+            with requests.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(made)) + "\n")
+            return self._failure(number, of_requests=True)
+
+    def _failure(self, number: int, *, of_requests: bool) -> str:
+        """Return how an operation or a request is to fail, once; empty if it is not."""
+        file = self._folder / FAILING
+        if not file.is_file():
+            return ""
+        failing = json.loads(file.read_text(encoding="utf-8"))
+        if (failing["number"], failing["of_requests"]) != (number, of_requests):
+            return ""
+        file.unlink()
+        return str(failing["how"])
 
     def record(
-        self, kind: str, places: tuple[str, ...], script: str = "", line: int | None = None
+        self,
+        kind: str,
+        places: tuple[str, ...],
+        lines: Lines = (),
+        may_go_on: bool = True,
+        is_of_jvm: bool = False,
     ) -> None:
         """Record an operation that was just carried out by who is `alone`."""
         log = self._folder / LOG
@@ -248,7 +322,10 @@ class Recorder:
             kept = self._folder / STATES / str(number) / EMBEDDED
             kept.parent.mkdir(parents=True, exist_ok=True)
             (self._folder / COPIES).replace(kept)
-        made = Operation(number, self._run_id, kind, places, script, line)
+        script, line = lines[-1] if lines else ("", None)
+        made = Operation(
+            number, self._run_id, kind, places, script, line, _calls(lines), may_go_on, is_of_jvm
+        )
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(made)) + "\n")
         if not self._awaited.uri and self._is_write(made):
@@ -292,6 +369,10 @@ class Recorder:
             if after[name] and after[name] != before.get(name):
                 put_state_file(self._home.root / name, self._folder / STATES / str(number) / name)
         stamps.write_text(json.dumps(after), encoding="utf-8")
+
+
+def _calls(lines: Lines) -> tuple[str, ...]:
+    return tuple(f"{file} line {line}" for file, line in lines)
 
 
 def _lines_in(log: Path) -> int:

@@ -5,19 +5,13 @@ see `LakeFileSystem`.
 """
 
 import os
-import sys
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from types import FrameType
 
+from tidemark.glue_job.edge.calls import Calls, calls_of
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
 from tidemark.local_state.operations import Recorder, records_operations
-
-CALL_OF_JVM = "send_command"  # of Py4J
-WAITS = {"awaitTermination", "awaitAnyTermination", "processAllAvailable"}  # in the main thread
 
 
 @dataclass(frozen=True)
@@ -28,18 +22,26 @@ class Edge:
     script: str
 
     @contextmanager
-    def announced(self, changes: Iterable[tuple[str, str]]) -> Iterator[None]:
-        """Announce changes that the body makes; nothing was changed if the body raises."""
-        line = line_of(self.script)
-        with self.recorder.alone():
-            yield
-            for kind, place in changes:
-                self.record(kind, (place,), line)
+    def announced(self, changes: Iterable[tuple[str, str]]) -> Iterator[str]:
+        """Announce changes that the body makes; nothing was changed if the body raises.
 
-    def record(self, kind: str, places: tuple[str, ...], line: int | None) -> None:
-        """Record a change that was just made, and the line of the script that runs."""
-        script = Path(self.script).name if line else ""
-        self.recorder.record(kind, places, script, line)
+        Yield how the request is to fail; empty if it is not.
+        """
+        calls = calls_of(self.script)
+        with self.recorder.alone() as failure:
+            yield failure
+            for kind, place in changes:
+                self.record(kind, (place,), calls)
+
+    def record(
+        self, kind: str, places: tuple[str, ...], calls: Calls, *, is_of_jvm: bool = False
+    ) -> None:
+        """Record a change that was just made, and the lines of the script that run."""
+        self.recorder.record(kind, places, calls.lines, calls.may_go_on, is_of_jvm)
+
+    def note_read(self, place: str) -> str:
+        """Note a request that reads; return how it is to fail, empty if it is not."""
+        return self.recorder.note_request(place, *calls_of(self.script))
 
 
 _edge: Edge | None = None  # of this process, which is one run
@@ -54,13 +56,21 @@ def open_edge(home: Home, script: str, run_id: str = "") -> Edge | None:
 
 
 @contextmanager
-def announced(*changes: tuple[str, str]) -> Iterator[None]:
-    """Announce changes that the body makes, as kinds and places, if anybody records them."""
+def announced(*changes: tuple[str, str]) -> Iterator[str]:
+    """Announce changes that the body makes, as kinds and places, if anybody records them.
+
+    Yield how the request that makes them is to fail; empty if it is not.
+    """
     if _edge is None or not changes:
-        yield
+        yield ""
         return
-    with _edge.announced(changes):
-        yield
+    with _edge.announced(changes) as failure:
+        yield failure
+
+
+def note_request(place: str) -> str:
+    """Note a request that reads, if anybody records it; return how it is to fail, or nothing."""
+    return _edge.note_read(place) if _edge is not None else ""
 
 
 def note_read(place: str) -> None:
@@ -73,23 +83,3 @@ def note_listed(prefix: str, *, is_deep: bool) -> None:
     """Note which objects the run has listed, if anybody records it."""
     if _edge is not None:
         _edge.recorder.note_listed(prefix, is_deep=is_deep)
-
-
-def line_of(script: str) -> int | None:
-    """Return the line of a script that makes a change now, whichever thread it runs in.
-
-    It is that of the calling thread, if the script has called it; else of a thread that waits for
-    an answer of the JVM, but not for the end of a stream; else of the main thread, or of any.
-    """
-    own, main = threading.get_ident(), threading.main_thread().ident
-    found = []
-    for thread, top in sys._current_frames().items():
-        frame: FrameType | None = top
-        called = set[str]()
-        while frame is not None and frame.f_code.co_filename != script:
-            called.add(frame.f_code.co_name)
-            frame = frame.f_back
-        if frame is not None:
-            asks = CALL_OF_JVM in called and not called & WAITS
-            found.append(((thread != own, not asks, thread != main), frame.f_lineno))
-    return min(found)[1] if found else None

@@ -8,13 +8,29 @@ from typing import Any
 from urllib.parse import unquote
 
 from tidemark.glue_job.cluster.settings import DAEMON, WORKERS
-from tidemark.glue_job.edge.announce import announced, note_listed, note_read, open_edge
+from tidemark.glue_job.edge.announce import (
+    announced,
+    note_listed,
+    note_read,
+    note_request,
+    open_edge,
+)
+from tidemark.glue_job.edge.failures import failing, unanswered
 from tidemark.glue_job.edge.jvm import SETTING, JvmEdge
 from tidemark.glue_job.edge.watched_databases import watch_databases
 from tidemark.glue_job.process.after_import import after_import
 from tidemark.glue_job.process.spark import CONF_FILE
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import BOOKMARK, DELETE, PUT, REQUEST, withholds_others
+from tidemark.local_state.operations import (
+    BOOKMARK,
+    DELETE,
+    PUT,
+    REFUSED,
+    REQUEST,
+    UNANSWERED,
+    RefusedError,
+    withholds_others,
+)
 from tidemark.model.assembly.arguments import ENABLE
 
 SCRIPT_NAME = "script-name"  # file of a run: the name in tracebacks, for its Python workers
@@ -64,8 +80,12 @@ def _announce_commits(module: ModuleType) -> None:
     def announce(job: Any) -> None:
         session = job._session
         is_stored = session is not None and session.option == ENABLE
-        with announced(*([(BOOKMARK, "")] if is_stored else [])):
+        with announced(*([(BOOKMARK, "")] if is_stored else [])) as how:
+            if how == REFUSED:
+                raise RefusedError("503 Slow Down: an experiment lets this request fail once")
             commit(job)
+        if how:
+            raise RefusedError("an experiment loses the answer to this request")
 
     module.Job.commit = announce
 
@@ -78,8 +98,15 @@ def _announce_requests(module: ModuleType) -> None:
         changes = _changes(service, operation_name, api_params)
         if place := _read(service, operation_name, api_params):
             note_read(place)
-        with announced(*changes):
-            answer = call(client, operation_name, api_params)
+        if is_read(service, operation_name):
+            what = place or _subject(api_params)
+            how = note_request(f"{service} {operation_name} {what}".rstrip())
+            answer = failing(call, client, operation_name, api_params, how)
+        else:
+            with announced(*changes) as how:
+                answer = failing(call, client, operation_name, api_params, how)
+            if how == UNANSWERED:
+                raise unanswered(client)
         if prefix := _listed(service, operation_name, api_params):
             note_listed(prefix, is_deep=not api_params.get("Delimiter"))
         return answer
@@ -106,9 +133,14 @@ def _listed(service: str, name: str, parameters: Mapping[str, Any]) -> str:
     return f"s3://{parameters['Bucket']}/{parameters.get('Prefix') or ''}"
 
 
+def is_read(service: str, name: str) -> bool:
+    """Return whether a request reads what a job may go by."""
+    return name.startswith(READS) and service not in READS_OF
+
+
 def _changes(service: str, name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what a request of boto3 changes, as kinds and places of operations."""
-    if name.startswith(READS) or service in READS_OF or name in PARTS:
+    if is_read(service, name) or service in READS_OF or name in PARTS:
         return []
     if service != "s3":
         return [(REQUEST, f"{service} {name} {_subject(parameters)}".rstrip())]

@@ -19,7 +19,8 @@ import threading
 from pathlib import Path
 from typing import cast
 
-from tidemark.glue_job.edge.announce import Edge, line_of
+from tidemark.glue_job.edge.announce import Edge
+from tidemark.glue_job.edge.calls import calls_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import moment_of, note_lost
 from tidemark.local_state.machine.peers import peer_of, stranger
@@ -98,14 +99,16 @@ class _Connection(socketserver.StreamRequestHandler):
     def _change(self, edge: Edge) -> bool:
         """Let the JVM make a change while nobody else does; return whether it still lives."""
         losses = cast(_Server, self.server).losses
-        with edge.recorder.alone():
+        with edge.recorder.alone() as failure:
+            if failure:
+                raise RefusedError("503 Slow Down: an experiment lets this request fail once")
             if losses.is_killed(self.request, is_before=True):
                 return False
             self.wfile.write(GO)
             left, *made = self._words() or [""]
             if made:
                 kind, *places = made
-                edge.record(kind, tuple(places), line_of(edge.script))
+                edge.record(kind, tuple(places), calls_of(edge.script), is_of_jvm=True)
             return left != "" and not losses.is_killed(self.request, is_before=False)
 
     def _words(self) -> list[str]:

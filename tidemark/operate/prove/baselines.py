@@ -13,16 +13,24 @@ from tidemark.local_state.operations import (
     JDBC,
     WITHHELD,
     Operation,
+    ReadRequest,
     changes_items,
     count_looks,
     read_opened,
     read_operations,
+    read_requests,
     record_operations,
     tables_changed,
 )
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.changes import is_below, is_of, is_write, place_of
+from tidemark.operate.prove.changes import (
+    is_below,
+    is_of,
+    is_write,
+    place_of,
+    with_short_calls,
+)
 from tidemark.operate.prove.experiments import TITLES, Experiment, in_parts
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.items import tables_of, with_items
@@ -48,6 +56,7 @@ class Baseline:
         jobs: the job of each run, by its id.
         opened: what the runs read, as run ids and URIs.
         other_stores: what they changed beside objects.
+        requests: those of boto3 that read, in order.
     """
 
     base: Home
@@ -57,6 +66,7 @@ class Baseline:
     jobs: Mapping[str, str]
     opened: Sequence[tuple[str, str]]
     other_stores: OtherStores = NO_OTHER_STORES
+    requests: Sequence[ReadRequest] = ()
 
     @property
     def looks(self) -> int:
@@ -89,8 +99,8 @@ class Baseline:
 
     def job_of(self, experiment: Experiment) -> str | None:
         """Return the job that a crash or an error ends; None for other experiments."""
-        operation = None if experiment.is_late else experiment.operation
-        return self.jobs.get(operation.run_id) if operation else None
+        made = None if experiment.is_late else experiment.operation or experiment.request
+        return self.jobs.get(made.run_id) if made else None
 
     def writes_to(self, job: str, target: str) -> bool:
         """Return whether a job changed a target."""
@@ -160,9 +170,16 @@ def run_well(bench: Bench, base: Home, name: str, turn: int = 0) -> Baseline:
     databases = {one.places[-1] for one in operations if one.kind == JDBC}
     other_stores = OtherStores(tables_of(home, operations), sorted(databases))
     dump_tables(bench, home, other_stores)
-    operations = with_items(operations, other_stores.items)
+    operations = with_short_calls(with_items(operations, other_stores.items))
     return Baseline(
-        base, outcome, operations, sources_of(base, outcome), jobs, opened, other_stores
+        base,
+        outcome,
+        operations,
+        sources_of(base, outcome),
+        jobs,
+        opened,
+        other_stores,
+        read_requests(home),
     )
 
 

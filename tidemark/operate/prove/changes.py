@@ -1,7 +1,8 @@
 """What the changes of a run are: writes, notes of how far it is, and what only committers see."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
 from tidemark.local_state.operations import (
@@ -27,6 +28,8 @@ BATCH_PATH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming qu
 HIDDEN_NAME = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
 TAKES = ("sqs ReceiveMessage", "sqs DeleteMessage")
+# What requests to these services change is compared, or shows in what the next run reads.
+COMPARED = ("dynamodb ", "glue ", "s3 ", "secretsmanager ", "ssm ")
 # Requests that keep a mark of a job's own.
 NOTES = (
     "ssm PutParameter",
@@ -59,10 +62,13 @@ def described(operation: Operation) -> str:
 
 
 def place_of(operation: Operation) -> str:
-    """Return the line of the script that an operation belongs to."""
-    return (
-        f"{operation.script} line {operation.line}" if operation.line else "the end of the script"
-    )
+    """Return the line of the user's code that an operation belongs to, and where it was called."""
+    if not operation.line:
+        return "the end of the script"
+    of_line = f"{operation.script} line {operation.line}"
+    if len(operation.calls) < 2:
+        return of_line
+    return f"{of_line} from {operation.calls[-2].removeprefix(f'{operation.script} ')}"
 
 
 def is_write(operation: Operation) -> bool:
@@ -113,6 +119,13 @@ def messages_taken(operations: Iterable[Operation]) -> str:
     return next((place_of(one) for one in taken if one.places[0].startswith(TAKES)), "")
 
 
+def unjudged(operations: Iterable[Operation]) -> list[str]:
+    """Return the requests whose effects are not compared, such as messages, with their lines."""
+    sent = [one for one in operations if one.kind == REQUEST]
+    others = [one for one in sent if not one.places[0].startswith(COMPARED)]
+    return list(dict.fromkeys(f"{one.places[0]} ({place_of(one)})" for one in others))
+
+
 def micro_batches(operations: Iterable[Operation]) -> int:
     """Return how many micro-batches of streaming queries the runs have committed."""
     return len({one.places[-1] for one in operations if commits_batch(one)})
@@ -124,9 +137,39 @@ def commits_batch(operation: Operation) -> bool:
 
 
 def are_hidden(one: Operation, following: Operation) -> bool:
-    """Return whether two operations of one line change only what no reader of Spark sees."""
-    is_of_line = (one.run_id, place_of(one)) == (following.run_id, place_of(following))
-    return is_of_line and is_hidden(one) and is_hidden(following)
+    """Return whether Spark made two operations of one line, which change what no reader sees."""
+    # What a script puts under such names by boto3, it may read by boto3.
+    if not (one.is_of_jvm and following.is_of_jvm and calls_of(one) == calls_of(following)):
+        return False
+    return one.run_id == following.run_id and is_hidden(one) and is_hidden(following)
+
+
+def with_short_calls(operations: Sequence[Operation]) -> list[Operation]:
+    """Return operations with as few calls as tell them from others that the same line made."""
+    by_line: dict[str, set[tuple[str, ...]]] = {}
+    for operation in operations:
+        for calls in [operation.calls] if operation.calls else ():
+            by_line.setdefault(calls[-1], set()).add(calls)
+    return [
+        replace(operation, calls=_shortest(operation.calls, by_line[operation.calls[-1]]))
+        if operation.calls
+        else operation
+        for operation in operations
+    ]
+
+
+def _shortest(calls: tuple[str, ...], others: Collection[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the end of calls that is not the end of others."""
+    for length in range(1, len(calls)):
+        same = {other for other in others if other[-length:] == calls[-length:]}
+        if same == {calls}:
+            return calls[-length:]
+    return calls
+
+
+def calls_of(operation: Operation) -> tuple[str, ...]:
+    """Return the lines that made an operation, by which it is told from others."""
+    return operation.calls or (place_of(operation),)
 
 
 def is_hidden(operation: Operation) -> bool:

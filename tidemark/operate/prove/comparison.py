@@ -10,7 +10,12 @@ from tidemark.operate.prove.archives import is_archive
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import Cause, cause_of, of_types
-from tidemark.operate.prove.changes import is_of, is_state, micro_batches
+from tidemark.operate.prove.changes import (
+    is_of,
+    is_state,
+    micro_batches,
+    with_short_calls,
+)
 from tidemark.operate.prove.findings import Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import do_names_vary, judge
@@ -109,17 +114,17 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
     """Return the cause of a verdict on the rows of one target."""
     baseline, experiment, target = wanted.of, outcome.experiment, rows.target
     around = baseline.around(experiment, target)
-    recorded = read_operations(outcome.home)
+    recorded = with_short_calls(read_operations(outcome.home))
     of_target = [one for one in recorded if is_of(one, target)]
     # A run that finds a target may do what the first one did not: delete it, for example.
     if experiment.kind in ("parts", "again", *ARRIVALS):
         around += of_target
     # A run whose write has failed may then have noted how far it had got.
     failing, has_noted = experiment.operation, False
-    if failing is not None and recorded:
-        own = [one for one in baseline.operations if one.run_id == failing.run_id]
+    if failing is not None and recorded and experiment.kind == "error":
+        own = [one.number for one in baseline.operations if one.run_id == failing.run_id]
         of_failed = [one for one in recorded if one.run_id != recorded[-1].run_id]
-        has_noted = any(is_state(one) for one in of_failed[own.index(failing) :])
+        has_noted = any(is_state(one) for one in of_failed[own.index(failing.number) :])
     cause = cause_of(
         experiment,
         verdict,

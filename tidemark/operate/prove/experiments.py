@@ -10,19 +10,19 @@ from tidemark.local_state.lost_executor import Moment
 from tidemark.local_state.operations import (
     COPY,
     DELETE,
-    JDBC,
     PUT,
     RENAME,
     WITHHELD,
     Operation,
+    ReadRequest,
 )
 from tidemark.operate.prove.changes import (
     are_hidden,
+    calls_of,
     described,
     is_hidden,
     is_state,
     is_write,
-    place_of,
 )
 
 Kind = Literal[
@@ -55,7 +55,6 @@ TITLES: Mapping[Kind, str] = {
     "versions": "the newest version of Glue",
 }
 MAX_PARTS = 2
-MAX_FAILURES = 3  # lines whose writes are let fail
 MAX_LATE = 3  # crashes after which a file arrives before the next run
 EDGE = 3  # how much a crash tells where kinds or lines change
 MAX_FIRST_CRASHES = 8  # crashes that are tried before anything else
@@ -72,23 +71,29 @@ class Experiment:
         kind: of the experiment.
         title: what happens, for people.
         after: the number of the last operation before a crash, or of the one that fails.
-        operation: of a crash or an error, that operation.
+        operation: of a crash or an error, that operation; None of one that reads.
+        how: of an error, how the operation, or the request that reads, fails.
         is_in_increment: whether it is in a run that adds to what an earlier run has made.
         is_late: whether a file arrives between a crash and the next run.
         moment: when an executor is killed.
+        request: of an error, the request of boto3 that reads; None of others.
         look: how often the run has listed the place of a file before that arrives; 0 without.
         not_tried: why the experiment is not carried out; empty if it is.
+        is_open: whether it could have been: what it does is not known.
     """
 
     kind: Kind
     title: str
     after: int = 0
     operation: Operation | None = None
+    how: str = ""
     is_in_increment: bool = False
     is_late: bool = False
     moment: Moment = FIRST
     look: int = 0
+    request: ReadRequest | None = None
     not_tried: str = ""
+    is_open: bool = False
 
 
 def at_once(
@@ -123,33 +128,42 @@ def of_changes(
     first: Sequence[Operation],
     increment: Sequence[Operation] = (),
     before: Sequence[Operation] = (),
-    draws: random.Random = FIXED,
-    moments: int = 1,
 ) -> list[Experiment]:
-    """Return the crashes and errors, the most telling ones first.
+    """Return the crashes, the most telling ones first.
 
     An increment is a run that adds to an earlier one. All crashes are tried there; in the first run
-    the most telling ones, and the first one within what a line changes. Crashes of the run before
-    it are followed by a late file.
+    the most telling ones, and of each write of Spark the first and last ones. Crashes of the run
+    before it are followed by a late file.
     """
     found = crashes(increment, is_in_increment=True) or crashes(first)
     edges = [one for one in crashes(first) if _telling(first, one.after) == EDGE]
-    begun: dict[tuple[str, str], Experiment] = {}  # the first one of each line
     others = [one for one in crashes(first) if one not in edges]
-    for one in sorted(others, key=lambda one: one.after):
-        if one.operation is not None:
-            begun.setdefault((one.operation.run_id, place_of(one.operation)), one)
+    others.sort(key=lambda one: one.after)
+    begun = _telling_ones(others)
     late = [one for one in crashes(before, is_late=True) if _telling(before, one.after) == EDGE]
     late.sort(key=lambda one: _tells_late(before, one))
-    errors = failures(increment or first, draws, moments, is_in_increment=bool(increment))
     return [
         *found[:MAX_FIRST_CRASHES],
         *late[:MAX_LATE],
-        *errors[:MAX_FAILURES],
         *(edges if increment else ()),
         *found[MAX_FIRST_CRASHES:],
-        *(begun.values() if increment else ()),
-        *errors[MAX_FAILURES:],
+        *(begun if increment else ()),
+    ]
+
+
+def _telling_ones(crashes: Sequence[Experiment]) -> list[Experiment]:
+    """Return the crashes of a run; within a write of Spark, the first two and the last one."""
+    of_lines: dict[tuple[str, tuple[str, ...]], list[Experiment]] = {}
+    for crash in crashes:
+        if crash.operation is not None:
+            key = crash.operation.run_id, calls_of(crash.operation)
+            of_lines.setdefault(key, []).append(crash)
+    return [
+        crash
+        for of_line in of_lines.values()
+        for at, crash in enumerate(of_line)
+        # Its tasks are alike.
+        if at in (0, 1, len(of_line) - 1) or not (crash.operation and crash.operation.is_of_jvm)
     ]
 
 
@@ -182,34 +196,6 @@ def killed_at(moment: Moment) -> str:
         return TITLES["executors"]
     where = "before" if moment.is_before else "after"
     return f"an executor is lost right {where} change {moment.number} of all executors"
-
-
-def failures(
-    operations: Sequence[Operation],
-    draws: random.Random = FIXED,
-    moments: int = 1,
-    *,
-    is_in_increment: bool = False,
-) -> list[Experiment]:
-    """Return experiments in which a write fails: the first one of each line, then drawn ones."""
-    of_lines: dict[str, list[Operation]] = {}
-    for one in operations:
-        if one.kind in (PUT, JDBC):
-            of_lines.setdefault(place_of(one), []).append(one)
-    lines = list(of_lines.values())[:MAX_FAILURES]
-    chosen = [of_line[0] for of_line in lines]
-    for of_line in lines:
-        chosen += draws.sample(of_line[1:], min(moments - 1, len(of_line) - 1))
-    return [
-        Experiment(
-            "error",
-            f"{described(one)} fails once, and the next run",
-            one.number,
-            one,
-            is_in_increment=is_in_increment,
-        )
-        for one in chosen
-    ]
 
 
 def crashes(
@@ -251,7 +237,7 @@ def _telling(operations: Sequence[Operation], after: int) -> int:
     here, following = by_number[after], by_number.get(after + 1)
     if following is None or _begins_to_delete(by_number.get(after - 1), here):
         return EDGE
-    if is_state(here) != is_state(following) or place_of(here) != place_of(following):
+    if is_state(here) != is_state(following) or calls_of(here) != calls_of(following):
         return EDGE
     return 2 if here.kind != following.kind else 1
 
@@ -260,7 +246,7 @@ def _begins_to_delete(before: Operation | None, here: Operation) -> bool:
     """Return whether a line begins to delete what readers see: rows of earlier runs, it may be."""
     if here.kind != DELETE or is_hidden(here):
         return False
-    return before is None or before.kind != DELETE or place_of(before) != place_of(here)
+    return before is None or before.kind != DELETE or calls_of(before) != calls_of(here)
 
 
 def in_parts(files: Sequence[str], count: int = MAX_PARTS) -> list[list[str]]:

@@ -8,7 +8,7 @@ from tidemark.operate.prove.causes import Cause
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.judged import TargetRows, Verdict, worst
 
-NOTHING_TRIED = 3  # exit code
+NOTHING_TRIED, NOT_ALL_TRIED = 3, 4  # exit codes
 BAD: Sequence[Verdict] = ("changed", "doubled", "lost", "fails")
 
 
@@ -82,6 +82,7 @@ class Proof:
         clocks: the lines that read the clock, which no experiment moves.
         withheld: the changes of databases that were not made, as places and lines.
         is_anew: whether the jobs had read everything, and so started over, with empty targets.
+        unjudged: the requests whose effects are not compared, with their lines.
     """
 
     operations: Sequence[Operation]
@@ -92,6 +93,7 @@ class Proof:
     withheld: Sequence[str] = ()
     clocks: Sequence[str] = ()
     is_anew: bool = False
+    unjudged: Sequence[str] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -105,10 +107,18 @@ class Proof:
 
     @property
     def exit_code(self) -> int:
-        """Of the command: 0, 1 if something is bad, 3 if nothing was tried, or no crash."""
+        """Of the command: 0, 1 if something is bad, 3 if nothing was tried, 4 if not all was."""
         if self.verdict == "not tried" or (self.verdict not in BAD and self.has_no_crash):
             return NOTHING_TRIED
-        return int(self.is_bad)
+        if self.is_bad:
+            return 1
+        return NOT_ALL_TRIED if self.open_findings or self.unjudged else 0
+
+    @property
+    def open_findings(self) -> list[Finding]:
+        """The experiments that could have been tried, or compared, and were not."""
+        left = [one for one in self.findings if one.verdict == "not tried"]
+        return [one for one in left if one.experiment.is_open or one.targets]
 
     @property
     def has_no_crash(self) -> bool:

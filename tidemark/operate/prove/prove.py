@@ -21,11 +21,12 @@ from tidemark.operate.prove.baselines import (
     run_well,
 )
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
-from tidemark.operate.prove.changes import messages_taken
+from tidemark.operate.prove.changes import is_write, messages_taken, unjudged
 from tidemark.operate.prove.comparison import compared
 from tidemark.operate.prove.experiments import (
     CHANGE_KINDS,
     KINDS,
+    MAX_FIRST_CRASHES,
     TITLES,
     Experiment,
     at_once,
@@ -34,12 +35,14 @@ from tidemark.operate.prove.experiments import (
 )
 from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.homes import unannounced, without_scratch
+from tidemark.operate.prove.refusals import refusals
 from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
 from tidemark.operate.prove.trials import Wanted
 
 FOR_COMPARISON = 0.15  # of the budget
 OWN_JVM_KINDS = ("executors", "versions")  # they have JVMs of their own
 NO_WRITE = "the run writes no object, and no rows to an embedded database"
+ENDS = "an error ends the run wherever it writes or reads, which leaves what a crash there leaves"
 FROM_PARTS = ("parts", *CHANGE_KINDS)  # kinds that need runs over the files in parts
 
 
@@ -84,6 +87,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         first.withheld,
         wish.clocks,
         is_anew,
+        unjudged(first.operations),
     )
 
 
@@ -170,7 +174,8 @@ def _planned(
         parts = run_in_parts(bench, first.sources) if has_parts else None
     except OutOfTimeError as error:
         kinds = [kind for kind in FROM_PARTS if wish.wants(kind)]
-        return Planned([Wanted(first, _not_tried(kind, str(error))) for kind in kinds])
+        left = [Wanted(first, _not_tried(kind, str(error), is_open=True)) for kind in kinds]
+        return Planned(left)
     done = [(Wanted(first, parts.outcome.experiment), parts.outcome)] if parts else []
     return Planned(_crashes(bench, wish, first, parts, draws), done if wish.wants("parts") else [])
 
@@ -182,17 +187,25 @@ def _crashes(
     increment, before = (parts.increment, parts.before) if parts else (None, None)
     kinds = [kind for kind in CHANGE_KINDS if wish.wants(kind)]
     if why := _unannounced(bench, [one for one in (first, before, increment) if one]):
-        return [Wanted(first, _not_tried(kind, why)) for kind in kinds]
-    plan = of_changes(
+        return [Wanted(first, _not_tried(kind, why, is_open=True)) for kind in kinds]
+    crashes = of_changes(
         first.operations,
         increment.operations if increment else (),
         before.operations if before else (),
+    )
+    run = increment or first
+    errors = refusals(
+        run.operations,
+        run.requests,
         draws,
         wish.moments,
+        is_in_increment=increment is not None,
     )
+    plan = [*crashes[:MAX_FIRST_CRASHES], *errors, *crashes[MAX_FIRST_CRASHES:]]
     found = []
-    if "error" in kinds and not any(one.kind == "error" for one in plan):
-        found.append(Wanted(first, _not_tried("error", NO_WRITE)))
+    if "error" in kinds and not errors:
+        has_written = any(map(is_write, run.operations))
+        found.append(Wanted(first, _not_tried("error", ENDS if has_written else NO_WRITE)))
     for one in [one for one in plan if one.kind in kinds]:
         if one.is_late and before and increment and parts:
             found.append(Wanted(before, one, increment.outcome, parts.files[-1]))
@@ -215,6 +228,6 @@ def _unannounced(bench: Bench, runs: Sequence[Baseline]) -> str:
     return ""
 
 
-def _not_tried(kind: str, why: str) -> Experiment:
-    title = {"crash": "crashes", "error": "writes that fail once"}.get(kind) or TITLES["parts"]
-    return Experiment(kind, title, not_tried=why)  # type: ignore[arg-type]
+def _not_tried(kind: str, why: str, *, is_open: bool = False) -> Experiment:
+    title = {"crash": "crashes", "error": "requests that fail"}.get(kind) or TITLES["parts"]
+    return Experiment(kind, title, not_tried=why, is_open=is_open)  # type: ignore[arg-type]

@@ -80,7 +80,9 @@ class Queue:
         budget = (self.bench.deadline or 0) - self.began
         is_interrupted = self.bench.is_interrupted.is_set()
         reason = "interrupted" if is_interrupted else f"the budget of {budget:.0f} s ended"
-        self.not_tried += [replace(one.experiment, not_tried=reason) for one in self.waiting]
+        self.not_tried += [
+            replace(one.experiment, not_tried=reason, is_open=True) for one in self.waiting
+        ]
         self.not_tried += [it.experiment for _, it in self.done if it.experiment.not_tried]
         self.done = [(one, it) for one, it in self.done if not it.experiment.not_tried]
 

@@ -13,6 +13,8 @@ from tidemark.local_state.lost_executor import has_lost, lose_executor
 from tidemark.local_state.operations import (
     COPY,
     PUT,
+    Operation,
+    ReadRequest,
     has_arrived,
     let_arrive_at_look,
     let_arrive_meanwhile,
@@ -67,7 +69,7 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
     """Carry an experiment out, in the home with a number."""
     began = time.monotonic()
     experiment, folder = wanted.experiment, bench.folder(f"{number}")
-    home, trials = Home(folder), list[Trial]()
+    home, trials, is_open = Home(folder), list[Trial](), True
     try:
         home, trials = _PREPARED[experiment.kind](bench, wanted, folder)
     except OutOfTimeError as error:
@@ -75,9 +77,21 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
     except TidemarkError as error:  # the other experiments continue
         why_not = without_scratch(str(error), bench.scratch)
     else:
-        why_not = _make_comparable(bench, wanted, home, trials)
-    experiment = replace(experiment, not_tried=why_not)
+        why_not = _why_impossible(wanted, home)
+        is_open = not why_not
+        why_not = why_not or _make_comparable(bench, wanted, home, trials)
+    experiment = replace(experiment, not_tried=why_not, is_open=bool(why_not) and is_open)
     return Outcome(experiment, home, trials, time.monotonic() - began)
+
+
+def _why_impossible(wanted: Wanted, home: Home) -> str:
+    """Return why what an experiment waits for cannot happen; empty if it did."""
+    if wanted.experiment.kind == "executors" and not has_lost(home):
+        number = wanted.experiment.moment.number
+        return NONE_LOST if number == 1 else f"the executors have made fewer than {number} changes"
+    if wanted.experiment.kind in NOT_ARRIVED and not has_arrived(home):
+        return NOT_ARRIVED[wanted.experiment.kind]
+    return ""
 
 
 def _make_comparable(bench: Bench, wanted: Wanted, home: Home, trials: Sequence[Trial]) -> str:
@@ -85,11 +99,6 @@ def _make_comparable(bench: Bench, wanted: Wanted, home: Home, trials: Sequence[
     # The machine took the JVM away: the script has run well without any experiment.
     if gone := next((one.failure for one in trials if JVM_GONE in one.failure), ""):
         return without_scratch(gone, bench.scratch)
-    if wanted.experiment.kind == "executors" and not has_lost(home):
-        number = wanted.experiment.moment.number
-        return NONE_LOST if number == 1 else f"the executors have made fewer than {number} changes"
-    if wanted.experiment.kind in NOT_ARRIVED and not has_arrived(home):
-        return NOT_ARRIVED[wanted.experiment.kind]
     has_newer = wanted.experiment.kind == "versions" and wanted.of.other_stores.databases
     version = bench.subject.newest if has_newer else ""  # no older Derby opens what one has
     try:
@@ -109,17 +118,30 @@ def _crash(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
 
 
 def _error(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
-    """Let a write of a job fail once, whatever the job makes of it, and run it again."""
-    of, failing = wanted.of, wanted.experiment.operation
-    assert failing is not None  # noqa: S101 (of each error)
-    own = [one for one in of.operations if one.run_id == failing.run_id]
-    done = [one for one in of.operations if one.number < own[0].number]
+    """Let a request of a job fail, whatever the job makes of it, and run it again."""
+    of, experiment = wanted.of, wanted.experiment
+    failing, request = experiment.operation, experiment.request
+    if failing is not None:
+        run_id, numbers = failing.run_id, _numbers(of.operations, failing.run_id)
+        number = numbers.index(failing.number) + 1
+    else:
+        assert request is not None  # noqa: S101 (of each error)
+        run_id, numbers = request.run_id, _numbers(of.operations, request.run_id)
+        own = [one for one in of.requests if one.run_id == run_id]
+        number = own.index(request) + 1
+        numbers = numbers or [own[0].done + 1]
+    done = [one for one in of.operations if one.number < numbers[0]]
     home = home_after(of.base, of.outcome.home, done, folder)
     record_operations(home)
-    let_fail_once(home, own.index(failing) + 1)
-    job = of.job_of(wanted.experiment)
+    let_fail_once(home, number, experiment.how, of_requests=request is not None)
+    job = of.jobs.get(run_id)
     start = bench.subject.only(job) if job else None
     return home, [bench.run(home, start), bench.run(home, start)]
+
+
+def _numbers(made: Sequence[Operation] | Sequence[ReadRequest], run_id: str) -> list[int]:
+    """Return the numbers of what a run has done."""
+    return [one.number for one in made if one.run_id == run_id]
 
 
 def _again(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:

@@ -8,6 +8,7 @@ from typing import Any
 from tidemark.model.messages import plural
 from tidemark.operate.prove.baselines import ELSEWHERE
 from tidemark.operate.prove.causes import Cause
+from tidemark.operate.prove.experiments import CHANGE_KINDS
 from tidemark.operate.prove.findings import BAD, Finding, Proof
 from tidemark.operate.prove.judged import TargetRows
 
@@ -54,9 +55,22 @@ def lines_of(proof: Proof) -> Iterator[str]:
     counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
     yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"
-    crashes = [one for one in proof.findings if one.experiment.kind == "crash"]
-    if left := sum(one.verdict == "not tried" for one in crashes):
-        yield f"{left} of {plural(len(crashes), 'crash')} not tried: what they do is not known"
+    yield _coverage(proof)
+
+
+def _coverage(proof: Proof) -> str:
+    """Return how much was tried, of what could be."""
+    parts = []
+    for kind, noun in (("crash", "crash"), ("error", "failing request")):
+        known = [one for one in proof.findings if one.experiment.kind == kind]
+        tried = sum(one.verdict != "not tried" for one in known)
+        if known:
+            parts.append(f"{tried} of {plural(len(known), noun)}")
+    others = len([one for one in proof.open_findings if one.experiment.kind not in CHANGE_KINDS])
+    parts += [f"{others} other experiments not"] if others else []
+    left = proof.open_findings or proof.unjudged
+    judged = f"; not judged: {', '.join(proof.unjudged)}" if proof.unjudged else ""
+    return f"tried: {', '.join(parts)}{judged}{': what they do is not known' if left else ''}"
 
 
 def _reasons_of_many(proof: Proof) -> dict[str, int]:
@@ -120,6 +134,8 @@ def to_json(proof: Proof) -> dict[str, Any]:
         "withheld": list(proof.withheld),
         "clocks": list(proof.clocks),
         "is_anew": proof.is_anew,
+        "not_judged": list(proof.unjudged),
+        "not_tried": len(proof.open_findings),
         "operations": [asdict(one) for one in proof.operations],
         "experiments": [
             {

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tidemark.glue_job.edge import announce
-from tidemark.glue_job.edge.announce import Edge, announced, line_of
+from tidemark.glue_job.edge.announce import Edge, announced
+from tidemark.glue_job.edge.calls import Calls, calls_of
 from tidemark.glue_job.edge.hooks import _changes, _listed, _read
 from tidemark.glue_job.edge.jvm import EXECUTOR, PLACE, JvmEdge, delete_left_socket
 from tidemark.local_state.home import Home
@@ -70,7 +71,7 @@ def test_a_change_that_fails_is_not_announced(home, edge):
 def test_without_anybody_who_records_nothing_happens():
     with announced(("bookmark", "")):
         pass
-    assert line_of("/no/script/runs/that/has/this/name.py") is None
+    assert calls_of("/no/script/runs/that/has/this/name.py") == Calls()
 
 
 def test_the_socket_is_in_the_home_for_its_user_alone_where_its_path_is_short(edge, home):

@@ -8,9 +8,15 @@ from textwrap import dedent
 
 import pytest
 
-from tidemark.glue_job.edge.announce import line_of
+from tidemark.glue_job.edge.calls import Calls, calls_of, is_own
 
 SCRIPT = "job.py"
+
+
+def line_of(script: str) -> int | None:
+    """Return the innermost line of a script that makes a change now."""
+    lines = [line for name, line in calls_of(script).lines if name == script]
+    return lines[-1] if lines else None
 
 
 def run(text: str) -> list[int | None]:
@@ -90,3 +96,58 @@ def test_the_line_is_that_of_the_thread_that_makes_the_change(text, line):
 
 def test_another_script_has_no_line():
     assert line_of("another.py") is None
+
+
+GUARDED = """\
+import timeit
+import lib
+def put():
+    look()
+put()
+try:
+    put()
+except ValueError:
+    pass
+with open("/dev/null"):
+    lib.write(look)
+lib.write(look)
+timeit.timeit(lambda: look(), number=1)
+"""
+
+
+def test_the_calls_of_a_change_and_whether_the_run_may_go_on_after_an_error(tmp_path, monkeypatch):
+    script = tmp_path / "job.py"
+    script.write_text(GUARDED, encoding="utf-8")
+    (tmp_path / "lib.py").write_text("def write(call):\n    call()\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found: list[Calls] = []
+    names = {"look": lambda: found.append(calls_of(str(script))), "__name__": "__main__"}
+
+    exec(compile(GUARDED, str(script), "exec"), names)  # noqa: S102 (the script above)
+
+    lines = [
+        [(name, line) for name, line in calls.lines if name != "test_lines.py"] for calls in found
+    ]
+    assert lines == [
+        [("job.py", 5), ("job.py", 4)],
+        [("job.py", 7), ("job.py", 4)],
+        [("job.py", 11), ("lib.py", 2)],
+        [("job.py", 12), ("lib.py", 2)],
+        [("job.py", 13), ("job.py", 13)],
+    ]
+    assert [calls.may_go_on for calls in found] == [False, True, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("file", "own"),
+    [
+        ("/home/me/etl/job.py", True),
+        ("/home/me/etl/libs.zip/lib.py", True),
+        ("/home/me/libs.zip/watermarks/api.py", False),
+        ("/usr/lib/python3/site-packages/boto3/session.py", False),
+        (threading.__file__, False),
+        ("<frozen runpy>", False),
+    ],
+)
+def test_own_code_is_told_from_libraries(file, own):
+    assert is_own(file, "/home/me/etl/main.py") is own

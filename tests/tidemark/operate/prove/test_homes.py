@@ -23,6 +23,7 @@ from tidemark.local_state.operations import (
     read_first,
     read_opened,
     read_operations,
+    read_requests,
     record_operations,
     withholds_others,
 )
@@ -202,13 +203,31 @@ def test_an_operation_that_is_to_fail_fails_once(tmp_path):
     let_fail_once(home, 2)
     recorder = Recorder(home, "jr_1")
 
-    change(home, recorder, ("put", "out/a", ""), 1)
-    with pytest.raises(OSError, match="503"):
-        change(home, recorder, ("put", "out/b", ""), 2)
-    assert not (home.lake / "lake" / "out" / "b").exists()
-    change(home, recorder, ("put", "out/b", ""), 3)
+    found = []
+    for _ in range(4):
+        with recorder.alone() as failure:
+            found.append(failure)
+            if not failure:
+                recorder.record("bookmark", ("",))
 
-    assert [one.number for one in read_operations(home)] == [1, 2]
+    assert found == ["", "refused", "", ""]
+    assert [one.number for one in read_operations(home)] == [1, 2, 3]
+
+
+def test_a_request_that_reads_fails_by_its_own_number(tmp_path):
+    home = new_home(tmp_path / "home")
+    record_operations(home)
+    let_fail_once(home, 2, "half done", of_requests=True)
+    recorder = Recorder(home, "jr_1")
+
+    found = [recorder.note_request("s3 GetObject a", [("job.py", 4)], False) for _ in range(3)]
+
+    assert found == ["", "half done", ""]
+    assert [(one.number, one.calls, one.may_go_on) for one in read_requests(home)] == [
+        (1, ("job.py line 4",), False),
+        (2, ("job.py line 4",), False),
+        (3, ("job.py line 4",), False),
+    ]
 
 
 def test_nothing_is_recorded_of_what_failed(tmp_path):

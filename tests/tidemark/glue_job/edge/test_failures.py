@@ -1,0 +1,70 @@
+"""Requests fail as their services let them fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, ReadTimeoutError
+
+from tidemark.glue_job.edge.failures import failing, unanswered
+
+ITEMS = {"orders": [{"PutRequest": {"Item": {"id": {"N": str(number)}}}} for number in range(3)]}
+KEYS = {"orders": {"Keys": [{"id": {"N": "1"}}], "ConsistentRead": True}}
+
+
+@pytest.fixture
+def client(monkeypatch):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    return lambda service: boto3.client(service)
+
+
+def echo(_client: Any, _operation: str, parameters: Any) -> dict[str, Any]:
+    return {"asked": parameters, "UnprocessedItems": {}}
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "code", "status"),
+    [
+        ("s3", "PutObject", "SlowDown", 503),
+        ("dynamodb", "PutItem", "ProvisionedThroughputExceededException", 400),
+        ("sns", "Publish", "ThrottlingException", 400),
+    ],
+)
+def test_a_refused_request_has_the_error_of_its_service(client, service, operation, code, status):
+    with pytest.raises(ClientError) as raised:
+        failing(echo, client(service), operation, {}, "refused")
+
+    assert raised.value.response["Error"]["Code"] == code
+    assert raised.value.response["ResponseMetadata"]["HTTPStatusCode"] == status
+    assert raised.value.operation_name == operation
+
+
+def test_a_throttled_write_of_dynamodb_is_the_exception_that_scripts_name(client):
+    dynamodb = client("dynamodb")
+
+    with pytest.raises(dynamodb.exceptions.ProvisionedThroughputExceededException):
+        failing(echo, dynamodb, "PutItem", {}, "refused")
+
+
+def test_without_an_answer_the_request_is_made_and_the_client_waits_in_vain(client):
+    s3 = client("s3")
+
+    assert failing(echo, s3, "PutObject", {"Key": "a"}, "unanswered")["asked"] == {"Key": "a"}
+    assert isinstance(unanswered(s3), ReadTimeoutError)
+
+
+def test_a_batch_is_written_by_half_and_the_answer_names_the_rest(client):
+    answer = failing(
+        echo, client("dynamodb"), "BatchWriteItem", {"RequestItems": ITEMS}, "half done"
+    )
+
+    assert answer["asked"]["RequestItems"] == {"orders": ITEMS["orders"][:1]}
+    assert answer["UnprocessedItems"] == {"orders": ITEMS["orders"][1:]}
+
+
+def test_a_batch_of_one_key_is_not_read(client):
+    answer = failing(echo, client("dynamodb"), "BatchGetItem", {"RequestItems": KEYS}, "half done")
+
+    assert (answer["Responses"], answer["UnprocessedKeys"]) == ({}, KEYS)

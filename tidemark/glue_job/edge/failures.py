@@ -1,0 +1,88 @@
+"""Lets requests of boto3 fail as their services do: refused, without an answer, done in part.
+
+Sources: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html and
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tidemark.local_state.operations import HALF_DONE, REFUSED
+
+# What a client gets when it has tried as often as it does.
+THROTTLED = {
+    "dynamodb": ("ProvisionedThroughputExceededException", 400),
+    "s3": ("SlowDown", 503),
+    "sqs": ("RequestThrottled", 403),
+}
+ELSEWHERE = ("ThrottlingException", 400)
+MESSAGE = "an experiment refuses this request: please reduce your request rate"
+NOTHING_DONE = {"Responses": {}, "ResponseMetadata": {"HTTPStatusCode": 200}}
+Call = Callable[[Any, str, Mapping[str, Any]], Any]
+
+
+def failing(
+    call: Call, client: Any, operation: str, parameters: Mapping[str, Any], how: str
+) -> Any:
+    """Return the answer to a request that fails in a way; empty: it does not.
+
+    Raises:
+        ClientError: it is refused.
+    """
+    if how == REFUSED:
+        raise refusal(client, operation)
+    if how != HALF_DONE:
+        return call(client, operation, parameters)
+    half, unfinished = HALVES[operation](parameters)
+    answer = call(client, operation, half) if half["RequestItems"] else NOTHING_DONE
+    return {**answer, **unfinished}
+
+
+def refusal(client: Any, operation: str) -> Exception:
+    """Return the error of a service that has refused a request as often as the client tries."""
+    code, status = THROTTLED.get(client.meta.service_model.service_name, ELSEWHERE)
+    document = {
+        "Error": {"Code": code, "Message": MESSAGE},
+        "ResponseMetadata": {"HTTPStatusCode": status, "RetryAttempts": 4},
+    }
+    error: Exception = client.exceptions.from_code(code)(document, operation)
+    return error
+
+
+def unanswered(client: Any) -> Exception:
+    """Return the error of a client that waits for the answer to a request in vain."""
+    from botocore.exceptions import ReadTimeoutError
+
+    return ReadTimeoutError(endpoint_url=client.meta.endpoint_url)
+
+
+def _half_of_items(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the first half of what a batch writes, and the answer for the rest."""
+    pairs = [(table, item) for table, items in parameters["RequestItems"].items() for item in items]
+    first, rest = _by_table(pairs[: len(pairs) // 2]), _by_table(pairs[len(pairs) // 2 :])
+    return {**parameters, "RequestItems": first}, {"UnprocessedItems": rest}
+
+
+def _half_of_keys(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the first half of what a batch reads, and the answer for the rest."""
+    asked = parameters["RequestItems"]
+    pairs = [(table, key) for table, of_table in asked.items() for key in of_table["Keys"]]
+    halves = _by_table(pairs[: len(pairs) // 2]), _by_table(pairs[len(pairs) // 2 :])
+    first, rest = (
+        {table: {**asked[table], "Keys": keys} for table, keys in half.items()} for half in halves
+    )
+    return {**parameters, "RequestItems": first}, {"UnprocessedKeys": rest}
+
+
+def _by_table(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for table, item in pairs:
+        found.setdefault(table, []).append(item)
+    return found
+
+
+HALVES = {
+    "BatchGetItem": _half_of_keys,
+    "BatchWriteItem": _half_of_items,
+}
+"""Requests that a service may do in part."""

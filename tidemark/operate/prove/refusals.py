@@ -1,0 +1,127 @@
+"""Which requests of a run are let fail, and how: those after which it may go on."""
+
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from tidemark.local_state.operations import (
+    BOOKMARK,
+    CATALOG,
+    DELETE,
+    HALF_DONE,
+    ITEMS,
+    JDBC,
+    PUT,
+    REFUSED,
+    REQUEST,
+    UNANSWERED,
+    Operation,
+    ReadRequest,
+)
+from tidemark.operate.prove.changes import calls_of, described
+from tidemark.operate.prove.experiments import FIXED, Experiment
+
+BY_SPARK = (PUT, JDBC)  # what Spark's tasks are let fail at
+BY_SCRIPT = (PUT, DELETE, ITEMS, REQUEST, BOOKMARK, CATALOG)
+ENDINGS = {
+    REFUSED: "is refused",
+    UNANSWERED: "is done without an answer",
+    HALF_DONE: "is done by half",
+}
+BATCH, BATCH_OF_READS = "BatchWriteItem", "BatchGetItem"  # their answers name what was not done
+MANY = 30  # requests that are all tried
+Made = TypeVar("Made", bound=Operation | ReadRequest)
+
+
+def refusals(
+    operations: Sequence[Operation],
+    requests: Sequence[ReadRequest] = (),
+    draws: random.Random = FIXED,
+    moments: int = 1,
+    *,
+    is_in_increment: bool = False,
+) -> list[Experiment]:
+    """Return experiments in which a request fails, each line's first one first.
+
+    Where an error ends the run, it leaves what a crash there leaves, and is not tried again. If
+    there are very many, only some of what each line repeats are tried.
+    """
+    sample = partial(_sample, draws=draws, moments=moments)
+    by_spark = [one for one in operations if one.is_of_jvm and one.kind in BY_SPARK]
+    own = [one for one in operations if not one.is_of_jvm and one.kind in BY_SCRIPT]
+    kept = [one for one in own if one.may_go_on]
+    in_part = [one for one in own if any(BATCH in place for place in one.places)]
+    guarded = [one for one in requests if one.may_go_on]
+    read_in_part = [one for one in requests if BATCH_OF_READS in one.place]
+    drawn = sample(kept, calls_of, first=MANY)
+    read = sample(guarded, _calls_of_read, first=MANY)
+    changes = [
+        *((one, REFUSED) for one in sample(by_spark, calls_of, first=1)),
+        *((one, REFUSED) for one in drawn),
+        *((one, UNANSWERED) for one in sample(kept, calls_of, first=1)),
+        *((one, HALF_DONE) for one in sample(in_part, calls_of, first=1)),
+    ]
+    reads = [
+        *((one, REFUSED) for one in read),
+        *((one, HALF_DONE) for one in sample(read_in_part, _calls_of_read, first=1)),
+    ]
+    found = [
+        *(_of_change(one, how, is_in_increment=is_in_increment) for one, how in changes),
+        *(_of_read(one, how, is_in_increment=is_in_increment) for one, how in reads),
+    ]
+    left = len(kept) - len(drawn) + len(guarded) - len(read)
+    return [*found, *([_left(left)] if left else [])]
+
+
+def _of_change(operation: Operation, how: str, *, is_in_increment: bool) -> Experiment:
+    title = f"{described(operation)} {ENDINGS[how]}, and the next run"
+    return Experiment(
+        "error", title, operation.number, operation, how, is_in_increment=is_in_increment
+    )
+
+
+def _of_read(request: ReadRequest, how: str, *, is_in_increment: bool) -> Experiment:
+    at = f" ({request.calls[-1]})" if request.calls else ""
+    title = f"the request {request.place}{at} {ENDINGS[how]}, and the next run"
+    return Experiment(
+        "error", title, request.done, None, how, is_in_increment=is_in_increment, request=request
+    )
+
+
+def _left(count: int) -> Experiment:
+    return Experiment(
+        "error",
+        f"{count:,} more requests that are refused",
+        not_tried="their lines repeat them: more --moments try more of them",
+        is_open=True,
+    )
+
+
+def _calls_of_read(request: ReadRequest) -> tuple[str, ...]:
+    return (*request.calls, request.place.partition(" ")[0])
+
+
+def _sample(
+    made: Sequence[Made],
+    key: Callable[[Made], tuple[str, ...]],
+    *,
+    draws: random.Random,
+    moments: int,
+    first: int,
+) -> list[Made]:
+    """Return all if they are at most so many; else the first two and the last of each line.
+
+    With more moments, others are drawn.
+    """
+    of_lines: dict[tuple[str, ...], list[Made]] = {}
+    for one in made:
+        of_lines.setdefault(key(one), []).append(one)
+    ends = (0, 1, -1) if first > 1 else (0,)
+    chosen: list[Made] = []
+    for of_line in of_lines.values():
+        some = [of_line[at] for at in ends if at < len(of_line)]
+        own: list[Made] = of_line if len(made) <= first else some
+        rest: list[Made] = [one for one in of_line if one not in own]
+        chosen += [*own, *draws.sample(rest, min(moments - 1, len(rest)))]
+    return list(dict.fromkeys(chosen))
