@@ -88,7 +88,7 @@ def test_an_answer_to_what_is_not_http_is_no_page_either(port):
         connection.sendall(b"GET <script> HTTP/1.1\r\nHost : x\r\n\r\n")
         head = connection.makefile("rb").read().partition(b"\r\n\r\n")[0].lower().splitlines()
 
-    assert head[0].startswith(b"http/1.1 400")
+    assert b" 400 " in head[0]
     assert {b"content-security-policy: sandbox", b"x-content-type-options: nosniff"} < set(head)
 
 
