@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.baselines import ELSEWHERE
+from tidemark.operate.prove.causes import Cause
 from tidemark.operate.prove.changes import described
 from tidemark.operate.prove.findings import Finding, Proof
-from tidemark.operate.prove.words import ANEW
+from tidemark.operate.prove.judged import TargetRows, Verdict
+from tidemark.operate.prove.words import ANEW, by_cause, worst_targets
 from tidemark.report.page import environment, style
 
 STATES = {"equal": "ok", "accepted": "stopped", "not tried": "none"}
@@ -56,17 +58,11 @@ def is_of_first_run(finding: Finding) -> bool:
     return one.kind == "crash" and bool(one.after) and not (one.is_in_increment or one.is_late)
 
 
-def causes_of(findings: Sequence[Finding]) -> list[tuple[Finding, list[str]]]:
-    """Return for each cause the finding with most rows, and the titles of all that have it."""
-    found: dict[tuple[str, object], list[Finding]] = {}
-    for one in findings:
-        if one.cause and one.verdict not in STATES:
-            found.setdefault((one.verdict, one.cause), []).append(one)
+def causes_of(
+    findings: Sequence[Finding],
+) -> list[tuple[Verdict, Cause, Sequence[TargetRows], list[str]]]:
+    """Return each cause with its verdict, the targets of most rows, and the titles that have it."""
     return [
-        (max(group, key=_differing), [it.experiment.title for it in group])
-        for group in found.values()
+        (verdict, cause, worst_targets(group), [one.experiment.title for one, _ in group])
+        for (verdict, cause), group in by_cause(findings).items()
     ]
-
-
-def _differing(finding: Finding) -> int:
-    return sum(one.differing for one in finding.targets)

@@ -214,6 +214,12 @@ def of_types(cause: Cause, columns: Iterable[str]) -> Cause:
     return replace(cause, text=text, remedy=ONE_TYPE)
 
 
+def or_of_mark(cause: Cause, target: str) -> Cause:
+    """Return the cause of a target that a run reads before it writes it, as its marks are."""
+    mark = f"; or, if it is a mark of how far the job has got and no data: --ignore {target}"
+    return replace(cause, remedy=f"{cause.remedy}{mark}")
+
+
 def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Operation:
     """Return an operation as a note if it changes what runs read, beside the target."""
     is_change = operation.kind in (PUT, COPY, DELETE, ITEMS) and not is_of(operation, target)
@@ -319,7 +325,8 @@ def _of_run(
     text, remedy = WHY.get((experiment.kind, verdict)) or WHY[verdict]
     if remedy == ONLY_NEW and not any(is_state(one) for one in operations):
         text = f"the run commits neither a bookmark nor a watermark: {text}"
-    if remedy == NOT_ALL and any(STAGING in place for one in operations for place in one.places):
+    own = [one for one in operations if is_of(one, target)]
+    if remedy == NOT_ALL and any(STAGING in place for one in own for place in one.places):
         text, remedy = PARTITION_REASON, WHOLE
     if written is None:
         return Cause(text.format(place="the job"), remedy)

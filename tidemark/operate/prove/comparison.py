@@ -9,14 +9,14 @@ from tidemark.local_state.operations import read_first, read_operations
 from tidemark.operate.prove.archives import is_archive
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.causes import Cause, cause_of, of_types
+from tidemark.operate.prove.causes import Cause, cause_of, of_types, or_of_mark
 from tidemark.operate.prove.changes import (
     is_of,
     is_state,
     micro_batches,
     with_short_calls,
 )
-from tidemark.operate.prove.findings import Finding, Wish
+from tidemark.operate.prove.findings import BAD, Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import do_names_vary, judge
 from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
@@ -56,14 +56,22 @@ def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings, those of files that arrive late with a cause that has no late file."""
     # A run with nothing new, or over the files in parts, does not depend on when they arrive.
     plain = {
-        one.verdict: one.cause
+        (one.verdict, target): cause
         for kind in ("parts", "again")
         for one in findings
         if one.experiment.kind == kind and one.cause
+        for target, cause in {"": one.cause, **one.causes}.items()
     }
     return [
-        replace(one, cause=plain[one.verdict])
-        if one.experiment.kind in ARRIVALS and one.cause and plain.get(one.verdict)
+        replace(
+            one,
+            cause=plain.get((one.verdict, ""), one.cause),
+            causes={
+                target: plain.get((one.verdict, target), cause)
+                for target, cause in one.causes.items()
+            },
+        )
+        if one.experiment.kind in ARRIVALS and one.cause
         else one
         for one in findings
     ]
@@ -104,10 +112,16 @@ def _finding(
     worst_rows = next((one for one in counting if one.verdict == verdict), TargetRows(""))
     is_right = verdict in ("equal", "not tried")
     cause = None if is_right else _cause(wanted, outcome, verdict, worst_rows)
+    causes = {
+        one.target: cause if one is worst_rows and cause else _cause(wanted, outcome, kind, one)
+        for one in counting
+        if (kind := one.verdict) in BAD
+    }
     only_adds = verdict == "doubled" or not any(one.lost for one in counting)
-    if cause and only_adds and (cause.script, cause.line) in wish.accepted:
+    places = {(one.script, one.line or 0) for one in causes.values()}
+    if cause and only_adds and places and places <= wish.accepted.keys():
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]
-    return Finding(experiment, verdict, counting, reason, cause, outcome.seconds)
+    return Finding(experiment, verdict, counting, reason, cause, outcome.seconds, causes)
 
 
 def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows) -> Cause:
@@ -125,6 +139,7 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
         own = [one.number for one in baseline.operations if one.run_id == failing.run_id]
         of_failed = [one for one in recorded if one.run_id != recorded[-1].run_id]
         has_noted = any(is_state(one) for one in of_failed[own.index(failing.number) :])
+    marks = read_first(baseline.outcome.home)
     cause = cause_of(
         experiment,
         verdict,
@@ -133,6 +148,8 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
         has_ended=bool(outcome.trials and outcome.trials[0].failure),
         has_noted=has_noted,
         has_written=bool(of_target) or not target.startswith("s3://"),
-        marks=read_first(baseline.outcome.home),
+        marks=marks,
     )
-    return of_types(cause, rows.types) if rows.types else cause
+    cause = of_types(cause, rows.types) if rows.types else cause
+    written = {one.places[-1] for one in baseline.operations if is_of(one, target)}
+    return or_of_mark(cause, target) if written and written <= marks else cause

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.causes import Cause
 from tidemark.operate.prove.experiments import Experiment
-from tidemark.operate.prove.judged import TargetRows, Verdict, worst
+from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
 
 NOTHING_TRIED, NOT_ALL_TRIED = 3, 4  # exit codes
 BAD: Sequence[Verdict] = ("changed", "doubled", "lost", "fails")
@@ -49,6 +49,15 @@ class Wish:
 
 
 @dataclass(frozen=True)
+class Wrong:
+    """One cause of an experiment, and the targets whose rows are wrong by it."""
+
+    verdict: Verdict
+    cause: Cause
+    targets: Sequence[TargetRows]
+
+
+@dataclass(frozen=True)
 class Finding:
     """The verdict of one experiment.
 
@@ -59,6 +68,7 @@ class Finding:
         reason: why it was not tried, or why the last run failed; empty otherwise.
         cause: the line and the remedy; None if nothing went wrong.
         seconds: how long it took.
+        causes: those of each target whose rows are wrong, by its name.
     """
 
     experiment: Experiment
@@ -67,6 +77,22 @@ class Finding:
     reason: str = ""
     cause: Cause | None = None
     seconds: float = 0.0
+    causes: Mapping[str, Cause] = field(default_factory=dict)
+
+    @property
+    def wrongs(self) -> list[Wrong]:
+        """What went wrong: each cause once, with its targets, the worst first."""
+        if self.cause is None or self.verdict not in BAD:
+            return []
+        different = [rows for rows in self.targets if rows.verdict != "equal"]
+        if not self.causes or self.verdict == "fails":
+            return [Wrong(self.verdict, self.cause, different)]
+        found: dict[tuple[Verdict, Cause], list[TargetRows]] = {}
+        for rows in different:
+            if cause := self.causes.get(rows.target):
+                found.setdefault((rows.verdict, cause), []).append(rows)
+        wrongs = [Wrong(verdict, cause, targets) for (verdict, cause), targets in found.items()]
+        return sorted(wrongs, key=lambda wrong: WORST.index(wrong.verdict))
 
 
 @dataclass(frozen=True)

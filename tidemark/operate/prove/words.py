@@ -1,16 +1,16 @@
 """A proof as lines for people, and as JSON."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeAlias
 
 from tidemark.model.messages import plural
 from tidemark.operate.prove.baselines import ELSEWHERE
 from tidemark.operate.prove.causes import Cause
 from tidemark.operate.prove.experiments import CHANGE_KINDS
-from tidemark.operate.prove.findings import BAD, Finding, Proof
-from tidemark.operate.prove.judged import TargetRows
+from tidemark.operate.prove.findings import Finding, Proof
+from tidemark.operate.prove.judged import TargetRows, Verdict
 
 MARKS = {
     "equal": "✓",
@@ -25,6 +25,8 @@ ANEW = (
     "There was nothing new to read, so the proof started over: on a copy without the bookmark, the "
     "watermarks and the output of the jobs."
 )
+OfCause: TypeAlias = tuple[Finding, Sequence[TargetRows]]
+"""A finding, and those of its targets that are wrong by one cause."""
 WHY_LEFT_OUT = "two equal runs differ there, or they number micro-batches"
 MAX_EXAMPLES = 2
 MAX_SINGLE = 3  # experiments that are not tried for one reason, each in a line
@@ -46,9 +48,9 @@ def lines_of(proof: Proof) -> Iterator[str]:
     withheld = [f"the rows of {place}: {ELSEWHERE}" for place in proof.withheld]
     clocks = [f"another day: {place} reads the clock" for place in proof.clocks]
     yield from (f"{MARKS['not tried']} not tried {text}" for text in (*withheld, *clocks))
-    for cause, findings in _by_cause(proof).items():
+    for cause, group in by_cause(proof.findings).items():
         yield ""
-        yield from _lines_of_cause(cause, findings)
+        yield from _lines_of_cause(cause, group)
     yield ""
     for target, columns in proof.by_time.items():
         yield f"{target}: left out: {', '.join(columns)} ({WHY_LEFT_OUT})"
@@ -79,29 +81,32 @@ def _reasons_of_many(proof: Proof) -> dict[str, int]:
     return {reason: count for reason, count in counts.items() if count > MAX_SINGLE}
 
 
-def _by_cause(proof: Proof) -> dict[tuple[str, Cause], list[Finding]]:
-    found: dict[tuple[str, Cause], list[Finding]] = {}
-    for one in proof.findings:
-        if one.cause and one.verdict in BAD:
-            found.setdefault((one.verdict, one.cause), []).append(one)
+def by_cause(findings: Iterable[Finding]) -> dict[tuple[Verdict, Cause], list[OfCause]]:
+    """Return the findings by their verdicts and causes, each with the targets that are wrong."""
+    found: dict[tuple[Verdict, Cause], list[OfCause]] = {}
+    for finding in findings:
+        for wrong in finding.wrongs:
+            found.setdefault((wrong.verdict, wrong.cause), []).append((finding, wrong.targets))
     return found
 
 
-def _lines_of_cause(key: tuple[str, Cause], findings: Sequence[Finding]) -> Iterator[str]:
+def worst_targets(group: Sequence[OfCause]) -> Sequence[TargetRows]:
+    """Return the targets of the finding with most rows."""
+    return max((targets for _, targets in group), key=lambda it: sum(one.differing for one in it))
+
+
+def _lines_of_cause(key: tuple[Verdict, Cause], group: Sequence[OfCause]) -> Iterator[str]:
     verdict, cause = key
-    crashes = sum(one.experiment.kind == "crash" for one in findings)
-    named = [one for one in findings if one.experiment.kind != "crash" or crashes == 1]
-    titles = list(dict.fromkeys(one.experiment.title for one in named))
+    experiments = [finding.experiment for finding, _ in group]
+    crashes = sum(one.kind == "crash" for one in experiments)
+    named = [one for one in experiments if one.kind != "crash" or crashes == 1]
+    titles = list(dict.fromkeys(one.title for one in named))
     where = [*([f"{crashes} of the crashes"] if crashes > 1 else ()), *titles]
     yield f"{verdict}: {'; '.join(where)}"
-    worst = max(
-        findings, key=lambda one: sum(it.lost + it.doubled + it.added for it in one.targets)
-    )
-    for target in worst.targets:
-        if target.verdict != "equal":
-            yield f"  {_one_line(target)}"
-            for kind, rows in target.examples.items():
-                yield from (f"    {kind}: {row}" for row in rows[:MAX_EXAMPLES])
+    for target in worst_targets(group):
+        yield f"  {_one_line(target)}"
+        for kind, rows in target.examples.items():
+            yield from (f"    {kind}: {row}" for row in rows[:MAX_EXAMPLES])
     yield f"  why: {cause.text}"
     yield f"  what to do: {cause.remedy}"
 
@@ -146,6 +151,7 @@ def to_json(proof: Proof) -> dict[str, Any]:
                 "reason": one.reason or None,
                 "targets": [{**asdict(it), "verdict": it.verdict} for it in one.targets],
                 "cause": asdict(one.cause) if one.cause else None,
+                "causes": {target: asdict(cause) for target, cause in one.causes.items()},
                 "seconds": round(one.seconds, 1),
             }
             for one in proof.findings

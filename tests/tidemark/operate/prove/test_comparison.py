@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,13 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Outcome
-from tidemark.operate.prove.causes import Cause
+from tidemark.operate.prove.causes import Cause, or_of_mark
 from tidemark.operate.prove.comparison import _with_plain_causes
 from tidemark.operate.prove.experiments import Experiment
-from tidemark.operate.prove.findings import Finding
-from tidemark.operate.prove.judged import Verdict
+from tidemark.operate.prove.findings import Finding, Proof
+from tidemark.operate.prove.judged import TargetRows, Verdict
 from tidemark.operate.prove.prove import _not_made
+from tidemark.operate.prove.words import lines_of
 
 REPLACES = Cause("it replaces all", "append")
 LATE = Cause("it arrived late", "read up to a mark")
@@ -49,3 +51,35 @@ def test_a_run_that_fails_names_the_changes_that_were_not_made(tmp_path: Path) -
 
     assert _not_made(nothing) == ""
     assert f"it changed nothing in {url} (job.py line 7), which it may expect" in _not_made(some)
+
+
+def test_each_target_that_is_wrong_has_its_cause_and_the_worst_comes_first() -> None:
+    def rows(target: str, lost: int = 0, doubled: int = 0) -> TargetRows:
+        return TargetRows(target, 9, 9, lost, doubled, examples={"lost": [target]})
+
+    adds = Cause("line 16 adds", "merge", "job.py", 16)
+    wrong = Finding(
+        Experiment("crash", "crash after line 21"),
+        "lost",
+        [rows("a", doubled=3), rows("b", lost=2), rows("c", doubled=1), rows("d")],
+        cause=REPLACES,
+        causes={"a": adds, "b": REPLACES, "c": adds},
+    )
+    fails = replace(wrong, verdict="fails")
+
+    assert [
+        (one.verdict, one.cause, [it.target for it in one.targets]) for one in wrong.wrongs
+    ] == [
+        ("lost", REPLACES, ["b"]),
+        ("doubled", adds, ["a", "c"]),
+    ]
+    assert [one.cause for one in fails.wrongs] == [REPLACES]
+    text = "\n".join(lines_of(Proof((), [wrong])))
+    assert (text.count("why: line 16 adds"), text.count("why: it replaces all")) == (1, 1)
+    assert text.count("lost: b") == 1
+
+
+def test_a_mark_is_named_with_the_option_that_leaves_it_out() -> None:
+    cause = or_of_mark(REPLACES, "s3://lake/state/")
+
+    assert cause.remedy.endswith("no data: --ignore s3://lake/state/")
