@@ -1,11 +1,12 @@
 """Turns what the experiments have left into findings: rows, verdicts and causes."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from tidemark.local_state.operations import read_first, read_operations
+from tidemark.local_state.operations import Operation, read_first, read_operations
 from tidemark.operate.prove.archives import is_archive
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench, Outcome
@@ -13,6 +14,7 @@ from tidemark.operate.prove.causes import Cause, cause_of, of_types, or_of_mark
 from tidemark.operate.prove.changes import (
     is_of,
     is_state,
+    is_write,
     micro_batches,
     with_short_calls,
 )
@@ -49,7 +51,33 @@ def compared(
             pair = (again[name], found[name])
             again[name] = max(pair, key=lambda one: WORST.index(one.verdict))
         found |= again
-    return _with_plain_causes(list(found.values())), by_time
+    findings = with_own_causes(list(found.values()), first.operations)
+    return _with_plain_causes(findings), by_time
+
+
+def with_own_causes(findings: Sequence[Finding], operations: Sequence[Operation]) -> list[Finding]:
+    """Return the findings; what crashes double or change has the cause at the target's own write.
+
+    Which other change a crash stood before or after differs from crash to crash.
+    """
+    of_targets: dict[str, Counter[Cause]] = {}
+    crashes = [one for one in findings if one.experiment.kind == "crash"]
+    for target, cause in (pair for one in crashes for pair in one.causes.items()):
+        own = [one for one in operations if is_write(one) and is_of(one, target)]
+        if (cause.script, cause.line) in {(one.script, one.line) for one in own}:
+            of_targets.setdefault(target, Counter())[cause] += 1
+    best = {target: causes.most_common(1)[0][0] for target, causes in of_targets.items()}
+    return [
+        replace(one, causes=_own_causes(one, best)) if one in crashes else one for one in findings
+    ]
+
+
+def _own_causes(finding: Finding, best: Mapping[str, Cause]) -> dict[str, Cause]:
+    lost = {rows.target for rows in finding.targets if rows.verdict == "lost"}
+    return {
+        target: cause if target in lost else best.get(target, cause)
+        for target, cause in finding.causes.items()
+    }
 
 
 def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:

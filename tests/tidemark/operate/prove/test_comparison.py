@@ -12,7 +12,7 @@ from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Outcome
 from tidemark.operate.prove.causes import Cause, or_of_mark
-from tidemark.operate.prove.comparison import _with_plain_causes
+from tidemark.operate.prove.comparison import _with_plain_causes, with_own_causes
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.findings import Finding, Proof
 from tidemark.operate.prove.judged import TargetRows, Verdict
@@ -83,3 +83,21 @@ def test_a_mark_is_named_with_the_option_that_leaves_it_out() -> None:
     cause = or_of_mark(REPLACES, "s3://lake/state/")
 
     assert cause.remedy.endswith("no data: --ignore s3://lake/state/")
+
+
+def test_what_crashes_change_has_one_cause_at_the_write_of_its_target() -> None:
+    written = Operation(1, "jr_1", "put", ("s3://out/total/a",), "job.py", 16)
+    own, of_others = Cause("adds", "merge", "job.py", 16), Cause("notes", "move", "job.py", 20)
+
+    def crash(verdict: Verdict, cause: Cause) -> Finding:
+        lost = int(verdict == "lost")
+        rows = TargetRows("s3://out/total/", 9, 9, lost, doubled=1 - lost)
+        return replace(
+            finding("crash", verdict, cause), targets=[rows], causes={rows.target: cause}
+        )
+
+    found = with_own_causes(
+        [crash("doubled", own), crash("doubled", of_others), crash("lost", of_others)], [written]
+    )
+
+    assert [list(one.causes.values()) for one in found] == [[own], [own], [of_others]]
