@@ -63,6 +63,7 @@ class Operation:
         calls: the lines of the user's code that have called each other, the outermost first.
         may_go_on: whether the run may go on if the change fails; else the error ends it.
         is_of_jvm: whether Spark made the change, and no request of boto3.
+        continues: whether the request that made the operation before it has made this one, too.
     """
 
     number: int
@@ -74,6 +75,7 @@ class Operation:
     calls: tuple[str, ...] = ()
     may_go_on: bool = True
     is_of_jvm: bool = False
+    continues: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,11 @@ def let_fail_once(
     """Let the operation with a number fail once in a home, which records; or such a request."""
     failing = {"number": number, "how": how, "of_requests": of_requests}
     (home.root / FOLDER / FAILING).write_text(json.dumps(failing), encoding="utf-8")
+
+
+def has_failed(home: Home) -> bool:
+    """Return whether what was let fail in a home has failed."""
+    return not (home.root / FOLDER / FAILING).is_file()
 
 
 def let_arrive_meanwhile(home: Home, uri: str, tables: Sequence[str] = ()) -> None:
@@ -311,6 +318,7 @@ class Recorder:
         lines: Lines = (),
         may_go_on: bool = True,
         is_of_jvm: bool = False,
+        continues: bool = False,
     ) -> None:
         """Record an operation that was just carried out by who is `alone`."""
         log = self._folder / LOG
@@ -323,8 +331,9 @@ class Recorder:
             kept.parent.mkdir(parents=True, exist_ok=True)
             (self._folder / COPIES).replace(kept)
         script, line = lines[-1] if lines else ("", None)
+        calls = _calls(lines)
         made = Operation(
-            number, self._run_id, kind, places, script, line, _calls(lines), may_go_on, is_of_jvm
+            number, self._run_id, kind, places, script, line, calls, may_go_on, is_of_jvm, continues
         )
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(made)) + "\n")

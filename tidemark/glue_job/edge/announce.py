@@ -30,14 +30,20 @@ class Edge:
         calls = calls_of(self.script)
         with self.recorder.alone() as failure:
             yield failure
-            for kind, place in changes:
-                self.record(kind, (place,), calls)
+            for at, (kind, place) in enumerate(changes):
+                self.record(kind, (place,), calls, continues=at > 0)
 
     def record(
-        self, kind: str, places: tuple[str, ...], calls: Calls, *, is_of_jvm: bool = False
+        self,
+        kind: str,
+        places: tuple[str, ...],
+        calls: Calls,
+        *,
+        is_of_jvm: bool = False,
+        continues: bool = False,
     ) -> None:
         """Record a change that was just made, and the lines of the script that run."""
-        self.recorder.record(kind, places, calls.lines, calls.may_go_on, is_of_jvm)
+        self.recorder.record(kind, places, calls.lines, calls.may_go_on, is_of_jvm, continues)
 
     def note_read(self, place: str) -> str:
         """Note a request that reads; return how it is to fail, empty if it is not."""

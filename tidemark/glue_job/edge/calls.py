@@ -5,11 +5,11 @@ import linecache
 import sys
 import sysconfig
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 CALL_OF_JVM = "send_command"  # of Py4J
 WAITS = {"awaitTermination", "awaitAnyTermination", "processAllAvailable"}  # in the main thread
@@ -91,28 +91,17 @@ def is_own(file: str, script: str) -> bool:
 
 def _is_guarded(frame: FrameType) -> bool:
     """Return whether a `try` or a `with` is around the line of a frame, or its source is gone."""
-    ranges = _guards(frame.f_code.co_filename, _Globals(frame.f_globals))
+    file = frame.f_code.co_filename
+    linecache.lazycache(file, frame.f_globals)  # of a module in an archive
+    ranges = _guards(file)
     return ranges is None or any(first <= frame.f_lineno <= last for first, last in ranges)
 
 
-class _Globals(dict[str, Any]):
-    """The globals of a module, by which its source is found in an archive."""
-
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        super().__init__(found)
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Globals)
-
-
 @cache
-def _guards(file: str, names: _Globals) -> list[tuple[int, int]] | None:
+def _guards(file: str) -> list[tuple[int, int]] | None:
     """Return the first and last lines of what is guarded in a file; None without its source."""
     try:
-        tree = ast.parse("".join(linecache.getlines(file, names)))
+        tree = ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError, RecursionError):
         return None
     guards = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)

@@ -49,7 +49,8 @@ def refusals(
     """
     sample = partial(_sample, draws=draws, moments=moments)
     by_spark = [one for one in operations if one.is_of_jvm and one.kind in BY_SPARK]
-    own = [one for one in operations if not one.is_of_jvm and one.kind in BY_SCRIPT]
+    by_script = [one for one in operations if not one.is_of_jvm and one.kind in BY_SCRIPT]
+    own = [one for one in by_script if not one.continues]
     kept = [one for one in own if one.may_go_on]
     in_part = [one for one in own if any(BATCH in place for place in one.places)]
     guarded = [one for one in requests if one.may_go_on]
@@ -59,12 +60,12 @@ def refusals(
     changes = [
         *((one, REFUSED) for one in sample(by_spark, calls_of, first=1)),
         *((one, REFUSED) for one in drawn),
-        *((one, UNANSWERED) for one in sample(kept, calls_of, first=1)),
-        *((one, HALF_DONE) for one in sample(in_part, calls_of, first=1)),
+        *((one, UNANSWERED) for one in drawn),
+        *((one, HALF_DONE) for one in sample(in_part, calls_of, first=MANY)),
     ]
     reads = [
         *((one, REFUSED) for one in read),
-        *((one, HALF_DONE) for one in sample(read_in_part, _calls_of_read, first=1)),
+        *((one, HALF_DONE) for one in sample(read_in_part, _calls_of_read, first=MANY)),
     ]
     found = [
         *(_of_change(one, how, is_in_increment=is_in_increment) for one, how in changes),
@@ -92,7 +93,7 @@ def _of_read(request: ReadRequest, how: str, *, is_in_increment: bool) -> Experi
 def _left(count: int) -> Experiment:
     return Experiment(
         "error",
-        f"{count:,} more requests that are refused",
+        f"{count:,} more requests that fail",
         not_tried="their lines repeat them: more --moments try more of them",
         is_open=True,
     )

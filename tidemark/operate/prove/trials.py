@@ -16,6 +16,7 @@ from tidemark.local_state.operations import (
     Operation,
     ReadRequest,
     has_arrived,
+    has_failed,
     let_arrive_at_look,
     let_arrive_meanwhile,
     let_fail_once,
@@ -77,11 +78,22 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
     except TidemarkError as error:  # the other experiments continue
         why_not = without_scratch(str(error), bench.scratch)
     else:
-        why_not = _why_impossible(wanted, home)
-        is_open = not why_not
-        why_not = why_not or _make_comparable(bench, wanted, home, trials)
+        why_not = without_scratch(_why_unknown(wanted, home, trials), bench.scratch)
+        if not why_not and (why_not := _why_impossible(wanted, home)):
+            is_open = False
+        why_not = why_not or _make_comparable(bench, wanted, home)
     experiment = replace(experiment, not_tried=why_not, is_open=bool(why_not) and is_open)
     return Outcome(experiment, home, trials, time.monotonic() - began)
+
+
+def _why_unknown(wanted: Wanted, home: Home, trials: Sequence[Trial]) -> str:
+    """Return why an experiment has not shown what the job does; empty if it has."""
+    # The machine took the JVM away: the script has run well without any experiment.
+    if gone := next((one.failure for one in trials if JVM_GONE in one.failure), ""):
+        return gone
+    if wanted.experiment.kind == "error" and not has_failed(home):
+        return "the run did not make this request again"
+    return ""
 
 
 def _why_impossible(wanted: Wanted, home: Home) -> str:
@@ -94,11 +106,8 @@ def _why_impossible(wanted: Wanted, home: Home) -> str:
     return ""
 
 
-def _make_comparable(bench: Bench, wanted: Wanted, home: Home, trials: Sequence[Trial]) -> str:
+def _make_comparable(bench: Bench, wanted: Wanted, home: Home) -> str:
     """Make the rows of a home ready to be compared; return why that cannot be."""
-    # The machine took the JVM away: the script has run well without any experiment.
-    if gone := next((one.failure for one in trials if JVM_GONE in one.failure), ""):
-        return without_scratch(gone, bench.scratch)
     has_newer = wanted.experiment.kind == "versions" and wanted.of.other_stores.databases
     version = bench.subject.newest if has_newer else ""  # no older Derby opens what one has
     try:

@@ -59,6 +59,7 @@ def test_changes_are_announced_with_the_line_that_runs(home, edge):
     lines = Path(__file__).read_text(encoding="utf-8").splitlines()
     assert "with announced" in lines[(one.line or 0) - 1]
     assert other.places == ("sns Publish topic",)
+    assert (one.continues, other.continues) == (False, True)
 
 
 def test_a_change_that_fails_is_not_announced(home, edge):

@@ -19,8 +19,16 @@ def ways(run, requests=(), **options):
     return [(one.after, one.how) for one in refusals(run, requests, **options)]
 
 
-def test_every_change_after_which_the_run_may_go_on_is_refused_and_one_of_a_line_unanswered():
-    assert ways(KEPT) == [(1, "refused"), (2, "refused"), (1, "unanswered")]
+def test_every_change_after_which_the_run_may_go_on_is_refused_and_unanswered():
+    refused, unanswered = [(1, "refused"), (2, "refused")], [(1, "unanswered"), (2, "unanswered")]
+
+    assert ways(KEPT) == [*refused, *unanswered]
+
+
+def test_a_request_that_changes_several_objects_fails_as_a_whole():
+    deleted = [replace(one, kind="delete", continues=one.number > 1) for one in KEPT]
+
+    assert ways(deleted) == [(1, "refused"), (1, "unanswered")]
 
 
 def test_what_ends_the_run_is_a_crash_and_is_not_tried_again():
