@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from tidemark.checks.lint.paths import (
     NOWHERE,
@@ -15,7 +16,7 @@ from tidemark.checks.lint.paths import (
     resolved,
 )
 from tidemark.checks.script.place import place_of
-from tidemark.checks.script.script_names import identifier
+from tidemark.checks.script.script_names import FUNCTION, identifier
 
 BROAD = {"Exception", "BaseException"}
 NEVER_RAISES = (ast.Break, ast.Continue, ast.Pass)
@@ -48,7 +49,7 @@ class Flow:
     def expression(self, node: ast.AST, point: Point) -> Point:
         """Return the point after an expression, or after a statement that only evaluates."""
         match node:
-            case ast.Lambda() | ast.FunctionDef() | ast.AsyncFunctionDef():
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
                 return point
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 point = self.expression(test, point)
@@ -58,7 +59,8 @@ class Flow:
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 first, *again = [part for it in node.generators for part in (it.iter, *it.ifs)]
                 again += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
-                return self._repeated(again, self.expression(first, point))
+                each = partial(self._maybe, again)
+                return self.any_times(each, self.expression(first, point))
             case ast.Call():
                 return self._on_call(node, point)
         for child in ast.iter_child_nodes(node):
@@ -72,9 +74,9 @@ class Flow:
             reached.append(self.expression(node, reached[-1]))
         return join(*reached)
 
-    def _repeated(self, nodes: list[ast.expr], point: Point) -> Point:
-        """Return the point after expressions that are evaluated any number of times."""
-        while (again := self._maybe(nodes, point)) != point:
+    def any_times(self, run: Callable[[Point], Point], point: Point) -> Point:
+        """Return the point after something that runs any number of times."""
+        while (again := join(point, run(point))) != point:
             point = again
         return point
 
@@ -89,8 +91,7 @@ class Flow:
         point = self.expression(inner, point)
         for call in reversed(chain):
             for value in (*call.args, *(keyword.value for keyword in call.keywords)):
-                body = value.body if isinstance(value, ast.Lambda) else value
-                point = self.expression(body, point)
+                point = self.expression(value, point)
             self._may_raise(point)
             point = self.call(call, point) if point.is_reached else point
         return point
@@ -237,7 +238,7 @@ class Flow:
     def reports(self, handler: ast.ExceptHandler) -> bool:
         """Return whether a handler hands the failure on to what cannot be followed."""
         return any(
-            isinstance(node, ast.Return) and node.value is not None for node in ast.walk(handler)
+            isinstance(node, ast.Return) and node.value is not None for node in _own(handler)
         )
 
 
@@ -277,6 +278,15 @@ def identifiers(node: ast.AST) -> Iterator[str]:
     for part in ast.walk(node):
         if name := identifier(part):
             yield name
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes below a node, without those of functions in it."""
+    left = [node]
+    while left:
+        node = left.pop()
+        yield node
+        left += [] if isinstance(node, FUNCTION) else ast.iter_child_nodes(node)
 
 
 def _touched(node: ast.Try, handler: ast.ExceptHandler) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Reads a job script: follows it and notes the effect of its calls on bookmark and arguments."""
 
 import ast
+from functools import partial
 
 from tidemark.checks.lint import paths
 from tidemark.checks.lint.arguments_read import note_arguments
@@ -15,6 +16,7 @@ from tidemark.checks.lint.job_calls import (
     is_job_call,
     is_of_a_job,
 )
+from tidemark.checks.lint.lambdas import parsed_script
 from tidemark.checks.lint.paths import NOWHERE, START, Jumps, Point, join
 from tidemark.checks.script.expressions import Value
 from tidemark.checks.script.literals import Scope, literal, local_constants, strings
@@ -32,12 +34,23 @@ from tidemark.checks.script.script_names import (
 from tidemark.errors import UsageError
 
 MAX_INLINED_CALLS = 5_000  # a script that needs more is followed no further
+# Calls that run the function they are given any number of times: of Python, and of its pools.
+MAPPING = {
+    "filter",
+    "imap",
+    "imap_unordered",
+    "map",
+    "map_async",
+    "reduce",
+    "starmap",
+    "starmap_async",
+}
 
 
 def read_script(text: str, file: str) -> Facts:
     """Return the facts of a script."""
     try:
-        tree = ast.parse(text)
+        tree = parsed_script(text)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
         reason = getattr(error, "msg", None) or str(error)
@@ -56,6 +69,10 @@ class ScriptReader(Flow):
         self._tree = tree
         self._names = names_of(tree)
         self._scope: Scope = self._names.constants
+        functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTION)]
+        self._nested = {
+            node for function in functions for node in ast.walk(function) if node is not function
+        }
         self._running: list[Function] = []
         self._ran: set[Function] = set()
         self._inlined = 0
@@ -98,7 +115,7 @@ class ScriptReader(Flow):
     def _note_unreached(self) -> None:
         """Note the calls in functions that nothing visible calls, as far as they say anything."""
         facts = self._facts
-        parts = [it for it in ast.walk(self._tree) if isinstance(it, (*FUNCTION, ast.Lambda))]
+        parts = [it for it in ast.walk(self._tree) if isinstance(it, FUNCTION)]
         inner = [node for part in parts if part not in self._ran for node in ast.walk(part)]
         for call in (node for node in inner if isinstance(node, ast.Call)):
             if call in self._seen:
@@ -211,9 +228,10 @@ class ScriptReader(Flow):
 
     def _inside(self, function: Function, given: Scope) -> Scope:
         """Return what names are worth in a function; a parameter that is bound again, nothing."""
-        own = local_constants(function, {**self._names.constants, **given})
+        around = self._scope if function in self._nested else self._names.constants
+        own = local_constants(function, {**around, **given})
         again = dict.fromkeys(given.keys() & own.keys())
-        return {**self._names.constants, **given, **own, **again}
+        return {**around, **given, **own, **again}
 
     def _foreign(self, node: ast.Call, point: Point) -> Point:
         """Follow the functions that are handed to other code, and note what else it gets."""
@@ -222,7 +240,9 @@ class ScriptReader(Flow):
             name = identifier(value) or ""
             if isinstance(value, ast.Name) and name in self._names.functions:
                 function = self._names.functions[name]
-                point = self._run(function, dict.fromkeys(parameters(function)), point)
+                run = partial(self._run, function, dict.fromkeys(parameters(function)))
+                is_repeated = identifier(node.func) in MAPPING
+                point = self.any_times(run, point) if is_repeated else run(point)
             elif name in self._names.jobs:
                 self._facts.has_hidden_job = True
                 point = point.each(lambda path: paths.committed(paths.initialized(path)))

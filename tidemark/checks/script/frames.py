@@ -180,7 +180,9 @@ class Frames:
         """Yield what a frame reads that a variable, or a `.attribute`, holds."""
         values = self.place.values(name, context.function, use, at)
         for value in values if name.removeprefix(".") not in self._kept else ():
-            yield from self._once(value, context, seen)
+            function = self.place.function_of(value)
+            inside = context if function is context.function else Context(function)
+            yield from self._once(value, inside, seen)
         if name in context.given and context.outer:
             for read in self._once(context.given[name], context.outer, seen):
                 yield replace(read, at={**read.at, context.function: (0, 0)})

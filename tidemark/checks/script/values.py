@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from tidemark.checks.script.bindings import attributes, bound_once, changed_names
 from tidemark.checks.script.expressions import written
-from tidemark.checks.script.script_names import FUNCTION, Function, identifier
+from tidemark.checks.script.script_names import FUNCTION, Function, identifier, parameters
 from tidemark.errors import UsageError
 
 DEEPEST = 5  # calls and names through which a value is followed
@@ -145,6 +145,8 @@ class ScriptValues:
             if name in names:
                 value, inside = names[name], Enclosing(place.functions[:number])
                 return self.read(value, inside, bound, depth + 1) if value else None
+            if name in parameters(place.functions[number - 1]):
+                return None
         value = self._constants.get(name)
         return self.read(value, Enclosing(), {}, depth + 1) if value else None
 

@@ -186,6 +186,26 @@ BAD = {
         """,
         [("ctx-duplicate", "error", 2)],
     ),
+    "a function that opens a source is handed to a pool": (
+        "def work(table):\n    gc.getSource('s3', 'json', 'o')\nINIT\npool.map(work, args)\nCOMMIT",
+        [("ctx-duplicate", "error", 1)],
+    ),
+    "a lambda that opens a source is mapped": (
+        "INIT\nall = list(map(lambda table: gc.getSource('s3', 'json', 'o'), args))\nCOMMIT",
+        [("ctx-duplicate", "error", 1)],
+    ),
+    "the parameter of a lambda hides a constant": (
+        "INIT\nctx = 'o'\nlist(map(lambda ctx: gc.getSource('s3', 'json', ctx), args))\nCOMMIT",
+        [("ctx-not-literal", "warning", 2)],
+    ),
+    "a lambda with a name exits": (
+        "stop = lambda: sys.exit(0)\nINIT\nORDERS\nif args:\n    stop()\nWRITE\nCOMMIT",
+        [("commit-not-on-every-path", "warning", 0)],
+    ),
+    "a lambda that is called in its place exits": (
+        "INIT\nORDERS\nif args:\n    (lambda: sys.exit(0))()\nWRITE\nCOMMIT",
+        [("commit-not-on-every-path", "warning", 3)],
+    ),
     "a function opens the same ctx twice": (
         """\
         def read(path):
@@ -374,8 +394,15 @@ GOOD = {
     ),
     "another thing exits": "INIT\nORDERS\nWRITE\nbrowser.exit()\nCOMMIT",
     "recursion": "def f(n):\n    return f(n - 1) if n else 0\nINIT\nORDERS\nf(3)\nWRITE\nCOMMIT",
-    "a function is handed to a pool": (
-        "def work(table):\n    gc.getSource('s3', 'json', 'o')\nINIT\npool.map(work, args)\nCOMMIT"
+    "a function is handed to what tries it again": (
+        "def work():\n    gc.getSource('s3', 'json', 'o')\nINIT\nretry(work)\nCOMMIT"
+    ),
+    "a lambda is, with the constants of the function around it": (
+        "def load(ctx='o'):\n    return retry(lambda: gc.getSource('s3', 'json', ctx))\n"
+        "INIT\nload()\nCOMMIT"
+    ),
+    "a lambda is handed to a map of rows": (
+        "INIT\nORDERS\nids = list(map(lambda row: row.id, orders.toDF().collect()))\nCOMMIT"
     ),
 }
 

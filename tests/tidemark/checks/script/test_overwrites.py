@@ -232,6 +232,14 @@ PURGED = {
     ),
 }
 GOOD = {
+    "the parameter of a function that is handed on hides a constant": (
+        "path = 's3://t/'\ndf = spark.read.parquet(path)\ndef write(path):\n"
+        "    df.write.mode('overwrite').parquet(path)\nlist(map(write, ['s3://n/']))"
+    ),
+    "the parameter of a function that is called hides a constant": (
+        "path = 's3://t/'\ndf = spark.read.parquet(path)\ndef write(path):\n"
+        "    df.write.mode('overwrite').parquet(path)\nwrite('s3://n/')"
+    ),
     "another folder": "spark.read.json('s3://a/').write.mode('overwrite').json('s3://b/')",
     "a folder beside it": "spark.read.json('s3://a/').write.mode('overwrite').json('s3://a2/')",
     "appended": "spark.read.json('s3://a/').write.mode('append').json('s3://a/')",
