@@ -6,6 +6,7 @@ deploy it. The annotations define what is allowed; no construct checks it again.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache, wraps
@@ -57,7 +58,8 @@ class WrongArgumentError(JobDefinitionError, TypeError):
 def checked(called: Called) -> Called:
     """Return a method or a class that refuses unknown arguments, and arguments of another type.
 
-    A class is the same one with a checked constructor, whichever module it is imported from.
+    A class is the same one with a checked constructor, whichever module it is imported from, and
+    whichever dataclass is made of it.
     The properties of a TypedDict that a method takes by `**props: Unpack[...]` count as
     parameters; properties that a call omits are None, False or empty.
 
@@ -69,7 +71,26 @@ def checked(called: Called) -> Called:
         return cast(Called, _checked_method(called))
     # jsii's classes refuse to be changed in the usual way.
     type.__setattr__(called, "__init__", _checked_method(vars(called)["__init__"]))
+    if is_dataclass(called):
+        _check_subclasses(called)
     return called
+
+
+def _check_subclasses(base: type[Any]) -> None:
+    """Let instances of subclasses that are dataclasses pass the checks of their base as well."""
+    names = [field.name for field in fields(base) if field.init]
+
+    def begin(subclass: type[Any], /, **keywords: Any) -> None:
+        super(base, subclass).__init_subclass__(**keywords)
+        own = getattr(subclass, "__post_init__", lambda self: None)
+
+        def check(self: Any) -> None:
+            own(self)
+            base(**{name: getattr(self, name) for name in names})
+
+        subclass.__post_init__ = check
+
+    type.__setattr__(base, "__init_subclass__", classmethod(begin))
 
 
 def _checked_method(method: Callable[..., Any]) -> Callable[..., Any]:

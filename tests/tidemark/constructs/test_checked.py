@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
 
 import pytest
+from aws_cdk import Stack
 from aws_cdk import aws_s3 as s3
 
 import tidemark.constructs as tc
@@ -107,6 +109,26 @@ def test_a_class_that_is_imported_by_its_own_module_checks_itself():
     )
 
     assert "JobOptions has max_concurrent_runs True; allowed: an integer" in ended.stderr
+
+
+def test_a_dataclass_that_is_made_of_one_is_checked_as_that_one():
+    @dataclass(frozen=True)
+    class Landed(tc.Dataset):
+        owner: str = "sales"
+
+        def __post_init__(self) -> None:
+            """Replace the checks."""
+
+    class Older(Landed):
+        pass
+
+    lake = s3.Bucket.from_bucket_name(Stack(), "Lake", "lake")
+    assert Landed(lake, "orders/", owner="web").uri == "s3://lake/orders/"
+    for kind in (Landed, Older):
+        with pytest.raises(InputError, match="dataset prefix 'orders' is not a folder"):
+            kind(lake, "orders")
+        with pytest.raises(InputError, match="Dataset has bucket 'lake'; allowed: a bucket"):
+            kind("lake", "orders/")
 
 
 @pytest.mark.parametrize("name", OURS)
