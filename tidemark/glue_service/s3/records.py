@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 
-from tidemark.local_state.store.state_record import note, refuse_loss
+from tidemark.local_state.store.state_record import note_use, refuse_loss
 from tidemark.local_state.store.store_errors import check_database
 
 TABLE = """
@@ -99,7 +99,7 @@ class Records:
                     found.execute(FROM_OLDER)
                     found.execute("DROP TABLE object")
                 found.execute("COMMIT")
-            note(home, name, 0)
+            note_use(home, name)
             self._of_thread.connection = found
         return found
 

@@ -25,7 +25,7 @@ from tidemark.local_state.machine import child
 from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.machine.local_requests import LOOPBACK
 from tidemark.local_state.machine.processes import is_running
-from tidemark.local_state.store.state_record import LISTENS, dead_engines
+from tidemark.local_state.store.state_record import LISTENS
 from tidemark.local_state.store.store_errors import check_database
 
 START_ATTEMPTS = 3
@@ -63,10 +63,9 @@ def embedded_engine(home: Home) -> Iterator[ClosedPort]:
         raise
     finally:
         engine.close()
-        for file in (pid_file, *dead_engines(home.root)):  # before it takes the -wal in
-            file.unlink(missing_ok=True)
         process.terminate()
         process.wait()
+        pid_file.unlink(missing_ok=True)
 
 
 def _ended_error(code: int, folder: Path) -> TidemarkError:

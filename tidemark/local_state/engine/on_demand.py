@@ -1,6 +1,7 @@
 """The embedded DynamoDB engine, started by the first request: most scripts send none."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
@@ -11,11 +12,12 @@ from tidemark.local_state.engine.embedded import embedded_engine, tidy
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import TABLES
 from tidemark.local_state.machine.disk import full_disk_line, has_room
-from tidemark.local_state.store.state_record import extent_of, note, refuse_loss
+from tidemark.local_state.store.state_record import note_use, refuse_loss
 
 FIRST_SERVER_ERROR = 500
+READS = ("BatchGet", "Describe", "Get", "List", "Query", "Scan", "TransactGet")
+NOTED_EVERY_S = 1.0  # the home counts uses, not requests: each waits for the disk
 WATERMARKS_STAY = "the watermarks were not changed; make room, then run again"
-CHANGES_OF_TABLES = ("CreateTable", "DeleteTable")
 
 
 class EngineOnDemand:
@@ -29,25 +31,22 @@ class EngineOnDemand:
         self._engine: ClosedPort | None = None
         self._error: TidemarkError | None = None
         self._is_closed = False
+        self._noted_at = 0.0
 
     def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Send a request to the engine and return its response.
 
         After a failed start the next request tries again if the user can have fixed that meanwhile:
-        the engine was not installed, or the disk was full. The home records which tables it has.
+        the engine was not installed, or the disk was full.
         """
-        engine = self._started()
+        answer = self._started().request(method, path, headers, body)
         _, _, operation = headers.get("x-amz-target", "").rpartition(".")
-        if operation not in CHANGES_OF_TABLES:
-            answer = engine.request(method, path, headers, body)
-            if answer[0] >= FIRST_SERVER_ERROR and not has_room(self._home.dynamodb):
-                raise DiskFullError(f"{full_disk_line(self._home.dynamodb)}: {WATERMARKS_STAY}")
-            return answer
-        note(self._home.root, TABLES, [])  # a kill before the answer must not look like a loss
-        try:
-            return engine.request(method, path, headers, body)
-        finally:
-            note(self._home.root, TABLES, extent_of(self._home.root, TABLES) or [])
+        if not operation.startswith(READS) and time.monotonic() > self._noted_at + NOTED_EVERY_S:
+            self._noted_at = time.monotonic()
+            note_use(self._home.root, TABLES)
+        if answer[0] >= FIRST_SERVER_ERROR and not has_room(self._home.dynamodb):
+            raise DiskFullError(f"{full_disk_line(self._home.dynamodb)}: {WATERMARKS_STAY}")
+        return answer
 
     def close(self) -> None:
         """Start no engine any more; a start in progress is waited for."""
@@ -80,7 +79,10 @@ def engine_on_demand(home: Home) -> Iterator[EngineOnDemand]:
 
         def start() -> ClosedPort:
             refuse_loss(home.root, TABLES, home.shown)
-            return starter.submit(stack.enter_context, embedded_engine(home)).result()
+            stack.callback(note_use, home.root, TABLES)  # after the engine's end
+            engine = starter.submit(stack.enter_context, embedded_engine(home)).result()
+            note_use(home.root, TABLES)
+            return engine
 
         with closing(EngineOnDemand(home, start)) as engine:
             yield engine

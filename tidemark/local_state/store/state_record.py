@@ -1,8 +1,9 @@
 """What a home has had, in a record that it keeps twice: no file of its state vanishes unnoticed.
 
 The record has, for each file, its size as that file counts it: the changes of `glue.sqlite`, the
-tables of DynamoDB, the bytes of a journal. A file that has less than that has lost something. A
-home of an older Tidemark gets its record from what is there.
+uses of the other databases, the bytes of a journal. A file that has less than that has lost
+something, or is an older copy. It is counted in the file first, so a kill leaves the record behind.
+A home of an older Tidemark gets its record from what is there.
 """
 
 import fcntl
@@ -23,20 +24,16 @@ from tidemark.local_state.home_folder import (
     STORE_FILE,
     TABLES,
 )
-from tidemark.local_state.machine.processes import is_running
 from tidemark.local_state.store.store_errors import error_of
 
 RECORD = "state-record.json"
 COPIES = (RECORD, f"dynamodb/{RECORD}")
 BUSY_TIMEOUT_S = 30
 LISTENS = b"listening on"  # in the log of an engine
-Extent: TypeAlias = int | list[str]
-"""How much a file has: a number of its units, or the names of its tables."""
-Record: TypeAlias = dict[str, Extent]
+Record: TypeAlias = dict[str, int]
 COUNT = "SELECT name FROM sqlite_master WHERE name = 'change_count'"
-WATERMARK_TABLES = (
-    "SELECT DISTINCT json_extract(value, '$.table') FROM checkpoint, "
-    "json_each(document, '$.watermarks') WHERE json_valid(document)"
+WATERMARKS = (
+    "SELECT 1 FROM checkpoint, json_each(document, '$.watermarks') WHERE json_valid(document)"
 )
 
 
@@ -60,16 +57,22 @@ def _changes(database: Path) -> int | None:
         return 0 if state.execute("PRAGMA user_version").fetchone()[0] else None
 
 
-def _tables_of_dynamodb(database: Path) -> list[str] | None:
+def _uses(database: Path) -> int | None:
+    """Return how often a database without changes of its own was used; None for an empty one."""
     with _opened(database) as tables:
-        if not tables.execute("SELECT 1 FROM sqlite_master WHERE name = '_tables'").fetchone():
+        if not tables.execute("SELECT 1 FROM sqlite_master").fetchone():
             return None
-        return [name for (name,) in tables.execute("SELECT table_name FROM _tables ORDER BY 1")]
+        return int(tables.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _has_tables(database: Path) -> int | None:
-    with _opened(database) as objects:
-        return 0 if objects.execute("SELECT 1 FROM sqlite_master").fetchone() else None
+def note_use(root: Path, name: str) -> None:
+    """Count the start or the end of a database's use, in it and in the record; or in neither."""
+    with suppress(TidemarkError), _opened(root / name) as database:
+        database.execute("BEGIN IMMEDIATE")
+        (uses,) = database.execute("PRAGMA user_version").fetchone()
+        database.execute(f"PRAGMA user_version = {uses + 1}")  # no table: users name those
+        database.execute("COMMIT")
+        note(root, name, uses + 1)
 
 
 def _has_members(file: Path) -> int | None:
@@ -82,7 +85,7 @@ def _has_members(file: Path) -> int | None:
 class StateFile(NamedTuple):
     """A file of the state: how its content is measured, and what is lost with it."""
 
-    extent: Callable[[Path], Extent | None]
+    extent: Callable[[Path], int | None]
     unit: str
     content: str
     remedy: str
@@ -97,12 +100,10 @@ STATE: Mapping[str, StateFile] = {
         "job runs, bookmarks and the Data Catalog: jobs would read everything again",
         _RESTORE,
     ),
-    TABLES: StateFile(
-        _tables_of_dynamodb, "", "watermarks: jobs would read everything again", _RESTORE
-    ),
+    TABLES: StateFile(_uses, "uses", "watermarks: jobs would read everything again", _RESTORE),
     OBJECTS_FILE: StateFile(
-        _has_tables,
-        "",
+        _uses,
+        "uses",
         "metadata, content types and tags of objects",
         f"{_RESTORE} that was made with --lake",
     ),
@@ -131,7 +132,7 @@ def _opened(database: Path) -> Iterator[sqlite3.Connection]:
         raise error_of(database, error) from error
 
 
-def extent_of(root: Path, name: str) -> Extent | None:
+def extent_of(root: Path, name: str) -> int | None:
     """Return how much a file of a home has; None if it has nothing, or is missing."""
     file = root / name
     if not file.is_file() or not file.stat().st_size:
@@ -149,7 +150,7 @@ def read_record(root: Path) -> Record | None:
     return None
 
 
-def note(root: Path, name: str, extent: Extent) -> None:
+def note(root: Path, name: str, extent: int) -> None:
     """Record how much a file of a home has now, if the home keeps a record.
 
     On a full disk the record stays behind, so that less is known to be lost.
@@ -188,8 +189,6 @@ def accept(root: Path, name: str) -> Path | None:
     with suppress(DamagedDatabaseError):
         extent = extent_of(root, name)
     rest = _moved_aside(root / name) if extent is None and (root / name).exists() else None
-    for file in dead_engines(root) if name == TABLES else ():
-        file.unlink(missing_ok=True)
     with _locked(root):
         record = {**(read_record(root) or {})}
         record.pop(name, None)
@@ -217,26 +216,21 @@ def check_state(root: Path, shown: Path | None = None) -> None:
             _write(root, {**new, **(read_record(root) or {})})
 
 
-def refuse_loss(root: Path, name: str, shown: Path | None = None) -> Extent | None:
+def refuse_loss(root: Path, name: str, shown: Path | None = None) -> int | None:
     """Refuse to continue if a file of a home has less than the home has had; return what it has."""
     record = read_record(root)
     had = (_evidence(root, name) if record is None else record).get(name)
-    if name == TABLES and had is not None:
-        _refuse_without_wal(root, shown or root)
     now = extent_of(root, name)
     if had is not None and (why := shortfall(had, now, STATE[name].unit)):
         raise _loss(shown or root, name, _state_of(root / name) if now is None else why)
     return now
 
 
-def shortfall(had: Extent, now: Extent | None, unit: str) -> str:
+def shortfall(had: object, now: int | None, unit: str) -> str:
     """Return what a file lacks of what it has had; empty if nothing."""
-    if isinstance(had, list) and had:
-        missing = sorted(set(had) - set(now if isinstance(now, list) else ()))
-        return f"lacks the tables that it had: {', '.join(missing)}" if missing else ""
     if now is None:
         return "has no content"
-    is_less = isinstance(had, int) and isinstance(now, int) and now < had
+    is_less = isinstance(had, int) and now < had
     return f"has {now} of the {had} {unit} that it had" if is_less else ""
 
 
@@ -256,34 +250,18 @@ def _loss(root: Path, name: str, why: str) -> TidemarkError:
     )
 
 
-def _refuse_without_wal(root: Path, shown: Path) -> None:
-    """Refuse tables whose last commits are gone with the -wal that a killed engine has left."""
-    dead = dead_engines(root)
-    if dead and not (root / f"{TABLES}-wal").exists():
-        raise _loss(shown, TABLES, "is without its -wal, which had its last commits")
-    for file in dead:  # whoever opens the tables next takes the -wal in
-        with suppress(OSError):
-            file.unlink(missing_ok=True)
-
-
-def dead_engines(root: Path) -> list[Path]:
-    """Return the files of engines that were killed together with their commands."""
-    files = (root / "dynamodb").glob("*.pid")
-    return [file for file in files if not any(is_running(int(pid)) for pid in file.stem.split("-"))]
-
-
 def _evidence(root: Path, name: str) -> Record:
     """Return what a home without a record must have had of a file, by what else is there."""
     if name == STORE_FILE and any((root / "runs").glob("jr_*")):
         return {name: 0}
-    if name != TABLES or (root / KEPT_BY).exists() or extent_of(root, name):
+    if name != TABLES or (root / KEPT_BY).exists():
         return {}
     with suppress(TidemarkError, sqlite3.Error), _opened(root / STORE_FILE) as state:
-        if tables := [table for (table,) in state.execute(WATERMARK_TABLES)]:
-            return {name: tables}
+        if state.execute(WATERMARKS).fetchone():
+            return {name: 0}
     with suppress(OSError):
         if LISTENS in (root / "dynamodb" / "engine.log").read_bytes():
-            return {name: []}  # an engine makes its file before it listens
+            return {name: 0}  # an engine makes its file before it listens
     return {}
 
 

@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
@@ -28,6 +29,7 @@ from tidemark.local_state.access_key import access_key
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import (
+    DATABASES,
     KEPT_BY,
     KEY_FILE,
     OBJECTS_FILE,
@@ -291,17 +293,49 @@ def test_reset_and_the_deletion_of_the_home_ask_for_no_acceptance(state):
     Home.from_environment()
 
 
-def test_a_table_that_a_client_deletes_is_not_lost(state):
+def change(root: Path, name: str) -> None:
+    """Change one database of a home, as a command does."""
     home = Home.from_environment()
-    (state / KEPT_BY).unlink()
-    tidemark("local", "accept-loss", KEPT_BY, "--yes")
+    if name == STORE_FILE:
+        with Store(home.database) as store:
+            store.put_job_run(RUN)
+    elif name == OBJECTS_FILE:
+        records = Records(root / name)
+        records.tag_bucket("lake", {"a": "1"})
+        records._connection().close()
+    else:
+        with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, "us-east-1") as client:
+            create_tables(client, [TABLE])
+            client.put_item(TableName=TABLE.name, Item=ITEM)
+
+
+@pytest.mark.parametrize("name", DATABASES)
+def test_an_older_copy_of_a_database_is_refused_until_it_is_accepted(environment, name):
+    change(environment, name)
+    older = (environment / name).read_bytes()
+    change(environment, name)
+    newer = (environment / name).read_bytes()
+    Home.from_environment()
+
+    (environment / name).write_bytes(older)
+
+    with pytest.raises(DamagedDatabaseError, match=rf"{name} has \d of the \d .* that it had"):
+        Home.from_environment()
+    (environment / name).write_bytes(newer)
+    Home.from_environment()
+    (environment / name).write_bytes(older)
+    assert tidemark("local", "accept-loss", name, "--yes").exit_code == 0
+    change(environment, name)
+    Home.from_environment()
+
+
+def test_a_table_that_a_client_deletes_is_not_lost(environment):
+    change(environment, TABLES)
+    home = Home.from_environment()
     with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, "us-east-1") as client:
         client.delete_table(TableName=TABLE.name)
 
     Home.from_environment()
-    record = read_record(state)
-    assert record is not None
-    assert record[TABLES] == []
 
 
 def test_services_whose_journal_is_zeroed_are_refused_at_their_first_use(state):
@@ -321,11 +355,8 @@ def test_services_whose_journal_is_zeroed_are_refused_at_their_first_use(state):
         (3, 4, ""),
         (3, 2, "has 2 of the 3 changes that it had"),
         (0, None, "has no content"),
-        (["a", "b"], ["b"], "lacks the tables that it had: a"),
-        (["a"], ["a", "b"], ""),
-        (["a"], None, "lacks the tables that it had: a"),
-        ([], None, "has no content"),
-        ([], ["a"], ""),
+        (["of an older Tidemark"], None, "has no content"),
+        (["of an older Tidemark"], 0, ""),
     ],
 )
 def test_less_than_before_is_a_loss_and_more_is_not(had, now, expected):
@@ -414,6 +445,32 @@ def test_kills_of_writers_at_random_are_never_taken_for_a_loss(environment, seed
         Home.from_environment()
     with Store(environment / STORE_FILE) as store:
         assert len(store.all_job_runs()) >= acknowledged
+
+
+USE_ON = """
+import os
+from tests.tidemark.local_state.store.test_state_record import *
+while True:
+    change(Path(os.environ["TIDEMARK_HOME"]), TABLES)
+    print(flush=True)
+"""
+
+
+@pytest.mark.parametrize("rounds", [2, *at_night(30)])
+def test_kills_of_users_of_tables_are_never_taken_for_a_loss(environment, rounds):
+    Home.from_environment()
+    for round_ in range(rounds):
+        command = [sys.executable, "-c", USE_ON]
+        users = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
+        for user in users:
+            for _ in range(1 + round_ % 3):
+                assert user.stdout.readline() == b"\n"
+            time.sleep(random.Random(round_).random() / 5)  # noqa: S311 (no secret)
+            user.kill()
+        for user in users:
+            user.wait()
+            user.stdout.close()
+        Home.from_environment()
 
 
 FILLS = """
