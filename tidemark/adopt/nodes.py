@@ -24,6 +24,7 @@ from tidemark.adopt.model import (
 )
 from tidemark.adopt.starts.started import bookmark_of_runs
 from tidemark.adopt.starts.triggers import account_for
+from tidemark.errors import InputError, UsageError
 from tidemark.model.assembly.definitions import CRAWLER
 
 
@@ -53,11 +54,7 @@ def make_nodes(
     """Return the jobs and crawlers that were chosen, and account for their triggers."""
     readings = chosen.readings
     roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
-    calls = {
-        job: call_of(readings[job], bookmark_of_runs(chosen.triggers, readings[job]))
-        for job in order
-        if not job.startswith(CRAWLER)
-    }
+    calls = {job: _call_of(chosen, job) for job in order if not job.startswith(CRAWLER)}
     crawls = {
         node: crawler_call_of(readings[node], found.locations)
         for node in order
@@ -94,6 +91,14 @@ def make_nodes(
         tuple(_scratch_differences(jobs, calls)),
         (*guesses, *_further_guesses(found, jobs, facts, secrets)),
     )
+
+
+def _call_of(chosen: Chosen, job: str) -> JobCall:
+    reading = chosen.readings[job]
+    try:
+        return call_of(reading, bookmark_of_runs(chosen.triggers, reading))
+    except InputError as error:  # a value that no job of Glue has
+        raise UsageError(f"{reading.of}: {error}") from error
 
 
 def _account_for(

@@ -34,10 +34,11 @@ def attributes_of(document: dict[str, object], kind: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("kind", "attribute", "value", "named"),
     [
+        (JOB, "max_retries", 99, "job orders_ingest: max_retries is 99; allowed: an integer"),
         (JOB, "max_retries", "z", "MaxRetries"),
         (JOB, "max_retries", {"a": 1}, "MaxRetries"),
         (JOB, "command", [7], "Command"),
-        (JOB, "default_arguments", "z", "terraform state pull"),
+        (JOB, "default_arguments", "z", '"aws_glue_job.orders_ingest" is not as Terraform writes'),
         (JOB, "name", None, "Name"),
         (JOB, "execution_property", [[1]], "ExecutionProperty"),
         ("aws_glue_trigger", "actions", [{}, 10**40], "Actions"),
@@ -51,6 +52,16 @@ def test_a_state_with_a_value_of_another_type_is_refused(tmp_path, kind, attribu
     attributes_of(document, kind)[attribute] = value
 
     assert_one_clear_line(adopt(tmp_path, "--terraform", json.dumps(document)), 2, named)
+
+
+def test_a_state_with_jobs_of_one_name_in_two_regions_is_refused(tmp_path):
+    document = json.loads(STATE.read_text(encoding="utf-8"))
+    jobs = [one for one in document["resources"] if one["type"] == JOB]
+    document["resources"] += [{**job, "module": "module.us"} for job in jobs]
+
+    result = adopt(tmp_path, "--terraform", json.dumps(document))
+
+    assert_one_clear_line(result, 2, 'two aws_glue_job named "orders_ingest"')
 
 
 @pytest.mark.parametrize("option", ["--terraform", "--template"])

@@ -13,9 +13,10 @@ from typing import Any
 from tidemark.adopt.model import Difference, Resource
 from tidemark.adopt.sources.api_shapes import in_api_form
 from tidemark.adopt.sources.terraform_surroundings import TYPES as OTHERS
-from tidemark.errors import UsageError
+from tidemark.errors import UsageError, show
 
 VERSION = 4
+ADDRESS = ("module", "type", "name")
 SHAPES = {f"aws_glue_{kind.lower()}": kind for kind in ("Job", "Trigger", "Workflow", "Crawler")}
 TYPES = tuple(SHAPES)
 GLUE_TYPES = ("aws_glue_", "aws_lakeformation_")
@@ -146,36 +147,41 @@ def read_state(document: object, where: str) -> TerraformState:
             "with: terraform state pull > FILE"
         )
     state = TerraformState()
-    callers: list[tuple[str, str, str]] = []
+    of = "resources"
     try:
-        for kind, name, values in _instances(document):
-            own = str(next((values[key] for key in OWN_NAMES if values.get(key)), name))
-            if kind.startswith(GLUE_TYPES) or kind in STARTERS:
-                state.resources.append((kind, own))
-            if not kind.startswith(GLUE_TYPES) and kind not in OBJECTS:
-                state.around.append((kind, own, values))
-            if kind in CALLERS:
-                callers.append((kind, own, str(values)))
-            if kind in (*TYPES, *OBJECTS, *OTHERS):
-                _add(state, kind, values)
+        for resource in document.get("resources", []):
+            of = ".".join(str(resource[key]) for key in ADDRESS if resource.get(key))
+            for kind, name, values in _instances(resource):
+                own = str(next((values[key] for key in OWN_NAMES if values.get(key)), name))
+                _note(state, kind, own, values)
     except (AttributeError, KeyError, TypeError, IndexError, ValueError) as error:
         raise UsageError(
-            f"{where} has a resource that is not as Terraform writes it ({error!r}); write it "
-            "again with: terraform state pull > FILE"
+            f"{where}: {show(of)} is not as Terraform writes it ({error!r}); write it again with: "
+            "terraform state pull > FILE"
         ) from error
     nodes = [*state.jobs, *state.workflows, *state.crawlers, "glue"]
     state.resources += [
-        (kind, own) for kind, own, definition in callers if any(it in definition for it in nodes)
+        (kind, own)
+        for kind, own, values in state.around
+        if kind in CALLERS and any(node in str(values) for node in nodes)
     ]
     return state
 
 
-def _instances(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield the resources that Terraform manages: type, name in the configuration, attributes."""
-    for resource in document.get("resources", []):
-        if resource.get("mode") == "managed":
-            for instance in resource.get("instances", []):
-                yield resource["type"], str(resource.get("name")), instance["attributes"]
+def _note(state: TerraformState, kind: str, own: str, values: dict[str, Any]) -> None:
+    if kind.startswith(GLUE_TYPES) or kind in STARTERS:
+        state.resources.append((kind, own))
+    if not kind.startswith(GLUE_TYPES) and kind not in OBJECTS:
+        state.around.append((kind, own, values))
+    if kind in (*TYPES, *OBJECTS, *OTHERS):
+        _add(state, kind, values)
+
+
+def _instances(resource: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield what Terraform manages: type, name in the configuration, attributes."""
+    if resource.get("mode") == "managed":
+        for instance in resource.get("instances", []):
+            yield resource["type"], str(resource.get("name")), instance["attributes"]
 
 
 def _add(state: TerraformState, kind: str, values: dict[str, Any]) -> None:
@@ -186,14 +192,18 @@ def _add(state: TerraformState, kind: str, values: dict[str, Any]) -> None:
         state.objects[f"s3://{values['bucket']}/{values['key']}"] = values
         return
     name = values["name"]
-    if kind == "aws_glue_job":
-        state.jobs[name] = _checked(kind, _job(values))
-    elif kind == "aws_glue_trigger":
-        state.triggers[name] = _checked(kind, _trigger(values))
-    elif kind == "aws_glue_workflow":
-        state.workflows[name] = _checked(kind, _resource(values))
-    else:
-        state.crawlers[name] = _checked(kind, _crawler(values))
+    known, made = {
+        "aws_glue_job": (state.jobs, _job),
+        "aws_glue_trigger": (state.triggers, _trigger),
+        "aws_glue_workflow": (state.workflows, _resource),
+        "aws_glue_crawler": (state.crawlers, _crawler),
+    }[kind]
+    if name in known:
+        raise UsageError(
+            f"the state has two {kind} named {show(name)}, of several regions or accounts; read "
+            "one of them: --from-account --region REGION"
+        )
+    known[name] = _checked(kind, made(values))
     of = f"{kind.removeprefix('aws_glue_')} {values['name']}"
     state.unread += [
         Difference(
