@@ -229,6 +229,10 @@ class RunWarning(Enum):
         "the key {} is several times in one JSON object: the last value counts, the others are in "
         "no row; give each its own name"
     )
+    JSON_HALF = (
+        "the field {} has half of a surrogate pair, such as \\ud83d alone, not a character: "
+        "it is read as '?'; write the whole pair, or leave it out"
+    )
     JSON_NULL_RECORD = (
         "{} has null in an array, where a record is expected: it is in no row; write an object "
         "without fields if it is one"

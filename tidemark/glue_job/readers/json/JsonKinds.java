@@ -11,6 +11,7 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -50,11 +51,11 @@ public final class JsonKinds {
      * The letters: i int, l long, n an integer beyond long, d double, b boolean, s string, o object,
      * a array, z null (of a text: in its array), ? not in every object (of a field), + more than one
      * value (of a text), = several times in one object (of a field), x a number that is beyond the type
-     * for it.
+     * for it, u a string or name with half of a surrogate pair, which no UTF-8 holds.
      */
     public static String kinds(String text) {
         try {
-            Kinds found = new Kinds();
+            Kinds found = new Kinds(text.indexOf("\\u") >= 0);
             JsonParser parser = FACTORY.createParser(withoutMark(text));
             int values = 0;
             for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
@@ -334,8 +335,9 @@ public final class JsonKinds {
     private static final class Kinds {
         private static final int MAX_DEPTH = 100; // Python follows types by recursion
         private static final int MAX_DIGITS = 38; // of a decimal of Spark
-        private static final String LETTERS = "ilndbsoaz?+=x";
+        private static final String LETTERS = "ilndbsoaz?+=xu";
 
+        private final boolean hasEscapes;
         private int kinds = 0;
         private int digits = 0;
         private Map fields = null;
@@ -343,9 +345,16 @@ public final class JsonKinds {
         private int objects = 0;
         private int last = 0;
 
+        Kinds(boolean hasEscapes) {
+            this.hasEscapes = hasEscapes;
+        }
+
         void add(JsonParser parser, JsonToken token) throws IOException {
             if (token == JsonToken.VALUE_STRING) {
                 has('s');
+                if (hasEscapes && hasHalf(parser.getText())) {
+                    has('u');
+                }
             } else if (token == JsonToken.VALUE_NUMBER_INT) {
                 addInteger(parser);
             } else if (token == JsonToken.VALUE_NUMBER_FLOAT) {
@@ -368,6 +377,10 @@ public final class JsonKinds {
 
         private void has(char letter) {
             kinds |= 1 << LETTERS.indexOf(letter);
+        }
+
+        private static boolean hasHalf(String text) {
+            return !StandardCharsets.UTF_8.newEncoder().canEncode(text);
         }
 
         private void addInteger(JsonParser parser) throws IOException {
@@ -411,7 +424,10 @@ public final class JsonKinds {
                 String name = parser.getCurrentName();
                 Kinds field = (Kinds) fields.get(name);
                 if (field == null) {
-                    field = new Kinds();
+                    field = new Kinds(hasEscapes);
+                    if (hasEscapes && hasHalf(name)) {
+                        field.has('u');
+                    }
                     fields.put(name, field);
                     if (objects > 1) {
                         field.has('?');
@@ -434,7 +450,7 @@ public final class JsonKinds {
             checkDepth(parser);
             has('a');
             if (elements == null) {
-                elements = new Kinds();
+                elements = new Kinds(hasEscapes);
             }
             JsonToken token = parser.nextToken();
             while (token != JsonToken.END_ARRAY) {

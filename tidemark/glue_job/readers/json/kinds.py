@@ -33,6 +33,7 @@ BEYOND_LONG, OBJECT, ARRAY = "n", "o", "a"
 SEVERAL = "+"  # a string with more than one value, such as objects without line feeds between
 TWICE = "="  # a field that one object has several times
 BEYOND = "x"  # a number that is infinite as a double, or an integer of more than `MAX_DIGITS`
+HALF = "u"  # a string or a name with half of a surrogate pair
 NULL, LACKING = "z", "?"  # a field that is null in some objects, or missing in some
 
 
@@ -125,13 +126,18 @@ def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
     yield found
 
 
-def note_changed(kinds: Kinds) -> None:
-    """Warn of fields with numbers beyond their type, or that an object has several times."""
-    for path, one in _paths_in(kinds, ""):
-        if TWICE in one.letters:
-            note(RunWarning.JSON_TWICE, path)
-        if BEYOND in one.letters:
-            note(RunWarning.JSON_BEYOND, path)
+CHANGED = {
+    TWICE: RunWarning.JSON_TWICE,
+    BEYOND: RunWarning.JSON_BEYOND,
+    HALF: RunWarning.JSON_HALF,
+}
+
+
+def note_changed(kinds: Kinds, path: str = "") -> None:
+    """Warn of fields, below a path, whose values are not kept as they are."""
+    for place, one in _paths_in(kinds, path):
+        for letter in CHANGED.keys() & one.letters:
+            note(CHANGED[letter], place)
 
 
 def _paths_in(kinds: Kinds, path: str) -> Iterator[tuple[str, Kinds]]:

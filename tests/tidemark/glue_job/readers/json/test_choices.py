@@ -318,3 +318,17 @@ def test_a_key_that_an_object_has_twice_is_named(read, s3, run_folder):
     assert sorted(row.a for row in rows) == [1, 2, 4]
     keys = [text.split(" is several")[0] for text in read_warnings(run_folder)]
     assert keys == ["the key a", "the key s[].b"]
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="'?', as Spark reads it, and a warning")
+def test_half_of_a_surrogate_pair_is_named(read, s3, run_folder):
+    s3.put("a.json", r'{"a": "\ud83d\ude00", "\u0062": ["\u00e9"]}')
+    assert read().toDF().collect() == [("😀", ["é"])]
+    assert read_warnings(run_folder) == []
+    s3.put("b.json", r'{"a": "x\ud83d", "b": ["\udE00\ud83d"]}')
+
+    rows = read().toDF().collect()
+
+    assert sorted(row.a for row in rows) == ["x?", "😀"]
+    fields = [text.split(" has half")[0] for text in read_warnings(run_folder)]
+    assert fields == ["the field a", "the field b[]"]
