@@ -3,12 +3,14 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, NullType, StructField, StructType
 
+from tidemark.errors import UsageError
 from tidemark.glue_job.frames.choices import Value, built, lifted, values_of
 from tidemark.glue_job.frames.fields import struct_of
 from tidemark.glue_job.frames.types import Choice, choice_of
@@ -21,7 +23,21 @@ ITEM = "Item"
 def unnest(frame: DataFrame) -> DataFrame:
     """Return the fields of structs as columns ``a.b``; arrays and maps are unchanged."""
     frame, values = values_of(frame)
-    return built(frame, [leaf for value in values for leaf in _leaves(value)])
+    return _built_once(frame, [leaf for value in values for leaf in _leaves(value)], "unnest")
+
+
+def check_once(names: Iterable[str], step: str, what: str = "columns") -> None:
+    """Raise if a step makes two columns, or tables, of one name: one would hide the other."""
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise UsageError(
+            f"{step} makes two {what} named {', '.join(twice)}, as of a field of a struct and of a "
+            "column with dots in its name: rename one before"
+        )
+
+
+def _built_once(frame: DataFrame, values: Sequence[Value], step: str) -> DataFrame:
+    check_once((value.name for value in values), step)
+    return built(frame, values)
 
 
 def _leaves(value: Value) -> Iterator[Value]:
@@ -39,7 +55,8 @@ def unnest_ddb_json(frame: DataFrame) -> DataFrame:
     A list of structs is unchanged.
     """
     frame, values = _items(frame)
-    return built(frame, [leaf for value in values for leaf in _leaves(_simple(value))])
+    leaves = [leaf for value in values for leaf in _leaves(_simple(value))]
+    return _built_once(frame, leaves, "unnest_ddb_json")
 
 
 def simplify_ddb_json(frame: DataFrame) -> DataFrame:
@@ -48,7 +65,7 @@ def simplify_ddb_json(frame: DataFrame) -> DataFrame:
     The elements of a list are unchanged if they are maps or have several types.
     """
     frame, values = _items(frame)
-    return built(frame, [_simple(value) for value in values])
+    return _built_once(frame, [_simple(value) for value in values], "simplify_ddb_json")
 
 
 def _items(frame: DataFrame) -> tuple[DataFrame, list[Value]]:

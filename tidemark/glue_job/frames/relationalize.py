@@ -12,7 +12,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dyna
 https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-samples-legislators.html
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 
 from pyspark.sql import Column, DataFrame
@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, StructType
 
 from tidemark.errors import UsageError
+from tidemark.glue_job.frames.nested import check_once
 from tidemark.glue_job.process.bookmark_session import current_session
 
 KIND = "relationalize"
@@ -71,18 +72,14 @@ def _tables(frame: DataFrame, root: str, first_id: int) -> tuple[dict[str, DataF
             )
         )
         waiting.extend((f"{root}_{array}", _elements(flat, array, id_)) for array in filled)
+        check_once([*tables, *(child for child, _ in waiting)], "relationalize", "tables")
     return tables, next_id
 
 
 def _flat_columns(frame: DataFrame) -> Iterator[Column]:
     """Yield the columns of a frame, with structs replaced by their fields."""
     columns = list(_leaves(frame.schema, "", None))
-    twice = [name for name, count in Counter(name for name, _ in columns).items() if count > 1]
-    if twice:
-        raise UsageError(
-            f"relationalize makes two columns named {', '.join(twice)}: one is a field of a "
-            "struct and one has dots in its name; rename one"
-        )
+    check_once((name for name, _ in columns), "relationalize")
     yield from (column.alias(name) for name, column in columns)
 
 

@@ -276,6 +276,9 @@ def test_two_columns_of_one_flat_name_are_refused(frame_of):
 
     with pytest.raises(UsageError, match=r"two columns named a\.b"):
         nested.relationalize("root", None)
+    lists = frame_of([{"a": [{"b": [1]}], "a.val.b": [2]}])
+    with pytest.raises(UsageError, match=r"two tables named root_a\.val\.b"):
+        lists.relationalize("root", None)
 
 
 def test_context_of_a_source_is_refused(frame_of, start_job):
