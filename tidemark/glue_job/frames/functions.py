@@ -43,6 +43,7 @@ def first_note(context: SparkContext, warning: RunWarning) -> Accumulator[str]:
 
 Wrap = Callable[[Mapping[str, Any]], Any]
 KEPT = "\x00"  # no error message is this
+SHOWN = 200  # characters of an error in a warning
 LEFT_OUT = (KeyError, ValueError, TypeError)
 
 
@@ -90,7 +91,8 @@ def filtered(
     if not values:
         return frame, lambda: no_failures(frame)
     record_of = _maker_of_records(frame, absence)
-    reasons = first_note(frame.sparkSession.sparkContext, RunWarning.FILTER_LEFT_OUT)
+    context = frame.sparkSession.sparkContext
+    reasons, failures = first_note(context, RunWarning.FILTER_LEFT_OUT), _failures(context)
 
     def outcome(row: Row) -> str | None:
         try:
@@ -99,6 +101,7 @@ def filtered(
             reasons.add(_message(error))
             return None
         except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)
+            failures.add(_about(_message(error)))
             return f"{_message(error)}{KEPT}{traceback.format_exc()}"
 
     # Said, because Spark 4 would look for Arrow's types in the hints of the function.
@@ -126,17 +129,29 @@ def _message(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+def _failures(context: SparkContext) -> Accumulator[str]:
+    """Return an accumulator for tasks: its first string is the warning of error records."""
+    return first_note(context, RunWarning.ERROR_RECORDS)
+
+
+def _about(message: str) -> str:
+    first = " ".join(message.split())[:SHOWN]
+    return f"records for which a function of the script failed, first with {first!r}"
+
+
 def mapped(
     frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap, absence: Absence
 ) -> Mapped:
     """Return the results of a function for each record, and error records where it fails."""
     record_of = _maker_of_records(frame, absence)
+    failures = _failures(frame.sparkSession.sparkContext)
 
     def run(_: int, rows: Iterable[Row]) -> Iterator[Item]:
         for row in rows:
             try:
                 found = function(wrapped(wrap, record_of(row)))
             except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)
+                failures.add(_about(_message(error)))
                 yield False, row, _message(error), traceback.format_exc()
                 continue
             if found and isinstance(found, Mapping):
@@ -144,6 +159,7 @@ def mapped(
             else:
                 kind = type(found).__name__ if found is not None else None
                 text = f"User-specified function returned {kind} instead of DynamicRecord"
+                failures.add(_about(text))
                 yield False, row, text, ""
 
     return Mapped(frame, run)
@@ -159,12 +175,15 @@ def mapped_partitions(
     As on AWS it takes and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
     """
     record_of = _maker_of_records(frame, absence)
+    failures = _failures(frame.sparkSession.sparkContext)
 
     def given(row: Row) -> dict[str, Any]:
         return {"record": record_of(row), "isError": False, "errorMessage": ""}
 
     def run(number: int, rows: Iterable[Row]) -> Iterator[Item]:
         for item in function(number, map(given, rows)):
+            if item.get("isError"):
+                failures.add(_about(str(item.get("errorMessage", ""))))
             yield not item.get("isError"), _plain(item["record"]), item.get("errorMessage", ""), ""
 
     return Mapped(frame, run)

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, StringType, StructField, StructType
+from pyspark.sql.types import BooleanType, DataType, StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import Absence
 from tidemark.glue_job.frames.choices import Value, built, schema_of, values_of
 from tidemark.glue_job.frames.fields import edited, value_at
-from tidemark.glue_job.frames.functions import no_failures
+from tidemark.glue_job.frames.functions import first_note, no_failures
 from tidemark.glue_job.frames.paths import find_path, parse_path
 from tidemark.glue_job.frames.schemas import spark_schema
 from tidemark.glue_job.frames.types import ELEMENT, Steps
@@ -30,13 +30,16 @@ from tidemark.glue_job.readers.json.kinds import (
     absence_in,
     kinds_in,
     kinds_of,
+    note_changed,
     schema_of_records,
     type_of,
 )
 from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.model.messages import plural
 
 OPTIONS = {"json": {"withSchema"}, "csv": CSV_OPTIONS}
 BOX, BAD = "box of tidemark", "bad text of tidemark"
+NOT_UNBOXED = "that cannot be unboxed"
 
 
 Change = Callable[[Absence], Absence]
@@ -84,11 +87,13 @@ def unbox(frame: DataFrame, path: str, format: str, options: Mapping[str, Any]) 
         kind, absence = names, SAME
         parsed = _boxed_or_bad(text, *unboxed(text, names, box))
     else:
-        kind, bad, absence = (given, 0, _with_json(schema)) if given else _inferred(texts, schema)
+        kind, bad, absence = (
+            (given, 0, _with_json(schema)) if given else _inferred(texts, schema, path)
+        )
         parsed = _parsed(text, kind)
     if bad:
-        note(RunWarning.ERROR_RECORDS, f"{bad:,} strings of {path!r} that cannot be unboxed")
-    made = _replaced(source, values, steps, parsed, kind)
+        note(RunWarning.ERROR_RECORDS, f"{plural(bad, 'string')} of {path!r} {NOT_UNBOXED}")
+    made = _replaced(source, values, steps, parsed, kind, path if given else "")
     return Unboxed(*made, absence, frozenset() if given else frozenset([steps]))
 
 
@@ -106,8 +111,9 @@ def _steps_to_string(schema: StructType, path: str) -> Steps:
 
 
 def _replaced(
-    source: DataFrame, values: list[Value], steps: Steps, parsed: Column, kind: DataType
+    source: DataFrame, values: list[Value], steps: Steps, parsed: Column, kind: DataType, told: str
 ) -> tuple[DataFrame, Callable[[], DataFrame]]:
+    """Return the rows with a parsed field, named `told` in a warning, and those that do not."""
     with_box = source.withColumn(BOX, parsed)
     bad = F.col(f"`{BOX}`.`{BAD}`")
 
@@ -120,9 +126,22 @@ def _replaced(
         )
 
     box = Value(BOX, F.col(f"`{BOX}`.`{BOX}`"), kind)
-    good = built(with_box.filter(bad.isNull()), [*values, box])
+    is_good = _telling(with_box, told)(bad) if told else bad.isNull()
+    good = built(with_box.filter(is_good), [*values, box])
     whole = edited(good, {steps: lambda value: [Value(value.name, F.col(f"`{BOX}`"), kind)]})
     return whole.drop(BOX), failed
+
+
+def _telling(frame: DataFrame, path: str) -> Callable[[Column], Column]:
+    """Return whether a string is not bad; the first bad one is a warning, without another pass."""
+    first = first_note(frame.sparkSession.sparkContext, RunWarning.ERROR_RECORDS)
+
+    def is_good(bad: Any) -> bool:
+        if bad is not None:
+            first.add(f"strings of {path!r} {NOT_UNBOXED}")
+        return bad is None
+
+    return F.udf(is_good, BooleanType(), useArrow=False).asNondeterministic()
 
 
 def _given(text: object) -> StructType | None:
@@ -150,7 +169,7 @@ def _with_json(schema: StructType, kinds: Kinds | None = None) -> Change:
     return changed
 
 
-def _inferred(texts: DataFrame, schema: StructType) -> tuple[DataType, int, Change]:
+def _inferred(texts: DataFrame, schema: StructType, path: str) -> tuple[DataType, int, Change]:
     """Return the type of strings of JSON, how many are not JSON, and the absence; one pass."""
     boxed, count = _boxed(F.col("text")), 0
     kinds = kinds_in(texts, boxed)
@@ -158,6 +177,7 @@ def _inferred(texts: DataFrame, schema: StructType) -> tuple[DataType, int, Chan
         is_bad = kinds_of(boxed) == BROKEN
         count = texts.filter(is_bad).rdd.count()
         kinds = kinds_in(texts.filter(~is_bad), boxed) or Kinds()
+    note_changed(kinds.fields.get(BOX) or Kinds(), path)
     records = schema_of_records(kinds)
     kind = records[BOX].dataType if BOX in records.names else StringType()
     return kind, count, _with_json(schema, kinds.fields.get(BOX))

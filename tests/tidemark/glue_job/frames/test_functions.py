@@ -11,6 +11,7 @@ from tidemark.glue_job.frames.errors import ErrorThresholdError
 
 pytestmark = pytest.mark.spark
 
+FAILED = "records for which a function of the script failed, first with '{}'"
 PROVIDERS = "`Provider Id` string, `Provider City` string, `Zip` int"
 ROWS = (("10001", "DOTHAN", 36301), ("10005", "BOAZ", 35957), ("10006", "FLORENCE", None))
 
@@ -60,7 +61,7 @@ def test_records_of_a_data_frame_have_all_fields(rows_of):
 
 
 @pytest.mark.rule("Frames", source="LIB")
-def test_any_other_error_of_a_filter_makes_an_error_record(rows_of):
+def test_any_other_error_of_a_filter_makes_an_error_record(rows_of, warned):
     failing = rows_of(PROVIDERS, *ROWS).filter(lambda record: 1 / (record["Zip"] - 35957) or True)
 
     assert [row[0] for row in failing.toDF().collect()] == ["10001"]
@@ -78,6 +79,7 @@ def test_any_other_error_of_a_filter_makes_an_error_record(rows_of):
     assert row.error.msg == "ZeroDivisionError: division by zero"
     assert "1 / (record" in row.error.stackTrace
     assert row.error.dynamicRecord == ("10005", "BOAZ", 35957)
+    assert ("ERROR_RECORDS", FAILED.format("ZeroDivisionError: division by zero")) in warned()
 
 
 @pytest.mark.rule("Frames", source="DYF", choice="fields in the order of the records")
@@ -164,7 +166,7 @@ def test_map_keeps_the_types_of_fields(rows_of):
 
 
 @pytest.mark.rule("Frames", source="LIB")
-def test_a_record_for_which_a_function_of_map_fails_is_an_error_record(rows_of):
+def test_a_record_for_which_a_function_of_map_fails_is_an_error_record(rows_of, warned):
     def odd(record):
         if record["n"] == 1:
             raise ValueError("one")
@@ -178,6 +180,13 @@ def test_a_record_for_which_a_function_of_map_fails_is_an_error_record(rows_of):
         ("User-specified function returned None instead of DynamicRecord", 0),
         ("ValueError: one", 1),
     ]
+    of_partitions = rows_of("n int", (3,)).mapPartitions(
+        lambda items: [{**item, "isError": True, "errorMessage": "no 3"} for item in items]
+    )
+    assert (of_partitions.count(), of_partitions.errorsCount()) == (0, 1)
+    (kind, first), *_, last = warned()
+    assert (kind, first) in [("ERROR_RECORDS", FAILED.format(error.msg)) for error in errors]
+    assert last == ("ERROR_RECORDS", FAILED.format("no 3"))
 
 
 def test_the_function_of_map_runs_once_for_each_record(rows_of, glue_context):

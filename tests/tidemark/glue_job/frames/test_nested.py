@@ -10,6 +10,7 @@ import json
 import pytest
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.model.messages import plural
 
 pytestmark = pytest.mark.spark
 
@@ -58,6 +59,14 @@ MAPS = (
     "binaries: struct<BS: array<string>>, isDDBJson: struct<BOOL: boolean>, "
     "nullValue: struct<NULL: boolean>>"
 )
+
+
+@pytest.mark.parametrize("step", ["unnest", "unnest_ddb_json", "simplify_ddb_json"])
+def test_two_columns_of_one_flat_name_are_refused(rows_of, step):
+    frame = rows_of("Item struct<a: struct<S: string>>, a int, `Item.a.S` int", (((("x",),), 1, 2)))
+
+    with pytest.raises(UsageError, match=f"{step} makes two columns named (Item.a.S|a), as of"):
+        getattr(frame, step)()
 
 
 @pytest.mark.rule("Frames", source="DYF")
@@ -273,11 +282,11 @@ def test_unbox_of_csv_follows_its_options_and_loses_no_line(
 
     assert [made[n] if n in made else failed[n] for n in range(len(texts))] == values
     assert len(made) + len(failed) == len(texts)
-    told = [("ERROR_RECORDS", f"{errors} strings of 'c' that cannot be unboxed")]
+    told = [("ERROR_RECORDS", f"{plural(errors, 'string')} of 'c' that cannot be unboxed")]
     assert warned() == (told if errors else [])
 
 
-def test_unbox_of_csv_by_a_schema_makes_errors_of_what_it_does_not_hold(rows_of):
+def test_unbox_of_csv_by_a_schema_makes_errors_of_what_it_does_not_hold(rows_of, warned):
     from awsglue.gluetypes import Field, IntegerType, StringType, StructType
 
     schema = StructType([Field("n", IntegerType()), Field("t", StringType())])
@@ -293,6 +302,7 @@ def test_unbox_of_csv_by_a_schema_makes_errors_of_what_it_does_not_hold(rows_of)
         1: "its field 'n' is not of the type int: x,1",
         2: "it has 3 fields for 2 names: 1,2,3",
     }
+    assert warned() == [("ERROR_RECORDS", "strings of 'c' that cannot be unboxed")] * 2
     with pytest.raises(UnsupportedError, match="withHeader and skipFirst of unbox exclude"):
         boxed(rows_of, ["a"], withHeader=True, skipFirst=True)
     nested = StructType([Field("s", schema)])
@@ -326,6 +336,21 @@ def test_a_field_of_unboxed_text_without_a_value_is_of_the_type_null(rows_of, pr
     ]
     csv = rows_of("c string", ("1,",), ("2,",)).unbox("c", "csv")
     assert without_nulls(csv).toDF().dtypes == [("c", "struct<col0:string>")]
+
+
+def test_what_unbox_of_json_does_not_keep_is_named(rows_of, warned):
+    from awsglue.gluetypes import Field, IntegerType, StructType
+
+    schema = json.dumps(StructType([Field("x", IntegerType())]).jsonValue())
+    rows_of("c string", ('{"x": 1, "x": 2, "y": "\\ud83d"}',)).unbox("c", "json").toDF().collect()
+    frame = rows_of("c string", ("{oops",), ('{"x": 1}',)).unbox("c", "json", withSchema=schema)
+
+    assert frame.toDF().collect() == [((1,),)]
+    assert warned() == [
+        ("JSON_TWICE", "c.x"),
+        ("JSON_HALF", "c.y"),
+        ("ERROR_RECORDS", "strings of 'c' that cannot be unboxed"),
+    ]
 
 
 def test_unbox_takes_a_schema_and_reads_csv(rows_of):
