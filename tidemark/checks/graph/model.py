@@ -28,7 +28,8 @@ class GraphJob:
         is_incremental: whether it continues where it ended: by a bookmark or by watermarks.
         timeout_minutes: after which Glue stops a run; None if it never does, or is not known.
         queues: whether a run waits where Glue has no place for it.
-        repeats: why its script says that a repeated run may write rows twice; each reason.
+        repeats: the URIs of data in which a repeated run may write rows twice, each with the
+            reason that its script gives.
     """
 
     at: str
@@ -53,7 +54,7 @@ class GraphJob:
     queues: bool = False
     is_flex: bool = False
     max_retries: int = 0
-    repeats: tuple[str, ...] = ()
+    repeats: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         if self.name.startswith(CRAWLER):

@@ -159,7 +159,9 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         queues=properties.get("JobRunQueuingEnabled") in (True, "true"),
         is_flex=properties.get("ExecutionClass") == "FLEX",
         max_retries=_number(retries, 0),
-        repeats=tuple(known.get("repeats", ())),
+        repeats=tuple(
+            (names.text(stack, item["uri"]), item["reason"]) for item in known.get("repeats", [])
+        ),
     )
 
 

@@ -1,11 +1,13 @@
 """The writes at which a script says why a retry may add their rows twice."""
 
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tidemark.checks.graph.folders import overlap
 from tidemark.checks.lint.ignores import ignores_of
 from tidemark.checks.script.appends import possible_appends_in
+from tidemark.checks.script.overwrites import written_folders
 
 RULE = "retry-appends"
 
@@ -23,6 +25,18 @@ def accepted_lines(text: str) -> dict[int, str]:
             if comment.line in lines:
                 found |= dict.fromkeys(lines, comment.reason)
     return found
+
+
+def repeated(text: str, arguments: Mapping[str, str], uris: Sequence[str]) -> list[tuple[str, str]]:
+    """Return in which folders of a job such writes are, with the reason; all if it is not known."""
+    accepted, found = accepted_lines(text), set[tuple[str, str]]()
+    folders = written_folders(text, arguments) if accepted else {}
+    for call in possible_appends_in(text) if accepted else ():
+        each = [[uri for _, uri in overlap([one], uris)] for one in folders.get(call.place, ())]
+        here = {uri for some in each for uri in some} if each and all(each) else uris
+        if reason := accepted.get(call.place.line):
+            found |= {(uri, reason) for uri in here}
+    return sorted(found)
 
 
 def accepted_in(scripts: Mapping[str, Path]) -> dict[tuple[str, int], str]:

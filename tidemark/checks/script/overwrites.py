@@ -78,6 +78,14 @@ def read_targets(text: str, arguments: Mapping[str, str]) -> frozenset[Place]:
         return frozenset()
 
 
+def written_folders(text: str, arguments: Mapping[str, str]) -> dict[Place, list[str]]:
+    """Return the calls of a script that write folders, in whatever mode, with their URIs."""
+    try:
+        return _Reader(text, arguments).folders()
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+
+
 class _Reader:
     """Compares what the writes of a script read with what they and the purges delete."""
 
@@ -122,6 +130,17 @@ class _Reader:
             opened = frames.opened_by_glue(call, context) or ()
             if any(self._is_same(data, one) for data in written for one in opened):
                 yield place_of(call)
+
+    def folders(self) -> dict[Place, list[str]]:
+        """Return the calls that write folders, with their URIs."""
+        found: dict[Place, list[str]] = {}
+        for call in self._frames.calls:
+            for context in self._frames.contexts(call):
+                written = [one for one in self._written(call, context) if not one.is_table]
+                found.setdefault(place_of(call), []).extend(
+                    f"s3://{one.address}" for one in written
+                )
+        return found
 
     def _purged(self, write: _Write, reads: list[Read], context: Context) -> Iterator[Deleted]:
         """Yield the purges that come between what a frame reads and its write."""

@@ -12,7 +12,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
-from tidemark.checks.lint.accepted import accepted_lines
+from tidemark.checks.lint.accepted import repeated
 from tidemark.constructs.catalog.lake_formation import grant_in_lake_formation
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset, check_no_table
@@ -209,8 +209,8 @@ class GlueJob(Construct):
         )
         self._not_secret = reasons({f"--{key}": value for key, value in declared.items()})
         self._not_secret |= own.not_secret
-        accepted = accepted_lines(script.read_text(encoding="utf-8", errors="replace"))
-        self._repeats = sorted(set(accepted.values()))
+        text = script.read_text(encoding="utf-8", errors="replace")
+        self._repeats = repeated(text, self._arguments, [data.uri for data in self.writes])
 
     @checked
     def on(self, state: JobState) -> Condition:

@@ -14,7 +14,7 @@ def metadata_of(
     keeps: Sequence[Dataset],
     tables: Sequence[TableUse],
     not_secret: Mapping[str, str],
-    repeats: Sequence[str],
+    repeats: Sequence[tuple[str, str]],
     *,
     watermark: bool,
 ) -> dict[str, object]:
@@ -40,7 +40,7 @@ def metadata_of(
         **_tables(tables),
         "watermark": watermark,
         **({"notSecret": dict(not_secret)} if not_secret else {}),
-        **({"repeats": list(repeats)} if repeats else {}),
+        **({"repeats": [{"uri": uri, "reason": why} for uri, why in repeats]} if repeats else {}),
     }
 
 

@@ -8,9 +8,12 @@ from tests.tidemark.checks.graph.test_graph_at_synth import shown_by
 from tests.tidemark.checks.graph.test_races import with_data
 from tidemark.checks.graph.rules import problems
 
-RAW = "s3://lake/raw/orders/"
-APPENDING = {"writes": (RAW,), "repeats": ("read by key",)}
-APPEND = "df.write.mode('append').parquet(path)  # tidemark: ignore[retry-appends] read by key\n"
+RAW, MART = "s3://lake/raw/orders/", "s3://lake/mart/orders/"
+APPENDING = {"writes": (RAW,), "repeats": ((RAW, "read by key"),)}
+APPEND = (
+    "df.write.mode('append').parquet(args['raw'])  # tidemark: ignore[retry-appends] read by key\n"
+    "df.write.mode('overwrite').parquet(args['mart'])\n"
+)
 
 
 def found(**data):
@@ -42,6 +45,10 @@ def test_a_reader_of_its_table_is_found():
     "data",
     [
         {"a": APPENDING, "b": {"reads": ("s3://lake/raw/orders2/",)}},
+        {
+            "a": APPENDING | {"writes": (RAW, MART), "filled": (("lake.mart", MART),)},
+            "b": {"reads": (MART,), "tables": ("lake.mart",)},
+        },
         {"a": {"writes": (RAW,)}, "b": {"reads": (RAW,)}},
         {"a": APPENDING, "b": {"writes": (RAW,)}},
     ],
@@ -62,13 +69,16 @@ def test_synthesis_refuses_a_reader_that_does_not_say_how_it_removes_them(cdk, p
     def chain():
         pipeline = new_pipeline(cdk, project)
         lake = s3.Bucket.from_bucket_name(pipeline, "Lake", "lake")
+        raw, mart = Dataset(lake, "raw/"), Dataset(lake, "mart/")
         ingest = pipeline.add_job(
             "ingest",
             script="ingest.py",
             bookmark=BookmarkOption.ENABLE,
-            writes=[Dataset(lake, "raw/")],
+            writes=[raw, mart],
+            arguments={"raw": raw, "mart": mart},
         )
-        return pipeline, disable(pipeline, "publish", after=[ingest], reads=[ingest.output])
+        disable(pipeline, "look", after=[ingest], reads=[mart])
+        return pipeline, disable(pipeline, "publish", after=[ingest], reads=[raw])
 
     pipeline, _ = chain()
     with pytest.raises(RuntimeError, match="ValidationFailed"):

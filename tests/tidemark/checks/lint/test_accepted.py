@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.checks.lint.accepted import accepted_in, accepted_lines
+from tidemark.checks.lint.accepted import accepted_in, accepted_lines, repeated
 
 COMMENT = "# tidemark: ignore[retry-appends] readers keep the newest row"
 
@@ -36,3 +36,22 @@ def test_lines_are_those_of_each_script(tmp_path):
     file.write_text(f"df.write.mode('append').orc(path)  {COMMENT}\n", encoding="utf-8")
 
     assert accepted_in({"a.py": file}) == {("a.py", 1): "readers keep the newest row"}
+
+
+@pytest.mark.parametrize(
+    ("path", "folders"),
+    [
+        ("args['raw']", ["s3://lake/raw/"]),
+        ("args['raw'] + '/day=1/'", ["s3://lake/raw/"]),
+        ("'s3://lake/mart'", ["s3://lake/mart/"]),
+        ("args['other']", ["s3://lake/mart/", "s3://lake/raw/"]),
+        ("path", ["s3://lake/mart/", "s3://lake/raw/"]),
+    ],
+)
+def test_such_a_write_repeats_rows_where_it_writes_or_anywhere_if_that_is_not_known(path, folders):
+    script = f"df.write.mode('append').orc({path})  {COMMENT}\ndf.write.orc('s3://lake/mart/')\n"
+    arguments, every = {"--raw": "s3://lake/raw/"}, ["s3://lake/raw/", "s3://lake/mart/"]
+
+    assert repeated(script, arguments, every) == [
+        (folder, "readers keep the newest row") for folder in folders
+    ]
