@@ -21,8 +21,6 @@ from tidemark.glue_job.readers.files.formats import READ_OPTIONS
 from tidemark.glue_job.readers.files.s3 import READERS as FILE_READERS
 from tidemark.glue_job.readers.files.s3_options import KNOWN, NO_EFFECT
 from tidemark.glue_job.writers.formats import WRITE_OPTIONS
-from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
-from tidemark.local_state.home import Home
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.model.awsglue_api.connections import READ_FORMATS, WRITE_FORMATS
 
@@ -38,19 +36,6 @@ def test_every_reader_transform_and_sink_is_under_the_law():
     assert set(WRITE_FORMATS) <= set(SINKS)
     assert set(READERS) == set(WRITE_OPTIONS)
     assert {name for known in WRITE_OPTIONS.values() for name in known} == {*VALUES, "compression"}
-
-
-@pytest.fixture(scope="module")
-def dynamodb(tmp_path_factory):
-    home = Home.open(tmp_path_factory.mktemp("home"))
-    with (
-        dynamodb_endpoint(home) as endpoint,
-        dynamodb_client(endpoint, "us-east-1") as client,
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint)
-        patch.setenv("AWS_REGION", "us-east-1")
-        yield client
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from tempfile import mkdtemp
 
+import pytest
+
 KEY = "arn:aws:kms:eu-west-1:123456789012:key/k"
 
 
@@ -30,6 +32,25 @@ def synthesized(pipeline):
     """Return the template."""
     folder = pipeline.node.root.synth().directory
     return json.loads((Path(folder) / "stack.template.json").read_text())
+
+
+def shown_by(pipeline):
+    """Return what the validation report says, each finding as its path, text and remedy."""
+    report = json.loads((Path(pipeline.node.root.outdir) / "validation-report.json").read_text())
+    return [
+        (construct["constructPath"], violation["description"], violation["suggestedFix"])
+        for plugin in report["pluginReports"]
+        if plugin["pluginName"] == "tidemark"
+        for violation in plugin["violations"]
+        for construct in violation["violatingConstructs"]
+    ]
+
+
+def refusals(pipeline):
+    """Return what the report of a synthesis that fails says."""
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesized(pipeline)
+    return shown_by(pipeline)
 
 
 def disable(pipeline, name, **changes):

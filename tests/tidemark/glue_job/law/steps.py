@@ -12,20 +12,13 @@ from hypothesis import strategies as st
 from awsglue import transforms
 from awsglue.dynamicframe import DynamicFrame
 from tests.tidemark.glue_job.law.formats import rows_below
-from tests.tidemark.glue_job.law.tables import Table
+from tests.tidemark.glue_job.law.sources import SQL
+from tests.tidemark.glue_job.law.tables import TYPED, Table
 from tests.tidemark.glue_job.law.world import World
 
 Made = tuple[DynamicFrame, Table]
 Step = Callable[[st.DrawFn, World, DynamicFrame, Table], Made]
-GLUE_TYPES = {
-    "long": "long",
-    "double": "double",
-    "flag": "boolean",
-    "text": "string",
-    "day": "date",
-    "time": "timestamp",
-    "amount": "decimal(20,2)",
-}
+GLUE_TYPES = {kind: SQL[kind].replace("bigint", "long") for kind in TYPED}
 
 
 def _key(table: Table) -> str:

@@ -11,8 +11,6 @@ import pytest
 from awsglue.dynamicframe import DynamicFrame
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
 from tidemark.local_state.catalog.tables import put_tables
-from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
-from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import table_of_request
 
@@ -20,23 +18,15 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory):
-    """A client of an engine of this module's own, which jobs would find too, with one table."""
-    home = Home.open(tmp_path_factory.mktemp("home"))
-    with (
-        dynamodb_endpoint(home) as endpoint,
-        dynamodb_client(endpoint, "us-east-1") as client,
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint)
-        patch.setenv("AWS_REGION", "us-east-1")
-        client.create_table(
-            TableName="songs",
-            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        yield client
+def client(dynamodb):
+    """A client of an engine with one table."""
+    dynamodb.create_table(
+        TableName="songs",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    return dynamodb
 
 
 def put(client, *items):
