@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.local_state.home import Home
@@ -180,6 +180,27 @@ def run_well(bench: Bench, base: Home, name: str, turn: int = 0) -> Baseline:
         opened,
         other_stores,
         read_requests(home),
+    )
+
+
+def run_after(of: Baseline, outcome: Outcome, start: Home) -> Baseline:
+    """Return the last run of an experiment as a run to be changed; `start`: its home before."""
+    with Store(outcome.home.database) as store:
+        runs = {run.run_id: run.job_name for run in store.all_job_runs()}
+    with Store(start.database) as store:
+        earlier = {run.run_id for run in store.all_job_runs()}
+    jobs = {run_id: job for run_id, job in runs.items() if run_id not in earlier}
+    recorded = [one for one in read_operations(outcome.home) if one.run_id in jobs]
+    operations = with_short_calls(with_items(recorded, of.other_stores.items))
+    opened = [(run_id, uri) for run_id, uri in read_opened(outcome.home) if run_id in jobs]
+    return replace(
+        of,
+        base=start,
+        outcome=outcome,
+        operations=operations,
+        jobs=jobs,
+        opened=opened,
+        requests=(),
     )
 
 

@@ -31,12 +31,14 @@ class Outcome:
         home: as it is afterwards.
         trials: the runs, in order.
         seconds: how long it took.
+        start: the home as it was before the last run; None where that is not kept.
     """
 
     experiment: Experiment
     home: Home
     trials: Sequence[Trial] = ()
     seconds: float = 0.0
+    start: Home | None = None
 
     @property
     def failure(self) -> str:

@@ -13,6 +13,7 @@ from tidemark.local_state.operations import (
 )
 from tidemark.operate.prove.changes import (
     commits_batch,
+    described,
     has_partitions,
     is_hidden,
     is_of,
@@ -247,6 +248,8 @@ def _moment(experiment: Experiment, verdict: Verdict, operations: Sequence[Opera
 def _of_crash(
     experiment: Experiment, verdict: Verdict, operations: Sequence[Operation], target: str
 ) -> Cause:
+    if experiment.deaths > 1:
+        return _of_repair(operations, experiment.after)
     done = [one for one in operations if one.number <= experiment.after]
     left = [one for one in operations if one.number > experiment.after]
     noted = _last(one for one in done if is_state(one))
@@ -267,6 +270,21 @@ def _of_crash(
         )
         return _at(deleted, text, IN_PLACE)
     return _of_what_is_left(verdict, operations, done, left, target)
+
+
+def _of_repair(operations: Sequence[Operation], after: int) -> Cause:
+    """Return the cause of what is right after one death, and wrong after one in the repair."""
+    last, following = (
+        _last(one for one in operations if one.number == after),
+        next((one for one in operations if one.number > after), None),
+    )
+    if last is None:
+        return NO_WRITE
+    text = f"a run that dies in its turn, right after {described(last)}, leaves what no run repairs"
+    if following is None:
+        return _at(last, text, REPEATABLE)
+    first = f"change last what tells the next run what to repair (move {place_of(last)} behind "
+    return _at(last, text, f"{first}{place_of(following)}, or what follows it); or {REPEATABLE}")
 
 
 def _of_what_is_left(

@@ -23,7 +23,7 @@ VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f
 # Of a table of Iceberg: nobody reads it before the catalog names it.
 METADATA_PATH = re.compile(r"/metadata/[^/]+(\.avro|\.metadata\.json|\.stats)$")
 PART_PATH = re.compile(r"/(run-[^/]*-)?part-[^/]+$")
-ID_OF_PART = re.compile(r"(?<=/part-\d{5})-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-c\d+)?")
+RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-c\d+)?|(?<=jr_)[0-9a-f]+")
 BATCH_PATH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming query
 HIDDEN_NAME = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
@@ -41,14 +41,14 @@ NOTES = (
 
 
 def described(operation: Operation) -> str:
-    """Return an operation in a few words, parts of Spark without their random ids."""
-    place = ID_OF_PART.sub("-…", operation.places[-1]) if operation.places else ""
+    """Return an operation in a few words, without random ids."""
+    place = RANDOM.sub("…", operation.places[-1]) if operation.places else ""
     words = {
         PUT: f"writing {place}",
         COPY: f"copying to {place}",
         DELETE: f"deleting {place}",
         RENAME: f"renaming to {place}",
-        BOOKMARK_COMMIT: "committing the bookmark",
+        BOOKMARK_COMMIT: f"changing {place}" if "/" in place else "committing the bookmark",
         JDBC: f"committing to {place}",
         ITEMS: f"writing items to {place}",
         WITHHELD: f"a change of {place} that was not made",
@@ -134,14 +134,6 @@ def micro_batches(operations: Iterable[Operation]) -> int:
 def commits_batch(operation: Operation) -> bool:
     """Return whether an operation notes that a micro-batch of a streaming query is done."""
     return bool(operation.places and BATCH_PATH.search(operation.places[-1]))
-
-
-def are_hidden(one: Operation, following: Operation) -> bool:
-    """Return whether Spark made two operations of one line, which change what no reader sees."""
-    # What a script puts under such names by boto3, it may read by boto3.
-    if not (one.is_of_jvm and following.is_of_jvm and calls_of(one) == calls_of(following)):
-        return False
-    return one.run_id == following.run_id and is_hidden(one) and is_hidden(following)
 
 
 def with_short_calls(operations: Sequence[Operation]) -> list[Operation]:

@@ -30,18 +30,18 @@ Done: TypeAlias = Sequence[tuple[Wanted, Outcome]]
 
 def compared(
     bench: Bench, wish: Wish, first: Baseline, control: Outcome, done: Done
-) -> tuple[list[Finding], dict[str, list[str]]]:
-    """Return the finding of each experiment, and the columns of each target that differ by time.
+) -> tuple[dict[str, Finding], dict[str, list[str]]]:
+    """Return the findings by the folders of their homes, and the columns that differ by time.
 
     A file that arrives after a crash may be read with the others, or by a run of its own: rows are
     right if they are those of either.
     """
-    of_first = [(one, it) for one, it in done if one.of is first or one.experiment.is_late]
+    of_first = [(one, it) for one, it in done if one.well is None or one.experiment.is_late]
     vary = do_names_vary(bench, first.outcome, control)
     ask = partial(judge, bench, names_vary=vary, batches=micro_batches(first.operations))
     rows, by_time = ask(first.outcome, control, _outcomes(of_first), wish, {})
     found = _findings(bench, wish, of_first, rows)
-    others = [(one, it) for one, it in done if one.of is not first]
+    others = [(one, it) for one, it in done if one.well is not None]
     if well := next((one.well for one, _ in others if one.well), None):
         unlike = {one.target: one for of_one in rows for one in of_one if one.problem}
         rows, _ = ask(well, None, _outcomes(others), wish, by_time)
@@ -51,8 +51,8 @@ def compared(
             pair = (again[name], found[name])
             again[name] = max(pair, key=lambda one: WORST.index(one.verdict))
         found |= again
-    findings = with_own_causes(list(found.values()), first.operations)
-    return _with_plain_causes(findings), by_time
+    findings = _with_plain_causes(with_own_causes(list(found.values()), first.operations))
+    return dict(zip(found, findings, strict=True)), by_time
 
 
 def with_own_causes(findings: Sequence[Finding], operations: Sequence[Operation]) -> list[Finding]:

@@ -3,7 +3,6 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Literal, get_args
 
 from tidemark.local_state.lost_executor import Moment
@@ -17,7 +16,6 @@ from tidemark.local_state.operations import (
     ReadRequest,
 )
 from tidemark.operate.prove.changes import (
-    are_hidden,
     calls_of,
     described,
     is_hidden,
@@ -55,9 +53,8 @@ TITLES: Mapping[Kind, str] = {
     "versions": "the newest version of Glue",
 }
 MAX_PARTS = 2
-MAX_LATE = 3  # crashes after which a file arrives before the next run
 EDGE = 3  # how much a crash tells where kinds or lines change
-MAX_FIRST_CRASHES = 8  # crashes that are tried before anything else
+MAX_FIRST_CRASHES = 8  # that are tried before anything else
 FIRST = Moment()  # right after the first change
 FIXED = random.Random(1)  # noqa: S311 (not a secret)
 CHANGE_KINDS = ("crash", "error")  # kinds that go by the changes of a run
@@ -77,6 +74,7 @@ class Experiment:
         is_late: whether a file arrives between a crash and the next run.
         moment: when an executor is killed.
         request: of an error, the request of boto3 that reads; None of others.
+        deaths: how many runs in a row die.
         look: how often the run has listed the place of a file before that arrives; 0 without.
         not_tried: why the experiment is not carried out; empty if it is.
         is_open: whether it could have been: what it does is not known.
@@ -90,6 +88,7 @@ class Experiment:
     is_in_increment: bool = False
     is_late: bool = False
     moment: Moment = FIRST
+    deaths: int = 1
     look: int = 0
     request: ReadRequest | None = None
     not_tried: str = ""
@@ -124,55 +123,18 @@ def at_once(
     return [*plan, *(Experiment("executors", killed_at(one), moment=one) for one in moments)]
 
 
-def of_changes(
-    first: Sequence[Operation],
-    increment: Sequence[Operation] = (),
-    before: Sequence[Operation] = (),
-) -> list[Experiment]:
-    """Return the crashes, the most telling ones first.
-
-    An increment is a run that adds to an earlier one. All crashes are tried there; in the first run
-    the most telling ones, and of each write of Spark the first and last ones. Crashes of the run
-    before it are followed by a late file.
-    """
-    found = crashes(increment, is_in_increment=True) or crashes(first)
-    edges = [one for one in crashes(first) if _telling(first, one.after) == EDGE]
-    others = [one for one in crashes(first) if one not in edges]
-    others.sort(key=lambda one: one.after)
-    begun = _telling_ones(others)
-    late = [one for one in crashes(before, is_late=True) if _telling(before, one.after) == EDGE]
-    late.sort(key=lambda one: _tells_late(before, one))
-    return [
-        *found[:MAX_FIRST_CRASHES],
-        *late[:MAX_LATE],
-        *(edges if increment else ()),
-        *found[MAX_FIRST_CRASHES:],
-        *(begun if increment else ()),
-    ]
+def late_first(operations: Sequence[Operation]) -> list[Experiment]:
+    """Return crashes of a run that a late file follows: after notes in the middle first."""
+    late = crashes(operations, is_late=True)
+    return sorted(late, key=lambda crash: _tells_late(operations, crash))
 
 
-def _telling_ones(crashes: Sequence[Experiment]) -> list[Experiment]:
-    """Return the crashes of a run; within a write of Spark, the first two and the last one."""
-    of_lines: dict[tuple[str, tuple[str, ...]], list[Experiment]] = {}
-    for crash in crashes:
-        if crash.operation is not None:
-            key = crash.operation.run_id, calls_of(crash.operation)
-            of_lines.setdefault(key, []).append(crash)
-    return [
-        crash
-        for of_line in of_lines.values()
-        for at, crash in enumerate(of_line)
-        # Its tasks are alike.
-        if at in (0, 1, len(of_line) - 1) or not (crash.operation and crash.operation.is_of_jvm)
-    ]
-
-
-def _tells_late(operations: Sequence[Operation], crash: Experiment) -> tuple[bool, bool, int]:
-    """Return where a crash stands that a late file follows: notes in the middle, then writes."""
+def _tells_late(operations: Sequence[Operation], crash: Experiment) -> tuple[int, bool, bool, int]:
     operation = crash.operation
     is_last = crash.after == operations[-1].number
     is_note = operation is not None and is_state(operation) and not is_last
-    return not is_note, operation is None or not is_write(operation), crash.after
+    is_write_or_read = operation is None or not is_write(operation)
+    return -_telling(operations, crash.after), not is_note, is_write_or_read, crash.after
 
 
 def between(looks: int) -> list[int]:
@@ -199,15 +161,21 @@ def killed_at(moment: Moment) -> str:
 
 
 def crashes(
-    operations: Sequence[Operation], *, is_in_increment: bool = False, is_late: bool = False
+    operations: Sequence[Operation],
+    *,
+    is_in_increment: bool = False,
+    is_late: bool = False,
+    repairs: Experiment | None = None,
 ) -> list[Experiment]:
     """Return a crash after each operation, the most telling ones first.
 
     A crash before an operation is the one after the operation before it; before the first one
-    nothing has happened. Of hidden changes in a row, the last one leaves most, or all deleted.
+    nothing has happened. `repairs` says what the run itself repairs, for a run after a crash.
     """
     where = "crash in a later run" if is_in_increment else "crash"
     then = ", and a file arrives before the next run" if is_late else ""
+    if repairs:
+        where, then = f"{repairs.title}, then in the next run", ""
     titled = [
         Experiment(
             "crash",
@@ -216,9 +184,10 @@ def crashes(
             one,
             is_in_increment=is_in_increment,
             is_late=is_late,
+            deaths=repairs.deaths + 1 if repairs else 1,
         )
-        for one, following in zip_longest(operations, operations[1:])
-        if one.kind != WITHHELD and not (following and are_hidden(one, following))
+        for one in operations
+        if one.kind != WITHHELD
     ]
     by_number = {one.number: one for one in operations}
 

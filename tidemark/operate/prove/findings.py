@@ -9,6 +9,7 @@ from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
 
 NOTHING_TRIED, NOT_ALL_TRIED = 3, 4  # exit codes
+RIGHT: Sequence[Verdict] = ("equal", "accepted")
 BAD: Sequence[Verdict] = ("changed", "doubled", "lost", "fails")
 
 
@@ -109,6 +110,8 @@ class Proof:
         withheld: the changes of databases that were not made, as places and lines.
         is_anew: whether the jobs had read everything, and so started over, with empty targets.
         unjudged: the requests whose effects are not compared, with their lines.
+        states: how many states the runs could be started from.
+        deaths: how many runs in a row died at most before a run that was tried.
     """
 
     operations: Sequence[Operation]
@@ -120,6 +123,8 @@ class Proof:
     clocks: Sequence[str] = ()
     is_anew: bool = False
     unjudged: Sequence[str] = ()
+    states: int = 0
+    deaths: int = 0
 
     @property
     def verdict(self) -> Verdict:

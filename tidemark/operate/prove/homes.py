@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -60,30 +60,32 @@ def _linked(source: str, target: str) -> str:
 def home_after(base: Home, recorded: Home, operations: Sequence[Operation], folder: Path) -> Home:
     """Return a new home as it is after some operations: what a crash then would have left."""
     made = linked_home(base, folder)
-    for operation in operations:
-        _apply(operation, made, recorded)
-    numbers = [one.number for one in operations]
-    for name in STATE_FILES:
-        kept = [recorded.root / FOLDER / STATES / str(number) / name for number in numbers]
-        if found := [file for file in kept if file.is_file()]:
-            put_state_file(found[-1], made.root / name)
-    for number in numbers:
-        for database in (recorded.root / FOLDER / STATES / str(number) / EMBEDDED).glob("*"):
-            shutil.rmtree(made.root / EMBEDDED / database.name, ignore_errors=True)
-            shutil.copytree(database, made.root / EMBEDDED / database.name)
+    for _ in carried_out(made, recorded, operations):
+        pass
     return made
 
 
-def unannounced(
-    base: Home, recorded: Home, operations: Sequence[Operation], folder: Path
-) -> list[str]:
+def carried_out(home: Home, recorded: Home, operations: Iterable[Operation]) -> Iterator[Operation]:
+    """Change a home as another one was changed, and yield each operation when it is done."""
+    for operation in operations:
+        _apply(operation, home, recorded)
+        kept = recorded.root / FOLDER / STATES / str(operation.number)
+        for name in STATE_FILES:
+            if (kept / name).is_file():
+                put_state_file(kept / name, home.root / name)
+        for database in (kept / EMBEDDED).glob("*"):
+            shutil.rmtree(home.root / EMBEDDED / database.name, ignore_errors=True)
+            shutil.copytree(database, home.root / EMBEDDED / database.name)
+        yield operation
+
+
+def unannounced(made: Home, recorded: Home) -> list[str]:
     """Return the objects that are not as the operations left them: others have changed them."""
-    wanted = files_of(home_after(base, recorded, operations, folder).lake)
-    found = files_of(recorded.lake)
+    wanted, left = files_of(made.lake), files_of(recorded.lake)
     return sorted(
         f"s3://{path}"
-        for path in {**wanted, **found}
-        if not path.startswith(f"{SCRIPTS}/") and wanted.get(path) != found.get(path)
+        for path in {**wanted, **left}
+        if not path.startswith(f"{SCRIPTS}/") and wanted.get(path) != left.get(path)
     )
 
 

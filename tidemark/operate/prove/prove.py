@@ -10,39 +10,33 @@ from dataclasses import replace
 from tidemark.errors import NotProvedError
 from tidemark.glue_service.runs.lost_executors import no_executors_reason
 from tidemark.local_state.store.database import Store
-from tidemark.model.messages import plural
 from tidemark.operate.prove.anew import start_anew
 from tidemark.operate.prove.baselines import (
     ELSEWHERE,
     Baseline,
-    Parts,
     nothing_written_reason,
     run_in_parts,
     run_well,
 )
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
-from tidemark.operate.prove.changes import is_write, messages_taken, unjudged
+from tidemark.operate.prove.changes import messages_taken, unjudged
 from tidemark.operate.prove.comparison import compared
 from tidemark.operate.prove.experiments import (
     CHANGE_KINDS,
     KINDS,
-    MAX_FIRST_CRASHES,
-    TITLES,
     Experiment,
     at_once,
     drawn_moments,
-    of_changes,
 )
+from tidemark.operate.prove.explore import after_repairs, not_reached, not_tried, of_changes
 from tidemark.operate.prove.findings import Finding, Proof, Wish
-from tidemark.operate.prove.homes import unannounced, without_scratch
-from tidemark.operate.prove.refusals import refusals
+from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
+from tidemark.operate.prove.states import MAX_DEATHS, States
 from tidemark.operate.prove.trials import Wanted
 
 FOR_COMPARISON = 0.15  # of the budget
 OWN_JVM_KINDS = ("executors", "versions")  # they have JVMs of their own
-NO_WRITE = "the run writes no object, and no rows to an embedded database"
-ENDS = "an error ends the run wherever it writes or reads, which leaves what a crash there leaves"
 FROM_PARTS = ("parts", *CHANGE_KINDS)  # kinds that need runs over the files in parts
 
 
@@ -63,6 +57,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             )
         if wish.budget_s is not None:
             bench = replace(bench, reserve=FOR_COMPARISON * wish.budget_s)
+        states = States.between(time.time(), first, control.home)
         queue = Queue(bench, threads, began, say)
         moments = drawn_moments(first.operations, draws, wish.moments)
         early = at_once(len(first.sources), _impossible(bench, first), moments, first.looks)
@@ -71,11 +66,12 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             early.sort(key=lambda one: one.kind not in OWN_JVM_KINDS)
         queue.add([Wanted(first, one) for one in early if one.kind != "parts" or one.not_tried])
         has_parts = len(first.sources) > 1
-        queue.run(lambda: _planned(bench, wish, first, draws, has_parts=has_parts))
-    say("comparing the rows", len(queue.done), len(queue.done))
-    done = queue.done  # none: nothing to compare, which would take a Spark to say
-    findings, by_time = compared(bench, wish, first, control, done) if done else ([], {})
-    findings += [Finding(one, "not tried", reason=one.not_tried) for one in queue.not_tried]
+        queue.run(lambda: _planned(bench, wish, first, states, draws, has_parts=has_parts))
+        findings, by_time, left = _explored(bench, wish, first, control, states, queue)
+    findings += [
+        Finding(experiment, "not tried", reason=experiment.not_tried)
+        for experiment in (*queue.not_tried, *left)
+    ]
     findings = with_numbers(sorted(findings, key=_place))
     seconds = time.monotonic() - began
     return Proof(
@@ -88,7 +84,31 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         wish.clocks,
         is_anew,
         unjudged(first.operations),
+        len(states.known),
+        states.deaths,
     )
+
+
+def _explored(
+    bench: Bench, wish: Wish, first: Baseline, control: Outcome, states: States, queue: Queue
+) -> tuple[list[Finding], dict[str, list[str]], list[Experiment]]:
+    """Compare the rows, and crash in the runs that were right until no new state appears.
+
+    Return the findings, the columns that differ by time, and crashes that were not tried.
+    """
+    tried, findings, by_time = queue.done, dict[str, Finding](), dict[str, list[str]]()
+    while tried:
+        queue.say("comparing the rows", len(queue.done), len(queue.done))
+        findings, by_time = compared(bench, wish, first, control, queue.done)
+        wanted = after_repairs(bench, states, tried, findings) if wish.wants("crash") else []
+        if wanted and states.deaths == MAX_DEATHS:
+            return list(findings.values()), by_time, [not_reached(one) for one in wanted]
+        states.deaths += bool(wanted)
+        known = len(queue.done)
+        queue.add(wanted)
+        queue.run()
+        tried = queue.done[known:]
+    return list(findings.values()), by_time, []
 
 
 def _place(finding: Finding) -> tuple[int, bool, bool, int]:
@@ -165,7 +185,13 @@ def _impossible(bench: Bench, first: Baseline) -> dict[str, str]:
 
 
 def _planned(
-    bench: Bench, wish: Wish, first: Baseline, draws: random.Random, *, has_parts: bool
+    bench: Bench,
+    wish: Wish,
+    first: Baseline,
+    states: States,
+    draws: random.Random,
+    *,
+    has_parts: bool,
 ) -> Planned:
     """Run over the files in parts; return that experiment, and the crashes and errors."""
     if not any(map(wish.wants, FROM_PARTS)):
@@ -174,60 +200,8 @@ def _planned(
         parts = run_in_parts(bench, first.sources) if has_parts else None
     except OutOfTimeError as error:
         kinds = [kind for kind in FROM_PARTS if wish.wants(kind)]
-        left = [Wanted(first, _not_tried(kind, str(error), is_open=True)) for kind in kinds]
+        left = [Wanted(first, not_tried(kind, str(error), is_open=True)) for kind in kinds]
         return Planned(left)
     done = [(Wanted(first, parts.outcome.experiment), parts.outcome)] if parts else []
-    return Planned(_crashes(bench, wish, first, parts, draws), done if wish.wants("parts") else [])
-
-
-def _crashes(
-    bench: Bench, wish: Wish, first: Baseline, parts: Parts | None, draws: random.Random
-) -> list[Wanted]:
-    """Return the crashes and errors that are asked for, the most telling ones first."""
-    increment, before = (parts.increment, parts.before) if parts else (None, None)
-    kinds = [kind for kind in CHANGE_KINDS if wish.wants(kind)]
-    if why := _unannounced(bench, [one for one in (first, before, increment) if one]):
-        return [Wanted(first, _not_tried(kind, why, is_open=True)) for kind in kinds]
-    crashes = of_changes(
-        first.operations,
-        increment.operations if increment else (),
-        before.operations if before else (),
-    )
-    run = increment or first
-    errors = refusals(
-        run.operations,
-        run.requests,
-        draws,
-        wish.moments,
-        is_in_increment=increment is not None,
-    )
-    plan = [*crashes[:MAX_FIRST_CRASHES], *errors, *crashes[MAX_FIRST_CRASHES:]]
-    found = []
-    if "error" in kinds and not errors:
-        has_written = any(map(is_write, run.operations))
-        found.append(Wanted(first, _not_tried("error", ENDS if has_written else NO_WRITE)))
-    for one in [one for one in plan if one.kind in kinds]:
-        if one.is_late and before and increment and parts:
-            found.append(Wanted(before, one, increment.outcome, parts.files[-1]))
-        elif one.is_in_increment and increment:
-            found.append(Wanted(increment, one, increment.outcome))
-        else:
-            found.append(Wanted(first, one))
-    return found
-
-
-def _unannounced(bench: Bench, runs: Sequence[Baseline]) -> str:
-    """Return why states between two changes cannot be told; empty if they can."""
-    for at, one in enumerate(runs):
-        folder = bench.folder(f"check-{at}")
-        if others := unannounced(one.base, one.outcome.home, one.operations, folder):
-            return (
-                f"{plural(len(others), 'object')} were changed that no operation announced, such "
-                f"as {others[0]}: write by Spark, DynamicFrames, boto3 or the library"
-            )
-    return ""
-
-
-def _not_tried(kind: str, why: str, *, is_open: bool = False) -> Experiment:
-    title = {"crash": "crashes", "error": "requests that fail"}.get(kind) or TITLES["parts"]
-    return Experiment(kind, title, not_tried=why, is_open=is_open)  # type: ignore[arg-type]
+    wanted = of_changes(bench, wish, first, parts, states, draws)
+    return Planned(wanted, done if wish.wants("parts") else [])

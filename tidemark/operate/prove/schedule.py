@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from tidemark.operate.prove.bench import Bench, Outcome
@@ -44,6 +45,7 @@ class Queue:
     waiting: deque[Wanted] = field(default_factory=deque)
     done: list[tuple[Wanted, Outcome]] = field(default_factory=list)
     not_tried: list[Experiment] = field(default_factory=list)
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def add(self, wanted: Sequence[Wanted], *, in_front: bool = False) -> None:
         """Let experiments wait, behind the others or in front of them."""
@@ -58,12 +60,11 @@ class Queue:
         """Carry out what waits; and, in front of it, what is planned meanwhile."""
         plan: Future[Planned] | None = self.threads.submit(planning) if planning else None
         trying: dict[Future[Outcome], Wanted] = {}
-        numbers = iter(range(1, 1_000_000))
         while True:
             free = AT_ONCE - len(trying) - (plan is not None)
             while free > 0 and self.waiting and not self._is_late():
                 one = self.waiting.popleft()
-                trying[self.threads.submit(carry_out, self.bench, one, next(numbers))] = one
+                trying[self.threads.submit(carry_out, self.bench, one, next(self.numbers))] = one
                 free -= 1
             if not trying and plan is None:
                 break
@@ -83,6 +84,7 @@ class Queue:
         self.not_tried += [
             replace(one.experiment, not_tried=reason, is_open=True) for one in self.waiting
         ]
+        self.waiting.clear()
         self.not_tried += [it.experiment for _, it in self.done if it.experiment.not_tried]
         self.done = [(one, it) for one, it in self.done if not it.experiment.not_tried]
 

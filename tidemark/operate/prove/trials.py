@@ -8,7 +8,7 @@ from pathlib import Path
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.jvms.supply import second_jvm
 from tidemark.local_state.home import Home
-from tidemark.local_state.home_folder import DATABASES, TABLES
+from tidemark.local_state.home_folder import DATABASES, MARKER, TABLES
 from tidemark.local_state.lost_executor import has_lost, lose_executor
 from tidemark.local_state.operations import (
     COPY,
@@ -83,7 +83,9 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
             is_open = False
         why_not = why_not or _make_comparable(bench, wanted, home)
     experiment = replace(experiment, not_tried=why_not, is_open=bool(why_not) and is_open)
-    return Outcome(experiment, home, trials, time.monotonic() - began)
+    start = Home(_start_of(folder))
+    is_kept = (start.root / MARKER).exists()
+    return Outcome(experiment, home, trials, time.monotonic() - began, start if is_kept else None)
 
 
 def _why_unknown(wanted: Wanted, home: Home, trials: Sequence[Trial]) -> str:
@@ -123,7 +125,14 @@ def _crash(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     home = home_after(of.base, of.outcome.home, done, folder)
     let_arrive(bench, home, wanted.late)
     job = None if wanted.late else of.job_of(wanted.experiment)
+    linked_home(home, _start_of(folder))
+    record_operations(home)
     return home, [bench.run(home, bench.subject.only(job) if job else None)]
+
+
+def _start_of(folder: Path) -> Path:
+    """Return the folder that keeps the home of an experiment as it is before its last run."""
+    return folder.with_name(f"{folder.name}-start")
 
 
 def _error(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
@@ -145,7 +154,9 @@ def _error(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     let_fail_once(home, number, experiment.how, of_requests=request is not None)
     job = of.jobs.get(run_id)
     start = bench.subject.only(job) if job else None
-    return home, [bench.run(home, start), bench.run(home, start)]
+    failed = bench.run(home, start)
+    linked_home(home, _start_of(folder))
+    return home, [failed, bench.run(home, start)]
 
 
 def _numbers(made: Sequence[Operation] | Sequence[ReadRequest], run_id: str) -> list[int]:

@@ -68,6 +68,13 @@ def _coverage(proof: Proof) -> str:
         tried = sum(one.verdict != "not tried" for one in known)
         if known:
             parts.append(f"{tried} of {plural(len(known), noun)}")
+    not_reached = sum(one.experiment.kind == "crash" for one in proof.open_findings)
+    if proof.states:
+        deep = "" if proof.deaths < 2 else f", {proof.deaths} deaths in a row deep"
+        is_open = f"open: {plural(not_reached, 'state')} not reached, of "
+        parts.append(
+            f"{is_open if not_reached else 'closed: '}{plural(proof.states, 'state')}{deep}"
+        )
     others = len([one for one in proof.open_findings if one.experiment.kind not in CHANGE_KINDS])
     parts += [f"{others} other experiments not"] if others else []
     left = proof.open_findings or proof.unjudged

@@ -16,8 +16,9 @@ from tidemark.operate.prove.experiments import (
     crashes,
     drawn_moments,
     in_parts,
-    of_changes,
+    late_first,
 )
+from tidemark.operate.prove.explore import without_middles
 from tidemark.operate.prove.findings import Finding
 from tidemark.operate.prove.prove import with_numbers
 
@@ -43,9 +44,7 @@ def test_a_late_file_follows_a_note_in_the_middle_first_and_a_definition_last():
         Operation(5, "jr_1", "put", (f"{OUT}a",), "job.py", 9),
     ]
 
-    late = [one.after for one in of_changes(RUN, RUN, before) if one.is_late]
-
-    assert late == [4, 3, 5]
+    assert [one.after for one in late_first(before)] == [4, 3, 5, 1, 2]
 
 
 def test_of_crashes_that_tell_as_much_those_around_a_note_come_first():
@@ -81,33 +80,26 @@ def test_there_is_a_crash_after_each_operation_with_the_edge_of_a_commit_first()
     assert [one.after for one in crashes(RUN)] == [3, 4, 1, 2]
 
 
-def test_of_hidden_changes_in_a_row_the_last_one_is_followed_by_a_crash():
-    names = ["_temporary/0/a", "_temporary/0/b", "a", "_temporary/0/a", ".staging/c", "_SUCCESS"]
-    puts = [
-        Operation(at, "jr_1", "put", (f"{OUT}{name}",), is_of_jvm=True)
-        for at, name in enumerate(names, 1)
-    ]
-    run = [*puts, Operation(7, "jr_1", "bookmark", ("",))]
-    lines = [replace(one, script="job.py", line=one.number) for one in run]
-    of_script = [replace(one, is_of_jvm=False) for one in run]
-
-    assert sorted(one.after for one in crashes(run)) == [2, 3, 6, 7]
-    assert sorted(one.after for one in crashes(lines)) == [1, 2, 3, 4, 5, 6, 7]
-    # It may read by boto3 what no reader of Spark sees.
-    assert sorted(one.after for one in crashes(of_script)) == [1, 2, 3, 4, 5, 6, 7]
-
-
-def test_a_first_run_crashes_after_each_request_and_at_the_ends_of_a_write_of_spark():
+def test_within_a_write_of_spark_there_are_crashes_at_its_ends_and_after_each_request():
     puts = [Operation(at, "jr_1", "put", (f"{OUT}{at}",), "job.py", 7) for at in range(1, 7)]
-    of_spark = [replace(one, is_of_jvm=True) for one in puts]
+    of_spark = [replace(put, is_of_jvm=True) for put in puts]
     noted = Operation(7, "jr_1", "bookmark", ("",), "job.py", 8)
 
     def tried(run: list[Operation]) -> list[int]:
-        found = of_changes([*run, noted], RUN)
-        return sorted(one.after for one in found if not one.is_in_increment)
+        return sorted(crash.after for crash in without_middles(crashes([*run, noted])))
 
     assert tried(puts) == [1, 2, 3, 4, 5, 6, 7]
-    assert tried(of_spark) == [1, 2, 5, 6, 7]
+    assert tried(of_spark) == [1, 5, 6, 7]
+
+
+def test_a_crash_in_a_repair_names_the_deaths_before_it():
+    first = crashes(RUN)[0]
+
+    second = crashes(RUN[3:], repairs=first)[0]
+    third = crashes(RUN[3:], repairs=second)[0]
+
+    assert [crash.deaths for crash in (first, second, third)] == [1, 2, 3]
+    assert third.title.startswith(f"{first.title}, then in the next run after committing")
 
 
 @pytest.mark.parametrize(
@@ -199,23 +191,11 @@ def test_bookmarks_and_items_of_dynamodb_say_how_far_a_job_is(operation, state):
     assert is_state(operation) is state
 
 
-def test_all_crashes_are_in_a_later_run_if_there_is_one_and_then_in_the_first():
-    plan = [one for one in of_changes(RUN, RUN[2:]) if one.kind == "crash"]
+def test_a_file_arrives_after_the_most_telling_crashes_first():
+    late = late_first(RUN)
 
-    assert [(one.is_in_increment, one.after) for one in plan] == [
-        (True, 3),
-        (True, 4),
-        (False, 3),
-        (False, 4),
-        (False, 1),
-        (False, 2),
-    ]
-
-
-def test_a_file_arrives_after_the_most_telling_crashes_of_the_run_before():
-    late = [one for one in of_changes(RUN, RUN, RUN) if one.is_late]
-
-    assert [(one.kind, one.after) for one in late] == [("crash", 3), ("crash", 4)]
+    assert [crash.after for crash in late] == [3, 4, 1, 2]
+    assert all(crash.is_late for crash in late)
     assert "a file arrives before the next run" in late[0].title
 
 

@@ -1,0 +1,102 @@
+"""Which states are equal, whatever runs, random ids and times are called."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.operate.prove.contents import Piece
+from tidemark.operate.prove.identity import Equality, identity, learned
+
+NOW = 1_790_000_000.0
+PLAIN = Equality(NOW)
+
+
+def same(one: list[Piece], other: list[Piece], equality: Equality = PLAIN) -> bool:
+    return identity(one, equality) == identity(other, equality)
+
+
+def pending(named: str, written: str) -> list[Piece]:
+    """Return a state with a note that names an object, and an object."""
+    return [
+        Piece("out/pending", json.dumps({"object": f"rows/{named}.json"})),
+        Piece(f"out/rows/{written}.json", "{}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "new_id", [lambda: str(uuid.uuid4()), lambda: uuid.uuid4().hex], ids=["uuid", "hex"]
+)
+def test_ids_are_equal_if_they_stand_in_the_same_places(new_id):
+    one, two, three = (new_id() for _ in range(3))
+
+    assert same(pending(one, one), pending(two, two))
+    assert not same(pending(one, one), pending(two, three))
+    assert same(pending(one, two), pending(two, three))
+
+
+def test_ids_that_every_run_makes_count_as_they_are():
+    digests = [uuid.uuid4().hex, uuid.uuid4().hex]
+    one, other = ([Piece("mark", digest)] for digest in digests)
+    equality = learned(NOW, one, one)
+
+    assert same(one, other)
+    assert not same(one, other, equality)
+
+
+@pytest.mark.parametrize(
+    "text_of",
+    [
+        lambda at: f"{at:.0f}",
+        lambda at: f"{at * 1000:.0f}",
+        lambda at: datetime.fromtimestamp(at, UTC).isoformat(),
+        lambda at: f"run-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%S}/x",
+        lambda at: f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S.%f}",
+    ],
+    ids=["seconds", "milliseconds", "iso", "compact", "microseconds"],
+)
+def test_times_of_the_proof_count_by_their_order_and_others_as_they_are(text_of):
+    def state(*seconds: float) -> list[Piece]:
+        return [Piece(f"out/{at}", text_of(NOW + after)) for at, after in enumerate(seconds)]
+
+    assert same(state(1, 2), state(5, 900))
+    assert not same(state(1, 2), state(2, 1))
+    assert not same(state(1, 2), state(1, 1))
+    assert not same(state(-900_000, 2), state(-900_060, 2))
+
+
+def test_what_differs_in_equal_runs_counts_by_how_often_it_is_there():
+    def state(*draws: float) -> list[Piece]:
+        return [*(Piece("out/.json", f"{draw}") for draw in draws), Piece("out/note", "1")]
+
+    equality = learned(NOW, state(0.25, 0.5), state(0.75, 0.125))
+
+    assert equality.noisy == {"out/.json"}
+    assert same(state(0.1, 0.2), state(0.3, 0.4), equality)
+    assert not same(state(0.1, 0.2), state(0.3), equality)
+
+
+PIECES = st.lists(
+    st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, 3), max_size=3)), max_size=5
+)
+
+
+@given(PIECES, PIECES, st.permutations(range(4)))
+def test_equal_states_are_those_that_a_renaming_of_ids_makes_equal(first, second, names):
+    ids = [uuid.UUID(int=number + 1, version=4) for number in range(4)]
+
+    def state(pieces: list[tuple[str, list[int]]], name: object = lambda at: at) -> list[Piece]:
+        return [
+            Piece(where, " ".join(f"{ids[name(at)]}" for at in held))  # type: ignore[operator]
+            for where, held in pieces
+        ]
+
+    assert same(state(first), state(first[::-1], lambda at: names[at]))
+    counts = [sorted((where, len(held)) for where, held in pieces) for pieces in (first, second)]
+    if counts[0] != counts[1]:
+        assert not same(state(first), state(second))

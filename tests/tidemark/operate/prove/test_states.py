@@ -1,0 +1,137 @@
+"""What tells the states of homes apart, and which crashes lead to new ones."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tidemark.local_state.bookmarks.versions import pack
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import SERVICES, TABLES
+from tidemark.local_state.operations import Operation
+from tidemark.local_state.store.database import Store
+from tidemark.operate.prove.contents import Contents
+from tidemark.operate.prove.experiments import crashes
+from tidemark.operate.prove.homes import linked_home
+from tidemark.operate.prove.identity import Equality
+from tidemark.operate.prove.states import States
+
+OUT = "s3://lake/out/"
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Home:
+    home = Home.open(tmp_path / "base")
+    put(home, "in/a.json", '{"id": 1}')
+    with Store(home.database):
+        pass
+    return home
+
+
+def put(home: Home, key: str, text: str | bytes) -> None:
+    file = home.lake / "lake" / key
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.unlink(missing_ok=True)  # homes share it
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def states_of(base: Home) -> States:
+    return States(Contents(base, ["s3://lake/in/a.json"]), Equality(time.time()))
+
+
+def part(number: int) -> str:
+    return f"part-{number:05}-{uuid.uuid4()}-c000.json"
+
+
+def test_rows_count_and_not_the_parts_that_hold_them(base, tmp_path):
+    one, other, less = (linked_home(base, tmp_path / name) for name in ("1", "2", "3"))
+    put(one, f"out/{part(0)}", '{"id": 1}\n{"id": 2}\n')
+    put(other, f"out/{part(1)}", '{"id": 2}\n')
+    put(other, f"out/{part(0)}", '{"id": 1}\n')
+    put(less, f"out/{part(0)}", '{"id": 1}\n')
+    states = states_of(base)
+
+    assert states.of(one) == states.of(other) != states.of(less)
+
+
+def test_rows_of_parquet_count_and_not_their_bytes(base, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    homes = [linked_home(base, tmp_path / name) for name in ("1", "2", "3")]
+    for home, codec, rows in zip(
+        homes, ("snappy", "gzip", "gzip"), ([1, 2], [2, 1], [1, 3]), strict=True
+    ):
+        put(home, f"out/{part(0)}", "")
+        file = next((home.lake / "lake/out").iterdir())
+        file.unlink()
+        table = pyarrow.table({"id": rows})
+        parquet.write_table(table, file.with_suffix(".parquet"), compression=codec)
+    states = states_of(base)
+
+    assert states.of(homes[0]) == states.of(homes[1]) != states.of(homes[2])
+
+
+def test_what_committers_leave_counts_by_its_kind(base, tmp_path):
+    none, one, two = (linked_home(base, tmp_path / name) for name in ("1", "2", "3"))
+    for home, count in ((one, 1), (two, 2)):
+        for number in range(count):
+            put(home, f"out/_temporary/0/_temporary/attempt_{number}/{part(number)}", "{}")
+    put(none, "out/_marks/done", "1")
+    states = states_of(base)
+
+    assert states.of(one) == states.of(two) != states.of(base)
+    assert states.of(none) != states.of(base)  # no committer makes it
+
+
+@pytest.mark.parametrize("key", ["in/a.json", "out/note"])
+def test_an_object_that_was_there_counts_by_what_became_of_it(base, tmp_path, key):
+    put(base, "out/note", "1")
+    gone, changed, again = (linked_home(base, tmp_path / name) for name in ("1", "2", "3"))
+    (gone.lake / "lake" / key).unlink()
+    put(changed, key, "2")
+    put(again, "in/a.json", '{"id": 1}')  # it arrives for the second time
+    states = states_of(base)
+
+    assert len({states.of(home) for home in (base, gone, changed)}) == 3
+    assert states.of(base) == states.of(again)
+
+
+def test_bookmarks_items_and_requests_count(base, tmp_path):
+    committed, noted, sent = (linked_home(base, tmp_path / name) for name in ("1", "2", "3"))
+    with sqlite3.connect(committed.database) as connection:
+        row = ("job", 1, 1, 0, "jr_1", None, 1, "commit", pack({"rows": {"mark": 7}}))
+        connection.execute("INSERT INTO bookmark VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    (noted.root / TABLES).parent.mkdir(exist_ok=True)
+    with sqlite3.connect(noted.root / TABLES) as connection:
+        connection.execute("CREATE TABLE _tables (table_name TEXT)")
+        connection.execute("INSERT INTO _tables VALUES ('marks')")
+        connection.execute("CREATE TABLE marks (item_json TEXT)")
+        connection.execute("INSERT INTO marks VALUES (?)", (json.dumps({"id": {"S": "a"}}),))
+    (sent.root / SERVICES).write_text("{}")
+    states = states_of(base)
+
+    assert len({states.of(home) for home in (base, committed, noted, sent)}) == 4
+
+
+def test_of_crashes_that_leave_one_state_the_most_telling_is_tried(base):
+    run = [
+        Operation(number, "jr_1", "put", (f"{OUT}{number}",), "job.py", number)
+        for number in range(1, 4)
+    ]
+    states, planned = states_of(base), crashes(run)
+    left = {1: "a", 2: "b", 3: "b"}
+
+    chosen = states.new(planned, left)
+
+    assert [crash.after for crash in chosen] == [
+        crash.after for crash in planned if crash.after != 3
+    ]
+    assert states.new(planned, left) == []
+    late = states.new(crashes(run, is_late=True), left)
+    assert len(late) == 2  # a file that arrives after it makes a state another one

@@ -1,0 +1,210 @@
+"""What the state of a home holds, in pieces of text: objects, rows, items, bookmarks, catalog."""
+
+import io
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from tidemark.local_state.bookmarks.versions import unpack
+from tidemark.local_state.catalog.iceberg import read_metadata
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import SERVICES, TABLES
+from tidemark.local_state.operations import EMBEDDED
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.iceberg import METADATA
+from tidemark.operate.prove.changes import PART_PATH, VARYING
+from tidemark.operate.prove.tables import folders_of_tables, iceberg_tables
+from tidemark.operate.versions.targets import SCRIPTS
+
+# What Hadoop's committers leave: the next run may find it, but no reader does.
+UNCOMMITTED = re.compile(r"_temporary|\.spark-staging.*|\..*\.crc|_SUCCESS|__magic.*")
+UNCHANGED = "as it was before the first run"
+MAX_BYTES = 1_000_000  # of a file whose rows are looked at; of others, their bytes
+BOOKMARKS = """
+SELECT job_name, states FROM bookmark AS newest WHERE version =
+    (SELECT MAX(version) FROM bookmark WHERE job_name = newest.job_name)
+"""
+CATALOG = {
+    "catalog_database": "name, definition",
+    "catalog_table": "database, name, definition",
+    "catalog_partition": "database, table_name, partition_values, location, parameters, definition",
+    "catalog_registration": "database, table_name",
+    "catalog_connection": "name, definition",
+    "glue_entity": "kind, name, definition, tags",
+}
+# Of a table of Iceberg, and of its snapshots what depends on processes and names of files.
+OF_TABLE = ("schemas", "current-schema-id", "partition-specs", "default-spec-id", "properties")
+OF_PROCESS, SIZES = ("app-id", "engine-", "iceberg-", "spark.app.id"), "-size"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a state.
+
+    Attributes:
+        name: what it is a part of, such as the path of an object, or the folder of a row.
+        text: what it holds.
+    """
+
+    name: str
+    text: str
+
+
+class Contents:
+    """Reads the states of homes that share most of their objects, each object once."""
+
+    def __init__(self, base: Home, sources: Sequence[str]) -> None:
+        """Take objects of a base as they are, by their names, but sources: these arrive again."""
+        files = (Path(root, name) for root, _, names in os.walk(base.lake) for name in names)
+        self._read = {_key(file): [f"{file.name} {UNCHANGED}"] for file in files}
+        self._sources = sources
+        for uri in sources:
+            self._read.pop(_key(base.local_path(uri)), None)
+
+    def of(self, home: Home) -> list[Piece]:
+        """Return the pieces of the state of a home, in no order."""
+        return [
+            *self._objects(home),
+            self._arrivals(home),
+            *_items(home.root / TABLES),
+            *_records(home),
+            *_histories(home),
+            *_requests(home.root / SERVICES),
+            *_embedded(home.root / EMBEDDED),
+        ]
+
+    def _objects(self, home: Home) -> Iterator[Piece]:
+        of_tables, uncommitted = tuple(folders_of_tables(home)), set[str]()
+        for root, folders, names in os.walk(home.lake):
+            folder = Path(root).relative_to(home.lake).as_posix()
+            if folder == ".":
+                folders[:] = [name for name in folders if name != SCRIPTS]
+            for name in names:
+                path = f"{folder}/{name}"
+                if path.startswith(of_tables):  # those that count are in its history
+                    continue
+                if any(map(UNCOMMITTED.fullmatch, path.split("/"))):
+                    uncommitted.add(VARYING.sub("*", path))
+                    continue
+                is_part = bool(PART_PATH.search(f"/{path}"))
+                whole = f"{folder}/{name[name.find('.') :] if is_part else name}"
+                yield from (
+                    Piece(whole, row) for row in self._rows(Path(root, name), is_part=is_part)
+                )
+        yield from (Piece("uncommitted", path) for path in uncommitted)
+
+    def _arrivals(self, home: Home) -> Piece:
+        """Return the order in which sources have arrived; S3 knows whole seconds."""
+        files = [(home.local_path(uri), uri) for uri in self._sources]
+        times = [(int(file.stat().st_mtime), uri) for file, uri in files if file.is_file()]
+        return Piece("arrivals", " ".join(uri for _, uri in sorted(times)))
+
+    def _rows(self, file: Path, *, is_part: bool) -> list[str]:
+        """Return what a file holds, read once."""
+        key = _key(file)
+        if key not in self._read:
+            self._read[key] = _rows_of(file, is_part=is_part)
+        return self._read[key]
+
+
+def _key(file: Path) -> tuple[int, int, int]:
+    """Return what homes share that have a link to the same object."""
+    status = file.stat()
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+def _rows_of(file: Path, *, is_part: bool) -> list[str]:
+    """Return the rows of a file of Spark, and what another one holds as one text."""
+    content = file.read_bytes()
+    rows: list[str] | None = None
+    if len(content) <= MAX_BYTES:
+        with suppress(ValueError, OSError, StopIteration):  # not what it is named
+            rows = _parsed(file.suffix, content)
+    if rows is None:
+        return [f"bytes {sha256(content).hexdigest()}"]
+    return rows if is_part else ["\n".join(rows)]
+
+
+def _parsed(suffix: str, content: bytes) -> list[str]:
+    if suffix == ".avro":
+        import fastavro
+
+        return [_as_text(row) for row in fastavro.reader(io.BytesIO(content))]
+    if suffix not in (".parquet", ".orc"):
+        return content.decode().splitlines()
+    import pyarrow
+    from pyarrow import orc, parquet
+
+    opened = pyarrow.BufferReader(content)
+    if suffix == ".orc":
+        table = orc.ORCFile(opened).read()
+    else:
+        table = parquet.ParquetFile(opened).read(use_threads=False)
+    return [str(table.schema), *map(_as_text, table.to_pylist())]
+
+
+def _as_text(value: Any) -> str:
+    return json.dumps(value, default=str, sort_keys=True)
+
+
+def _items(file: Path) -> Iterator[Piece]:
+    """Yield the tables of DynamoDB and their items: the engine keeps each as JSON."""
+    if not file.is_file():
+        return
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        for (table,) in database.execute("SELECT table_name FROM _tables").fetchall():
+            yield Piece("tables", table)
+            quoted = '"' + table.replace('"', '""') + '"'
+            items = database.execute(f"SELECT item_json FROM {quoted}")  # noqa: S608 (quoted)
+            yield from (Piece(table, _as_text(json.loads(item))) for (item,) in items)
+
+
+def _records(home: Home) -> Iterator[Piece]:
+    """Yield bookmarks and the Data Catalog."""
+    with Store(home.database) as store:
+        for row in store.query(BOOKMARKS):
+            yield Piece(f"bookmark {row['job_name']}", _as_text(unpack(row["states"])))
+        for table, columns in CATALOG.items():
+            for row in store.query(f"SELECT {columns} FROM {table}"):  # noqa: S608 (constants)
+                text = _as_text(tuple(row))
+                # A table of Iceberg is what its history says.
+                yield Piece(table, row["name"] if METADATA in text else text)
+
+
+def _histories(home: Home) -> Iterator[Piece]:
+    """Yield the snapshots of each table of Iceberg, and which of them names point to."""
+    for table, place in iceberg_tables(home).items():
+        metadata = read_metadata(home, place)
+        number = {one["snapshot-id"]: at for at, one in enumerate(metadata.get("snapshots", ()))}
+        facts = {name: metadata.get(name) for name in OF_TABLE}
+        refs = {
+            name: number.get(one["snapshot-id"]) for name, one in metadata.get("refs", {}).items()
+        }
+        summaries = [
+            {
+                name: value
+                for name, value in one.get("summary", {}).items()
+                if not name.startswith(OF_PROCESS) and not name.endswith(SIZES)
+            }
+            for one in metadata.get("snapshots", ())
+        ]
+        yield Piece(f"table {table}", _as_text([facts, refs, summaries]))
+
+
+def _requests(file: Path) -> Iterator[Piece]:
+    """Yield the requests that services were sent, in order."""
+    if file.is_file():
+        yield Piece("requests", file.read_text(encoding="utf-8"))
+
+
+def _embedded(folder: Path) -> Iterator[Piece]:
+    """Yield what tells embedded databases apart: their bytes, which differ from run to run."""
+    for file in sorted(folder.glob("*/seg0/*")) if folder.is_dir() else ():
+        yield Piece(file.parts[-3], f"{file.name} {sha256(file.read_bytes()).hexdigest()}")

@@ -1,0 +1,133 @@
+"""Plans the crashes and failing requests of runs, and of the runs that repair what these leave."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tidemark.model.messages import plural
+from tidemark.operate.prove.baselines import Baseline, Parts, run_after
+from tidemark.operate.prove.bench import Bench, Outcome
+from tidemark.operate.prove.changes import calls_of, is_write
+from tidemark.operate.prove.experiments import (
+    CHANGE_KINDS,
+    MAX_FIRST_CRASHES,
+    TITLES,
+    Experiment,
+    crashes,
+    late_first,
+)
+from tidemark.operate.prove.findings import RIGHT, Finding, Wish
+from tidemark.operate.prove.refusals import refusals
+from tidemark.operate.prove.states import MAX_DEATHS, States
+from tidemark.operate.prove.trials import Wanted
+
+NO_WRITE = "the run writes no object, and no rows to an embedded database"
+ENDS = "an error ends the run wherever it writes or reads, which leaves what a crash there leaves"
+
+
+def of_changes(
+    bench: Bench,
+    wish: Wish,
+    first: Baseline,
+    parts: Parts | None,
+    states: States,
+    draws: random.Random,
+) -> list[Wanted]:
+    """Return the crashes and errors that are asked for, the most telling ones first.
+
+    A crash in an increment, a run that adds to an earlier one, tells more than in the first run;
+    one in the run before it is followed by a late file.
+    """
+    kinds = [kind for kind in CHANGE_KINDS if wish.wants(kind)]
+    increment, before = (parts.increment, parts.before) if parts else (None, None)
+    run = increment or first
+    left = dict[str, Mapping[int, str]]()
+    for name, of in (("increment", increment), ("first", first), ("before", before)):
+        if of is not None:
+            left[name], others = states.along(bench, of, f"states-{name}")
+            if others:
+                why = _unannounced(others)
+                return [Wanted(first, not_tried(kind, why, is_open=True)) for kind in kinds]
+    of_increment, late, of_first = list[Wanted](), list[Wanted](), list[Wanted]()
+    if increment:
+        found = states.new(crashes(increment.operations, is_in_increment=True), left["increment"])
+        of_increment = [Wanted(increment, crash, increment.outcome) for crash in found]
+    if increment and before and parts:
+        found = states.new(late_first(before.operations), left["before"])
+        file = parts.files[-1]
+        late = [Wanted(before, crash, increment.outcome, file) for crash in found]
+    all_of_first = crashes(first.operations)
+    some = without_middles(all_of_first) if increment else all_of_first
+    of_first = [Wanted(first, crash) for crash in states.new(some, left["first"])]
+    of_runs = of_increment, late, of_first
+    told_first = [wanted for of_run in of_runs for wanted in of_run[:MAX_FIRST_CRASHES]]
+    rest = [wanted for of_run in of_runs for wanted in of_run[MAX_FIRST_CRASHES:]]
+    errors = refusals(
+        run.operations,
+        run.requests,
+        draws,
+        wish.moments,
+        is_in_increment=increment is not None,
+    )
+    well = increment.outcome if increment else None
+    refused = [Wanted(run, error, well) for error in errors]
+    if not errors:
+        has_written = any(map(is_write, run.operations))
+        refused = [Wanted(first, not_tried("error", ENDS if has_written else NO_WRITE))]
+    plan = [*told_first, *refused, *rest]
+    return [wanted for wanted in plan if wanted.experiment.kind in kinds]
+
+
+def without_middles(crashes: Sequence[Experiment]) -> list[Experiment]:
+    """Return the crashes of a run; within a write of Spark, whose tasks are alike, three."""
+    of_lines: dict[tuple[str, tuple[str, ...]], list[Experiment]] = {}
+    for crash in crashes:
+        if crash.operation is not None and crash.operation.is_of_jvm:
+            key = crash.operation.run_id, calls_of(crash.operation)
+            of_lines.setdefault(key, []).append(crash)
+    middles = [crash for of_line in of_lines.values() for crash in of_line[2:-1]]
+    return [crash for crash in crashes if crash not in middles]
+
+
+def after_repairs(
+    bench: Bench,
+    states: States,
+    tried: Sequence[tuple[Wanted, Outcome]],
+    findings: Mapping[str, Finding],
+) -> list[Wanted]:
+    """Return crashes in the runs that repaired what a crash had left, where that is a new state."""
+    plan = list[Wanted]()
+    for wanted, outcome in tried:
+        finding = findings.get(str(outcome.home.root))
+        if outcome.start is None or finding is None or finding.verdict not in RIGHT:
+            continue  # what is wrong after one crash is wrong after two
+        repair = run_after(wanted.of, outcome, outcome.start)
+        left, others = states.along(bench, repair, f"{outcome.home.root.name}-states")
+        if not others:
+            found = crashes(
+                repair.operations,
+                is_in_increment=wanted.experiment.is_in_increment,
+                is_late=wanted.experiment.is_late,
+                repairs=outcome.experiment,
+            )
+            plan += [Wanted(repair, crash, wanted.well) for crash in states.new(found, left)]
+    return plan
+
+
+def not_reached(wanted: Wanted) -> Experiment:
+    """Return a crash that is one too many, as not tried."""
+    reason = f"more than {MAX_DEATHS} runs would have to die in a row"
+    return replace(wanted.experiment, not_tried=reason, is_open=True)
+
+
+def _unannounced(objects: Sequence[str]) -> str:
+    return (
+        f"{plural(len(objects), 'object')} were changed that no operation announced, such as "
+        f"{objects[0]}: write by Spark, DynamicFrames, boto3 or the library"
+    )
+
+
+def not_tried(kind: str, why: str, *, is_open: bool = False) -> Experiment:
+    """Return the experiments of a kind that are not carried out, as one."""
+    title = {"crash": "crashes", "error": "requests that fail"}.get(kind) or TITLES["parts"]
+    return Experiment(kind, title, not_tried=why, is_open=is_open)  # type: ignore[arg-type]

@@ -1,0 +1,111 @@
+"""Says which states of homes are equal, whatever runs are called there and when they ran.
+
+A job that starts from one of two equal states does what it does from the other.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from tidemark.operate.prove.contents import Piece
+
+# Ids of runs, random ids, and digests.
+ID = r"jr_[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32,64}\b"
+TIME = (
+    r"(?<!\d)(?:20\d\d-?[01]\d-?[0-3]\d[T _-]?[0-2]\d[:-]?[0-5]\d(?:[:-]?[0-5]\d(?:\.\d{1,9})?)?"
+    r"|1\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?)(?!\d)"
+)
+MADE_UP = re.compile(f"({ID}|{TIME})")
+A_TIME = re.compile(TIME)
+DAY_S = 86_400.0  # a time zone may be behind or ahead
+ROUNDS = 2  # what names an object that names another one
+
+
+@dataclass(frozen=True)
+class Equality:
+    """Which differences between states count.
+
+    Attributes:
+        since: when the proof began, in seconds since 1970: later times count by their order.
+        stable: ids that every run makes, such as a digest of its input: they count as they are.
+        noisy: pieces, by name, that differ in equal runs: it counts how many there are.
+    """
+
+    since: float
+    stable: Collection[str] = frozenset()
+    noisy: Collection[str] = frozenset()
+
+
+def learned(since: float, one: Sequence[Piece], other: Sequence[Piece]) -> Equality:
+    """Return which differences count, from what two equal runs have left."""
+    equality = Equality(since, _ids(one) & _ids(other))
+    texts = [set(_rendered(pieces, equality)) for pieces in (one, other)]
+    return Equality(since, equality.stable, {name for name, _ in texts[0] ^ texts[1]})
+
+
+def identity(pieces: Sequence[Piece], equality: Equality) -> str:
+    """Return the same text for equal states.
+
+    Ids are the same if they stand in the same places. Times count by their order.
+    """
+    return _digest(sorted(f"{name}\n{text}" for name, text in _rendered(pieces, equality)))
+
+
+def _rendered(pieces: Sequence[Piece], equality: Equality) -> list[tuple[str, str]]:
+    """Return the names and texts of pieces without what their runs have made up."""
+    split = [
+        (MADE_UP.sub("*", one.name), MADE_UP.split(f"{one.name}\n{one.text}")) for one in pieces
+    ]
+    words = {word for _, parts in split for word in parts[1::2]}
+    times = {word: _seconds(word) for word in words if A_TIME.fullmatch(word)}
+    ids = words - times.keys() - set(equality.stable)
+    new = [at for at in times.values() if abs(at - equality.since) < DAY_S]
+    order = {at: rank for rank, at in enumerate(sorted(set(new)))}
+    shown = {word: f"time {order[at]}" for word, at in times.items() if at in order}
+    shown |= dict.fromkeys(ids, "id")
+    for _ in range(ROUNDS if ids else 0):
+        shown |= _by_their_places([parts for _, parts in split], ids, shown)
+    return [
+        (name, "" if name in equality.noisy else "".join(shown.get(part, part) for part in parts))
+        for name, parts in split
+    ]
+
+
+def _by_their_places(
+    texts: Sequence[Sequence[str]], ids: Collection[str], shown: Mapping[str, str]
+) -> dict[str, str]:
+    """Return a name for each id that says where it stands: the same in an equal state."""
+    places = defaultdict[str, list[str]](list)
+    for parts in texts:
+        text = _digest(shown.get(part, part) for part in parts)
+        for at, part in enumerate(parts):
+            if part in ids:
+                places[part].append(f"{text} {at}")
+    return {word: f"id {_digest(sorted(of_word))}" for word, of_word in places.items()}
+
+
+def _ids(pieces: Sequence[Piece]) -> set[str]:
+    found = {word for one in pieces for word in MADE_UP.findall(f"{one.name}\n{one.text}")}
+    return {word for word in found if not A_TIME.fullmatch(word)}
+
+
+def _seconds(word: str) -> float:
+    """Return the seconds since 1970 of a time in seconds, thousandths and so on, or in words."""
+    digits = word.replace(".", "") if word.startswith("1") else re.sub(r"\D", "", word)
+    if word.startswith("1"):
+        return float(f"{digits[:10]}.{digits[10:]}")
+    with suppress(ValueError):  # such as a month 13
+        at = datetime.strptime(digits[:14].ljust(14, "0"), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        return at.timestamp() + float(f"0.{digits[14:]}0")
+    return 0.0
+
+
+def _digest(texts: Iterable[str]) -> str:
+    found = sha256()
+    for text in texts:
+        found.update(f"{len(text)} {text}".encode())
+    return found.hexdigest()
