@@ -9,6 +9,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from tidemark.errors import UsageError
 from tidemark.local_state.bookmarks.path_patterns import root_of
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -35,6 +36,12 @@ def layout_of(file: str, paths: Iterable[str]) -> Layout:
     begin = end
     while begin and "=" in folders[begin - 1]:
         begin -= 1
+    for folder in folders[begin:end]:
+        if not all(folder.split("=", 1)):
+            raise UsageError(
+                f"the folder {folder!r} of {file} is not a partition: Spark reads no empty name or "
+                f"value of one; rename it, as {NULL_PARTITION} for null, or name it in exclusions"
+            )
     columns = tuple(folder.partition("=")[0] for folder in folders[begin:end])
     return Layout("/".join([root, *folders[:begin]]), columns) if columns else Layout()
 
