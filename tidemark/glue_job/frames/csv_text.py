@@ -16,7 +16,9 @@ from tidemark.glue_job.frames.choices import Value, built, has_choices, quoted, 
 from tidemark.glue_job.frames.types import NESTED, Choice
 
 LINE = "line of tidemark"
-CSV_TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSS][XXX]"  # Spark's default for columns of CSV
+# Spark's defaults for text, but with all digits: Spark writes three, which lose microseconds.
+TIME, LOCAL_TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS[XXX]", "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+TIMES = {"timestampFormat": TIME, "timestampNTZFormat": LOCAL_TIME}
 NO_SEPARATOR = "\x01"  # for a line that Spark treats as one column
 
 
@@ -59,8 +61,10 @@ def _scalar(value: Value) -> Value:
 
 def _csv_string(name: str, kind: T.DataType) -> Column:
     column = F.col(quoted(name))
-    is_time = isinstance(kind, T.TimestampType | T.TimestampNTZType)
-    text = F.date_format(column, CSV_TIME) if is_time else column.cast("string")
+    if isinstance(kind, T.TimestampType | T.TimestampNTZType):
+        text = F.date_format(column, TIME if isinstance(kind, T.TimestampType) else LOCAL_TIME)
+    else:
+        text = column.cast("string")
     broken = UsageError(
         f"quoteChar -1 quotes nothing, and a value of the column {name!r} has a line break, which "
         "would split the row in two: replace it, or write with a quoteChar"
@@ -109,7 +113,7 @@ def _json_struct(fields: Iterable[Value]) -> Column:
 
 def _json_leaf(column: Column) -> Column:
     """Return a simple value in Spark's JSON form, without the object around it."""
-    text = F.to_json(F.struct(column.alias("v")))
+    text = F.to_json(F.struct(column.alias("v")), TIMES)
     return text.substr(F.lit(len('{"v":') + 1), F.length(text) - len('{"v":}'))
 
 
@@ -138,4 +142,4 @@ def write_sample(frame: DataFrame, path: str | None, options: Mapping[str, Any])
         raise UsageError(f"the options of spigot are {dict(options)}: {error}") from error
     if sample.columns:
         kind = "text" if has_choices(frame) else "json"
-        sample.coalesce(1).write.mode("append").save(path, format=kind)
+        sample.coalesce(1).write.mode("append").options(**TIMES).save(path, format=kind)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.frames.csv_text import TIMES
 from tidemark.glue_job.readers.files.formats import SAME_AS, avro_version
 from tidemark.glue_job.readers.files.s3_options import option_string
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -70,7 +71,8 @@ def write_format(
         for glue, spark in WRITE_OPTIONS[known].items()
         if spark and given.get(glue) is not None
     }
-    return WriteFormat(known, _csv(options) if known == "csv" else options)
+    times = TIMES if known in ("csv", "json") else {}
+    return WriteFormat(known, {**(_csv(options) if known == "csv" else options), **times})
 
 
 def _csv(options: dict[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -100,6 +101,31 @@ def test_a_struct_as_text_has_the_value_of_a_choice_itself(json_frame):
     rows = frame.resolveChoice(specs=[("s", "cast:string")]).toDF().sort("a").collect()
 
     assert [row.s for row in rows] == ['{"c":1,"d":[1]}', '{"c":"x","d":["y"]}']
+
+
+TIMES = "t timestamp, n timestamp_ntz"
+ZONED = datetime(2013, 1, 1, 2, 3, 4, 123456, tzinfo=UTC)
+LOCAL = datetime(2013, 1, 1, 2, 3, 4, 5)  # noqa: DTZ001 (as Spark has it)
+TEXTS = "2013-01-01T02:03:04.123456Z", "2013-01-01T02:03:04.000005"
+NO_HEADER = {"writeHeader": False}
+
+
+@pytest.mark.parametrize("options", [NO_HEADER, {"quoteChar": -1, **NO_HEADER}], ids=str)
+@pytest.mark.rule("Sinks", source="SILENT", choice="six digits after the second, in JSON and CSV")
+def test_times_in_text_keep_their_microseconds(written, rows_of, options):
+    assert written(rows_of(TIMES, (ZONED, LOCAL)), "csv", options) == ",".join(TEXTS) + "\n"
+
+
+@pytest.mark.parametrize("value", [1, "x"], ids=["plain", "choice"])
+def test_times_in_json_keep_their_microseconds(written, rows_of, value):
+    kinds = f"{TIMES}, s struct<t: timestamp>, v int", f"{TIMES}, s struct<t: timestamp>, v string"
+    frame = rows_of(kinds[0], (ZONED, LOCAL, (ZONED,), 1))
+    if value == "x":
+        frame = frame.union(rows_of(kinds[1]))
+
+    record = json.loads(written(frame, "json"))
+
+    assert record == {"t": TEXTS[0], "n": TEXTS[1], "s": {"t": TEXTS[0]}, "v": 1}
 
 
 NOTES = ((1, " b ", 'say "hi"'), (2, "", "a,b"), (3, None, "it's"), (4, "''", "|"))
