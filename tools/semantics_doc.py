@@ -164,7 +164,8 @@ key. `getResolvedOptions` behaves as in the version of Glue of the run: abbrevia
 TAIL = """
 ## Rows in and out
 Rows in: rows from file and JDBC scans after pushed-down filters; a cached frame counts once, schema
-inference does not count. Rows out: rows of writers.
+inference does not count. What is read and becomes an error record counts too, and a file of JSON
+that is read as a whole counts as one. Rows out: rows of writers.
 
 ## Watermarks
 The current watermark of a job is its row `~HEAD` in `glue-watermarks`, read with one strongly

@@ -15,6 +15,7 @@ from tidemark.checks.graph.races import ACKNOWLEDGE
 from tidemark.checks.graph.together import Together
 from tidemark.errors import ScheduleError
 from tidemark.model.clock import now
+from tidemark.model.messages import plural
 from tidemark.model.schedules.schedules import Schedule
 
 RULE = "retention-too-short"
@@ -57,8 +58,8 @@ def _of_reader(
         yield _problem(
             retention,
             f"snapshots are deleted after {_days(retention)}, and '{job.name}', which continues "
-            f"where it ended, stays away for up to {pause.days} days: the snapshot from which it "
-            "would continue may be gone",
+            f"where it ended, stays away for up to {plural(pause.days, 'day')}: the snapshot from "
+            "which it would continue may be gone",
             "keep snapshots for longer than the job may stand still",
         )
 

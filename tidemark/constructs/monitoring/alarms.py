@@ -18,6 +18,7 @@ from tidemark.constructs.monitoring.metrics import (
     watermark_commits,
 )
 from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
+from tidemark.model.messages import plural
 from tidemark.model.stage.runtime import JobRuntime
 
 QUARTER_S, HOUR_S, DAY_S = 900, 3_600, 86_400
@@ -138,8 +139,8 @@ class Alarms(Construct):
         days = min(MAX_DAYS, math.ceil(hours * HOUR_S / DAY_S))
         self._alarm(
             f"NothingRead-{job_name}",
-            f"{job_name} ran and read nothing for {days} days: nothing was delivered, or its "
-            f"bookmark is stuck. {_bookmark_of(job_name)}",
+            f"{job_name} ran and read nothing for {plural(days, 'day')}: nothing was delivered, or "
+            f"its bookmark is stuck. {_bookmark_of(job_name)}",
             [_query(bytes_read(job_name), "bytes", DAY_S)],
             operator="LessThanThreshold",
             threshold=1,

@@ -19,6 +19,7 @@ from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.types import NESTED
 from tidemark.glue_job.readers.csv.heads import BLANK, records_of, unique_names
 from tidemark.glue_job.readers.files.formats import Format, csv_options
+from tidemark.model.messages import plural
 
 OPTIONS = {"withSchema", "withHeader", "skipFirst", "separator", "escaper", "quoteChar"}
 Parsed: TypeAlias = tuple[dict[str, str | None] | None, str | None]
@@ -71,7 +72,7 @@ class CsvBox:
             return None, f"it has {len(rows)} records, and a field takes one" if rows else None
         names = self._names(head[0] if self.has_header else [], len(rows[0]))
         if len(rows[0]) > len(names):
-            return None, f"it has {len(rows[0])} fields for {len(names)} names"
+            return None, f"it has {len(rows[0])} fields for {plural(len(names), 'name')}"
         if unknown := sorted(set(names) - set(self.names or names)):
             return None, f"its header has {unknown}, which withSchema does not have"
         return {name: value or None for name, value in zip_longest(names, rows[0])}, None

@@ -11,6 +11,7 @@ from tidemark.local_state.run_warnings import RunWarning, note, noted, read_warn
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.messages import plural
 
 
 def commits_in_finally(text: str) -> list[int]:
@@ -130,6 +131,6 @@ def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
     is_told = any(name == RunWarning.NO_BOOKMARK.name for name, _ in noted(folder))
     has_source = store.query("SELECT 1 FROM source_read WHERE run_id = ? LIMIT 1", (run.run_id,))
     if run.state == "SUCCEEDED" and run.rows_read and not has_source and not is_told:
-        about = f"{run.rows_read:,} rows"
+        about = plural(run.rows_read, "row")
         texts.append(RunWarning.DATAFRAME_READER.value.format(about))
     return texts

@@ -237,7 +237,7 @@ def boxed(rows_of, texts, **options):
                 None,
                 "it has 2 records, and a field takes one: a,b\n1,2\n3,4",
                 None,
-                "it has 2 fields for 1 names: a\n1,2",
+                "it has 2 fields for 1 name: a\n1,2",
                 {"a": "5", "b": None, "c": None},
             ],
             2,

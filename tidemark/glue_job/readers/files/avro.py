@@ -23,6 +23,7 @@ from tidemark.glue_job.readers.files.conformed import note_differences
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.python_files import read_rows
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED, unreadable
+from tidemark.model.messages import plural
 
 # Types that version 1.8 of the reader converts; 1.7, the default, converts none.
 LOGICAL_TYPES = {"1.7": frozenset[str](), "1.8": frozenset({"decimal", "date", "timestamp-millis"})}
@@ -132,7 +133,7 @@ def records_of(
                     record = fastavro.schemaless_reader(content, writer, None)
                     yield convert(record if isinstance(record, dict) else {"value": record})
                 if left := content.read():
-                    raise ValueError(f"{len(left)} bytes of a block are in no record")
+                    raise ValueError(f"{plural(len(left), 'byte')} of a block in no record")
     except BROKEN as error:
         raise _unreadable(uri, error) from error
 

@@ -25,6 +25,7 @@ from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.own_queries import any_row_has
 from tidemark.glue_job.readers.files.read_errors import REMEDY, UNCHANGED
 from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.model.messages import plural
 
 SHOWN = 200  # characters of a value
 _NAMES = {"bigint": "long", "smallint": "short", "tinyint": "byte"}  # Spark's -> Glue's
@@ -145,7 +146,8 @@ def csv_does_not_parse(line: Column, options: Mapping[str, str], columns: int) -
     hint = "if a value in quotes holds a line feed, set multiLine to true in format_options; else "
     is_multi_line = options.get("multiLine") == "true"
     fields = _field_count(line, options)
-    counts = F.concat(F.lit("it has "), fields, F.lit(f" fields for {columns} columns; "))
+    noun = F.when(fields == 1, " field").otherwise(" fields")
+    counts = F.concat(F.lit("it has "), fields, noun, F.lit(f" for {plural(columns, 'column')}; "))
     return does_not_parse(
         line, "csv", "" if is_multi_line else hint, F.when(fields != columns, counts)
     )

@@ -24,6 +24,7 @@ from tidemark.glue_job.readers.json.lines import (
     strings_of,
 )
 from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.model.messages import plural
 
 SOURCE, IS_BROKEN = "file of a string", "text is broken"
 MESSAGE = "error in jackson reader"  # the message of AWS's error records for JSON
@@ -91,7 +92,7 @@ def _without_errors(
         F.count("*"), F.min_by(SOURCE, SOURCE), F.min_by(F.substring(_line(), 1, SHOWN), SOURCE)
     ).collect()[0]
     shown = " ".join(text.split())
-    about = f"{count} records, the first one of {source}, are not JSON, or too deep: {shown!r}"
+    about = f"{plural(count, 'record')} not JSON, or too deep, first one of {source}: {shown!r}"
     note(RunWarning.ERROR_RECORDS, about)
     return good.drop(SOURCE, IS_BROKEN)
 

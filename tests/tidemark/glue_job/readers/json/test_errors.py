@@ -59,7 +59,7 @@ def test_lines_that_are_not_json_are_error_records_and_the_others_rows(read, s3,
         -1
     ] == "dynamicRecord"
     assert [warning for warning, _ in noted] == [RunWarning.ERROR_RECORDS]
-    assert "2 records, the first one of s3://" in noted[0][1]
+    assert "2 records not JSON, or too deep, first one of s3://" in noted[0][1]
     with pytest.raises(ErrorThresholdError, match=r"2 records have errors .* allows 1"):
         kept.drop_fields(["id"], totalThreshold=1)
     assert read().count() == 0  # what could not be read is behind the bookmark, as the rows are
@@ -157,7 +157,7 @@ def test_a_record_that_is_nested_too_deep_is_an_error_record_of_its_file(read, s
 
     assert (frame.count(), frame.errorsCount()) == (3, 3)
     [(_, about)] = noted
-    assert about.startswith("3 records, the first one of")
+    assert about.startswith("3 records not JSON, or too deep, first one of")
     assert "deep.json" in about
 
 
