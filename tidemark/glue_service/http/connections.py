@@ -11,7 +11,7 @@ from typing import Any
 from waitress.adjustments import Adjustments
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, get_header_lines
+from waitress.parser import HTTPRequestParser, ParsingError, get_header_lines
 from waitress.task import ErrorTask, WSGITask
 
 from tidemark.glue_service.access.gate import Admission, too_large
@@ -47,7 +47,10 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
         waitress would wait forever for the body of a PUT of an empty object with
         Expect: 100-continue.
         """
-        super().parse_header(header_plus)
+        try:
+            super().parse_header(header_plus)
+        except ValueError as error:  # more digits of Content-Length than Python converts
+            raise ParsingError("Content-Length is invalid") from error
         # Headers that came several times, joined for the signature: waitress adds a space.
         # Source:
         # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import resource
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import pytest
@@ -50,6 +52,14 @@ def test_a_server_that_ends_while_another_thread_wakes_it_ends_in_peace(monkeypa
         assert not listener._thread.is_alive()
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(trigger.trigger)
+
+
+def test_a_length_that_no_number_has_is_refused_and_not_shown(port, caplog):
+    with socket.create_connection(("127.0.0.1", urlsplit(port.url).port)) as client:
+        client.sendall(b"POST / HTTP/1.1\r\nContent-Length: %s\r\n\r\n" % (b"9" * 5000))
+
+        assert client.recv(100).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert caplog.text == ""
 
 
 def account_of(port):
