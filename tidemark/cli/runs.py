@@ -231,8 +231,11 @@ def trigger(name: str | None, where: Where, output: str) -> None:
 def _fire(name: str, where: Where, output: str) -> int:
     """Fire a trigger, show the runs that this command has itself, and return the exit code."""
     from tidemark.cli.progress import JobProgress, RunConsole
-    from tidemark.operate.triggers import start_trigger
+    from tidemark.operate.triggers import find_trigger, start_trigger
 
+    if where.stage is None and where.app is None and not where.context:
+        with open_target(where) as target:  # starts no JVM, and may refuse the name
+            find_trigger(target.glue, name)
     begin_ms = now_ms()
     last: dict[str, str] = {}  # the state of the last attempt
     progress = JobProgress(RunConsole(stderr=output == "json"))

@@ -54,10 +54,15 @@ def _names(members: list[dict[str, Any]]) -> tuple[str, ...]:
     return tuple(it.get("JobName") or it.get("CrawlerName", "") for it in members)
 
 
+def find_trigger(glue: Glue, name: str) -> Trigger:
+    """Return the trigger of a name."""
+    triggers = {trigger.name: trigger for trigger in triggers_of(glue)}
+    return triggers[known("trigger", name, triggers)]
+
+
 def start_trigger(glue: Glue, name: str) -> str:
     """Fire an ON_DEMAND trigger, or activate another; return what happened, for people."""
-    triggers = {trigger.name: trigger for trigger in triggers_of(glue)}
-    trigger = triggers[known("trigger", name, triggers)]
+    trigger = find_trigger(glue, name)
     glue.check_stage(TRIGGER, name)
     glue.glue.start_trigger(Name=name)
     if trigger.type != ON_DEMAND:

@@ -227,6 +227,20 @@ def test_a_fired_job_that_fails_is_shown_with_its_cause_and_ends_with_one(home: 
     assert "✗ load FAILED: ValueError: no rows" in fired.stdout
 
 
+def test_a_trigger_that_does_not_exist_is_refused_before_a_jvm_starts(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Home.open(home)) as (url, engine):
+        port = Port(Home.open(home), url, engine)
+        port.job("load", "")
+        port.glue.create_trigger(Name="start", Type="ON_DEMAND", Actions=[{"JobName": "load"}])
+    monkeypatch.setattr("tidemark.cli.here.jvms_of", None)
+
+    refused = tidemark("trigger", "strat")
+
+    assert_one_clear_line(refused, 2, "there is no trigger 'strat'; did you mean start?")
+
+
 def test_a_fired_job_whose_retry_succeeds_ends_with_zero(home: Path, tmp_path: Path) -> None:
     with serving(Home.open(home)) as (url, engine):
         port = Port(Home.open(home), url, engine)
