@@ -123,5 +123,13 @@ facts["view"] = error_of(lambda: spark.sql("CREATE MATERIALIZED VIEW glue_catalo
 spark.sql("CREATE TABLE glue_catalog.shop.gone USING iceberg AS SELECT 1 AS a")
 spark.sql("DROP TABLE glue_catalog.shop.gone PURGE")
 facts["dropped"] = rows(spark.sql("SHOW TABLES IN glue_catalog.shop"))
+spark.sql("CREATE TABLE glue_catalog.shop.lost (id INT) USING iceberg")
+lost = glue.get_table(DatabaseName="shop", Name="lost")["Table"]["Parameters"]["metadata_location"]
+bucket, _, key = lost.removeprefix("s3://").partition("/")
+boto3.client("s3").put_object(Bucket=bucket, Key=key, Body=b'{"format-version": ')
+facts["cut metadata"] = error_of(lambda: spark.table("later.shop.lost"))
+boto3.client("s3").delete_object(Bucket=bucket, Key=key)
+facts["lost metadata"] = error_of(lambda: spark.sql("INSERT INTO later.shop.lost VALUES (1)"))
+glue.delete_table(DatabaseName="shop", Name="lost")
 facts["not empty"] = error_of(lambda: spark.sql("DROP DATABASE glue_catalog.shop"))
 print(json.dumps(facts))

@@ -6,18 +6,21 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import org.apache.iceberg.BaseMetastoreTableOperations;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.SchemaParser;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.exceptions.AlreadyExistsException;
 import org.apache.iceberg.exceptions.CommitFailedException;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 import org.apache.iceberg.exceptions.NoSuchIcebergTableException;
 import org.apache.iceberg.exceptions.NoSuchNamespaceException;
 import org.apache.iceberg.exceptions.NoSuchTableException;
+import org.apache.iceberg.exceptions.NotFoundException;
 import org.apache.iceberg.io.FileIO;
 
 /** Reads and commits one table: a commit replaces its place of metadata in the Data Catalog, if nobody else did. */
@@ -68,7 +71,24 @@ public class IcebergOperations extends BaseMetastoreTableOperations {
             refreshFromMetadataLocation(null);
             return;
         }
-        refreshFromMetadataLocation(placeOf(found));
+        refreshFromMetadataLocation(placeOf(found), null, 0, new Function() {
+            public Object apply(Object place) {
+                return read((String) place);
+            }
+        });
+    }
+
+    private TableMetadata read(String place) {
+        try {
+            return TableMetadataParser.read(io, place);
+        } catch (Exception error) {
+            error.printStackTrace(); // in the log: as a cause it would be reported in place of ours
+            throw new NotFoundException(
+                "the table %s cannot be used: its metadata %s are gone or cannot be read whole; restore a backup "
+                + "that was made with --lake, by `tidemark local restore FILE`, or `tidemark catalog drop %s.%s` to "
+                + "start it anew",
+                new Object[] {fullName, place, database, table});
+        }
     }
 
     private String placeOf(Map found) {

@@ -312,6 +312,12 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
             "pass your own modules in --extra-py-files; install a package with "
             f"`{places.pip_install}`, and name it for AWS in --additional-python-modules"
         ),
+        r"(No such file or directory|Failed to open file): s3\S+/metadata/\S+\.avro"
+        r"|No such file or directory: s3\S+/\d{5}-\d+-[\da-f-]{36}-\S+": (
+            "the table of Iceberg that has this file has lost it: restore a backup that was made "
+            "with --lake, by `tidemark local restore FILE`, or roll the table back to a snapshot "
+            "that has all of its files"
+        ),
         r"No such file or directory: s3[an]?://|FileNotFoundError.*run again": (
             "Spark reads a file only when a frame is written or counted, and something has deleted "
             "this one since its source was opened, such as an overwrite by this script or another "

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.glue_job.process.failures import cause_in_message
 from tidemark.glue_service.submission import read_submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
@@ -102,6 +103,15 @@ def test_the_data_catalog_describes_a_table_as_iceberg_does_on_aws(facts):
 )
 def test_what_fails_on_aws_fails_with_its_reason(facts, case, told):
     assert told in facts[case]
+
+
+@pytest.mark.parametrize("case", ["cut metadata", "lost metadata"])
+def test_lost_metadata_are_named_with_their_table_and_the_way_back(facts, case):
+    cause = cause_in_message("Py4JJavaError", facts[case])
+
+    assert "the table later.shop.lost cannot be used: its metadata s3://lake/" in cause
+    assert "tidemark local restore" in cause
+    assert "tidemark catalog drop shop.lost" in cause
 
 
 def test_tables_are_renamed_and_dropped(facts):

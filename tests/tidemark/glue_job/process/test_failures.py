@@ -18,6 +18,8 @@ from tidemark.glue_job.process.failures import (
     with_remedy,
 )
 
+OF_ICEBERG = "s3://b/t/metadata/snap-64846992-1-c4bb3164"
+RESTORE = "`tidemark local restore FILE`"
 DATALAKE = "--datalake-formats"
 PLACES = RemedyPlaces(Path("/home/lake"), "/venv/bin/python")
 NO_DRIVER = """An error occurred while calling o45.load.
@@ -227,6 +229,15 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
         ("AnalysisException: [PATH_NOT_FOUND] Path does not exist: s3://b/k", "", ["/home/lake"]),
         ("ClientError: An error occurred (AccessDenied) when", "", ["the job's role"]),
         ("EndpointConnectionError: Could not connect", "", ["AWS_ENDPOINT_URL_<SERVICE>"]),
+        (f"x.RuntimeIOException: Failed to open file: {OF_ICEBERG}-m0.avro", "", [RESTORE]),
+        (f"FileNotFoundException: No such file or directory: {OF_ICEBERG}-m0.avro", "", [RESTORE]),
+        (
+            "java.io.FileNotFoundException: No such file or directory: s3://b/t/data/"
+            "00000-0-606415c5-0f6c-4b50-b077-92084a1bff07-0-00001.parquet",
+            "",
+            [RESTORE],
+        ),
+        ("x: No such file or directory: s3://b/t/part-0.parquet", "", ["write to another path"]),
     ],
 )
 def test_known_causes_come_with_what_to_do(cause, log, parts):
