@@ -6,7 +6,8 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ from tidemark.errors import NotProvedError, UsageError
 from tidemark.extras import require
 
 if TYPE_CHECKING:
+    from tidemark.local_state.home import Home
+    from tidemark.operate.prove.findings import Proof
     from tidemark.operate.prove.subject import Subject
 
 LOCAL_BUCKET = re.compile(r"tidemark local bucket ([\w.-]+)")
@@ -36,6 +39,9 @@ HTML_HELP = "Also write a page with all changes, crashes and rows into this file
 SEED_HELP = "Draw the moments after the first by this number; the same number draws the same ones."
 MOMENTS_HELP = "How many executors are killed, and writes of each line fail, each in its own run."
 IGNORE_HELP = "Columns and targets that are not compared: load_no,s3://lake/stage/,table db.stage."
+ALLOW_HELP = "A host, program or path outside the home that the job may reach; may be repeated."
+REPLAY_HELP = "Run once from a state that the last proof saw go wrong, named [ID] in its lines."
+TELL_EVERY_S = 10.0
 KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
 
 
@@ -74,10 +80,12 @@ class Seconds(click.ParamType[float]):
 )
 @click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
 @click.option("--ignore", metavar="COLUMN,...", help=IGNORE_HELP)
+@click.option("--allow", metavar="HOST|PATH", multiple=True, help=ALLOW_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--lake", type=click.Path(path_type=Path), metavar="DIR", help=LAKE_HELP)
 @click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help=SAMPLE_HELP)
+@click.option("--replay", metavar="ID", help=REPLAY_HELP)
 @click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help=HTML_HELP)
 @click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
 @click.argument("what", required=False, metavar="[JOB|SCRIPT]", type=JOB_OR_FILE)
@@ -90,10 +98,12 @@ def prove(
     moments: int,
     key: str | None,
     ignore: str | None,
+    allow: tuple[str, ...],
     app: Path | None,
     context: tuple[str, ...],
     lake: Path | None,
     sample: int | None,
+    replay: str | None,
     page: Path | None,
     output: str,
     what: str | None,
@@ -116,15 +126,18 @@ def prove(
     from tidemark.checks.script.surrogates import surrogates_of
     from tidemark.glue_service.runs.jvms.supply import jvms_of, lends_jvms
     from tidemark.local_state.home import Home
+    from tidemark.local_state.operations import withhold_others
     from tidemark.operate.prove.bench import Bench
     from tidemark.operate.prove.experiments import KINDS
     from tidemark.operate.prove.findings import Wish
     from tidemark.operate.prove.lakes import fill_with_samples, home_of
     from tidemark.operate.prove.prove import prove as prove_it
     from tidemark.operate.prove.schedule import AT_ONCE
-    from tidemark.operate.prove.words import lines_of, to_json
     from tidemark.operate.versions.scratch import scratch_of
 
+    if "--help" in arguments[:1]:  # after the name of a job
+        click.echo(click.get_current_context().get_help())
+        return
     kinds = _names(",".join(only), KINDS) if only else KINDS
     if page is not None:
         require("jinja2")
@@ -152,34 +165,58 @@ def prove(
             moments=moments,
         )
         _prepare_newest(subject, kinds)
+        if replay is not None:
+            sys.exit(_replayed(home, subject, scratch, replay))
         base = home_of(home, scratch / "home", lake, subject.app)
+        withhold_others(base, allow)
         # `tidemark local up` has warm ones.
         with (
             jvms_of(home if lends_jvms(home, AT_ONCE) else base) as jvms,
             _progress(console) as progress,
         ):
-            task = progress.add_task("", total=None)
+            say = _teller(console, progress)
             if sample is not None:
                 fill_with_samples(base, subject.app, sample, jvms, subject.version)
 
-            def say(text: str, done: int, total: int) -> None:
-                progress.update(task, description=text, completed=done, total=total or None)
-
             with _naming_buckets_of(lake):
-                bench = Bench(subject, jvms, scratch, base)
+                bench = Bench(subject, jvms, scratch, base, home=home)
                 with interrupted_once(bench.is_interrupted):
                     found = prove_it(bench, wish, say)
+    _show(found, page, what or workflow or "the workflow", output)
+    says_little = bench.is_interrupted.is_set() and found.exit_code != 1
+    sys.exit(128 + signal.SIGINT if says_little else found.exit_code)
+
+
+def _show(found: "Proof", page: Path | None, name: str, output: str) -> None:
+    from tidemark.operate.prove.words import lines_of, to_json
+
     if page is not None:
         from tidemark.report.prove_page import proof_page
 
-        page.write_text(proof_page(found, what or workflow or "the workflow"), encoding="utf-8")
+        page.write_text(proof_page(found, name), encoding="utf-8")
     if output == "json":
         click.echo(json.dumps(to_json(found), indent=2))
     else:
         for line in lines_of(found):
             click.echo(line)
-    says_little = bench.is_interrupted.is_set() and found.exit_code != 1
-    sys.exit(128 + signal.SIGINT if says_little else found.exit_code)
+
+
+def _replayed(home: "Home", subject: "Subject", scratch: Path, name: str) -> int:
+    """Run a job once from a state that is kept; return the exit code."""
+    from tidemark.glue_service.runs.jvms.supply import jvms_of
+    from tidemark.operate.prove.bench import Bench
+    from tidemark.operate.prove.replays import kept_state
+
+    kept = kept_state(home, name)
+    before = kept.home.root.with_name(name)
+    click.echo(f"{kept.title}\nbefore: TIDEMARK_HOME={before}")
+    with jvms_of(kept.home) as jvms:
+        start = subject.only(kept.job) if kept.job else subject.start
+        trial = Bench(subject, jvms, scratch, kept.home).run(kept.home, start)
+    for run in trial.runs:
+        click.echo(f"{run.job}  {run.state}  {run.error or ''}".rstrip())
+    click.echo(f"after: TIDEMARK_HOME={kept.home.root}")
+    return 1 if trial.failure else 0
 
 
 @contextmanager
@@ -230,6 +267,19 @@ def _naming_buckets_of(lake: Path | None) -> Iterator[None]:
             raise
         text = LOCAL_BUCKET.sub(lambda found: f"mkdir {lake}/{found[1]}", str(error))
         raise NotProvedError(text) from error
+
+
+def _teller(console: Console, progress: Progress) -> Callable[[str, int, int], None]:
+    """Return what shows how far a proof is: as a bar, or in lines where nobody sees bars."""
+    task, told = progress.add_task("", total=None), [time.monotonic()]
+
+    def say(text: str, done: int, total: int) -> None:
+        progress.update(task, description=text, completed=done, total=total or None)
+        if not console.is_terminal and time.monotonic() - told[0] >= TELL_EVERY_S:
+            told[0] = time.monotonic()
+            click.echo(f"{text}, {done} of {total}" if total else text, err=True)
+
+    return say
 
 
 def _progress(console: Console) -> Progress:

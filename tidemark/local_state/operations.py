@@ -8,7 +8,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -38,7 +38,9 @@ Lines: TypeAlias = Sequence[tuple[str, int]]
 AWAITED = "awaited.json"  # what must happen before an object that is held back arrives
 COPIES = "copies"  # of the databases of the commit that is recorded now
 EMBEDDED = "derby"  # folder of a home, and of a state
-PROVED = "proved"  # a file of homes of experiments: their runs change no other database
+PROVED = "proved"  # a file of homes of experiments, with what their runs may reach elsewhere
+MESSAGES = "aws-messages-local"  # the bucket of messages that such runs have sent
+OUTSIDE = "outside.jsonl"  # a file of such a home: what runs have reached elsewhere
 
 
 REFUSED, UNANSWERED, HALF_DONE = "refused", "unanswered", "half done"
@@ -119,13 +121,49 @@ def record_operations(home: Home) -> None:
         (home.root / FOLDER / name).mkdir(parents=True)
 
 
-def withhold_others(home: Home) -> None:
-    """Let the runs of a home change no database that is elsewhere."""
-    (home.root / PROVED).touch()
+def withhold_others(home: Home, allowed: Sequence[str] = ()) -> None:
+    """Let the runs of a home change nothing elsewhere, but at hosts and paths that are allowed."""
+    (home.root / PROVED).write_text(json.dumps(list(allowed)), encoding="utf-8")
+
+
+def allowed_outside(home: Home) -> list[str]:
+    """Return the hosts and paths that runs of a home may reach outside it."""
+    file = home.root / PROVED
+    found: list[str] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    return found
+
+
+def is_within(what: str, allowed: Collection[str]) -> bool:
+    """Return whether a host, a program or a file is one of those allowed.
+
+    Example:
+        >>> is_within("api.shop.example:443", ["api.shop.example"])
+        True
+        >>> is_within("/data/rates.csv", ["/data"]), is_within("/database", ["/data"])
+        (True, False)
+    """
+    name = what.removeprefix("the program ")
+    host = name.rpartition(":")[0]
+    return any(
+        name == one or host == one or name.startswith(f"{one.rstrip('/')}/") for one in allowed
+    )
+
+
+def note_outside(home: Home, what: str) -> None:
+    """Note what a run of the home reaches outside it."""
+    with (home.root / OUTSIDE).open("a", encoding="utf-8") as file:
+        file.write(f"{json.dumps(what)}\n")
+
+
+def read_outside(home: Home) -> list[str]:
+    """Return what runs of the home have reached outside it, or tried to, in order."""
+    file = home.root / OUTSIDE
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    return [str(json.loads(line)) for line in lines]
 
 
 def withholds_others(home: Home) -> bool:
-    """Return whether the runs of a home change no database that is elsewhere."""
+    """Return whether the runs of a home change nothing elsewhere."""
     return (home.root / PROVED).is_file()
 
 
@@ -254,7 +292,7 @@ class Recorder:
 
     def __init__(self, home: Home, run_id: str) -> None:
         """Record for a job run."""
-        self._home = home
+        self.home = home
         self._run_id = run_id
         self._folder = home.root / FOLDER
         self._opened = set[str]()
@@ -275,7 +313,7 @@ class Recorder:
         with (self._folder / LISTED).open("a", encoding="utf-8") as file:
             file.write(f"{json.dumps([folder, is_deep])}\n")
         uri, look = self._awaited.uri, self._awaited.look
-        if look and not has_arrived(self._home) and count_looks(self._home, uri) >= look:
+        if look and not has_arrived(self.home) and count_looks(self.home, uri) >= look:
             self._arrive()
 
     @contextmanager
@@ -324,7 +362,7 @@ class Recorder:
         log = self._folder / LOG
         number = _lines_in(log) + 1
         if kind in (PUT, COPY):
-            self._keep_object(number, self._home.local_path(places[-1]))
+            self._keep_object(number, self.home.local_path(places[-1]))
         self._keep_databases(number)
         if kind == JDBC:  # the JVM has just made copies of embedded databases
             kept = self._folder / STATES / str(number) / EMBEDDED
@@ -354,7 +392,7 @@ class Recorder:
         with (self._folder / ARRIVAL).open("a+", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # another process of the run may read, too
             for file in [one for one in held.rglob("*") if one.is_file()]:
-                target = self._home.lake / file.relative_to(held)
+                target = self.home.lake / file.relative_to(held)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 unfinished = held / f"{file.name}.now"
                 shutil.copyfile(file, unfinished)  # the file itself may be linked elsewhere
@@ -373,10 +411,10 @@ class Recorder:
         """Keep the databases that have changed since the last operation."""
         stamps = self._folder / "stamps.json"
         before = json.loads(stamps.read_text(encoding="utf-8")) if stamps.is_file() else {}
-        after = {name: stamp_of(self._home.root / name) for name in STATE_FILES}
+        after = {name: stamp_of(self.home.root / name) for name in STATE_FILES}
         for name in after:
             if after[name] and after[name] != before.get(name):
-                put_state_file(self._home.root / name, self._folder / STATES / str(number) / name)
+                put_state_file(self.home.root / name, self._folder / STATES / str(number) / name)
         stamps.write_text(json.dumps(after), encoding="utf-8")
 
 

@@ -61,6 +61,11 @@ def open_edge(home: Home, script: str, run_id: str = "") -> Edge | None:
     return _edge
 
 
+def recording_home() -> Home | None:
+    """Return the home of this process if it records operations; else None."""
+    return _edge.recorder.home if _edge is not None else None
+
+
 @contextmanager
 def announced(*changes: tuple[str, str]) -> Iterator[str]:
     """Announce changes that the body makes, as kinds and places, if anybody records them.

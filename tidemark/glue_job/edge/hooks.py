@@ -17,6 +17,8 @@ from tidemark.glue_job.edge.announce import (
 )
 from tidemark.glue_job.edge.failures import failing, unanswered
 from tidemark.glue_job.edge.jvm import SETTING, JvmEdge
+from tidemark.glue_job.edge.messages import keep_messages, messages_place
+from tidemark.glue_job.edge.outside import watch_outside
 from tidemark.glue_job.edge.watched_databases import watch_databases
 from tidemark.glue_job.process.after_import import after_import
 from tidemark.glue_job.process.spark import CONF_FILE
@@ -24,6 +26,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
     BOOKMARK,
     DELETE,
+    MESSAGES,
     PUT,
     REFUSED,
     REQUEST,
@@ -39,6 +42,7 @@ PARTS = ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "AbortMultipar
 READS = ("Get", "List", "Head", "Describe", "BatchGet", "TransactGet", "Query", "Scan", "Select")
 READS_OF = {"sts", "logs", "cloudwatch", "monitoring", "iam", "kms"}  # nothing of a job's state
 LISTS = ("ListObjects", "ListObjectsV2")
+SENT = f"s3://{MESSAGES}/"
 PUTS = ("PutObject", "CopyObject", "CompleteMultipartUpload")
 # The parameter that says what a request changes.
 SUBJECTS = ("TableName", "Table", "JobName", "DatabaseName", "Name", "TopicArn", "QueueUrl")
@@ -48,8 +52,10 @@ SUBJECTS = ("TableName", "Table", "JobName", "DatabaseName", "Name", "TopicArn",
 def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
     """Announce what the body changes, if the home records it; Spark gets the socket of the JVM."""
     conf = folder / CONF_FILE
-    if withholds_others(home) and conf.is_file():
-        watch_databases(home, conf)
+    if withholds_others(home):
+        watch_outside(home, script)
+        if conf.is_file():
+            watch_databases(home, conf)
     edge = open_edge(home, script)
     if edge is None:
         yield
@@ -71,6 +77,8 @@ def announce_in_worker(home: str, run_folder: str) -> None:
     """Announce what a Python worker of Spark changes by requests, in functions of the script."""
     run, script = Path(run_folder), Path(run_folder, SCRIPT_NAME)
     open_edge(Home(Path(home)), script.read_text("utf-8") if script.is_file() else "", run.name)
+    if withholds_others(Home(Path(home))):
+        watch_outside(Home(Path(home)), "")
     after_import("botocore.client", _announce_requests)
 
 
@@ -105,6 +113,8 @@ def _announce_requests(module: ModuleType) -> None:
         else:
             with announced(*changes) as how:
                 answer = failing(call, client, operation_name, api_params, how)
+                if changes and changes[0][1].startswith(SENT):
+                    keep_messages(changes[0][1], operation_name, api_params)
             if how == UNANSWERED:
                 raise unanswered(client)
         if prefix := _listed(service, operation_name, api_params):
@@ -142,6 +152,8 @@ def _changes(service: str, name: str, parameters: Mapping[str, Any]) -> list[tup
     """Return what a request of boto3 changes, as kinds and places of operations."""
     if is_read(service, name) or service in READS_OF or name in PARTS:
         return []
+    if place := messages_place(service, name, parameters):
+        return [(PUT, place)]
     if service != "s3":
         return [(REQUEST, f"{service} {name} {_subject(parameters)}".rstrip())]
     bucket = parameters.get("Bucket", "")

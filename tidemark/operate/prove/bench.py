@@ -62,6 +62,7 @@ class Bench:
         is_over: stops the runs of all threads once it is set.
         is_interrupted: stops the runs of what is proved once it is set; what was found counts.
         deadline: when the budget ends, which stops runs, on the clock of `time.monotonic`.
+        home: keeps the states from which runs go wrong; None: nobody does.
         reserve: how many seconds before the deadline runs are stopped.
     """
 
@@ -73,6 +74,7 @@ class Bench:
     is_interrupted: threading.Event = field(default_factory=threading.Event)
     deadline: float | None = None
     reserve: float = 0.0
+    home: Home | None = None
 
     def observe(self, _: JobRun | None = None) -> None:
         """Raise if all is over; jobs of the proof's own call this."""

@@ -16,6 +16,7 @@ from tidemark.operate.prove.changes import (
     described,
     has_partitions,
     is_hidden,
+    is_message,
     is_of,
     is_own_object,
     is_state,
@@ -55,6 +56,10 @@ KEY_REMEDY = (
     "write the object under a key that a repeat uses again, such as one for each input file, named "
     "after it, and not after a time, a counter, a random id or all that one run reads; and write "
     "it whole, do not add to what is there"
+)
+SEND_REMEDY = (
+    "send to a FIFO topic or queue with a MessageDeduplicationId that a repeat uses again; or let "
+    "receivers leave out what they know, and --ignore the messages"
 )
 ITEM_REMEDY = (
     "put the whole item with its final values; or add to it only under a condition on what it has "
@@ -373,6 +378,8 @@ def _repeatable(remedy: str, operation: Operation) -> str:
         return remedy
     if operation.kind == ITEMS:
         return ITEM_REMEDY
+    if is_message(operation):
+        return SEND_REMEDY
     if is_own_object(operation):
         if pattern_of(operation.places[-1]) == operation.places[-1]:
             return FINAL

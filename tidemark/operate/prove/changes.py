@@ -11,6 +11,7 @@ from tidemark.local_state.operations import (
     DELETE,
     ITEMS,
     JDBC,
+    MESSAGES,
     PUT,
     RENAME,
     REQUEST,
@@ -27,9 +28,10 @@ RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-c\d+)?|(?<=jr_)
 BATCH_PATH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming query
 HIDDEN_NAME = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
+SENT = f"s3://{MESSAGES}/"
 TAKES = ("sqs ReceiveMessage", "sqs DeleteMessage")
 # What requests to these services change is compared, or shows in what the next run reads.
-COMPARED = ("dynamodb ", "glue ", "s3 ", "secretsmanager ", "ssm ")
+COMPARED = ("dynamodb ", "glue ", "s3 ", "secretsmanager ", "ssm ", "sns Create", "sqs Create")
 # Requests that keep a mark of a job's own.
 NOTES = (
     "ssm PutParameter",
@@ -43,6 +45,8 @@ NOTES = (
 def described(operation: Operation) -> str:
     """Return an operation in a few words, without random ids."""
     place = RANDOM.sub("…", operation.places[-1]) if operation.places else ""
+    if is_message(operation):
+        return f"sending to {place.removeprefix(SENT).rpartition('/')[0]} ({place_of(operation)})"
     words = {
         PUT: f"writing {place}",
         COPY: f"copying to {place}",
@@ -76,9 +80,15 @@ def is_write(operation: Operation) -> bool:
     return operation.kind in (PUT, COPY, JDBC, ITEMS)
 
 
+def is_message(operation: Operation) -> bool:
+    """Return whether an operation has sent a message."""
+    return operation.kind == PUT and operation.places[-1].startswith(SENT)
+
+
 def is_own_object(operation: Operation) -> bool:
     """Return whether an operation writes an object that the script has named, and not Spark."""
-    is_of_spark = PART_PATH.search(operation.places[-1]) or is_hidden(operation)
+    is_hidden_part = is_hidden(operation) and operation.is_of_jvm
+    is_of_spark = PART_PATH.search(operation.places[-1]) or is_hidden_part
     return operation.kind == PUT and not is_of_spark
 
 
@@ -171,5 +181,9 @@ def is_hidden(operation: Operation) -> bool:
     changed = operation.places if operation.kind == RENAME else operation.places[-1:]
     if all(map(METADATA_PATH.search, changed)):
         return True
-    paths = [place.removeprefix("s3://").split("/")[1:] for place in changed]
-    return all(any(HIDDEN_NAME.match(part) for part in path) for path in paths)
+    return all(map(is_hidden_place, changed))
+
+
+def is_hidden_place(uri: str) -> bool:
+    """Return whether no reader of Spark sees an object."""
+    return any(HIDDEN_NAME.match(part) for part in uri.removeprefix("s3://").split("/")[1:])

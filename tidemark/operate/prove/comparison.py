@@ -12,12 +12,14 @@ from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import Cause, cause_of, of_types, or_of_mark
 from tidemark.operate.prove.changes import (
+    SENT,
     is_of,
     is_state,
     is_write,
     micro_batches,
     with_short_calls,
 )
+from tidemark.operate.prove.experiments import CHANGE_KINDS
 from tidemark.operate.prove.findings import BAD, Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import do_names_vary, judge
@@ -128,6 +130,8 @@ def _finding(
     else:  # what a later job of a workflow reads, shows in what that job writes
         counting = [one for one in rows if not baseline.is_read_on(one.target)] or list(rows)
     counting = [one for one in counting if not wish.ignores(one.target)]
+    if experiment.kind not in CHANGE_KINDS:  # how often a job tells goes by how often it runs
+        counting = [one for one in counting if not one.target.startswith(SENT)] or counting
     if experiment.kind == "twice":  # an archive has each delivery, whatever its name
         counting = [one for one in counting if not is_archive(baseline, one.target)] or counting
     verdict = worst([one.verdict for one in counting])

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.causes import Cause
@@ -70,6 +71,7 @@ class Finding:
         cause: the line and the remedy; None if nothing went wrong.
         seconds: how long it took.
         causes: those of each target whose rows are wrong, by its name.
+        replay: what `--replay` calls it; empty if its state is not kept.
     """
 
     experiment: Experiment
@@ -79,6 +81,7 @@ class Finding:
     cause: Cause | None = None
     seconds: float = 0.0
     causes: Mapping[str, Cause] = field(default_factory=dict)
+    replay: str = ""
 
     @property
     def wrongs(self) -> list[Wrong]:
@@ -110,6 +113,8 @@ class Proof:
         withheld: the changes of databases that were not made, as places and lines.
         is_anew: whether the jobs had read everything, and so started over, with empty targets.
         unjudged: the requests whose effects are not compared, with their lines.
+        marks: objects that runs read and then write, of hidden names, which are not compared.
+        scripts: the files of the scripts by the names that causes have.
         states: how many states the runs could be started from.
         deaths: how many runs in a row died at most before a run that was tried.
     """
@@ -123,8 +128,23 @@ class Proof:
     clocks: Sequence[str] = ()
     is_anew: bool = False
     unjudged: Sequence[str] = ()
+    marks: Sequence[str] = ()
+    scripts: Mapping[str, Path] = field(default_factory=dict)
     states: int = 0
     deaths: int = 0
+
+    @property
+    def tried(self) -> int:
+        """How many experiments were carried out."""
+        return sum(finding.verdict != "not tried" for finding in self.findings)
+
+    def source_of(self, script: str, line: int | None) -> str:
+        """Return a line of a script; empty where its source is not known."""
+        file = self.scripts.get(script)
+        if line is None or file is None:
+            return ""
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        return lines[line - 1].strip() if line <= len(lines) else ""
 
     @property
     def verdict(self) -> Verdict:

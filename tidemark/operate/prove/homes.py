@@ -18,6 +18,7 @@ from tidemark.local_state.operations import (
     RENAME,
     STATES,
     Operation,
+    allowed_outside,
     withhold_others,
 )
 from tidemark.local_state.store.state_files import STATE_FILES, put_state_file
@@ -35,7 +36,7 @@ def linked_home(home: Home, folder: Path) -> Home:
     embedded, ignored = home.root / EMBEDDED, shutil.ignore_patterns(LOCKS)
     wait_until_closed(embedded)  # these are changed in place
     shutil.copytree(embedded, made.root / EMBEDDED, dirs_exist_ok=True, ignore=ignored)
-    withhold_others(made)
+    withhold_others(made, allowed_outside(home))
     shutil.copytree(home.lake, made.lake, copy_function=_linked, dirs_exist_ok=True)
     return made
 

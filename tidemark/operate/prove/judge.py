@@ -10,6 +10,7 @@ from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
+from tidemark.local_state.operations import is_within, read_outside
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
@@ -48,7 +49,8 @@ def judge(
     columns = [answer["columns"] for answer in answers.values() if "columns" in answer]
     _check_key(wish.key, columns)
     if control and len(columns) == len(answers):  # else some columns are not known
-        _check_ignored(wish, list(asked), columns)
+        outside = [what.rpartition(" (")[0] for what in read_outside(baseline.home)]
+        _check_ignored(wish, list(asked), columns, outside)
     found = {
         name: [column for column in answer["by_time"] if column not in wish.ignored]
         for name, answer in answers.items()
@@ -78,17 +80,26 @@ def numbering(side: Mapping[str, Any], batches: int) -> list[str]:
 
 def do_names_vary(bench: Bench, baseline: Outcome, control: Outcome) -> bool:
     """Return whether two equal runs write to folders of different names."""
-    before = files_of(bench.base.lake)
-    one, other = (changed_targets(before, files_of(it.home.lake)) for it in (baseline, control))
+    before = files_of(bench.base.lake, with_hidden=True)
+    one, other = (
+        changed_targets(before, files_of(it.home.lake, with_hidden=True))
+        for it in (baseline, control)
+    )
     return one != other
 
 
-def _check_ignored(wish: Wish, targets: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
-    """Raise if a name is neither a target nor a column of one."""
+def _check_ignored(
+    wish: Wish,
+    targets: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    outside: Sequence[str],
+) -> None:
+    """Raise if a name is neither a target, nor a column of one, nor reached outside the home."""
     known = {name for names in columns for name in names}
     for one in wish.ignored:
         is_target = one.rstrip("/") in {target.rstrip("/") for target in targets}
-        if not (is_target or one in known):
+        is_outside = any(is_within(what, [one]) for what in outside)
+        if not (is_target or is_outside or one in known):
             raise UsageError(
                 f"--ignore {one}: no target or column has this name; targets are "
                 f"{', '.join(targets)}; columns are {', '.join(sorted(known))}"

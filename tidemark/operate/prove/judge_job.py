@@ -82,6 +82,8 @@ def rows_judged(
         return {"problem": why, "by_time": [], "sides": []}
     by_time = [name for name in names if name in differing or name in target["left_out"]]
     kept = [name for name in names if name not in by_time]
+    if not names:  # such as empty files
+        return {"by_time": [], "sides": [without_baseline(frame) for frame, _ in found]}
     if not kept:
         return {"problem": NOTHING_LEFT, "by_time": by_time, "sides": [], "columns": names}
     counted = counts_of([frame for frame, _ in found], kept, by_time)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidemark.local_state.home import Home
-from tidemark.operate.prove.changes import is_below, pattern_of
+from tidemark.local_state.operations import read_first
+from tidemark.operate.prove.changes import is_below, is_hidden_place, pattern_of
 from tidemark.operate.prove.tables import folders_of_tables, table_locations
 from tidemark.operate.versions.targets import (
     ComparedTarget,
@@ -25,8 +26,12 @@ def sides_of_places(
     base: Home, homes: Sequence[Home], *, names_vary: bool
 ) -> dict[str, tuple[str, list[dict[str, Any]]]]:
     """Return the places of the lake that the baseline wrote, each with its files in all homes."""
-    found = [files_of(home.lake) for home in homes]
-    before, of_tables = files_of(base.lake), tuple(folders_of_tables(homes[0]))
+    marks = {uri.partition("://")[2] for uri in hidden_marks(homes[0])}
+    found = [
+        {path: facts for path, facts in of_home.items() if path not in marks}
+        for of_home in (files_of(home.lake, with_hidden=True) for home in homes)
+    ]
+    before, of_tables = files_of(base.lake, with_hidden=True), tuple(folders_of_tables(homes[0]))
     written, *others = [
         [
             (one.folder, one.format)
@@ -45,6 +50,14 @@ def sides_of_places(
             of_homes = [{**side, "all": False} for side in of_homes]
         asked[f"s3://{folder}/"] = (kind, of_homes)
     return asked
+
+
+def hidden_marks(home: Home) -> list[str]:
+    """Return the objects of hidden names that runs read before they wrote them.
+
+    They say how far a job has got, which shows in what the next run does.
+    """
+    return sorted(uri for uri in read_first(home) if is_hidden_place(uri))
 
 
 def _published(homes: Sequence[Home], found: Sequence[Files], folder: str) -> Sequence[Files]:
@@ -98,7 +111,9 @@ def _shared(one: str, other: str) -> list[str]:
 def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
     """Return a folder in a lake, its files of a format, and whether it has no others."""
     # Where runs have written a folder each, the files are also told apart by these.
-    side = ComparedTarget(folder, kind).within(lake, files)
+    side, hidden = (ComparedTarget(folder, kind, of).within(lake, files) for of in (False, True))
+    if hidden["files"]:  # Spark reads these only by their names
+        side = {**side, "files": sorted(side["files"] + hidden["files"]), "all": False}
     if side["all"] and side["files"]:
         return side
     found = [path for path in sorted(files) if is_below(path, f"{folder}/")]

@@ -3,13 +3,15 @@
 import random
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from tidemark.errors import NotProvedError
 from tidemark.glue_service.runs.lost_executors import no_executors_reason
+from tidemark.local_state.operations import is_within, read_outside
 from tidemark.local_state.store.database import Store
+from tidemark.model.messages import plural
 from tidemark.operate.prove.anew import start_anew
 from tidemark.operate.prove.baselines import (
     ELSEWHERE,
@@ -31,6 +33,8 @@ from tidemark.operate.prove.experiments import (
 from tidemark.operate.prove.explore import after_repairs, not_reached, not_tried, of_changes
 from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.homes import without_scratch
+from tidemark.operate.prove.places import hidden_marks
+from tidemark.operate.prove.replays import keep
 from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
 from tidemark.operate.prove.states import MAX_DEATHS, States
 from tidemark.operate.prove.trials import Wanted
@@ -83,10 +87,22 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         first.withheld,
         wish.clocks,
         is_anew,
-        unjudged(first.operations),
+        [*unjudged(first.operations), *_outside(first, wish)],
+        hidden_marks(first.outcome.home),
+        bench.subject.scripts,
         len(states.known),
         states.deaths,
     )
+
+
+def _outside(run: Baseline, wish: Wish) -> list[str]:
+    """Return what a run has reached outside its home, with the lines and how often."""
+    counts = Counter(read_outside(run.outcome.home))
+    return [
+        f"{what}, {plural(count, 'time')}"
+        for what, count in counts.items()
+        if not is_within(what.rpartition(" (")[0], wish.ignored)
+    ]
 
 
 def _explored(
@@ -102,13 +118,22 @@ def _explored(
         findings, by_time = compared(bench, wish, first, control, queue.done)
         wanted = after_repairs(bench, states, tried, findings) if wish.wants("crash") else []
         if wanted and states.deaths == MAX_DEATHS:
-            return list(findings.values()), by_time, [not_reached(one) for one in wanted]
+            return _kept(bench, findings, queue), by_time, [not_reached(one) for one in wanted]
         states.deaths += bool(wanted)
         known = len(queue.done)
         queue.add(wanted)
         queue.run()
         tried = queue.done[known:]
-    return list(findings.values()), by_time, []
+    return _kept(bench, findings, queue), by_time, []
+
+
+def _kept(bench: Bench, findings: Mapping[str, Finding], queue: Queue) -> list[Finding]:
+    """Return the findings, of which the home keeps the states that go wrong."""
+    outcomes = {
+        str(outcome.home.root): (outcome, wanted.of.job_of(wanted.experiment))
+        for wanted, outcome in queue.done
+    }
+    return keep(bench.home, findings, outcomes) if bench.home else list(findings.values())
 
 
 def _place(finding: Finding) -> tuple[int, bool, bool, int]:

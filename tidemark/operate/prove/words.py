@@ -1,7 +1,7 @@
 """A proof as lines for people, and as JSON."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
@@ -10,7 +10,7 @@ from tidemark.operate.prove.baselines import ELSEWHERE
 from tidemark.operate.prove.causes import Cause
 from tidemark.operate.prove.experiments import CHANGE_KINDS
 from tidemark.operate.prove.findings import Finding, Proof
-from tidemark.operate.prove.judged import TargetRows, Verdict
+from tidemark.operate.prove.judged import WORST, TargetRows, Verdict
 
 MARKS = {
     "equal": "✓",
@@ -27,20 +27,48 @@ ANEW = (
 )
 OfCause: TypeAlias = tuple[Finding, Sequence[TargetRows]]
 """A finding, and those of its targets that are wrong by one cause."""
+SHORT: Mapping[str, str] = {
+    "crash": "a crash",
+    "error": "a request that fails",
+    "again": "the next run",
+    "parts": "a run for each file",
+    "order": "a file that arrives late",
+    "meanwhile": "a file that arrives meanwhile",
+    "reading": "a file that arrives meanwhile",
+    "tied": "a file dated as one that was read",
+    "twice": "a second delivery",
+    "replaced": "a file that is overwritten",
+    "rewind": "a rewind",
+    "together": "a second run at once",
+    "executors": "a lost executor",
+    "versions": "the newest version of Glue",
+}
+DOES: Mapping[Verdict, str] = {
+    "lost": "loses rows of",
+    "doubled": "doubles rows of",
+    "changed": "changes rows of",
+    "fails": "stops the job that writes",
+}
 WHY_LEFT_OUT = "two equal runs differ there, or they number micro-batches"
+OWN_MARKS = "marks of the job's own, which it reads and writes"
+NOT_KNOWN = "NOT KNOWN: nothing bad was found, and not everything was tried"
 MAX_EXAMPLES = 2
 MAX_SINGLE = 3  # experiments that are not tried for one reason, each in a line
 
 
 def lines_of(proof: Proof) -> Iterator[str]:
-    """Yield a proof as lines for people: the experiments, then each cause once."""
+    """Yield a proof as lines for people: the verdict, what is wrong and why, and the coverage."""
+    yield from _verdict(proof)
+    yield ""
     if proof.is_anew:
         yield ANEW
         yield ""
     for finding in proof.findings:
-        if finding.reason not in _reasons_of_many(proof):
+        if finding.verdict != "equal" and finding.reason not in _reasons_of_many(proof):
             reason = f": {finding.reason}" if finding.reason else ""
-            yield f"{MARKS[finding.verdict]} {finding.verdict:9} {finding.experiment.title}{reason}"
+            again = f" [{finding.replay}]" if finding.replay else ""
+            title = finding.experiment.title
+            yield f"{MARKS[finding.verdict]} {finding.verdict:9} {title}{again}{reason}"
     for reason, count in _reasons_of_many(proof).items():
         kinds = Counter(one.experiment.kind for one in proof.findings if one.reason == reason)
         told = ", ".join(f"{kind} {number}" for kind, number in kinds.items())
@@ -48,16 +76,44 @@ def lines_of(proof: Proof) -> Iterator[str]:
     withheld = [f"the rows of {place}: {ELSEWHERE}" for place in proof.withheld]
     clocks = [f"another day: {place} reads the clock" for place in proof.clocks]
     yield from (f"{MARKS['not tried']} not tried {text}" for text in (*withheld, *clocks))
+    yield from _equal(proof)
     for cause, group in by_cause(proof.findings).items():
         yield ""
         yield from _lines_of_cause(cause, group)
     yield ""
     for target, columns in proof.by_time.items():
         yield f"{target}: left out: {', '.join(columns)} ({WHY_LEFT_OUT})"
+    if proof.marks:
+        yield f"left out: {', '.join(proof.marks)} ({OWN_MARKS})"
     counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
     yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"
     yield _coverage(proof)
+
+
+def _verdict(proof: Proof) -> Iterator[str]:
+    """Yield the verdict, and of what is wrong the line of the script to look at first."""
+    causes = by_cause(proof.findings)
+    if not causes:
+        tried = plural(proof.tried, "experiment")
+        is_safe = proof.exit_code == 0
+        yield f"SAFE: {tried}, and each leaves the rows of the first run" if is_safe else NOT_KNOWN
+        return
+    (verdict, cause), group = min(causes.items(), key=lambda item: WORST.index(item[0][0]))
+    finding, targets = group[0]
+    where = f": fix {cause.script} line {cause.line}" if cause.line else ""
+    target = next((rows.target for rows in targets), "the output")
+    yield f"NOT SAFE: {SHORT[finding.experiment.kind]} {DOES[verdict]} {target}{where}"
+    if source := proof.source_of(cause.script, cause.line):
+        yield f"  {cause.line} | {source}"
+
+
+def _equal(proof: Proof) -> Iterator[str]:
+    """Yield what is equal, by kind and number."""
+    counts = Counter(one.experiment.kind for one in proof.findings if one.verdict == "equal")
+    if counts:
+        told = (f"{kind} {number}" if number > 1 else kind for kind, number in counts.items())
+        yield f"{MARKS['equal']} equal     {', '.join(told)}"
 
 
 def _coverage(proof: Proof) -> str:
@@ -72,9 +128,8 @@ def _coverage(proof: Proof) -> str:
     if proof.states:
         deep = "" if proof.deaths < 2 else f", {proof.deaths} deaths in a row deep"
         is_open = f"open: {plural(not_reached, 'state')} not reached, of "
-        parts.append(
-            f"{is_open if not_reached else 'closed: '}{plural(proof.states, 'state')}{deep}"
-        )
+        states = plural(proof.states, "state")
+        parts.append(f"{is_open if not_reached else 'closed: '}{states}{deep}")
     others = len([one for one in proof.open_findings if one.experiment.kind not in CHANGE_KINDS])
     parts += [f"{others} other experiments not"] if others else []
     left = proof.open_findings or proof.unjudged

@@ -1,0 +1,65 @@
+"""Keeps the messages that a run which is proved has sent, as objects whose rows are compared."""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tidemark.glue_job.edge.announce import recording_home
+from tidemark.local_state.operations import MESSAGES
+
+ENTRIES = {
+    "Publish": "",
+    "PublishBatch": "PublishBatchRequestEntries",
+    "SendMessage": "",
+    "SendMessageBatch": "Entries",
+}
+"""Requests that send, each with the parameter that has its messages; empty: it is one."""
+TEXTS = ("Message", "MessageBody")
+FACTS = ("Subject", "MessageAttributes", "MessageGroupId")
+PLACES = ("TopicArn", "TargetArn", "PhoneNumber", "QueueUrl")
+
+
+def messages_place(service: str, name: str, parameters: Mapping[str, Any]) -> str:
+    """Return the URI of an object for what a request sends; empty if it sends nothing.
+
+    A message that a FIFO topic or queue leaves out, since it knows its id, replaces the first one.
+    """
+    if service not in ("sns", "sqs") or name not in ENTRIES:
+        return ""
+    place = next((str(parameters[one]) for one in PLACES if one in parameters), "unknown")
+    known = [str(one.get("MessageDeduplicationId") or "") for one in _entries(name, parameters)]
+    object_name = "-".join(known) if all(known) else str(uuid.uuid4())
+    topic = place.replace("/", ":").rpartition(":")[2]
+    return f"s3://{MESSAGES}/{service}/{topic}/{object_name.replace('/', '_')}.json"
+
+
+def keep_messages(place: str, name: str, parameters: Mapping[str, Any]) -> None:
+    """Write what a request has sent, a line for each message, if the home records it."""
+    home = recording_home()
+    if home is None:
+        return
+    file = home.local_path(place)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_name(f".{uuid.uuid4()}")  # the object may be linked elsewhere
+    rows = [_row(entry) for entry in _entries(name, parameters)]
+    text = "".join(f"{json.dumps(row, default=str)}\n" for row in rows)
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(file)
+
+
+def _entries(name: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    listed = ENTRIES[name]
+    entries: Sequence[Mapping[str, Any]] = parameters.get(listed, ()) if listed else [parameters]
+    return entries
+
+
+def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message as a row: the fields of one in JSON, else its text."""
+    text = next((str(entry[one]) for one in TEXTS if one in entry), "")
+    try:
+        fields = json.loads(text)
+    except ValueError:
+        fields = text
+    row = dict(fields) if isinstance(fields, dict) else {"message": text}
+    return {**row, **{one: json.dumps(entry[one], default=str) for one in FACTS if one in entry}}
