@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pyspark.errors import IllegalArgumentException
 from pyspark.sql import DataFrame
 
 from tidemark.errors import UnsupportedError, UsageError
@@ -77,8 +78,23 @@ def write_jdbc(
     check_driver(frame.sparkSession, connection)
     target = {**connection, "dbtable": table}
     execute(frame.sparkSession, target, before)
-    frame.write.format("jdbc").options(**target).mode("append").save()
+    try:
+        frame.write.format("jdbc").options(**target).mode("append").save()
+    except IllegalArgumentException as error:
+        raise _without_type(frame, str(error)) or error from None
     execute(frame.sparkSession, target, after)
+
+
+def _without_type(frame: DataFrame, text: str) -> UsageError | None:
+    """Return the error that names the columns for which the database has no type, if it is that."""
+    kind = re.search(r"Can't get JDBC type for (.+?)\.?$", text)
+    if kind is None:
+        return None
+    columns = [name for name, found in frame.dtypes if found == kind[1]]
+    return UsageError(
+        f"the database has no type for {kind[1]}, as of the columns {columns}: flatten it with "
+        "unnest or relationalize, resolve a choice, or drop the columns before the write"
+    )
 
 
 def check_actions(connection_type: str, options: Mapping[str, Any]) -> None:

@@ -166,6 +166,20 @@ def test_what_is_missing_or_not_known_is_named(glue_context, frame, url):
         write(frame, "oracle", {"url": "jdbc:oracle:thin:@//h:1/d", "dbtable": "a"})
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize("kind", ["struct<a:int>", "array<string>", "void"])
+def test_a_column_without_a_type_in_the_database_is_named(glue_context, spark, url, kind):
+    from awsglue.dynamicframe import DynamicFrame
+
+    frame = spark.createDataFrame([(1, None)], f"id int, odd {kind}")
+    options = {"url": url, "dbTable": "flights", "className": DRIVER}
+
+    with pytest.raises(UsageError, match=rf"no type for {kind}, as of the columns \['odd'\]"):
+        glue_context.write_dynamic_frame.from_options(
+            DynamicFrame.fromDF(frame, glue_context, "odd"), "jdbc", options
+        )
+
+
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
