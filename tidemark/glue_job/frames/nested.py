@@ -87,6 +87,8 @@ def _simple(value: Value) -> Value:
         return value
     assert isinstance(kind, StructType)  # noqa: S101 (for the type checker)
     each = [_undescribed(column.getField(one.name), one) for one in kind]
+    # A null is a value of any type.
+    each = [made for made in each if not isinstance(made[1], NullType)] or each
     if len(each) == 1:
         return Value(value.name, *each[0])
     several = choice_of([found for _, found in each])

@@ -105,6 +105,16 @@ def test_only_lists_of_one_type_are_simplified(rows_of):
     assert rows.toDF().collect() == [(["a"], [("b", None)], (True, None))]
 
 
+@pytest.mark.parametrize("step", ["unnest_ddb_json", "simplify_ddb_json"])
+def test_an_attribute_that_is_null_in_some_items_has_the_type_of_the_others(rows_of, step):
+    items = "Item struct<a: struct<NULL: boolean, S: string>>"
+
+    frame = getattr(rows_of(items, (((None, "x"),),), (((True, None),),)), step)()
+
+    assert frame.toDF().dtypes == [("a", "string")]
+    assert [row.a for row in frame.toDF().collect()] == ["x", None]
+
+
 def without_nulls(frame):
     from awsglue.transforms import DropNullFields
 
