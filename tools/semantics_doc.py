@@ -85,14 +85,14 @@ A blank line is not a record. Two losses are not reported:
   of each kind with a count, and of names in another case. In a string column a number goes through
   a double. A table with options of Spark's reader other than `compression` is not checked, nor is
   `spark.read.json` itself. If an object has a key twice, the last value counts, and the run names
-  the key. Integers of up to 38 digits are exact; a greater one is a double, and one beyond a double
-  is infinite: the run names the field. More than 100 levels make an error record. With
-  `multiLine`, several values fail the run if a file has more than 256 MiB.
+  the key. Integers of up to 38 digits are exact; a greater one is a double, as is a fraction: the
+  run names the field if a double does not hold its digits. More than 100 levels make an error
+  record. With `multiLine`, several values fail the run if a file has more than 256 MiB.
 - **Declared decimals**: a DynamicFrame of a JSON or CSV table rounds a number with more digits
   after the point, and the run names the column; this takes one more pass over the files of tables
   that declare decimals. A DataFrame rounds such a number silently.
 - **XML**: only elements with the row tag are rows. The run names files without it, and text
-  between rows unless a schema is given, and whole numbers that a column of doubles rounds.
+  between rows unless a schema is given, and numbers that a column of doubles rounds.
   Attributes that differ in their namespace only become one array. An entity that the document
   defines fails the run.
 - **Avro**: a block with a wrong record count, or bytes after the last block, fail the run.

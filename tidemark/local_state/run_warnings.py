@@ -229,6 +229,10 @@ class RunWarning(Enum):
         "the key {} is several times in one JSON object: the last value counts, the others are in "
         "no row; give each its own name"
     )
+    JSON_ROUNDED = (
+        "the field {} has JSON fractions with more digits than a double holds: they are rounded; "
+        "write them as strings, or read them through a table that declares a decimal"
+    )
     JSON_HALF = (
         "the field {} has half of a surrogate pair, such as \\ud83d alone, not a character: "
         "it is read as '?'; write the whole pair, or leave it out"
@@ -242,8 +246,8 @@ class RunWarning(Enum):
         "than 38 digits: they are infinite or rounded; write them as strings"
     )
     XML_ROUNDED = (
-        "{} has whole numbers that a double does not hold, and other values that a long does not: "
-        "the column is of doubles and loses digits; name it as a string in withSchema"
+        "{} has numbers that a double does not hold: the column is of doubles and loses digits; "
+        "name it as a string in withSchema"
     )
     DYNAMODB_ROUNDED = (
         "the attribute {} has numbers that no decimal of 38 digits holds together: fractions, and "

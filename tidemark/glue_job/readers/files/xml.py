@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from tidemark.local_state.run_warnings import RunWarning, note
 SHOWN = 100  # characters of a string in a message
 _WHOLE = re.compile(r"[+-]?\d+")
 _LONGS = range(-(1 << 63), 1 << 63)
-_IN_DOUBLES = 15  # digits of a whole number that a double holds in any case
+_IN_DOUBLES = 15  # digits that a double holds in any case
 _DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _PARSERS: list[tuple[type[T.DataType], Callable[[str], Any]]] = [
     (T.IntegralType, int),
@@ -49,12 +49,12 @@ class Seen(NamedTuple):
     Attributes:
         kind: the type of all records; null without any.
         text: some text between them.
-        whole: the paths of whole numbers that a double does not hold.
+        lost: the paths of numbers that a double does not hold.
     """
 
     kind: T.DataType
     text: str = ""
-    whole: Set[str] = frozenset()
+    lost: Set[str] = frozenset()
 
 
 def read_xml(files: Files) -> DataFrame:
@@ -73,8 +73,8 @@ def read_xml(files: Files) -> DataFrame:
         found: T.DataType = reduce(partial(_merged, options.value_tag), [one.kind for one in each])
         schema = as_struct_type(T.StructType([]) if _is_null(found) else without_nulls(found))
         schema = schema if xml.schema is None else declared_record(xml, schema, in_files)
-        whole = frozenset[str]().union(*[one.whole for one in each])
-        for path in sorted(whole.intersection(_doubles(schema, options.value_tag))):
+        lost = frozenset[str]().union(*[one.lost for one in each])
+        for path in sorted(lost.intersection(_doubles(schema, options.value_tag))):
             note(RunWarning.XML_ROUNDED, f"the element {path} of {some_of(files.paths)}")
     return read_rows(files, schema, partial(_rows, options, schema))
 
@@ -97,13 +97,13 @@ def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> Seen:
     """Return what is in one file; runs in a worker of Spark."""
     uri, path = task
     kind: T.DataType = T.NullType()
-    stray_texts, whole = list[str](), set[str]()
+    stray_texts, lost = list[str](), set[str]()
     try:
         for record in records(path, options, stray_texts):
-            kind = _merged(options.value_tag, kind, inferred(record, options.value_tag, whole))
+            kind = _merged(options.value_tag, kind, inferred(record, options.value_tag, lost))
     except BROKEN as error:
         raise unreadable(uri, "xml", error) from error
-    return Seen(kind, stray_texts[0][:SHOWN] if stray_texts else "", whole)
+    return Seen(kind, stray_texts[0][:SHOWN] if stray_texts else "", lost)
 
 
 def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> Seen:
@@ -149,8 +149,8 @@ def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def inferred(value: Any, value_tag: str, whole: set[str], path: str = "") -> T.DataType:
-    """Return the type of a value that `records` returned; add to `Seen.whole`."""
+def inferred(value: Any, value_tag: str, lost: set[str], path: str = "") -> T.DataType:
+    """Return the type of a value that `records` returned; add to `Seen.lost`."""
     if value is None:
         return T.NullType()
     if isinstance(value, dict):
@@ -160,24 +160,33 @@ def inferred(value: Any, value_tag: str, whole: set[str], path: str = "") -> T.D
         ]
         return T.StructType(
             [
-                T.StructField(name, inferred(one, value_tag, whole, below))
+                T.StructField(name, inferred(one, value_tag, lost, below))
                 for name, one, below in fields
             ]
         )
     if isinstance(value, list):
         element: T.DataType = T.NullType()
         for item in value:
-            element = _merged(value_tag, element, inferred(item, value_tag, whole, path))
+            element = _merged(value_tag, element, inferred(item, value_tag, lost, path))
         return T.ArrayType(element)
+    if _DOUBLE.fullmatch(value) and not _is_held(value):
+        lost.add(path)
     if _WHOLE.fullmatch(value):
-        if len(value) > _IN_DOUBLES and Decimal(value) != Decimal(float(value)):
-            whole.add(path)
         # More digits than any long: Python refuses to read thousands of them as an integer.
         is_long = len(value) <= len(str(_LONGS[0])) and int(value) in _LONGS
         return T.LongType() if is_long else T.DoubleType()
     if _DOUBLE.fullmatch(value):
         return T.DoubleType()
     return T.BooleanType() if value.lower() in ("true", "false") else T.StringType()
+
+
+def _is_held(number: str) -> bool:
+    """Return whether a double has all the digits with which a number is written."""
+    if len(number) <= _IN_DOUBLES and "e" not in number.lower():
+        return True
+    exact, double = Decimal(number), float(number)
+    digits = Context(prec=len(exact.as_tuple().digits))
+    return exact in (Decimal(repr(double)), digits.create_decimal(Decimal(double)))
 
 
 def _merged(value_tag: str, first: T.DataType, second: T.DataType) -> T.DataType:

@@ -11,6 +11,8 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.StringWriter;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Iterator;
@@ -51,7 +53,7 @@ public final class JsonKinds {
      * The letters: i int, l long, n an integer beyond long, d double, b boolean, s string, o object,
      * a array, z null (of a text: in its array), ? not in every object (of a field), + more than one
      * value (of a text), = several times in one object (of a field), x a number that is beyond the type
-     * for it, u a string or name with half of a surrogate pair, which no UTF-8 holds.
+     * for it, r a fraction with digits that a double does not hold, u a string or name with half of a surrogate pair, which no UTF-8 holds.
      */
     public static String kinds(String text) {
         try {
@@ -334,8 +336,9 @@ public final class JsonKinds {
     /** The kinds of values at one path. */
     private static final class Kinds {
         private static final int MAX_DEPTH = 100; // Python follows types by recursion
+        private static final int DOUBLE_DIGITS = 15; // that a double always holds
         private static final int MAX_DIGITS = 38; // of a decimal of Spark
-        private static final String LETTERS = "ilndbsoaz?+=xu";
+        private static final String LETTERS = "ilndbsoaz?+=xur";
 
         private final boolean hasEscapes;
         private int kinds = 0;
@@ -359,9 +362,7 @@ public final class JsonKinds {
                 addInteger(parser);
             } else if (token == JsonToken.VALUE_NUMBER_FLOAT) {
                 has('d');
-                if (isBeyondDouble(parser)) {
-                    has('x');
-                }
+                addFraction(parser);
             } else if (token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE) {
                 has('b');
             } else if (token == JsonToken.START_OBJECT) {
@@ -399,11 +400,33 @@ public final class JsonKinds {
             }
         }
 
-        private static boolean isBeyondDouble(JsonParser parser) throws IOException {
+        private void addFraction(JsonParser parser) throws IOException {
             int length = parser.getTextLength();
             char last = parser.getTextCharacters()[parser.getTextOffset() + length - 1];
-            boolean mayBe = length > 300 || parser.getText().toLowerCase().indexOf('e') > 0;
-            return mayBe && Character.isDigit(last) && Double.isInfinite(parser.getDoubleValue());
+            boolean mayBe = length > DOUBLE_DIGITS || parser.getText().toLowerCase().indexOf('e') > 0;
+            if (!mayBe || !Character.isDigit(last)) {
+                return;
+            }
+            double number = parser.getDoubleValue();
+            if (Double.isInfinite(number)) {
+                has('x');
+                return;
+            }
+            if (!isHeld(parser.getText(), number)) {
+                has('r');
+            }
+        }
+
+        /** Returns whether a double has all the digits of a text. */
+        private static boolean isHeld(String text, double number) {
+            try {
+                BigDecimal exact = new BigDecimal(text);
+                MathContext digits = new MathContext(exact.precision());
+                return exact.compareTo(new BigDecimal(Double.toString(number))) == 0
+                    || exact.compareTo(new BigDecimal(number).round(digits)) == 0;
+            } catch (NumberFormatException error) {
+                return false; // too small an exponent
+            }
         }
 
         private static void checkDepth(JsonParser parser) throws IOException {

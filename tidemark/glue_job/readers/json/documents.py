@@ -99,7 +99,7 @@ def _documents(files: Files, strings: DataFrame) -> Documents | None:
         found = kinds_in(strings, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
     if found is None:
         return None
-    note_changed(found)
+    note_changed(found, are_declared=files.format.schema is not None)
     if NULL in found.letters:
         note(RunWarning.JSON_NULL_RECORD, _first_with_null(strings))
     files.format.failed.note_absence(absence_in(found))

@@ -33,6 +33,7 @@ BEYOND_LONG, OBJECT, ARRAY = "n", "o", "a"
 SEVERAL = "+"  # a string with more than one value, such as objects without line feeds between
 TWICE = "="  # a field that one object has several times
 BEYOND = "x"  # a number that is infinite as a double, or an integer of more than `MAX_DIGITS`
+ROUNDED = "r"  # a fraction with digits that a double does not hold
 HALF = "u"  # a string or a name with half of a surrogate pair
 NULL, LACKING = "z", "?"  # a field that is null in some objects, or missing in some
 
@@ -129,14 +130,16 @@ def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
 CHANGED = {
     TWICE: RunWarning.JSON_TWICE,
     BEYOND: RunWarning.JSON_BEYOND,
+    ROUNDED: RunWarning.JSON_ROUNDED,
     HALF: RunWarning.JSON_HALF,
 }
 
 
-def note_changed(kinds: Kinds, path: str = "") -> None:
-    """Warn of fields, below a path, whose values are not kept as they are."""
+def note_changed(kinds: Kinds, path: str = "", *, are_declared: bool = False) -> None:
+    """Warn of fields, below a path, whose values are not kept; not of fractions of a table."""
+    letters = CHANGED.keys() - ({ROUNDED} if are_declared else set())
     for place, one in _paths_in(kinds, path):
-        for letter in CHANGED.keys() & one.letters:
+        for letter in sorted(letters & one.letters):
             note(CHANGED[letter], place)
 
 

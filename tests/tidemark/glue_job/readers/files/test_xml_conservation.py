@@ -213,7 +213,10 @@ def test_a_long_of_19_digits_keeps_them(glue_context, s3):
 @pytest.mark.rule(
     "Bad input", source="INFER", choice="doubles, and a warning that names the element"
 )
-@pytest.mark.parametrize("other", ["0.5", f"{2**63}"])
+@pytest.mark.parametrize(
+    ("number", "other"),
+    [(2**53 + 1, 0.5), (2**53 + 1, 2**63), ("1234567890123.4567", 1), ("1e999", 1), ("1e-999", 1)],
+)
 @pytest.mark.parametrize(
     ("element", "path"),
     [
@@ -223,18 +226,20 @@ def test_a_long_of_19_digits_keeps_them(glue_context, s3):
         ('<a i="{}"/>', "a._i"),
     ],
 )
-def test_whole_numbers_that_doubles_round_are_named(warned, s3, other, element, path):
-    s3.put("a.xml", f"<x><r>{element.format(2**53 + 1)}</r></x>")
+def test_numbers_that_doubles_round_are_named(warned, s3, number, other, element, path):
+    s3.put("a.xml", f"<x><r>{element.format(number)}</r></x>")
     s3.put("b.xml", f"<x><r>{element.format(other)}</r></x>")
 
     count, (warning,) = warned()
 
     assert count == 2
-    assert warning.startswith(f"the element {path} of {s3.uri}a.xml, {s3.uri}b.xml has whole")
+    assert warning.startswith(f"the element {path} of {s3.uri}a.xml, {s3.uri}b.xml has numb")
 
 
 @pytest.mark.spark
-def test_whole_numbers_that_doubles_hold_are_no_warning(warned, s3):
-    s3.put("a.xml", f"<x><r><i>{2**53}</i></r><r><i>0.5</i></r><r><j>{2**53 + 1}</j></r></x>")
+def test_numbers_that_doubles_hold_are_no_warning(warned, s3):
+    numbers = 2**53, 0.5, 0.1, "0.10000000000000001", f"{0.1:.60f}", "1E+2", "0.0"
+    rows = "".join(f"<r><i>{number}</i></r>" for number in numbers)
+    s3.put("a.xml", f"<x>{rows}<r><j>{2**53 + 1}</j></r></x>")
 
-    assert warned() == (3, [])
+    assert warned() == (8, [])

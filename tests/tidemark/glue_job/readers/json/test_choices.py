@@ -306,6 +306,24 @@ def test_integers_beyond_64_bits_are_decimals_and_greater_numbers_are_named(read
     assert fields == ["the field o.d[]", "the field i", "the field f"]
 
 
+@pytest.mark.rule(
+    "Bad input", source="INFER", choice="doubles, and a warning unless a table declares the field"
+)
+def test_fractions_that_a_double_does_not_hold_are_named(read, s3, run_folder):
+    held = "0.1, 0.10000000000000001, 1e-7, 73.982146000000010, 1E+2, 0.0, -1e308, NaN, 0.5e00"
+    s3.put("a.json", f'{{"a": [{held}, {0.1:.60f}, 0.3333333333333333]}}\n')
+    read().toDF().collect()
+    assert read_warnings(run_folder) == []
+    lost = ("1234567890123.4567", "12345678901234567890.5", "1e-400", "1e-99999999999")
+    text = ", ".join(f'"{place}": {number}' for place, number in enumerate(lost))
+    s3.put("b.json", f'{{"b": {{{text}}}}}')
+
+    read().toDF().collect()
+
+    fields = [text.split(" has JSON fractions")[0] for text in read_warnings(run_folder)]
+    assert fields == [f"the field b.{place}" for place in range(len(lost))]
+
+
 @pytest.mark.rule("Bad input", source="INFER", choice="the last value, and a warning by name")
 def test_a_key_that_an_object_has_twice_is_named(read, s3, run_folder):
     s3.put("a.json", '{"a": 1, "s": [{"b": 1}]}\n{"a": 2, "s": [{"b": 2}, {"b": 3}]}\n')
