@@ -4,6 +4,7 @@ Glue writes record by record, and a record holds the value of a choice.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -40,14 +41,31 @@ def with_plain_choices(frame: DataFrame) -> DataFrame:
 def unquoted_lines(frame: DataFrame, keys: Iterable[str], separator: str) -> DataFrame:
     """Return the rows of CSV as one column, named as the header, without quotes.
 
-    A line break would split a row in two: such a value fails the write.
+    A line break would split a row in two, and a line without anything is no row: such a value fails
+    the write.
     """
     folders = list(keys)
     columns = [name for name in frame.columns if name not in folders]
+    if broken := [name for name in columns if re.search(r"[\r\n]", name)]:
+        raise _unquotable(f"the name of the column {broken[0]!r} has a line break")
     types = {one.name: one.dataType for one in frame.schema}
-    texts = [_csv_string(name, types[name]) for name in columns]
-    line = F.concat_ws(separator, *texts).alias(separator.join(columns))
-    return frame.select(line, *map(quoted, folders))
+    texts = [_in_one_line(name, types[name]) for name in columns]
+    line = F.concat_ws(separator, *texts)
+    if len(columns) == 1:
+        nothing = _unquotable(f"a row has no value in its only column, {columns[0]!r}")
+        line = F.when(line == "", _failing(nothing)).otherwise(line)
+    return frame.select(line.alias(separator.join(columns)), *map(quoted, folders))
+
+
+def with_empty_values(frame: DataFrame, keys: Iterable[str]) -> DataFrame:
+    """Return rows of one column of CSV without nulls: Spark drops a line without anything."""
+    folders = list(keys)
+    columns = [name for name in frame.columns if name not in folders]
+    if len(columns) != 1:
+        return frame
+    name, *_ = columns
+    text = _csv_string(name, frame.schema[name].dataType)
+    return frame.select(text.alias(name), *map(quoted, folders))
 
 
 def _scalar(value: Value) -> Value:
@@ -59,18 +77,31 @@ def _scalar(value: Value) -> Value:
     return Value(value.name, F.coalesce(*texts), T.StringType())
 
 
+def _unquotable(reason: str) -> UsageError:
+    return UsageError(
+        f"quoteChar -1 quotes nothing, and {reason}, so that there would be another number of "
+        "rows: replace it, or write with a quoteChar"
+    )
+
+
+def _failing(error: UsageError) -> Column:
+    return F.raise_error(f"UsageError: {error}").cast("string")
+
+
 def _csv_string(name: str, kind: T.DataType) -> Column:
+    """Return a value as text; null is nothing."""
     column = F.col(quoted(name))
     if isinstance(kind, T.TimestampType | T.TimestampNTZType):
         text = F.date_format(column, TIME if isinstance(kind, T.TimestampType) else LOCAL_TIME)
     else:
         text = column.cast("string")
-    broken = UsageError(
-        f"quoteChar -1 quotes nothing, and a value of the column {name!r} has a line break, which "
-        "would split the row in two: replace it, or write with a quoteChar"
-    )
-    failed = F.raise_error(f"UsageError: {broken}").cast("string")
-    return F.when(text.rlike(r"[\r\n]"), failed).otherwise(F.coalesce(text, F.lit("")))
+    return F.coalesce(text, F.lit(""))
+
+
+def _in_one_line(name: str, kind: T.DataType) -> Column:
+    text = _csv_string(name, kind)
+    broken = _unquotable(f"a value of the column {name!r} has a line break")
+    return F.when(text.rlike(r"[\r\n]"), _failing(broken)).otherwise(text)
 
 
 def json_string(column: Column, kind: T.DataType) -> Column:

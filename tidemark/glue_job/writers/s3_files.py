@@ -17,6 +17,7 @@ from tidemark.glue_job.frames.csv_text import (
     NO_SEPARATOR,
     json_lines,
     unquoted_lines,
+    with_empty_values,
     with_plain_choices,
 )
 from tidemark.glue_job.frames.types import NESTED, types_in
@@ -125,6 +126,8 @@ def write_files(
     if how.name == "csv" and not options["quote"]:
         frame = unquoted_lines(frame, partition_keys, options["sep"])
         options["sep"] = NO_SEPARATOR
+    elif how.name == "csv":
+        frame = with_empty_values(frame, partition_keys)
     writer = frame.write.mode("append").options(**options, **_direct(frame))
     if partition_keys:
         writer = writer.partitionBy(*partition_keys)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tidemark.errors import UsageError
 from tidemark.local_state.catalog.tables import find_table
 from tidemark.local_state.store.database import Store
 
@@ -147,6 +148,17 @@ def test_csv_of_the_quote_char_minus_1_has_no_quote_at_all(written, rows_of):
     frame = rows_of("id int, `a b` string, c string", (1, 'x "y"', "a,b"), (2, None, ""))
 
     assert written(frame, "csv", {"quoteChar": -1}) == 'id,a b,c\n1,x "y",a,b\n2,,\n'
+
+
+@pytest.mark.rule("Sinks", source="INFER", choice="two quotes; an error with the quoteChar -1")
+def test_csv_of_one_column_has_a_line_for_each_row_without_a_value(written, rows_of):
+    frame = rows_of("a string, k int", ("x", 1), (None, 1), ("", 1))
+
+    assert written(frame, "csv", partitionKeys=["k"]) == 'a\nx\n""\n""\n'
+    with pytest.raises(Exception, match="a row has no value in its only column, 'a', so that"):
+        written(frame.drop_fields(["k"]), "csv", {"quoteChar": -1})
+    with pytest.raises(UsageError, match=r"the name of the column .* has a line break"):
+        written(rows_of("`a\nb` int", (1,)), "csv", {"quoteChar": -1})
 
 
 def test_csv_without_quotes_is_put_into_folders_with_a_header_each(written, rows_of):
