@@ -5,12 +5,23 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from functools import reduce
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import NullType, StringType, StructType
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    DateType,
+    NullType,
+    NumericType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from tidemark.errors import ArgumentTypeError, UsageError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of, values_of
@@ -19,6 +30,13 @@ from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
 from tidemark.glue_job.frames.type_names import converted
 from tidemark.glue_job.frames.types import Choice, as_struct_type, merged
 
+COMPARABLE: tuple[tuple[tuple[type, ...], tuple[type[DataType], ...]], ...] = (
+    ((str,), (StringType,)),
+    ((bool,), (BooleanType,)),
+    ((int, float, Decimal), (NumericType,)),
+    ((object,), (DateType, TimestampType, TimestampNTZType)),
+)
+"""The types of values, and the types of the parts of a choice that they are compared with."""
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -155,10 +173,11 @@ def _compared(
     column, kind = value_at(values, found[0])
     if isinstance(kind, Choice):
         literal = F.lit(value)
+        comparable = next(kinds for types, kinds in COMPARABLE if isinstance(value, types))
         each = [
             COMPARISONS[comparator](column.getField(one.name), literal)
             for one in kind
-            if isinstance(one.dataType, StringType) == isinstance(value, str)
+            if isinstance(one.dataType, comparable)
         ]
         return F.coalesce(*each, F.lit(False))
     return COMPARISONS[comparator](column, F.lit(value))  # type: ignore[no-any-return]

@@ -153,6 +153,15 @@ def test_split_rows_compares_the_values_of_a_choice_of_the_type_of_the_literal(m
     assert rows(parts["more"].select_fields("drg definition")) == [("b",)]
 
 
+def test_split_rows_compares_no_part_of_a_choice_that_is_not_comparable(rows_of):
+    frame = rows_of("v int", (1,)).union(rows_of("v boolean", (True,)))
+    frame = frame.union(rows_of("v struct<x: int>", ((2,),)))
+
+    parts = frame.split_rows({"v": {">": 0}}, "more", "others")
+
+    assert (parts["more"].count(), parts["others"].count()) == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("comparison", "text"),
     [
