@@ -157,7 +157,7 @@ def mapped(
             if found and isinstance(found, Mapping):
                 yield True, _plain(found), "", ""
             else:
-                kind = type(found).__name__ if found is not None else None
+                kind = None if isinstance(found, Mapping | None) else type(found).__name__
                 text = f"User-specified function returned {kind} instead of DynamicRecord"
                 failures.add(_about(text))
                 yield False, row, text, ""

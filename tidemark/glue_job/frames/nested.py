@@ -30,8 +30,8 @@ def check_once(names: Iterable[str], step: str, what: str = "columns") -> None:
     """Raise if a step makes two columns, or tables, of one name: one would hide the other."""
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise UsageError(
-            f"{step} makes two {what} named {', '.join(twice)}, as of a field of a struct and of a "
-            "column with dots in its name: rename one before"
+            f"{step} makes two {what} named {', '.join(twice)}, as where one has the name that the "
+            "step gives a part of another: rename one before"
         )
 
 

@@ -8,14 +8,15 @@ from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, DataType
+from pyspark.sql.types import ArrayType, DataType, StructType
 
 from tidemark.errors import ArgumentError, ArgumentTypeError, UsageError
 from tidemark.glue_job.frames.choices import Value, as_struct, schema_of
 from tidemark.glue_job.frames.fields import Edit, edited
+from tidemark.glue_job.frames.nested import check_once
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_string
 from tidemark.glue_job.frames.type_names import WORDS, converted, target_type
-from tidemark.glue_job.frames.types import ELEMENT, Choice, Steps, parts_of, type_name
+from tidemark.glue_job.frames.types import ELEMENT, Choice, Steps, parts_of, type_name, types_in
 from tidemark.local_state.run_warnings import RunWarning, note
 
 CATALOG = "match_catalog"
@@ -41,7 +42,7 @@ def resolve_specs(frame: DataFrame, specs: object) -> DataFrame:
             inner, kind = (*inner, ELEMENT), kind.elementType
         if isinstance(kind, Choice) and not path.endswith(ELEMENT):
             steps = inner  # the path leads to an array, and the choice is in it
-        frame = edited(frame, {steps: _action(action, path)})
+        frame = _resolved(frame, {steps: _action(action, path)}, action)
     return frame
 
 
@@ -50,7 +51,16 @@ def resolve_every(frame: DataFrame, choice: str) -> DataFrame:
     _action(choice, "choice")
     schema = schema_of(frame)
     paths = list(_choices(schema, ()))
-    return edited(frame, {steps: _action(choice, path_string(steps)) for steps in paths})
+    edits = {steps: _action(choice, path_string(steps)) for steps in paths}
+    return _resolved(frame, edits, choice)
+
+
+def _resolved(frame: DataFrame, edits: Mapping[Steps, Edit], action: str) -> DataFrame:
+    made = edited(frame, edits)
+    if _make_cols in edits.values():
+        for _, kind in types_in(made.schema):
+            check_once(kind.names if isinstance(kind, StructType) else (), action)
+    return made
 
 
 def resolve_by_types(frame: DataFrame, types: Mapping[str, DataType]) -> DataFrame:

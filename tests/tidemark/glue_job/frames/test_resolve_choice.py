@@ -208,3 +208,11 @@ def test_what_was_a_choice_is_a_plain_struct_after_a_data_frame(medicare, glue_c
     again = DynamicFrame.fromDF(medicare.toDF(), glue_context, "again")
 
     assert "|-- provider id: struct\n|    |-- long: long" in printed(again)
+
+
+@pytest.mark.parametrize("how", [{"specs": [("v", "make_cols")]}, {"choice": "make_cols"}], ids=str)
+def test_a_column_of_a_choice_with_the_name_of_another_is_refused(rows_of, how):
+    frame = rows_of("v int, v_int int", (1, 9)).union(rows_of("v string, v_int int", ("x", 8)))
+
+    with pytest.raises(UsageError, match="make_cols makes two columns named v_int"):
+        frame.resolveChoice(**how)
