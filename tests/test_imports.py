@@ -77,6 +77,7 @@ ALLOWED = {
     "tidemark/operate/prove/judge_job.py": "pyspark tidemark/operate/versions/records.py "
     "tidemark/operate/versions/row_job.py tidemark/operate/versions/rows.py",
     "tidemark/operate/prove/sample_job.py": "pyspark",
+    "tidemark/operate/prove/contents.py": "fastavro pyarrow",
     "tidemark/operate/prove/dump_job.py": "awsglue pyspark",
     "tidemark/operate": "boto3 botocore tidemark/errors.py tidemark/extras.py "
     "tidemark/glue_service tidemark/local_state tidemark/model watermarks",

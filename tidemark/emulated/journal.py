@@ -56,7 +56,7 @@ class Journal:
             fcntl.flock(file, fcntl.LOCK_EX)
             refuse_loss(self._path.parent, self._path.name)
             had = (read_record(self._path.parent) or {}).get(self._path.name, 0)
-            turn = Turn(self._path, file, self._read, had if isinstance(had, int) else 0)
+            turn = Turn(self._path, file, self._read, had)
             try:
                 yield turn
             finally:

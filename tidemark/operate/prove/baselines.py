@@ -102,10 +102,10 @@ class Baseline:
         made = None if experiment.is_late else experiment.operation or experiment.request
         return self.jobs.get(made.run_id) if made else None
 
-    def writes_to(self, job: str, target: str) -> bool:
-        """Return whether a job changed a target."""
-        own = [one for one in self.operations if self.jobs.get(one.run_id) == job]
-        return any(is_of(one, target) for one in own)
+    def jobs_from(self, job: str | None) -> list[str | None]:
+        """Return a job and those that ran after it, as a workflow that is resumed runs them."""
+        ran = [run.job for trial in self.outcome.trials for run in trial.runs]
+        return list(dict.fromkeys(ran[ran.index(job) :])) if job in ran else [job]
 
     def around(self, experiment: Experiment, target: str) -> list[Operation]:
         """Return the operations of the run that crashed, or of those that wrote a target."""

@@ -125,10 +125,10 @@ def _finding(
     bench: Bench, wanted: Wanted, outcome: Outcome, rows: Sequence[TargetRows], wish: Wish
 ) -> Finding:
     baseline, experiment = wanted.of, outcome.experiment
-    if job := baseline.job_of(experiment):  # the other jobs of a workflow did not run
-        counting = [one for one in rows if baseline.writes_to(job, one.target)]
-    else:  # what a later job of a workflow reads, shows in what that job writes
-        counting = [one for one in rows if not baseline.is_read_on(one.target)] or list(rows)
+    counting = list(rows)
+    if experiment.kind not in CHANGE_KINDS:
+        # What a later job of a workflow reads, shows in what that job writes.
+        counting = [one for one in rows if not baseline.is_read_on(one.target)] or counting
     counting = [one for one in counting if not wish.ignores(one.target)]
     if experiment.kind not in CHANGE_KINDS:  # how often a job tells goes by how often it runs
         counting = [one for one in counting if not one.target.startswith(SENT)] or counting

@@ -127,7 +127,17 @@ def _crash(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     job = None if wanted.late else of.job_of(wanted.experiment)
     linked_home(home, _start_of(folder))
     record_operations(home)
-    return home, [bench.run(home, bench.subject.only(job) if job else None)]
+    return home, _resumed(bench, of, home, job)
+
+
+def _resumed(bench: Bench, of: Baseline, home: Home, job: str | None) -> list[Trial]:
+    """Run a job, and those after it in the workflow, until one fails; without a job, all."""
+    trials = list[Trial]()
+    for name in of.jobs_from(job):
+        trials.append(bench.run(home, bench.subject.only(name) if name else None))
+        if trials[-1].failure:
+            break
+    return trials
 
 
 def _start_of(folder: Path) -> Path:
@@ -153,10 +163,9 @@ def _error(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     record_operations(home)
     let_fail_once(home, number, experiment.how, of_requests=request is not None)
     job = of.jobs.get(run_id)
-    start = bench.subject.only(job) if job else None
-    failed = bench.run(home, start)
+    failed = bench.run(home, bench.subject.only(job) if job else None)
     linked_home(home, _start_of(folder))
-    return home, [failed, bench.run(home, start)]
+    return home, [failed, *_resumed(bench, of, home, job)]
 
 
 def _numbers(made: Sequence[Operation] | Sequence[ReadRequest], run_id: str) -> list[int]:
