@@ -126,7 +126,7 @@ def prove(
     from tidemark.checks.script.surrogates import surrogates_of
     from tidemark.glue_service.runs.jvms.supply import jvms_of, lends_jvms
     from tidemark.local_state.home import Home
-    from tidemark.local_state.operations import withhold_others
+    from tidemark.local_state.outside import withhold_others
     from tidemark.operate.prove.bench import Bench
     from tidemark.operate.prove.experiments import KINDS
     from tidemark.operate.prove.findings import Wish
@@ -137,7 +137,7 @@ def prove(
 
     if "--help" in arguments[:1]:  # after the name of a job
         click.echo(click.get_current_context().get_help())
-        return
+        sys.exit(0)
     kinds = _names(",".join(only), KINDS) if only else KINDS
     if page is not None:
         require("jinja2")
@@ -148,6 +148,15 @@ def prove(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     home = Home.from_environment()
     console = Terminal(stderr=True)
+    command = {
+        "what": what,
+        "arguments": arguments,
+        "workflow": workflow,
+        "app": str(app) if app else None,
+        "context": context,
+    }
+    if replay is not None:
+        sys.exit(_replayed(home, console, replay))
     with scratch_of(home) as scratch:
         subject = _subject(console, what, arguments, workflow, app, context, scratch)
         _refuse_shared(subject)
@@ -165,8 +174,6 @@ def prove(
             moments=moments,
         )
         _prepare_newest(subject, kinds)
-        if replay is not None:
-            sys.exit(_replayed(home, subject, scratch, replay))
         base = home_of(home, scratch / "home", lake, subject.app)
         withhold_others(base, allow)
         # `tidemark local up` has warm ones.
@@ -179,7 +186,7 @@ def prove(
                 fill_with_samples(base, subject.app, sample, jvms, subject.version)
 
             with _naming_buckets_of(lake):
-                bench = Bench(subject, jvms, scratch, base, home=home)
+                bench = Bench(subject, jvms, scratch, base, home=home, command=command)
                 with interrupted_once(bench.is_interrupted):
                     found = prove_it(bench, wish, say)
     _show(found, page, what or workflow or "the workflow", output)
@@ -201,16 +208,22 @@ def _show(found: "Proof", page: Path | None, name: str, output: str) -> None:
             click.echo(line)
 
 
-def _replayed(home: "Home", subject: "Subject", scratch: Path, name: str) -> int:
+def _replayed(home: "Home", console: Console, name: str) -> int:
     """Run a job once from a state that is kept; return the exit code."""
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.operate.prove.bench import Bench
-    from tidemark.operate.prove.replays import kept_state
+    from tidemark.operate.prove.replays import kept_command, kept_state
+    from tidemark.operate.versions.scratch import scratch_of
 
+    proved = kept_command(home, name)
+    app = Path(proved["app"]) if proved["app"] else None
+    arguments, context = tuple(proved["arguments"]), tuple(proved["context"])
     kept = kept_state(home, name)
-    before = kept.home.root.with_name(name)
-    click.echo(f"{kept.title}\nbefore: TIDEMARK_HOME={before}")
-    with jvms_of(kept.home) as jvms:
+    click.echo(f"{kept.title}\nbefore: TIDEMARK_HOME={kept.home.root.with_name(name)}")
+    with scratch_of(home) as scratch, jvms_of(kept.home) as jvms:
+        subject = _subject(
+            console, proved["what"], arguments, proved["workflow"], app, context, scratch
+        )
         start = subject.only(kept.job) if kept.job else subject.start
         trial = Bench(subject, jvms, scratch, kept.home).run(kept.home, start)
     for run in trial.runs:

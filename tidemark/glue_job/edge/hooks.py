@@ -32,8 +32,8 @@ from tidemark.local_state.operations import (
     REQUEST,
     UNANSWERED,
     RefusedError,
-    withholds_others,
 )
+from tidemark.local_state.outside import withholds_others
 from tidemark.model.assembly.arguments import ENABLE
 
 SCRIPT_NAME = "script-name"  # file of a run: the name in tracebacks, for its Python workers

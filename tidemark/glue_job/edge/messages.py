@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from tidemark.glue_job.edge.announce import recording_home
@@ -29,9 +30,10 @@ def messages_place(service: str, name: str, parameters: Mapping[str, Any]) -> st
         return ""
     place = next((str(parameters[one]) for one in PLACES if one in parameters), "unknown")
     known = [str(one.get("MessageDeduplicationId") or "") for one in _entries(name, parameters)]
-    object_name = "-".join(known) if all(known) else str(uuid.uuid4())
+    ids = "\n".join(known).encode()
+    object_name = sha256(ids).hexdigest() if known and all(known) else str(uuid.uuid4())
     topic = place.replace("/", ":").rpartition(":")[2]
-    return f"s3://{MESSAGES}/{service}/{topic}/{object_name.replace('/', '_')}.json"
+    return f"s3://{MESSAGES}/{service}/{topic}/{object_name}.json"
 
 
 def keep_messages(place: str, name: str, parameters: Mapping[str, Any]) -> None:

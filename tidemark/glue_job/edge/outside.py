@@ -1,7 +1,8 @@
 """Sees what a run that is proved reaches outside its home: hosts, programs and files.
 
 A proof repeats a run, and can neither take back what it does there nor compare it. So it is refused
-and noted, unless it is allowed. What Java code reaches by itself is not seen.
+and noted, unless it is allowed. What Java code and compiled libraries reach by themselves is not
+seen.
 """
 
 import os
@@ -9,7 +10,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from errno import EPERM
 from pathlib import Path
 from types import FrameType
@@ -18,19 +19,22 @@ from urllib.parse import urlsplit
 
 from tidemark.glue_job.edge.calls import calls_of
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import allowed_outside, is_within, note_outside
+from tidemark.local_state.outside import allowed_outside, is_within, note_outside
 
-CONNECTS = ("socket.connect", "socket.sendto")
+NAMES, CONNECTS = "socket.getaddrinfo", ("socket.connect", "socket.sendto")
 PROGRAMS = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec")
-CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate")
-WATCHED = frozenset((*CONNECTS, *PROGRAMS, *CHANGES, "open"))
+MOVES = ("os.rename", "os.link", "os.symlink")  # events with two paths
+CHANGES = ("os.remove", "os.rmdir", "os.mkdir", "os.truncate", *MOVES)
+WATCHED = frozenset((NAMES, *CONNECTS, *PROGRAMS, *CHANGES, "open"))
 WRITES = os.O_WRONLY | os.O_RDWR
 ENDPOINT = "AWS_ENDPOINT_URL"  # begins the names of variables
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 STDLIB = sysconfig.get_path("stdlib")
 # What asks for a run's own doors: Spark's answers come through ports that it opens as it needs.
-OURS = tuple(f"{os.sep}{name}{os.sep}" for name in ("pyspark", "py4j", "tidemark", "debugpy"))
-IMPORTS = "<frozen importlib"
-DEVICES = ("/dev/", "/proc/")
+PACKAGES = tuple(f"{os.sep}site-packages{os.sep}{name}{os.sep}" for name in ("pyspark", "py4j"))
+OURS = str(Path(__file__).parents[2]) + os.sep
+IMPORTS, CACHES = "<frozen importlib", f"{os.sep}__pycache__{os.sep}"
+DEVICES = ("/dev", "/proc")
 
 
 class Outside:
@@ -41,11 +45,13 @@ class Outside:
         self._home, self._script = home, script
         self._allowed = allowed_outside(home)
         urls = (value for name, value in os.environ.items() if name.startswith(ENDPOINT))
-        self._endpoints = {(url.hostname, url.port) for url in map(urlsplit, urls)}
-        folders = (home.root, Path.cwd(), Path(sys.prefix), *map(Path, DEVICES))
-        self._own = tuple({str(path) for one in folders for path in (one, one.resolve())})
-        self._temporary = tempfile.gettempdir()  # each run on AWS has its own
-        self._is_asked = threading.local()
+        self._endpoints = set[tuple[str | None, int | None]]()
+        for url in map(urlsplit, urls):
+            names = LOOPBACK if url.hostname in LOOPBACK else (url.hostname,)
+            self._endpoints |= {(name, url.port) for name in names}
+        self._own = [os.path.realpath(path) for path in (home.root, Path.cwd(), *DEVICES)]
+        self._temporary = os.path.realpath(tempfile.gettempdir())  # each run on AWS has its own
+        self._thread = threading.local()  # is_asked, and the host that it has looked up
 
     def __call__(self, event: str, given: tuple[Any, ...]) -> None:
         """Refuse what the script must not reach.
@@ -53,41 +59,62 @@ class Outside:
         Raises:
             PermissionError: it reaches outside.
         """
-        if event not in WATCHED or getattr(self._is_asked, "now", False):
+        if event not in WATCHED or getattr(self._thread, "is_asked", False):
             return
-        self._is_asked.now = True
+        self._thread.is_asked = True
         try:
-            what, is_kept = self._reached(event, given)
-            if what and _is_of_script(sys._getframe(), self._script):
-                self._note(what, is_kept=is_kept)
+            reached = self._reached(event, given)
+            if any(reached) and _is_of_script(sys._getframe(), self._script):
+                for what in filter(None, reached):
+                    self._note(what, is_refused=event != "open" or not self._is_temporary(what))
         finally:
-            self._is_asked.now = False
+            self._thread.is_asked = False
 
-    def _reached(self, event: str, given: tuple[Any, ...]) -> tuple[str, bool]:
-        """Return what is reached, empty if it is the run's own; and whether a run may keep it."""
+    def _reached(self, event: str, given: tuple[Any, ...]) -> list[str]:
+        """Return what is reached outside; empty texts for what is the run's own."""
+        if event == NAMES:
+            return [self._looked_up(given)]
         if event in CONNECTS:
-            address = given[-1]
-            if not isinstance(address, tuple) or address[:2] in self._endpoints:
-                return "", False
-            return f"{address[0]}:{address[1]}", False
+            return [self._connected(given[-1])]
         if event in PROGRAMS:
-            return f"the program {_text(given[0])}", False
-        if event == "open" and not (isinstance(given[2], int) and given[2] & WRITES):
-            return "", False
-        path = os.path.abspath(_text(given[0])) if not isinstance(given[0], int) else ""  # noqa: PTH100
-        if not path or path.startswith(self._own) or path.endswith(".pyc"):
-            return "", False
-        if path.startswith(self._temporary):
-            is_added = event == "open" and bool(given[2] & os.O_APPEND)
-            return (path, True) if is_added else ("", False)
-        return path, False
+            return [f"the program {_text(given[0])}"]
+        if event != "open":
+            return [self._changed(path) for path in given[: 2 if event in MOVES else 1]]
+        flags = given[2] if isinstance(given[2], int) else 0
+        is_added = bool(flags & os.O_APPEND)
+        return [self._changed(given[0], is_added=is_added)] if flags & WRITES else []
 
-    def _note(self, what: str, *, is_kept: bool) -> None:
-        is_allowed = is_kept or is_within(what, self._allowed)
+    def _looked_up(self, given: tuple[Any, ...]) -> str:
+        """Return the host that a thread looks up; it connects to its address next."""
+        host, port = _text(given[0] or ""), given[1]
+        self._thread.host = f"{host}:{port}"
+        is_own = host in ("", *LOOPBACK) or (host, port) in self._endpoints
+        return "" if is_own else f"{host}:{port}"
+
+    def _connected(self, address: Any) -> str:
+        if not isinstance(address, tuple) or address[:2] in self._endpoints:
+            return ""
+        looked_up = str(getattr(self._thread, "host", ""))
+        is_named = looked_up.endswith(f":{address[1]}")
+        return looked_up if is_named else f"{address[0]}:{address[1]}"
+
+    def _changed(self, given: Any, *, is_added: bool = False) -> str:
+        """Return a path that is changed outside the run's own folders; empty within them."""
+        if isinstance(given, int):  # a file that is open
+            return ""
+        path = os.path.realpath(_text(given))
+        if _is_below(path, self._own) or CACHES in path:
+            return ""
+        return path if is_added or not self._is_temporary(path) else ""
+
+    def _is_temporary(self, path: str) -> bool:
+        return _is_below(path, [self._temporary])
+
+    def _note(self, what: str, *, is_refused: bool) -> None:
         lines = calls_of(self._script).lines
         at = " line ".join(map(str, lines[-1])) if lines else "a function of the script"
         note_outside(self._home, f"{what} ({at})")
-        if not is_allowed:
+        if is_refused and not is_within(what, self._allowed):
             door = what.removeprefix("the program ")
             raise PermissionError(
                 EPERM, f"{at}: a proof does not let the job reach {what}; --allow {door} does"
@@ -108,7 +135,10 @@ def _is_of_script(frame: FrameType | None, script: str) -> bool:
     if script:
         callers = callers[: callers.index(script) + 1] if script in callers else []
     is_import = any(file.startswith(IMPORTS) for file in callers)
-    return bool(callers) and not is_import and not any(part in callers[0] for part in OURS)
+    if not callers or is_import:
+        return False
+    asks = callers[0]
+    return asks == script or not (asks.startswith(OURS) or any(part in asks for part in PACKAGES))
 
 
 def _innermost_first(frame: FrameType | None) -> Iterator[str]:
@@ -119,6 +149,10 @@ def _innermost_first(frame: FrameType | None) -> Iterator[str]:
         if file != __file__ and not is_standard:
             yield file
         frame = frame.f_back
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}{os.sep}") for folder in folders)
 
 
 def _text(given: Any) -> str:

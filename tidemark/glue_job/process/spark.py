@@ -14,7 +14,7 @@ from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_opt
 from tidemark.glue_job.process.lake_fs.jar import hadoop_settings, lake_jar
 from tidemark.glue_job.process.lake_fs.semantics import FOLDER, semantics_settings
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import withholds_others
+from tidemark.local_state.outside import withholds_others
 from tidemark.local_state.sparks.installed import Spark, own_spark
 
 COMMITTER_FACTORY = "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"

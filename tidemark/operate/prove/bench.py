@@ -4,9 +4,10 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from tidemark.errors import NotProvedError, TidemarkError
 from tidemark.glue_service.runs.jvms.supply import Jvms
@@ -63,6 +64,7 @@ class Bench:
         is_interrupted: stops the runs of what is proved once it is set; what was found counts.
         deadline: when the budget ends, which stops runs, on the clock of `time.monotonic`.
         home: keeps the states from which runs go wrong; None: nobody does.
+        command: what is proved, for a replay.
         reserve: how many seconds before the deadline runs are stopped.
     """
 
@@ -75,6 +77,7 @@ class Bench:
     deadline: float | None = None
     reserve: float = 0.0
     home: Home | None = None
+    command: Mapping[str, Any] = field(default_factory=dict)
 
     def observe(self, _: JobRun | None = None) -> None:
         """Raise if all is over; jobs of the proof's own call this."""

@@ -24,7 +24,7 @@ from tidemark.operate.prove.tables import folders_of_tables, iceberg_tables
 from tidemark.operate.versions.targets import SCRIPTS
 
 # What Hadoop's committers leave: the next run may find it, but no reader does.
-UNCOMMITTED = re.compile(r"_temporary|\.spark-staging.*|\..*\.crc|_SUCCESS|__magic.*")
+UNCOMMITTED = re.compile(r"(?<=/)(_temporary|\.spark-staging[^/]*|__magic[^/]*)/.*|\.[^/]+\.crc$")
 UNCHANGED = "as it was before the first run"
 MAX_BYTES = 1_000_000  # of a file whose rows are looked at; of others, their bytes
 BOOKMARKS = """
@@ -90,14 +90,12 @@ class Contents:
                 path = f"{folder}/{name}"
                 if path.startswith(of_tables):  # those that count are in its history
                     continue
-                if any(map(UNCOMMITTED.fullmatch, path.split("/"))):
-                    uncommitted.add(VARYING.sub("*", path))
+                if left := UNCOMMITTED.search(path):  # how many attempts have died does not count
+                    uncommitted.add(path[: left.start()] + VARYING.sub("*", left[0]))
                     continue
                 is_part = bool(PART_PATH.search(f"/{path}"))
-                whole = f"{folder}/{name[name.find('.') :] if is_part else name}"
-                yield from (
-                    Piece(whole, row) for row in self._rows(Path(root, name), is_part=is_part)
-                )
+                rows = self._rows(Path(root, name), is_part=is_part)
+                yield from (Piece(path, row) for row in rows)
         yield from (Piece("uncommitted", path) for path in uncommitted)
 
     def _arrivals(self, home: Home) -> Piece:
@@ -129,7 +127,7 @@ def _rows_of(file: Path, *, is_part: bool) -> list[str]:
             rows = _parsed(file.suffix, content)
     if rows is None:
         return [f"bytes {sha256(content).hexdigest()}"]
-    return rows if is_part else ["\n".join(rows)]
+    return (rows if is_part else ["\n".join(rows)]) or [""]
 
 
 def _parsed(suffix: str, content: bytes) -> list[str]:

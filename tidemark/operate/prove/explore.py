@@ -18,7 +18,7 @@ from tidemark.operate.prove.experiments import (
 )
 from tidemark.operate.prove.findings import RIGHT, Finding, Wish
 from tidemark.operate.prove.refusals import refusals
-from tidemark.operate.prove.states import MAX_DEATHS, States
+from tidemark.operate.prove.states import MAX_DEATHS, State, States
 from tidemark.operate.prove.trials import Wanted
 
 NO_WRITE = "the run writes no object, and no rows to an embedded database"
@@ -41,7 +41,7 @@ def of_changes(
     kinds = [kind for kind in CHANGE_KINDS if wish.wants(kind)]
     increment, before = (parts.increment, parts.before) if parts else (None, None)
     run = increment or first
-    left = dict[str, Mapping[int, str]]()
+    left = dict[str, Mapping[int, State]]()
     for name, of in (("increment", increment), ("first", first), ("before", before)):
         if of is not None:
             left[name], others = states.along(bench, of, f"states-{name}")
@@ -99,7 +99,8 @@ def after_repairs(
     plan = list[Wanted]()
     for wanted, outcome in tried:
         finding = findings.get(str(outcome.home.root))
-        if outcome.start is None or finding is None or finding.verdict not in RIGHT:
+        is_repair = wanted.experiment.kind in CHANGE_KINDS
+        if not is_repair or outcome.start is None or not finding or finding.verdict not in RIGHT:
             continue  # what is wrong after one crash is wrong after two
         repair = run_after(wanted.of, outcome, outcome.start)
         left, others = states.along(bench, repair, f"{outcome.home.root.name}-states")

@@ -114,6 +114,8 @@ class Proof:
         is_anew: whether the jobs had read everything, and so started over, with empty targets.
         unjudged: the requests whose effects are not compared, with their lines.
         marks: objects that runs read and then write, of hidden names, which are not compared.
+        by_chance: what differs between two equal runs, so that two deaths in a row are tried only
+            where something else differs, too.
         scripts: the files of the scripts by the names that causes have.
         states: how many states the runs could be started from.
         deaths: how many runs in a row died at most before a run that was tried.
@@ -129,6 +131,7 @@ class Proof:
     is_anew: bool = False
     unjudged: Sequence[str] = ()
     marks: Sequence[str] = ()
+    by_chance: Sequence[str] = ()
     scripts: Mapping[str, Path] = field(default_factory=dict)
     states: int = 0
     deaths: int = 0
@@ -163,7 +166,8 @@ class Proof:
             return NOTHING_TRIED
         if self.is_bad:
             return 1
-        return NOT_ALL_TRIED if self.open_findings or self.unjudged else 0
+        left = self.open_findings or self.unjudged or self.withheld
+        return NOT_ALL_TRIED if left else 0
 
     @property
     def open_findings(self) -> list[Finding]:

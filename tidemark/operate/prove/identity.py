@@ -21,7 +21,7 @@ TIME = (
 )
 MADE_UP = re.compile(f"({ID}|{TIME})")
 A_TIME = re.compile(TIME)
-DAY_S = 86_400.0  # a time zone may be behind or ahead
+DAY_S = 86_400.0  # a time zone may be ahead
 ROUNDS = 2  # what names an object that names another one
 
 
@@ -30,9 +30,11 @@ class Equality:
     """Which differences between states count.
 
     Attributes:
-        since: when the proof began, in seconds since 1970: later times count by their order.
+        since: when the proof began, in seconds since 1970: later times count by their order, and
+            those of data and of the files that were there as they are.
         stable: ids that every run makes, such as a digest of its input: they count as they are.
-        noisy: pieces, by name, that differ in equal runs: it counts how many there are.
+        noisy: pieces, by name, that differ in equal runs. For `identity` they are never the same;
+            for `likeness` it counts how many there are.
     """
 
     since: float
@@ -55,6 +57,14 @@ def identity(pieces: Sequence[Piece], equality: Equality) -> str:
     return _digest(sorted(f"{name}\n{text}" for name, text in _rendered(pieces, equality)))
 
 
+def likeness(pieces: Sequence[Piece], equality: Equality) -> str:
+    """Return the same text for states that are equal but for what differs by chance."""
+    rendered = _rendered(pieces, equality)
+    return _digest(
+        sorted(name if name in equality.noisy else f"{name}\n{text}" for name, text in rendered)
+    )
+
+
 def _rendered(pieces: Sequence[Piece], equality: Equality) -> list[tuple[str, str]]:
     """Return the names and texts of pieces without what their runs have made up."""
     split = [
@@ -63,16 +73,13 @@ def _rendered(pieces: Sequence[Piece], equality: Equality) -> list[tuple[str, st
     words = {word for _, parts in split for word in parts[1::2]}
     times = {word: _seconds(word) for word in words if A_TIME.fullmatch(word)}
     ids = words - times.keys() - set(equality.stable)
-    new = [at for at in times.values() if abs(at - equality.since) < DAY_S]
+    new = [at for at in times.values() if 0 <= at - equality.since < DAY_S]
     order = {at: rank for rank, at in enumerate(sorted(set(new)))}
     shown = {word: f"time {order[at]}" for word, at in times.items() if at in order}
     shown |= dict.fromkeys(ids, "id")
     for _ in range(ROUNDS if ids else 0):
         shown |= _by_their_places([parts for _, parts in split], ids, shown)
-    return [
-        (name, "" if name in equality.noisy else "".join(shown.get(part, part) for part in parts))
-        for name, parts in split
-    ]
+    return [(name, "".join(shown.get(part, part) for part in parts)) for name, parts in split]
 
 
 def _by_their_places(

@@ -10,7 +10,7 @@ from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import is_within, read_outside
+from tidemark.local_state.outside import is_within, read_outside
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows

@@ -15,7 +15,7 @@ from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import withhold_others
+from tidemark.local_state.outside import withhold_others
 from tidemark.local_state.watermark_tables import watermark_table
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.operate.versions.copies import copy_home

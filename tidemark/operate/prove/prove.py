@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tidemark.errors import NotProvedError
 from tidemark.glue_service.runs.lost_executors import no_executors_reason
-from tidemark.local_state.operations import is_within, read_outside
+from tidemark.local_state.outside import is_within, read_outside
 from tidemark.local_state.store.database import Store
 from tidemark.model.messages import plural
 from tidemark.operate.prove.anew import start_anew
@@ -46,7 +46,7 @@ FROM_PARTS = ("parts", *CHANGE_KINDS)  # kinds that need runs over the files in 
 
 def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     """Return the verdict of every experiment."""
-    began = time.monotonic()
+    began, since = time.monotonic(), time.time()
     if wish.budget_s is not None:
         bench = replace(bench, deadline=began + wish.budget_s)
     draws = random.Random(wish.seed)  # noqa: S311 (not a secret)
@@ -61,7 +61,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             )
         if wish.budget_s is not None:
             bench = replace(bench, reserve=FOR_COMPARISON * wish.budget_s)
-        states = States.between(time.time(), first, control.home)
+        states = States.between(since, first, control.home)
         queue = Queue(bench, threads, began, say)
         moments = drawn_moments(first.operations, draws, wish.moments)
         early = at_once(len(first.sources), _impossible(bench, first), moments, first.looks)
@@ -89,6 +89,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         is_anew,
         [*unjudged(first.operations), *_outside(first, wish)],
         hidden_marks(first.outcome.home),
+        sorted(states.equality.noisy),
         bench.subject.scripts,
         len(states.known),
         states.deaths,
@@ -133,7 +134,9 @@ def _kept(bench: Bench, findings: Mapping[str, Finding], queue: Queue) -> list[F
         str(outcome.home.root): (outcome, wanted.of.job_of(wanted.experiment))
         for wanted, outcome in queue.done
     }
-    return keep(bench.home, findings, outcomes) if bench.home else list(findings.values())
+    if bench.home is None:
+        return list(findings.values())
+    return keep(bench.home, bench.command, findings, outcomes)
 
 
 def _place(finding: Finding) -> tuple[int, bool, bool, int]:

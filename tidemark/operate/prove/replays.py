@@ -3,8 +3,9 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.local_state.home import Home
@@ -14,7 +15,6 @@ from tidemark.operate.prove.homes import linked_home
 
 FOLDER, FACTS = "replays", "replay.json"
 LENGTH = 6
-MAX_KEPT = 20
 
 
 @dataclass(frozen=True)
@@ -33,51 +33,56 @@ class Replay:
 
 
 def keep(
-    home: Home, findings: Mapping[str, Finding], outcomes: Mapping[str, tuple[Outcome, str | None]]
+    home: Home,
+    command: Mapping[str, Any],
+    findings: Mapping[str, Finding],
+    outcomes: Mapping[str, tuple[Outcome, str | None]],
 ) -> list[Finding]:
     """Keep the states before the last runs that went wrong, in place of those of earlier proofs.
 
-    Return the findings, those that are kept with the names of their states.
+    Return the findings, those that are kept with the names of their states. `command` is what was
+    proved, as `kept_command` returns it.
     """
-    folder, named, causes = home.root / FOLDER, [], set[object]()
+    folder, named = home.root / FOLDER, list[Finding]()
     shutil.rmtree(folder, ignore_errors=True)
     for root, finding in findings.items():
         outcome, job = outcomes.get(root, (None, None))
-        start, cause = outcome and outcome.start, (finding.verdict, finding.cause)
-        is_kept = finding.verdict in BAD and start and cause not in causes
-        if not is_kept or not start or len(causes) == MAX_KEPT:
+        start = outcome.start if outcome else None
+        if finding.verdict not in BAD or start is None:
             named.append(finding)
             continue
-        causes.add(cause)
         title = finding.experiment.title
-        name = hashlib.sha256(f"{title} {len(causes)}".encode()).hexdigest()[:LENGTH]
-        linked_home(start, folder / name)
-        facts = json.dumps({"title": title, "job": job})
-        (folder / name / FACTS).write_text(facts, encoding="utf-8")
+        name = hashlib.sha256(title.encode()).hexdigest()[:LENGTH]
+        if not (folder / name).exists():  # else another one with the same title is kept
+            linked_home(start, folder / name)
+            facts = {"title": title, "job": job, "command": dict(command)}
+            (folder / name / FACTS).write_text(json.dumps(facts), encoding="utf-8")
         named.append(replace(finding, replay=name))
     return named
 
 
-def kept_state(home: Home, name: str) -> Replay:
-    """Return a copy of a state that is kept, for a run from it.
+def kept_command(home: Home, name: str) -> dict[str, Any]:
+    """Return what was proved when a state was kept.
 
     Raises:
         UsageError: none has this name.
     """
-    folder = home.root / FOLDER
-    file = folder / name / FACTS
-    if not file.is_file():
-        known = sorted(one.parent.name for one in folder.glob(f"*/{FACTS}"))
-        raise UsageError(
-            f"--replay {name}: no state of the last proof has this name; {_allowed(known)}"
-        )
-    facts = json.loads(file.read_text(encoding="utf-8"))
-    copy = folder / f"{name}-run"
+    known = sorted(file.parent.name for file in (home.root / FOLDER).glob(f"*/{FACTS}"))
+    if name not in known:
+        allowed = f"allowed are {', '.join(known)}" if known else "it found nothing bad"
+        raise UsageError(f"--replay {name}: no state of the last proof has this name; {allowed}")
+    return dict(_facts(home, name)["command"])
+
+
+def kept_state(home: Home, name: str) -> Replay:
+    """Return a copy of a state that is kept, for a run from it; `kept_command` knows the name."""
+    facts, copy = _facts(home, name), home.root / FOLDER / f"{name}-run"
     shutil.rmtree(copy, ignore_errors=True)
-    return Replay(facts["title"], facts["job"], linked_home(Home(folder / name), copy))
+    kept = linked_home(Home(home.root / FOLDER / name), copy)
+    return Replay(facts["title"], facts["job"], kept)
 
 
-def _allowed(known: Sequence[str]) -> str:
-    return (
-        f"allowed are {', '.join(known)}" if known else "prove the job first: it found nothing bad"
-    )
+def _facts(home: Home, name: str) -> dict[str, Any]:
+    file = home.root / FOLDER / name / FACTS
+    facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return facts

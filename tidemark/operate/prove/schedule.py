@@ -14,6 +14,7 @@ from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.trials import Wanted, carry_out
 
 AT_ONCE = 2
+TELL_S = 10.0  # how often at least it is told how far it is
 START_WITHIN = 0.75  # of the budget: what ends takes some time, and so does the comparison
 Say = Callable[[str, int, int], None]
 """Gets what is running, how many experiments are done, and how many there are."""
@@ -69,7 +70,7 @@ class Queue:
             if not trying and plan is None:
                 break
             going: list[Future[Any]] = [*trying, *([plan] if plan else [])]
-            ended = wait(going, return_when="FIRST_COMPLETED").done
+            ended = wait(going, TELL_S, return_when="FIRST_COMPLETED").done
             if plan and plan in ended:
                 found = plan.result()
                 self.done += found.done

@@ -4,14 +4,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tidemark.local_state.home import Home
+from tidemark.local_state.operations import REQUEST
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import carried_out, linked_home, unannounced
-from tidemark.operate.prove.identity import Equality, identity, learned
+from tidemark.operate.prove.identity import Equality, identity, learned, likeness
 
 MAX_DEATHS = 4  # in a row
+UNSEEN = (REQUEST,)  # kinds of operations
+
+
+@dataclass(frozen=True)
+class State:
+    """What tells a state from others: its identity, and what it is but for chance."""
+
+    identity: str
+    likeness: str
 
 
 @dataclass
@@ -22,12 +32,14 @@ class States:
         contents: reads them.
         equality: which differences between them count.
         known: those from which a run was tried, or is to be; a late file makes them others.
+        alike: the same, but for what differs by chance.
         deaths: how many runs in a row have died before the last one was right.
     """
 
     contents: Contents
     equality: Equality
     known: set[tuple[str, bool]] = field(default_factory=set)
+    alike: set[tuple[str, bool]] = field(default_factory=set)
     deaths: int = 1
 
     @classmethod
@@ -37,28 +49,46 @@ class States:
         left = contents.of(run.outcome.home), contents.of(other)
         return cls(contents, learned(since, *left))
 
-    def of(self, home: Home) -> str:
-        """Return the identity of the state of a home."""
-        return identity(self.contents.of(home), self.equality)
+    def of(self, home: Home) -> State:
+        """Return what tells the state of a home from others."""
+        pieces = self.contents.of(home)
+        return State(identity(pieces, self.equality), likeness(pieces, self.equality))
 
-    def along(self, bench: Bench, run: Baseline, name: str) -> tuple[dict[int, str], list[str]]:
+    def along(self, bench: Bench, run: Baseline, name: str) -> tuple[dict[int, State], list[str]]:
         """Return the states that crashes in a run leave, by the numbers of its operations.
 
         Return, too, the objects that were changed otherwise, which makes the states unknown.
         """
         home = linked_home(run.base, bench.folder(name))
-        self.known.add((self.of(home), False))  # nothing has happened yet: it is the run itself
-        recorded = run.outcome.home
-        done = carried_out(home, recorded, run.operations)
-        states = {operation.number: self.of(home) for operation in done}
+        self._is_new(self.of(home))  # nothing has happened yet: it is the run itself
+        recorded, states = run.outcome.home, dict[int, State]()
+        for operation in carried_out(home, recorded, run.operations):
+            bench.observe_run()
+            states[operation.number] = self.of(home)
         return states, unannounced(home, recorded)
 
-    def new(self, crashes: Sequence[Experiment], states: Mapping[int, str]) -> list[Experiment]:
-        """Return one crash for each state that is not known, the most telling one; know it now."""
+    def new(self, crashes: Sequence[Experiment], states: Mapping[int, State]) -> list[Experiment]:
+        """Return one crash for each state that is not known, the most telling one; know it now.
+
+        Two deaths in a row are tried in states that differ by more than chance.
+        """
         chosen = []
         for crash in crashes:
-            state = states[crash.after], crash.is_late and crash.deaths == 1
-            if state not in self.known:
-                self.known.add(state)
+            is_first = crash.deaths == 1
+            is_new = self._is_new(
+                states[crash.after],
+                is_late=crash.is_late and is_first,
+                by_chance=is_first,
+            )
+            # What such a request changes, no identity may tell.
+            if is_new or (is_first and crash.operation and crash.operation.kind in UNSEEN):
                 chosen.append(crash)
         return chosen
+
+    def _is_new(self, state: State, *, is_late: bool = False, by_chance: bool = True) -> bool:
+        """Return whether a state is not known; know it now."""
+        exact, like = (state.identity, is_late), (state.likeness, is_late)
+        is_new = exact not in self.known if by_chance else like not in self.alike
+        self.known.add(exact)
+        self.alike.add(like)
+        return is_new

@@ -1,5 +1,6 @@
 """Carries experiments out: each in a home of its own, with runs of the same script or app."""
 
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -125,9 +126,20 @@ def _crash(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     home = home_after(of.base, of.outcome.home, done, folder)
     let_arrive(bench, home, wanted.late)
     job = None if wanted.late else of.job_of(wanted.experiment)
-    linked_home(home, _start_of(folder))
+    _keep_start(home, folder)
     record_operations(home)
     return home, _resumed(bench, of, home, job)
+
+
+def _last_run(bench: Bench, home: Home, folder: Path) -> Trial:
+    """Run once, and keep the home as it was before."""
+    _keep_start(home, folder)
+    return bench.run(home)
+
+
+def _keep_start(home: Home, folder: Path) -> None:
+    shutil.rmtree(_start_of(folder), ignore_errors=True)  # of a run before
+    linked_home(home, _start_of(folder))
 
 
 def _resumed(bench: Bench, of: Baseline, home: Home, job: str | None) -> list[Trial]:
@@ -164,7 +176,7 @@ def _error(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     let_fail_once(home, number, experiment.how, of_requests=request is not None)
     job = of.jobs.get(run_id)
     failed = bench.run(home, bench.subject.only(job) if job else None)
-    linked_home(home, _start_of(folder))
+    _keep_start(home, folder)
     return home, [failed, *_resumed(bench, of, home, job)]
 
 
@@ -176,7 +188,7 @@ def _numbers(made: Sequence[Operation] | Sequence[ReadRequest], run_id: str) -> 
 def _again(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
     home = linked_home(wanted.of.outcome.home, folder)
     record_operations(home)
-    return home, [bench.run(home)]
+    return home, [_last_run(bench, home, folder)]
 
 
 def _order(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
@@ -185,7 +197,7 @@ def _order(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     trials = []
     for part in in_parts(wanted.of.sources)[::-1]:
         let_arrive(bench, home, part)
-        trials.append(bench.run(home))
+        trials.append(_last_run(bench, home, folder))
         if trials[-1].failure:
             break
     return home, trials
@@ -196,7 +208,8 @@ def _meanwhile(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[T
     home = linked_home(bench.base, folder)
     record_operations(home)
     let_arrive_meanwhile(home, wanted.of.sources[-1], wanted.of.other_stores.items)
-    return home, [bench.run(home), bench.run(home)]
+    first = bench.run(home)
+    return home, [first, _last_run(bench, home, folder)]
 
 
 def _reading(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
@@ -204,7 +217,8 @@ def _reading(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Tri
     home = linked_home(bench.base, folder)
     record_operations(home)
     let_arrive_at_look(home, wanted.of.sources[-1], wanted.experiment.look)
-    return home, [bench.run(home), bench.run(home)]
+    first = bench.run(home)
+    return home, [first, _last_run(bench, home, folder)]
 
 
 def _twice(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
@@ -213,14 +227,14 @@ def _twice(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     file = home.local_path(uri)
     name, *suffixes = file.name.split(".")  # after the file, in the order of names
     arrive(bench.base.local_path(uri), file.with_name(".".join((f"{name}_again", *suffixes))))
-    return home, [bench.run(home)]
+    return home, [_last_run(bench, home, folder)]
 
 
 def _replaced(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
     home = linked_home(wanted.of.outcome.home, folder)
     uri = wanted.of.sources[-1]
     arrive(bench.base.local_path(uri), home.local_path(uri))
-    return home, [bench.run(home)]
+    return home, [_last_run(bench, home, folder)]
 
 
 def _rewind(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
@@ -245,7 +259,7 @@ def _rewind(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Tria
             while emptied.parent != home.lake and emptied.is_dir() and not any(emptied.iterdir()):
                 emptied.rmdir()
                 emptied = emptied.parent
-    return home, [bench.run(home)]
+    return home, [_last_run(bench, home, folder)]
 
 
 def _together(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:

@@ -51,6 +51,7 @@ DOES: Mapping[Verdict, str] = {
 }
 WHY_LEFT_OUT = "two equal runs differ there, or they number micro-batches"
 OWN_MARKS = "marks of the job's own, which it reads and writes"
+EQUAL_RUNS = "so do equal runs"
 NOT_KNOWN = "NOT KNOWN: nothing bad was found, and not everything was tried"
 MAX_EXAMPLES = 2
 MAX_SINGLE = 3  # experiments that are not tried for one reason, each in a line
@@ -81,14 +82,23 @@ def lines_of(proof: Proof) -> Iterator[str]:
         yield ""
         yield from _lines_of_cause(cause, group)
     yield ""
-    for target, columns in proof.by_time.items():
-        yield f"{target}: left out: {', '.join(columns)} ({WHY_LEFT_OUT})"
-    if proof.marks:
-        yield f"left out: {', '.join(proof.marks)} ({OWN_MARKS})"
+    yield from _left_out(proof)
     counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
     yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"
     yield _coverage(proof)
+
+
+def _left_out(proof: Proof) -> Iterator[str]:
+    """Yield what was not compared, or taken for equal."""
+    for target, columns in proof.by_time.items():
+        yield f"{target}: left out: {', '.join(columns)} ({WHY_LEFT_OUT})"
+    if proof.marks:
+        yield f"left out: {', '.join(proof.marks)} ({OWN_MARKS})"
+    if proof.by_chance:
+        more = " and others" if len(proof.by_chance) > MAX_SINGLE else ""
+        shown = f"{', '.join(proof.by_chance[:MAX_SINGLE])}{more}"
+        yield f"two deaths in a row: states that differ only in {shown} are one ({EQUAL_RUNS})"
 
 
 def _verdict(proof: Proof) -> Iterator[str]:
@@ -171,6 +181,8 @@ def _lines_of_cause(key: tuple[Verdict, Cause], group: Sequence[OfCause]) -> Ite
             yield from (f"    {kind}: {row}" for row in rows[:MAX_EXAMPLES])
     yield f"  why: {cause.text}"
     yield f"  what to do: {cause.remedy}"
+    if replay := next((finding.replay for finding, _ in group if finding.replay), ""):
+        yield f"  to look at it: tidemark prove --replay {replay}"
 
 
 def _one_line(target: TargetRows) -> str:

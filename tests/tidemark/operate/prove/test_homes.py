@@ -25,8 +25,8 @@ from tidemark.local_state.operations import (
     read_operations,
     read_requests,
     record_operations,
-    withholds_others,
 )
+from tidemark.local_state.outside import withholds_others
 from tidemark.operate.prove.homes import home_after, linked_home, without_scratch
 from tidemark.operate.versions import copies
 

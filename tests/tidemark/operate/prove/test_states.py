@@ -19,7 +19,7 @@ from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.experiments import crashes
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.identity import Equality
-from tidemark.operate.prove.states import States
+from tidemark.operate.prove.states import State, States
 
 OUT = "s3://lake/out/"
 
@@ -48,15 +48,36 @@ def part(number: int) -> str:
     return f"part-{number:05}-{uuid.uuid4()}-c000.json"
 
 
-def test_rows_count_and_not_the_parts_that_hold_them(base, tmp_path):
+def test_rows_of_a_part_count_and_not_its_name(base, tmp_path):
     one, other, less = (linked_home(base, tmp_path / name) for name in ("1", "2", "3"))
     put(one, f"out/{part(0)}", '{"id": 1}\n{"id": 2}\n')
-    put(other, f"out/{part(1)}", '{"id": 2}\n')
-    put(other, f"out/{part(0)}", '{"id": 1}\n')
+    put(other, f"out/{part(0)}", '{"id": 2}\n{"id": 1}\n')
     put(less, f"out/{part(0)}", '{"id": 1}\n')
     states = states_of(base)
 
     assert states.of(one) == states.of(other) != states.of(less)
+
+
+def test_a_mark_that_names_a_part_tells_which_one(base, tmp_path):
+    homes, names = [linked_home(base, tmp_path / name) for name in ("1", "2")], (part(0), part(0))
+    for home, read in zip(homes, names, strict=True):
+        put(home, f"out/{names[0]}", '{"id": 1}\n')
+        put(home, f"out/{names[1]}", '{"id": 2}\n')
+        put(home, "out/read", read)
+    states = states_of(base)
+
+    assert states.of(homes[0]) != states.of(homes[1])
+
+
+def test_an_empty_part_and_the_mark_of_each_folder_count(base, tmp_path):
+    days = ("2026-11-01", "2026-11-02")
+    homes = [linked_home(base, tmp_path / name) for name in ("1", "2", "3")]
+    put(homes[0], f"out/{part(0)}", "")
+    for home, day in zip(homes[1:], days, strict=True):
+        put(home, f"out/day={day}/_SUCCESS", "")
+    states = states_of(base)
+
+    assert len({states.of(home) for home in (base, *homes)}) == 4
 
 
 def test_rows_of_parquet_count_and_not_their_bytes(base, tmp_path):
@@ -119,13 +140,15 @@ def test_bookmarks_items_and_requests_count(base, tmp_path):
     assert len({states.of(home) for home in (base, committed, noted, sent)}) == 4
 
 
+A, B = State("a", "like a"), State("b", "like b")
+
+
 def test_of_crashes_that_leave_one_state_the_most_telling_is_tried(base):
     run = [
         Operation(number, "jr_1", "put", (f"{OUT}{number}",), "job.py", number)
         for number in range(1, 4)
     ]
-    states, planned = states_of(base), crashes(run)
-    left = {1: "a", 2: "b", 3: "b"}
+    states, planned, left = states_of(base), crashes(run), {1: A, 2: B, 3: B}
 
     chosen = states.new(planned, left)
 
@@ -135,3 +158,20 @@ def test_of_crashes_that_leave_one_state_the_most_telling_is_tried(base):
     assert states.new(planned, left) == []
     late = states.new(crashes(run, is_late=True), left)
     assert len(late) == 2  # a file that arrives after it makes a state another one
+
+
+def test_what_differs_by_chance_is_tried_after_one_death_and_not_after_two(base):
+    run = [Operation(1, "jr_1", "jdbc", ("jdbc:derby:shop",), "job.py", 1)]
+    states, first = states_of(base), crashes(run)
+    again = State("another", A.likeness)
+
+    assert states.new(first, {1: A})
+    assert states.new(first, {1: again})
+    assert states.new(crashes(run, repairs=first[0]), {1: State("a third", A.likeness)}) == []
+
+
+def test_a_request_to_a_service_is_always_tried_after_one_death(base):
+    run = [Operation(1, "jr_1", "request", ("glue PutWorkflowRunProperties w",), "job.py", 1)]
+    states, planned = states_of(base), crashes(run)
+
+    assert states.new(planned, {1: A}) == states.new(planned, {1: A}) == planned

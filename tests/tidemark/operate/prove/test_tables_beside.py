@@ -19,8 +19,8 @@ from tidemark.local_state.operations import (
     WITHHELD,
     read_operations,
     record_operations,
-    withhold_others,
 )
+from tidemark.local_state.outside import withhold_others
 from tidemark.model.assembly.definitions import TableDefinition
 from tidemark.operate.prove.judged import worst
 from tidemark.operate.prove.subject import RUN_HERE, _not_newer_reason

@@ -1,0 +1,55 @@
+"""What runs of a home that is proved may reach outside it, and what they have reached."""
+
+import json
+from collections.abc import Collection, Sequence
+
+from tidemark.local_state.home import Home
+
+PROVED = "proved"  # a file of homes of experiments, with what their runs may reach elsewhere
+OUTSIDE = "outside.jsonl"  # a file of such a home: what runs have reached elsewhere
+
+
+def withhold_others(home: Home, allowed: Sequence[str] = ()) -> None:
+    """Let the runs of a home change nothing elsewhere, but at hosts and paths that are allowed."""
+    (home.root / PROVED).write_text(json.dumps(list(allowed)), encoding="utf-8")
+
+
+def allowed_outside(home: Home) -> list[str]:
+    """Return the hosts and paths that runs of a home may reach outside it."""
+    file = home.root / PROVED
+    found: list[str] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    return found
+
+
+def is_within(what: str, allowed: Collection[str]) -> bool:
+    """Return whether a host, a program or a file is one of those allowed.
+
+    Example:
+        >>> is_within("api.shop.example:443", ["api.shop.example"])
+        True
+        >>> is_within("/data/rates.csv", ["/data"]), is_within("/database", ["/data"])
+        (True, False)
+    """
+    name = what.removeprefix("the program ")
+    host = name.rpartition(":")[0]
+    return any(
+        name == one or host == one or name.startswith(f"{one.rstrip('/')}/") for one in allowed
+    )
+
+
+def note_outside(home: Home, what: str) -> None:
+    """Note what a run of the home reaches outside it."""
+    with (home.root / OUTSIDE).open("a", encoding="utf-8") as file:
+        file.write(f"{json.dumps(what)}\n")
+
+
+def read_outside(home: Home) -> list[str]:
+    """Return what runs of the home have reached outside it, or tried to, in order."""
+    file = home.root / OUTSIDE
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    return [str(json.loads(line)) for line in lines]
+
+
+def withholds_others(home: Home) -> bool:
+    """Return whether the runs of a home change nothing elsewhere."""
+    return (home.root / PROVED).is_file()
