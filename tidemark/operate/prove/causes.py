@@ -286,7 +286,7 @@ def _of_repair(operations: Sequence[Operation], after: int) -> Cause:
     if last is None:
         return NO_WRITE
     text = f"a run that dies in its turn, right after {described(last)}, leaves what no run repairs"
-    if following is None:
+    if following is None or place_of(following) == place_of(last):
         return _at(last, text, REPEATABLE)
     first = f"change last what tells the next run what to repair (move {place_of(last)} behind "
     return _at(last, text, f"{first}{place_of(following)}, or what follows it); or {REPEATABLE}")

@@ -53,7 +53,8 @@ def compared(
             pair = (again[name], found[name])
             again[name] = max(pair, key=lambda one: WORST.index(one.verdict))
         found |= again
-    findings = _with_plain_causes(with_own_causes(list(found.values()), first.operations))
+    findings = with_first_causes(with_own_causes(list(found.values()), first.operations))
+    findings = _with_plain_causes(findings)
     return dict(zip(found, findings, strict=True)), by_time
 
 
@@ -71,6 +72,29 @@ def with_own_causes(findings: Sequence[Finding], operations: Sequence[Operation]
     best = {target: causes.most_common(1)[0][0] for target, causes in of_targets.items()}
     return [
         replace(one, causes=_own_causes(one, best)) if one in crashes else one for one in findings
+    ]
+
+
+def with_first_causes(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings, of what goes wrong after several deaths the cause after one of them."""
+    of_one = {
+        (finding.verdict, target): cause
+        for finding in findings
+        if finding.experiment.deaths == 1
+        for target, cause in finding.causes.items()
+    }
+    return [
+        replace(
+            finding,
+            cause=of_one.get((finding.verdict, next(iter(finding.causes), "")), finding.cause),
+            causes={
+                target: of_one.get((finding.verdict, target), cause)
+                for target, cause in finding.causes.items()
+            },
+        )
+        if finding.experiment.deaths > 1
+        else finding
+        for finding in findings
     ]
 
 

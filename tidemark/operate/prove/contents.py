@@ -1,5 +1,6 @@
 """What the state of a home holds, in pieces of text: objects, rows, items, bookmarks, catalog."""
 
+import base64
 import io
 import json
 import os
@@ -168,12 +169,20 @@ def _records(home: Home) -> Iterator[Piece]:
     """Yield bookmarks and the Data Catalog."""
     with Store(home.database) as store:
         for row in store.query(BOOKMARKS):
-            yield Piece(f"bookmark {row['job_name']}", _as_text(unpack(row["states"])))
+            states = {name: _of_source(state) for name, state in unpack(row["states"]).items()}
+            yield Piece(f"bookmark {row['job_name']}", _as_text(states))
         for table, columns in CATALOG.items():
             for row in store.query(f"SELECT {columns} FROM {table}"):  # noqa: S608 (constants)
                 text = _as_text(tuple(row))
                 # A table of Iceberg is what its history says.
                 yield Piece(table, row["name"] if METADATA in text else text)
+
+
+def _of_source(state: Any) -> Any:
+    """Return the state of a source, the beginning of its band by how long that is."""
+    if not isinstance(state, dict) or not {"low_ms", "high_ms"} <= state.keys():
+        return state
+    return {**state, "low_ms": state["high_ms"] - state["low_ms"]}
 
 
 def _histories(home: Home) -> Iterator[Piece]:
@@ -197,9 +206,11 @@ def _histories(home: Home) -> Iterator[Piece]:
 
 
 def _requests(file: Path) -> Iterator[Piece]:
-    """Yield the requests that services were sent, in order."""
-    if file.is_file():
-        yield Piece("requests", file.read_text(encoding="utf-8"))
+    """Yield the requests that services were sent, in order, without their signatures."""
+    entries = file.read_bytes().splitlines() if file.is_file() else []
+    for number, entry in enumerate(map(json.loads, entries)):
+        body = base64.b64decode(entry["body"]).decode(errors="replace")
+        yield Piece("requests", f"{number} {entry['service']} {entry['path']} {body}")
 
 
 def _embedded(folder: Path) -> Iterator[Piece]:

@@ -6,10 +6,12 @@ import json
 import sqlite3
 import time
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tidemark.emulated.journal import JournalEntry
 from tidemark.local_state.bookmarks.versions import pack
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import SERVICES, TABLES
@@ -134,10 +136,28 @@ def test_bookmarks_items_and_requests_count(base, tmp_path):
         connection.execute("INSERT INTO _tables VALUES ('marks')")
         connection.execute("CREATE TABLE marks (item_json TEXT)")
         connection.execute("INSERT INTO marks VALUES (?)", (json.dumps({"id": {"S": "a"}}),))
-    (sent.root / SERVICES).write_text("{}")
+    entry = JournalEntry("ssm", "/", {"authorization": "x"}, b'{"Name": "mark"}', 7)
+    (sent.root / SERVICES).write_bytes(entry.line())
     states = states_of(base)
 
     assert len({states.of(home) for home in (base, committed, noted, sent)}) == 4
+    again = linked_home(sent, tmp_path / "4")
+    signed = replace(entry, headers={"authorization": "y"}, seed=8)
+    (again.root / SERVICES).write_bytes(signed.line())
+    assert states.of(again) == states.of(sent)
+
+
+def test_when_a_bookmark_was_committed_does_not_count(base, tmp_path):
+    states, left = states_of(base), []
+    for name, high_ms in (("1", 1_790_000_000_000), ("2", 1_790_000_060_000)):
+        home = linked_home(base, tmp_path / name)
+        state = {"low_ms": high_ms - 900_000, "high_ms": high_ms, "paths": ["s3://lake/in/"]}
+        with sqlite3.connect(home.database) as connection:
+            row = ("job", 1, 1, 0, "jr_1", None, 1, "commit", pack({"rows": state}))
+            connection.execute("INSERT INTO bookmark VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        left.append(States(Contents(base, []), Equality(high_ms / 1000)).of(home))
+
+    assert left[0] == left[1] != states.of(base)
 
 
 A, B = State("a", "like a"), State("b", "like b")
