@@ -32,9 +32,7 @@ def is_within(what: str, allowed: Collection[str]) -> bool:
     """
     name = what.removeprefix("the program ")
     host = name.rpartition(":")[0]
-    return any(
-        name == one or host == one or name.startswith(f"{one.rstrip('/')}/") for one in allowed
-    )
+    return any(door in (name, host) or name.startswith(f"{door.rstrip('/')}/") for door in allowed)
 
 
 def note_outside(home: Home, what: str) -> None:

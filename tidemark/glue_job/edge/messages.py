@@ -28,8 +28,9 @@ def messages_place(service: str, name: str, parameters: Mapping[str, Any]) -> st
     """
     if service not in ("sns", "sqs") or name not in ENTRIES:
         return ""
-    place = next((str(parameters[one]) for one in PLACES if one in parameters), "unknown")
-    known = [str(one.get("MessageDeduplicationId") or "") for one in _entries(name, parameters)]
+    place = next((str(parameters[key]) for key in PLACES if key in parameters), "unknown")
+    entries = _entries(name, parameters)
+    known = [str(entry.get("MessageDeduplicationId") or "") for entry in entries]
     ids = "\n".join(known).encode()
     object_name = sha256(ids).hexdigest() if known and all(known) else str(uuid.uuid4())
     topic = place.replace("/", ":").rpartition(":")[2]
@@ -58,10 +59,10 @@ def _entries(name: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, 
 
 def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message as a row: the fields of one in JSON, else its text."""
-    text = next((str(entry[one]) for one in TEXTS if one in entry), "")
+    text = next((str(entry[key]) for key in TEXTS if key in entry), "")
     try:
         fields = json.loads(text)
     except ValueError:
         fields = text
     row = dict(fields) if isinstance(fields, dict) else {"message": text}
-    return {**row, **{one: json.dumps(entry[one], default=str) for one in FACTS if one in entry}}
+    return {**row, **{key: json.dumps(entry[key], default=str) for key in FACTS if key in entry}}

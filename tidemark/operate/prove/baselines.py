@@ -190,7 +190,7 @@ def run_after(of: Baseline, outcome: Outcome, start: Home) -> Baseline:
     with Store(start.database) as store:
         earlier = {run.run_id for run in store.all_job_runs()}
     jobs = {run_id: job for run_id, job in runs.items() if run_id not in earlier}
-    recorded = [one for one in read_operations(outcome.home) if one.run_id in jobs]
+    recorded = [made for made in read_operations(outcome.home) if made.run_id in jobs]
     operations = with_short_calls(with_items(recorded, of.other_stores.items))
     opened = [(run_id, uri) for run_id, uri in read_opened(outcome.home) if run_id in jobs]
     return replace(

@@ -279,10 +279,9 @@ def _of_crash(
 
 def _of_repair(operations: Sequence[Operation], after: int) -> Cause:
     """Return the cause of what is right after one death, and wrong after one in the repair."""
-    last, following = (
-        _last(one for one in operations if one.number == after),
-        next((one for one in operations if one.number > after), None),
-    )
+    last = _last(operation for operation in operations if operation.number == after)
+    left = (operation for operation in operations if operation.number > after)
+    following = next(left, None)
     if last is None:
         return NO_WRITE
     text = f"a run that dies in its turn, right after {described(last)}, leaves what no run repairs"

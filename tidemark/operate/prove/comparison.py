@@ -38,12 +38,16 @@ def compared(
     A file that arrives after a crash may be read with the others, or by a run of its own: rows are
     right if they are those of either.
     """
-    of_first = [(one, it) for one, it in done if one.well is None or one.experiment.is_late]
+    of_first = [
+        (wanted, outcome)
+        for wanted, outcome in done
+        if wanted.well is None or wanted.experiment.is_late
+    ]
     vary = do_names_vary(bench, first.outcome, control)
     ask = partial(judge, bench, names_vary=vary, batches=micro_batches(first.operations))
     rows, by_time = ask(first.outcome, control, _outcomes(of_first), wish, {})
     found = _findings(bench, wish, of_first, rows)
-    others = [(one, it) for one, it in done if one.well is not None]
+    others = [(wanted, outcome) for wanted, outcome in done if wanted.well is not None]
     if well := next((one.well for one, _ in others if one.well), None):
         unlike = {one.target: one for of_one in rows for one in of_one if one.problem}
         rows, _ = ask(well, None, _outcomes(others), wish, by_time)
@@ -152,10 +156,11 @@ def _finding(
     counting = list(rows)
     if experiment.kind not in CHANGE_KINDS:
         # What a later job of a workflow reads, shows in what that job writes.
-        counting = [one for one in rows if not baseline.is_read_on(one.target)] or counting
+        counting = [target for target in rows if not baseline.is_read_on(target.target)] or counting
     counting = [one for one in counting if not wish.ignores(one.target)]
     if experiment.kind not in CHANGE_KINDS:  # how often a job tells goes by how often it runs
-        counting = [one for one in counting if not one.target.startswith(SENT)] or counting
+        unsent = [target for target in counting if not target.target.startswith(SENT)]
+        counting = unsent or counting
     if experiment.kind == "twice":  # an archive has each delivery, whatever its name
         counting = [one for one in counting if not is_archive(baseline, one.target)] or counting
     verdict = worst([one.verdict for one in counting])

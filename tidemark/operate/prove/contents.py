@@ -189,18 +189,19 @@ def _histories(home: Home) -> Iterator[Piece]:
     """Yield the snapshots of each table of Iceberg, and which of them names point to."""
     for table, place in iceberg_tables(home).items():
         metadata = read_metadata(home, place)
-        number = {one["snapshot-id"]: at for at, one in enumerate(metadata.get("snapshots", ()))}
+        snapshots = metadata.get("snapshots", ())
+        number = {snapshot["snapshot-id"]: at for at, snapshot in enumerate(snapshots)}
         facts = {name: metadata.get(name) for name in OF_TABLE}
         refs = {
-            name: number.get(one["snapshot-id"]) for name, one in metadata.get("refs", {}).items()
+            name: number.get(ref["snapshot-id"]) for name, ref in metadata.get("refs", {}).items()
         }
         summaries = [
             {
                 name: value
-                for name, value in one.get("summary", {}).items()
+                for name, value in snapshot.get("summary", {}).items()
                 if not name.startswith(OF_PROCESS) and not name.endswith(SIZES)
             }
-            for one in metadata.get("snapshots", ())
+            for snapshot in snapshots
         ]
         yield Piece(f"table {table}", _as_text([facts, refs, summaries]))
 

@@ -81,7 +81,7 @@ def carried_out(home: Home, recorded: Home, operations: Iterable[Operation]) -> 
 
 def unannounced(made: Home, recorded: Home) -> list[str]:
     """Return the objects that are not as the operations left them: others have changed them."""
-    wanted, left = files_of(made.lake), files_of(recorded.lake)
+    wanted, left = (files_of(home.lake, with_hidden=True) for home in (made, recorded))
     return sorted(
         f"s3://{path}"
         for path in {**wanted, **left}

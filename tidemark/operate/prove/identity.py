@@ -68,7 +68,8 @@ def likeness(pieces: Sequence[Piece], equality: Equality) -> str:
 def _rendered(pieces: Sequence[Piece], equality: Equality) -> list[tuple[str, str]]:
     """Return the names and texts of pieces without what their runs have made up."""
     split = [
-        (MADE_UP.sub("*", one.name), MADE_UP.split(f"{one.name}\n{one.text}")) for one in pieces
+        (MADE_UP.sub("*", piece.name), MADE_UP.split(f"{piece.name}\n{piece.text}"))
+        for piece in pieces
     ]
     words = {word for _, parts in split for word in parts[1::2]}
     times = {word: _seconds(word) for word in words if A_TIME.fullmatch(word)}
@@ -96,8 +97,9 @@ def _by_their_places(
 
 
 def _ids(pieces: Sequence[Piece]) -> set[str]:
-    found = {word for one in pieces for word in MADE_UP.findall(f"{one.name}\n{one.text}")}
-    return {word for word in found if not A_TIME.fullmatch(word)}
+    texts = (f"{piece.name}\n{piece.text}" for piece in pieces)
+    words = {word for text in texts for word in MADE_UP.findall(text)}
+    return {word for word in words if not A_TIME.fullmatch(word)}
 
 
 def _seconds(word: str) -> float:

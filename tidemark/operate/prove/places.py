@@ -26,11 +26,8 @@ def sides_of_places(
     base: Home, homes: Sequence[Home], *, names_vary: bool
 ) -> dict[str, tuple[str, list[dict[str, Any]]]]:
     """Return the places of the lake that the baseline wrote, each with its files in all homes."""
-    marks = {uri.partition("://")[2] for uri in hidden_marks(homes[0])}
-    found = [
-        {path: facts for path, facts in of_home.items() if path not in marks}
-        for of_home in (files_of(home.lake, with_hidden=True) for home in homes)
-    ]
+    marks = hidden_marks(homes[0])
+    found = [data_files(home, marks) for home in homes]
     before, of_tables = files_of(base.lake, with_hidden=True), tuple(folders_of_tables(homes[0]))
     written, *others = [
         [
@@ -50,6 +47,13 @@ def sides_of_places(
             of_homes = [{**side, "all": False} for side in of_homes]
         asked[f"s3://{folder}/"] = (kind, of_homes)
     return asked
+
+
+def data_files(home: Home, marks: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return the files of a lake, also those of hidden names, without marks of jobs."""
+    paths = {uri.partition("://")[2] for uri in marks}
+    files = files_of(home.lake, with_hidden=True)
+    return {path: facts for path, facts in files.items() if path not in paths}
 
 
 def hidden_marks(home: Home) -> list[str]:

@@ -119,7 +119,7 @@ def _explored(
         findings, by_time = compared(bench, wish, first, control, queue.done)
         wanted = after_repairs(bench, states, tried, findings) if wish.wants("crash") else []
         if wanted and states.deaths == MAX_DEATHS:
-            return _kept(bench, findings, queue), by_time, [not_reached(one) for one in wanted]
+            return _kept(bench, findings, queue), by_time, [not_reached(crash) for crash in wanted]
         states.deaths += bool(wanted)
         known = len(queue.done)
         queue.add(wanted)

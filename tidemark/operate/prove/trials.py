@@ -39,8 +39,9 @@ from tidemark.operate.prove.homes import (
     without_scratch,
 )
 from tidemark.operate.prove.items import put_watermarks
+from tidemark.operate.prove.places import data_files, hidden_marks
 from tidemark.operate.prove.tables import dump_tables
-from tidemark.operate.versions.targets import changed_targets, files_of
+from tidemark.operate.versions.targets import changed_targets
 from tidemark.operate.versions.trial import Trial
 
 NONE_LOST = "no executor has written an object"
@@ -245,15 +246,17 @@ def _rewind(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Tria
     put_databases(bench.base, home, [one for one in DATABASES if one != TABLES])
     if (home.root / TABLES).is_file():
         put_watermarks(bench.base, home)
-    before, after = files_of(bench.base.lake), files_of(home.lake)
+    marks = hidden_marks(wanted.of.outcome.home)  # a rewind does not know these either
+    before, after = data_files(bench.base, marks), data_files(home, marks)
     cleared = tuple(
-        target.uri
-        for target in changed_targets(before, after)
-        if all(after.get(it) == before[it] for it in before if it.startswith(f"{target.folder}/"))
+        f"s3://{folder}"
+        for folder in (f"{target.folder}/" for target in changed_targets(before, after))
+        if all(after.get(path) == before[path] for path in before if path.startswith(folder))
     )
-    for one in wanted.of.operations:
-        if one.kind in (PUT, COPY) and one.places[-1].startswith(cleared):
-            file = home.local_path(one.places[-1])
+    for operation in wanted.of.operations:
+        place = operation.places[-1]
+        if operation.kind in (PUT, COPY) and place.startswith(cleared) and place not in marks:
+            file = home.local_path(place)
             file.unlink(missing_ok=True)
             emptied = file.parent  # the buckets stay
             while emptied.parent != home.lake and emptied.is_dir() and not any(emptied.iterdir()):

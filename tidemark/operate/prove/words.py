@@ -120,7 +120,8 @@ def _verdict(proof: Proof) -> Iterator[str]:
 
 def _equal(proof: Proof) -> Iterator[str]:
     """Yield what is equal, by kind and number."""
-    counts = Counter(one.experiment.kind for one in proof.findings if one.verdict == "equal")
+    equal = (finding for finding in proof.findings if finding.verdict == "equal")
+    counts = Counter(finding.experiment.kind for finding in equal)
     if counts:
         told = (f"{kind} {number}" if number > 1 else kind for kind, number in counts.items())
         yield f"{MARKS['equal']} equal     {', '.join(told)}"
@@ -134,7 +135,7 @@ def _coverage(proof: Proof) -> str:
         tried = sum(one.verdict != "not tried" for one in known)
         if known:
             parts.append(f"{tried} of {plural(len(known), noun)}")
-    not_reached = sum(one.experiment.kind == "crash" for one in proof.open_findings)
+    not_reached = sum(finding.experiment.kind == "crash" for finding in proof.open_findings)
     if proof.states:
         deep = "" if proof.deaths < 2 else f", {proof.deaths} deaths in a row deep"
         is_open = f"open: {plural(not_reached, 'state')} not reached, of "
