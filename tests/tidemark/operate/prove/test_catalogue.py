@@ -28,6 +28,54 @@ def test_crashes_of_a_job_that_commits_first_lose_rows(verdicts, project):
     assert verdicts(case, only=("crash", "again")) == {"crash": "lost", "again": "equal"}
 
 
+# A run takes back what a dead one has left.
+TAKES_BACK = """
+import json, uuid
+import boto3
+
+s3 = boto3.client("s3")
+
+
+def read(key):
+    try:
+        return s3.get_object(Bucket="lake", Key=key)["Body"].read().decode()
+    except s3.exceptions.NoSuchKey:
+        return ""
+
+
+begun = read("note/begun")
+if begun:
+    name, made = begun.split()
+    {first}
+    {then}
+for found in s3.list_objects_v2(Bucket="lake", Prefix="in/")["Contents"]:
+    name = found["Key"].rpartition("/")[2]
+    if not read(f"note/done-{{name}}"):
+        made = f"out/{{uuid.uuid4()}}.json"
+        s3.put_object(Bucket="lake", Key="note/begun", Body=f"{{name}} {{made}}".encode())
+        s3.put_object(Bucket="lake", Key=made, Body=read(found["Key"]).encode())
+        s3.put_object(Bucket="lake", Key=f"note/done-{{name}}", Body=b"1")
+        s3.delete_object(Bucket="lake", Key="note/begun")
+"""
+FORGETS = 's3.delete_object(Bucket="lake", Key="note/begun")'
+REPAIRS = 'read(f"note/done-{name}") or s3.delete_object(Bucket="lake", Key=made)'
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "verdict"),
+    [
+        (FORGETS, REPAIRS, "doubled"),
+        pytest.param(REPAIRS, FORGETS, "equal", marks=pytest.mark.nightly),
+    ],
+)
+def test_two_deaths_in_a_row_are_tried(verdicts, project, first, then, verdict):
+    for day in (2, 3, 4):
+        (project / f"home/lake/lake/in/day{day}.json").unlink()
+    script = TAKES_BACK.format(first=first, then=then)
+
+    assert verdicts(Case("two-deaths", script, {}), only=("crash",)) == {"crash": verdict}
+
+
 def table_of_page(page: Page) -> dict[str, dict[str, str]]:
     """Return the verdicts that the table of the wrong jobs states."""
     rows = [
