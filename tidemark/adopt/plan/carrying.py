@@ -5,11 +5,11 @@ by the name of its job, and deleted with it; a range of --job-bookmark-from name
 """
 
 import json
-import shlex
 from collections.abc import Sequence
 
 from tidemark.adopt.data import flags_of
 from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Adoption, Found, Step
+from tidemark.adopt.plan.shell import in_shell
 from tidemark.model.assembly.arguments import ENABLE
 
 
@@ -45,7 +45,7 @@ def scratch_run(adoption: Adoption, job: AdoptedJob) -> Step:
     """Return the step that creates a bookmark with a run whose output nobody reads."""
     place = job.scratch.uri if job.scratch else ""
     outputs = ", ".join(name for name, _ in job.writes)
-    arguments = shlex.quote(json.dumps(overrides(job)))
+    arguments = in_shell(json.dumps(overrides(job)))
     run = f"aws glue start-job-run --job-name {job.name} --arguments {arguments}"
     reset = f"aws glue reset-job-bookmark --job-name {job.name}"
     late = late_objects(adoption, [job])
@@ -132,7 +132,7 @@ def rename_watermarks(job: AdoptedJob) -> Step:
             "from watermarks import WatermarkAdmin; "
             f"print(WatermarkAdmin({table}).rename_job({json.dumps(old)}, {json.dumps(new)}))"
         )
-        return f"python -c {shlex.quote(code)}"
+        return f"python -c {in_shell(code)}"
 
     return Step(
         f"Carry the watermarks over to {job.name}",

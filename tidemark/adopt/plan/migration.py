@@ -9,7 +9,6 @@ UserGuide/resource-import-supported-resources.html (of Glue only registries and 
 imported, as of 2024: https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/2045).
 """
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from tidemark.adopt.model import AdoptedJob, Adoption, Found, Node, Step
@@ -22,6 +21,7 @@ from tidemark.adopt.plan.carrying import (
     rename_watermarks,
     scratch_run,
 )
+from tidemark.adopt.plan.shell import in_shell
 from tidemark.adopt.plan.switching import (
     stack_name,
     start,
@@ -78,7 +78,7 @@ def _fetch(adoption: Adoption, found: Found) -> Iterator[Step]:
         "Fetch the scripts that could not be read",
         "The app is not synthesized without them.",
         tuple(
-            f"aws s3 cp {shlex.quote(job.script_location)} {job.script}"
+            f"aws s3 cp {in_shell(job.script_location)} {job.script}"
             if job.script_location
             else f"# write {job.script}: the job {job.old} names no script"
             for job in missing
@@ -119,17 +119,16 @@ def in_app(adoption: Adoption, stack_file: str) -> tuple[str, str]:
 def _record(adoption: Adoption, found: Found) -> Step:
     commands = [f"mkdir -p {BEFORE}"]
     for job in adoption.jobs:
-        old, file = shlex.quote(job.old), f"{BEFORE}/{job.name}"
+        old, file = in_shell(job.old), f"{BEFORE}/{job.name}"
         commands.append(f"aws glue get-job --job-name {old} > {file}.job.json")
         if has_bookmark(job, found):
             commands.append(f"aws glue get-job-bookmark --job-name {old} > {file}.bookmark.json")
     commands += [
-        f"aws glue get-crawler --name {shlex.quote(one.old_name)} "
-        f"> {BEFORE}/{one.name}.crawler.json"
+        f"aws glue get-crawler --name {in_shell(one.old_name)} > {BEFORE}/{one.name}.crawler.json"
         for one in adoption.crawlers
     ]
     commands += [
-        f"aws glue get-trigger --name {shlex.quote(name)} > {BEFORE}/trigger-{number}.json"
+        f"aws glue get-trigger --name {in_shell(name)} > {BEFORE}/trigger-{number}.json"
         for number, name in enumerate((*adoption.start_triggers, *adoption.other_triggers))
     ]
     return Step(
@@ -176,7 +175,7 @@ def _roles(adoption: Adoption) -> Iterator[Step]:
         "owner of a role may want to add only the missing ones: then import it with mutable=False."
         + (f" Not known here, so counted as missing: {', '.join(unread)}." if unread else ""),
         tuple(
-            f"tidemark grants {' '.join(names)} --given {shlex.quote(role_file(adoption, arn))}"
+            f"tidemark grants {' '.join(names)} --given {in_shell(role_file(adoption, arn))}"
             for arn, names in kept.items()
         ),
         ("# each statement that is printed is one the role does not allow until now",),
@@ -200,7 +199,7 @@ def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Step]:
 
 
 def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Step:
-    start = f"aws glue start-workflow-run --name {shlex.quote(adoption.old_workflow or '')}"
+    start = f"aws glue start-workflow-run --name {in_shell(adoption.old_workflow or '')}"
     if not adoption.old_workflow:
         start = (
             f"# start {', '.join(job.old for job in adoption.started_jobs)} as they always start"
@@ -212,7 +211,7 @@ def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Step:
         (start,),
         (
             *(
-                f"aws glue get-job-runs --job-name {shlex.quote(job.old)} --max-items 1 "
+                f"aws glue get-job-runs --job-name {in_shell(job.old)} --max-items 1 "
                 "--query 'JobRuns[0].[StartedOn,JobRunState]'"
                 for job in reached(adoption)
             ),
@@ -225,16 +224,16 @@ def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Step:
 
 
 def _delete(adoption: Adoption, found: Found) -> Step:
-    names = [shlex.quote(job.old) for job in adoption.jobs]
+    names = [in_shell(job.old) for job in adoption.jobs]
     left = bool(adoption.left_out)
     triggers = () if left else (*adoption.start_triggers, *adoption.other_triggers)
     commands = [
-        *(f"aws glue delete-trigger --name {shlex.quote(name)}" for name in triggers),
+        *(f"aws glue delete-trigger --name {in_shell(name)}" for name in triggers),
         *(f"aws glue delete-job --job-name {name}" for name in names),
-        *(f"aws glue delete-crawler --name {shlex.quote(c.old_name)}" for c in adoption.crawlers),
+        *(f"aws glue delete-crawler --name {in_shell(c.old_name)}" for c in adoption.crawlers),
     ]
     if adoption.old_workflow and not left:
-        commands.append(f"aws glue delete-workflow --name {shlex.quote(adoption.old_workflow)}")
+        commands.append(f"aws glue delete-workflow --name {in_shell(adoption.old_workflow)}")
     if found.owner == "cloudformation":
         commands = ["# take their resources out of the template, and deploy its stack"]
     if found.owner == "terraform":

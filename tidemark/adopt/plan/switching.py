@@ -2,10 +2,10 @@
 
 import json
 import re
-import shlex
 
 from tidemark.adopt.model import AdoptedJob, Adoption, Found, Owner, Step, Switch
 from tidemark.adopt.plan.carrying import overrides
+from tidemark.adopt.plan.shell import in_shell
 
 
 def stack_name(adoption: Adoption) -> str:
@@ -18,7 +18,7 @@ def stop(adoption: Adoption, found: Found) -> Step:
     commands, back = [], []
     for name in adoption.start_triggers:
         kind = found.triggers[name].get("Type")
-        quoted = shlex.quote(name)
+        quoted = in_shell(name)
         if kind == "ON_DEMAND":
             commands.append(f"# {name} is ON_DEMAND: check that no one calls StartTrigger for it")
             continue
@@ -29,7 +29,7 @@ def stop(adoption: Adoption, found: Found) -> Step:
         back.append(f"aws glue start-trigger --name {quoted}")
     for crawler in adoption.crawlers:
         if crawler.is_scheduled:
-            name = f"--crawler-name {shlex.quote(crawler.old_name)}"
+            name = f"--crawler-name {in_shell(crawler.old_name)}"
             commands.append(f"aws glue stop-crawler-schedule {name}")
             back.append(f"aws glue start-crawler-schedule {name}")
     for switch in adoption.switches:
@@ -51,13 +51,13 @@ def stop(adoption: Adoption, found: Found) -> Step:
         tuple(commands),
         (
             *(
-                f"aws glue get-trigger --name {shlex.quote(name)} --query Trigger.State"
+                f"aws glue get-trigger --name {in_shell(name)} --query Trigger.State"
                 for name in adoption.start_triggers
             ),
             *(line for switch in adoption.switches for line in _state_of(switch)),
             *(_runs_of(job.old) for job in adoption.started_jobs),
             *(
-                f"aws glue get-crawler --name {shlex.quote(one.old_name)} --query Crawler.State"
+                f"aws glue get-crawler --name {in_shell(one.old_name)} --query Crawler.State"
                 for one in adoption.crawlers
             ),
             "# DEACTIVATED (CREATED of an ON_DEMAND or EVENT trigger), "
@@ -86,7 +86,7 @@ def _in_source(owner: Owner) -> list[str]:
 
 def _set_state(switch: Switch, state: str) -> list[str]:
     """Return the commands that switch what starts the old jobs from outside of Glue."""
-    name, group = shlex.quote(switch.name), shlex.quote(switch.group)
+    name, group = in_shell(switch.name), in_shell(switch.group)
     if switch.kind == "rule":
         verb = "disable-rule" if state == "DISABLED" else "enable-rule"
         return [f"aws events {verb} --name {name} --event-bus-name {group}  # all its targets"]
@@ -99,13 +99,13 @@ def _set_state(switch: Switch, state: str) -> list[str]:
     )
     return [
         f"aws scheduler get-schedule --name {name} --group-name {group} "
-        f"| python -c {shlex.quote(code)} {state} > {file}",
+        f"| python -c {in_shell(code)} {state} > {file}",
         f"aws scheduler update-schedule --cli-input-json file://{file}",
     ]
 
 
 def _state_of(switch: Switch) -> list[str]:
-    name, group = shlex.quote(switch.name), shlex.quote(switch.group)
+    name, group = in_shell(switch.name), in_shell(switch.group)
     if switch.kind == "rule":
         return [f"aws events describe-rule --name {name} --event-bus-name {group} --query State"]
     return [f"aws scheduler get-schedule --name {name} --group-name {group} --query State"]
@@ -154,8 +154,8 @@ def start(adoption: Adoption, stack_file: str) -> Step:
         "anything starts the old jobs again, let each with a bookmark run once, writing elsewhere"
     )
     back += [
-        f"aws glue start-job-run --job-name {shlex.quote(job.old)} --arguments "
-        + shlex.quote(json.dumps(overrides(job)))
+        f"aws glue start-job-run --job-name {in_shell(job.old)} --arguments "
+        + in_shell(json.dumps(overrides(job)))
         for job in adoption.jobs
         if overrides(job)
     ]
@@ -174,7 +174,7 @@ def start(adoption: Adoption, stack_file: str) -> Step:
 
 def _set_switch(value: str, stack_file: str) -> str:
     line = f"STARTS_BY_ITSELF = {value}"
-    return f"sed -i {shlex.quote(f's/^STARTS_BY_ITSELF = .*/{line}/')} {stack_file}"
+    return f"sed -i {in_shell(f's/^STARTS_BY_ITSELF = .*/{line}/')} {stack_file}"
 
 
 def take_over_stream(job: AdoptedJob) -> Step:
@@ -196,14 +196,14 @@ def take_over_stream(job: AdoptedJob) -> Step:
         (
             *stop_stream(job.name),
             *((f"aws s3 sync --delete {new} {old}",) if copy else ()),
-            f"aws glue start-job-run --job-name {shlex.quote(job.old)}",
+            f"aws glue start-job-run --job-name {in_shell(job.old)}",
         ),
     )
 
 
 def stop_stream(job: str) -> tuple[str, ...]:
     """Return the commands that stop the run of a streaming job."""
-    quoted = shlex.quote(job)
+    quoted = in_shell(job)
     return (
         f"aws glue batch-stop-job-run --job-name {quoted} --job-run-ids "
         f"$(aws glue get-job-runs --job-name {quoted} --query "
@@ -213,7 +213,7 @@ def stop_stream(job: str) -> tuple[str, ...]:
 
 def _runs_of(job: str) -> str:
     return (
-        f"aws glue get-job-runs --job-name {shlex.quote(job)} --query "
+        f"aws glue get-job-runs --job-name {in_shell(job)} --query "
         "\"JobRuns[?JobRunState=='RUNNING' || JobRunState=='STARTING' || "
         "JobRunState=='WAITING' || JobRunState=='STOPPING'].[Id,JobRunState]\""
     )

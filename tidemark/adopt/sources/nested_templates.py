@@ -11,6 +11,7 @@ https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,7 @@ def _file_of(resource: object, folder: Path) -> Path | None:
     place = (resource.get("Properties") or {}).get(PLACES[kind])
     named = folder / place if isinstance(place, str) and "://" not in place else None
     for found in (nested_template(resource, folder) if kind == NESTED_STACK else None, named):
-        if found is not None and found.is_file():
-            return found
+        with suppress(OSError):  # a name that is too long is one of nothing
+            if found is not None and found.is_file():
+                return found
     return None

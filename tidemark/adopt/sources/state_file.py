@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from tidemark.adopt.model import Found
@@ -72,6 +73,7 @@ def _scripts(state: TerraformState, folder: Path) -> dict[str, str | Path]:
             scripts[uri] = str(uploaded["content"])
         elif uploaded.get("source") and "\0" not in str(uploaded["source"]):
             file = (folder / str(uploaded["source"])).resolve()
-            if file.is_relative_to(folder.resolve()) and file.is_file():
-                scripts[uri] = file
+            with suppress(OSError):  # a name that is too long is one of nothing
+                if file.is_relative_to(folder.resolve()) and file.is_file():
+                    scripts[uri] = file
     return scripts
