@@ -148,7 +148,9 @@ def test_who_has_sent_all_and_waits_for_the_answer_is_no_stranger() -> None:
 
 def test_the_place_of_a_connection_that_was_reset_may_be_anothers_by_now() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        first = socket.create_connection(server.getsockname())
+        # An address of its own: other tests take free ports of 127.0.0.1 between the two.
+        own = ("127.0.0.53", 0)
+        first = socket.create_connection(server.getsockname(), source_address=own)
         name = first.getsockname()
         reset(first)
         with socket.create_connection(server.getsockname(), source_address=name):

@@ -64,6 +64,8 @@ statics.remember()
 seen = {"nothing": statics.changed()}
 spark.range(10).selectExpr("id % 2 AS k").groupBy("k").count().collect()
 seen["a query"] = statics.changed()
+jvm.dev.tidemark.jdbc.Watch.install()
+seen["the watch of a proof"] = statics.changed()
 for name, change in CASES.items():
     statics.remember()
     change()

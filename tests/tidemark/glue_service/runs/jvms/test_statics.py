@@ -15,7 +15,7 @@ from tidemark.local_state.machine.java import find_java_home
 
 pytestmark = pytest.mark.spark
 JOB = Path(__file__).with_name("statics_job.py")
-CLEAN = ("nothing", "a query")
+CLEAN = ("nothing", "a query", "the watch of a proof")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def seen(tmp_path_factory):
     return json.loads(ended.stdout.splitlines()[-1])
 
 
-def test_a_query_changes_no_static(seen):
+def test_neither_a_query_nor_a_proof_changes_a_static(seen):
     assert {name: seen[name] for name in CLEAN} == dict.fromkeys(CLEAN)
 
 
