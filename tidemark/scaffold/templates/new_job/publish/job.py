@@ -2,7 +2,9 @@
 
 Source:  Parquet under ``source_path``; the bookmark of context ``source`` says whether any of it is
          new, and then all of it is read, so the target is always a function of the whole source.
-Target:  ``target_path``*.parquet, written again, one row per group.
+Target:  ``target_path``*.parquet, written again, one row per group. Each row of the source counts:
+         a file that came twice under two names, or two versions of a row, count twice, unless the
+         source is of a job of kind merge, which keeps the newest row of each key.
 """
 
 import sys
