@@ -16,7 +16,7 @@ from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
 
 MAX_INTEGER = 2**63 - 1  # projected integers are Java longs
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
+INTEGERS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}  # their bits
 STRINGS = ("string", "char", "varchar")
 DAYS = {"YEAR": 365.25, "MONTH": 30.4, "WEEK": 7, "DAY": 1, "HOUR": 1 / 24}
 DAYS |= {"MINUTE": 1 / 1440, "SECOND": 1 / 86400}
@@ -25,9 +25,7 @@ NOW = re.compile(rf"NOW(?:\s*([+-])\s*(\d+)\s*({'|'.join(DAYS)})S?)?", re.ASCII)
 LETTERS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 PART = re.compile(r"[A-Za-z]+|'[^']*'|[^A-Za-z']+")
 PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
-FOLDERS = re.compile(
-    r"(?:[A-Za-z0-9_.=-]|\$\{[a-z0-9_]+\})+(?:/(?:[A-Za-z0-9_.=-]|\$\{[a-z0-9_]+\})+)*/"
-)
+FOLDERS = re.compile(r"(?:(?!\.{1,2}/)(?:[A-Za-z0-9_.=-]|\$\{[a-z0-9_]+\})+/)+")
 
 
 class DateUnit(Enum):
@@ -83,7 +81,9 @@ class EnumProjection:
 
     def allowed_types(self, kind: str) -> str:
         """Return the types that a key may have; empty if `kind` is one of them."""
-        return "" if kind in (*STRINGS, *INTEGERS) else "string, char, varchar or an integer type"
+        if kind not in (*STRINGS, *INTEGERS):
+            return "string, char, varchar or an integer type"
+        return _without_values_beyond(kind, self.values)
 
 
 @checked
@@ -136,7 +136,9 @@ class IntegerProjection:
 
     def allowed_types(self, kind: str) -> str:
         """Return the types that a key may have; empty if `kind` is one of them."""
-        return "" if kind in ("string", *INTEGERS) else "string or an integer type"
+        if kind not in ("string", *INTEGERS):
+            return "string or an integer type"
+        return _without_values_beyond(kind, (str(self.least), str(self.most)))
 
 
 @checked
@@ -264,6 +266,15 @@ class Projection:
         }
         template = {"storage.location.template": f"{uri}{self.folders}"} if self.folders else {}
         return {"projection.enabled": "true", **properties, **template}
+
+
+def _without_values_beyond(kind: str, values: Sequence[str]) -> str:
+    """Return the type allowed for values that are not of an integer type; empty if they are."""
+    half = 2 ** (INTEGERS.get(kind, 0) - 1)
+    for value in values if kind in INTEGERS else ():
+        if not re.fullmatch("[+-]?[0-9]+", value) or not -half <= int(value) < half:
+            return f"string, as {value!r} is not of {kind}"
+    return ""
 
 
 def _read_format(text: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ Source: https://docs.aws.amazon.com/athena/latest/ug/supported-serdes.html
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
@@ -19,6 +20,10 @@ TEXT_CLASSES = (
 # OpenCSVSerDe returns other types incorrectly: dates and times only as numbers, no decimals.
 # Source: https://docs.aws.amazon.com/athena/latest/ug/csv-serde.html
 QUOTED_TYPES = ("string", "boolean", "bigint", "int", "double")
+
+# OpenCSVSerDe takes a character of Java, LazySimpleSerDe a byte: it reads a digit as its number.
+OPEN_CSV = re.compile(r"[^\0\r\n\U00010000-\U0010ffff]")
+LAZY_SIMPLE = re.compile(r"(?![\r\n0-9])[\x01-\x7f]")
 
 
 @checked
@@ -89,9 +94,10 @@ class TableFormat:
         Raises:
             JobDefinitionError: one of them is not a character, or two are equal.
         """
+        character = OPEN_CSV if quote else LAZY_SIMPLE
         for key, text in (("delimiter", delimiter), ("quote", quote), ("escape", escape)):
-            if len(text) != 1 and not (key == "quote" and not text):
-                allowed = "one character, or ''" if key == "quote" else "one character"
+            if not character.fullmatch(text) and not (key == "quote" and not text):
+                allowed = "one character, no NUL or line end, without quote= of ASCII and no digit"
                 raise JobDefinitionError(
                     f"a csv table has {key} {text!r}; allowed: {allowed}; correct {key}="
                 )

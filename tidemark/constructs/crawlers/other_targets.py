@@ -18,6 +18,11 @@ from tidemark.model.checked import checked
 DYNAMODB_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
 MAX_FOLDERS = 20  # between the folder and its tables
 MIN_RATE, MAX_RATE = 0.1, 1.5
+# A glob of Java: its brackets and braces are closed, braces hold no others.
+# Source: https://docs.aws.amazon.com/glue/latest/dg/define-crawler-choose-data-sources.html
+_PART = r"\\.|\[[^\]/]+\]|[^\\\[{]"
+GLOB = re.compile(rf"(?:{_PART}|\{{(?:(?!\}})(?:{_PART}))*\}})+", re.DOTALL)
+EVERYTHING = {"**", "**/**", "/**"}
 
 
 class OpenFormat(Enum):
@@ -110,12 +115,12 @@ class CrawledDynamoDB:
 
 
 def check_exclusions(what: str, patterns: Sequence[str]) -> None:
-    """Raise if a glob pattern is empty, or excludes everything.
+    """Raise if a glob pattern is empty or no glob, or excludes everything.
 
     Raises:
         JobDefinitionError: one does.
     """
-    if not all(patterns) or not {"**", "**/**", "/**"}.isdisjoint(patterns):
+    if not all(map(GLOB.fullmatch, patterns)) or not EVERYTHING.isdisjoint(patterns):
         allowed = "a list of glob patterns, such as '**.tmp', that leave something to crawl"
         raise _error(what, "exclusions", patterns, allowed)
 

@@ -60,6 +60,8 @@ def find_problems(pattern: object) -> str | None:
     for key, value in pattern.items():
         if key not in FIELDS:
             return f"whose field {key!r} no event has"
+        if key == "account" and any(map(_is_no_account, value)):
+            return f"whose account {value!r} no event has: each is a string of 12 digits"
         if key == "detail" and not isinstance(value, Mapping):
             return "whose detail is not a dict, as that of every event is"
     return _lost_in_template(pattern)
@@ -127,6 +129,11 @@ def _is_number(value: object, most: float | None = MAX_NUMBER) -> bool:
         return False
     number: Any = value
     return bool(-most <= number <= most) if most else abs(number) < float("inf")
+
+
+def _is_no_account(value: object) -> bool:
+    is_digits = isinstance(value, str) and value.isdigit()
+    return type(value) is int or (is_digits and len(str(value)) != 12)
 
 
 def _is_string(operand: object) -> bool:

@@ -15,6 +15,7 @@ def names(cdk):
 
 TABLE = "Table('mart', 't', [Column('a', 'int')]"
 KEYED = f"{TABLE}, [Column('day', 'date')]"
+NUMBERED = f"{TABLE}, [Column('day', 'tinyint')]"
 AVRO = '{"type": "record", "name": "r", "fields": [{"name": "b", "type": "int"}]}'
 
 
@@ -40,11 +41,25 @@ AVRO = '{"type": "record", "name": "r", "fields": [{"name": "b", "type": "int"}]
         (f"{KEYED}, projection=Projection({{'day': InjectedProjection()}}))", "allowed: string"),
         (f"{KEYED}, projection=Projection({{'day': IntegerProjection(1, 2)}}))", "integer type"),
         (f"{KEYED}, projection=Projection({{'day': EnumProjection(['a'])}}))", "an integer type"),
+        (
+            f"{NUMBERED}, projection=Projection({{'day': EnumProjection(['1', 'a'])}}))",
+            "'a' is not of tinyint",
+        ),
+        (
+            f"{NUMBERED}, projection=Projection({{'day': IntegerProjection(1, 128)}}))",
+            "'128' is not of tinyint",
+        ),
         (f"{TABLE}, format=TableFormat.avro({AVRO!r}))", "those of the Avro schema: .'b'"),
         ("TableFormat.avro('{}')", "the schema '{}'; allowed: an Avro schema"),
         ("TableFormat.avro('[1]')", "an Avro schema as JSON"),
         ("TableFormat.csv(delimiter='')", "delimiter ''; allowed: one character"),
         ("TableFormat.csv(quote='ab')", "quote 'ab'"),
+        (
+            "TableFormat.csv(delimiter='\\0', quote='\"')",
+            "delimiter '.x00'; allowed: one character, no NUL",
+        ),
+        ("TableFormat.csv(delimiter='1')", "without quote= of ASCII and no digit"),
+        ("TableFormat.csv(delimiter='§')", "delimiter '§'"),
         ("TableFormat.csv(quote=',')", "characters that differ"),
         (
             "Table('mart', 't', [Column('a', 'array<int>')], format=TableFormat.csv())",

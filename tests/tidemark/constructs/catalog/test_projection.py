@@ -82,6 +82,7 @@ def test_folders_of_hive_need_no_template():
         (lambda: Projection({"a": InjectedProjection()}, "x/"), "allowed: each of a once"),
         (lambda: Projection({"a": InjectedProjection()}, "${a}/${a}/"), "each of a once"),
         (lambda: Projection({"a": InjectedProjection()}, "/${a}/"), "folders below the data"),
+        (lambda: Projection({"a": InjectedProjection()}, "../${a}/"), r"folders '\.\./"),
     ],
 )
 def test_what_athena_would_not_take_is_refused(wrong, text):

@@ -26,6 +26,10 @@ WRONG = {
         lambda w: w.crawler(targets=[tc.CrawledData(w.data(), exclusions=["a.tmp", "**"])]),
         "CrawledData has exclusions ['a.tmp', '**']; allowed: a list of glob patterns",
     ),
+    "exclusions that are no globs": (
+        lambda w: w.crawler(targets=[tc.CrawledData(w.data(), exclusions=["a.tmp", "[b"])]),
+        "CrawledData has exclusions ['a.tmp', '[b']; allowed: a list of glob patterns",
+    ),
     "crawled database by a network": (
         lambda w: tc.CrawledDatabase(
             glue.CfnConnection(

@@ -46,6 +46,14 @@ WRONG = {
         lambda w: w.started_by(tc.OnEvent({"source": ["acme"], "detailtype": ["x"]})),
         "whose field 'detailtype' no event has",
     ),
+    "oe account": (
+        lambda w: tc.OnEvent({"source": ["acme"], "account": ["123"]}),
+        "whose account ['123'] no event has: each is a string of 12 digits",
+    ),
+    "oe account number": (
+        lambda w: tc.OnEvent({"source": ["acme"], "account": [123456789012]}),
+        "whose account [123456789012] no event has",
+    ),
     "oe detail list": (
         lambda w: tc.OnEvent({"source": ["acme"], "detail": ["x"]}),
         "whose detail is not a dict",
@@ -110,6 +118,9 @@ VALID = {
                 "detail": {"jobName": ["theirs"]},
             }
         )
+    ),
+    "oe accounts": lambda w: w.started_by(
+        tc.OnEvent({"source": ["acme"], "account": ["123456789012", token()]})
     ),
     "oe token": lambda w: w.started_by(tc.OnEvent({"source": [token()]})),
     "starts + stage schedule": lambda w: w.pipeline(
