@@ -25,6 +25,8 @@ import java.util.logging.Logger;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.spark.deploy.SparkHadoopUtil;
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry$;
+import org.apache.spark.sql.catalyst.analysis.TableFunctionRegistry$;
 import org.apache.spark.sql.types.UDTRegistration;
 
 /**
@@ -54,6 +56,8 @@ public class Statics {
         {"javax.net.ssl.HttpsURLConnection", "defaultHostnameVerifier"},
         {"javax.net.ssl.HttpsURLConnection", "defaultSSLSocketFactory"},
         {"javax.net.ssl.SSLContext", "defaultContext"},
+        {"javax.naming.spi.NamingManager", "initctx_factory_builder"},
+        {"javax.naming.spi.NamingManager", "object_factory_builder"},
         {"javax.security.auth.login.Configuration", "configuration"},
         {"java.lang.ApplicationShutdownHooks", "hooks"},
         {"org.apache.hadoop.security.UserGroupInformation", "conf"},
@@ -100,6 +104,11 @@ public class Statics {
         values.put("java.net.HttpURLConnection.followRedirects", Boolean.valueOf(HttpURLConnection.getFollowRedirects()));
         values.put("java.lang.System.in", System.in);
         values.put("java.lang.SecurityManager", System.getSecurityManager());
+        values.put(
+            "the built-in functions of Spark", FunctionRegistry$.MODULE$.builtin().functionBuilders().toString());
+        values.put(
+            "the built-in table functions of Spark",
+            TableFunctionRegistry$.MODULE$.builtin().functionBuilders().toString());
         values.put("the security providers", Arrays.asList(Security.getProviders()));
         values.put("the login timeout of java.sql.DriverManager", Integer.valueOf(DriverManager.getLoginTimeout()));
         values.put("the log of java.sql.DriverManager", DriverManager.getLogWriter());

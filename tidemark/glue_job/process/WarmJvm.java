@@ -249,8 +249,9 @@ public class WarmJvm {
             Thread thread = (Thread) entry.getKey();
             StackTraceElement[] stack = (StackTraceElement[]) entry.getValue();
             boolean isKept = thread.getName().matches(KEPT_THREADS) || isIdle(thread, stack);
+            boolean isAtWork = isIn("java.util.concurrent.ForkJoinTask.doExec", stack);
             if (!threads.contains(thread) && !isOurs(thread, stack)
-                    && !(thread.isDaemon() && isKept)) {
+                    && !(thread.isDaemon() && isKept && !isAtWork)) {
                 return thread.getName();
             }
         }
@@ -269,11 +270,17 @@ public class WarmJvm {
         return isServer;
     }
 
-    /** Tells whether a thread of an executor has no work, and ends if none comes in time. */
+    /** Tells whether a thread of an executor has no work, not even later, and ends if none comes in time. */
     private static boolean isIdle(Thread thread, StackTraceElement[] stack) {
-        for (int i = 0; i < stack.length && thread.getState() == Thread.State.TIMED_WAITING; i++) {
-            if (stack[i].getMethodName().equals("getTask")
-                    && stack[i].getClassName().equals("java.util.concurrent.ThreadPoolExecutor")) {
+        return thread.getState() == Thread.State.TIMED_WAITING
+            && isIn("java.util.concurrent.ThreadPoolExecutor.getTask", stack)
+            && !isIn("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue.poll", stack)
+            && !isIn("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue.take", stack);
+    }
+
+    private static boolean isIn(String method, StackTraceElement[] stack) {
+        for (int i = 0; i < stack.length; i++) {
+            if (method.equals(stack[i].getClassName() + "." + stack[i].getMethodName())) {
                 return true;
             }
         }

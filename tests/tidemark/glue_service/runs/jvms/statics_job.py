@@ -1,7 +1,9 @@
 """Sets statics of the JVM, one at a time; prints what `Statics` tells of each, and after all."""
 
 import json
+from typing import ClassVar
 
+from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
@@ -21,6 +23,11 @@ def add_handler():
 
 def set_handler_level():
     root.getHandlers()[0].setLevel(levels.OFF)
+
+
+class Names:
+    class Java:
+        implements: ClassVar = ["javax.naming.spi.InitialContextFactoryBuilder"]
 
 
 CASES = {
@@ -57,9 +64,21 @@ CASES = {
     ),
     "a host": lambda: jvm.org.apache.hadoop.net.NetUtils.addStaticResolution("mine", "127.0.0.1"),
     "a type": lambda: jvm.org.apache.spark.sql.types.UDTRegistration.register("a.B", "c.D"),
+    "a function": lambda: (
+        jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin().dropFunction(
+            jvm.org.apache.spark.sql.catalyst.FunctionIdentifier("upper")
+        )
+    ),
+    "a table function": lambda: (
+        jvm.org.apache.spark.sql.catalyst.analysis.TableFunctionRegistry.builtin().clear()
+    ),
     "a hook": lambda: jvm.java.lang.Runtime.getRuntime().addShutdownHook(jvm.java.lang.Thread()),
+    "JNDI": lambda: jvm.javax.naming.spi.NamingManager.setInitialContextFactoryBuilder(
+        Names()
+    ),  # the last: it has no equals
 }
 
+ensure_callback_server_started(spark.sparkContext._gateway)
 statics.remember()
 seen = {"nothing": statics.changed()}
 spark.range(10).selectExpr("id % 2 AS k").groupBy("k").count().collect()

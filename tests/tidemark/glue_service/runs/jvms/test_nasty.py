@@ -102,6 +102,25 @@ STATICS = """
 dialects = jvm.org.apache.spark.sql.jdbc.JdbcDialects
 dialects.unregisterDialect(dialects.get("jdbc:derby:x"))
 """
+TAILER = """
+files = jvm.org.apache.commons.io.input
+tailer = files.Tailer(jvm.java.io.File("/dev/null"), files.TailerListenerAdapter(), 50)
+"""
+IN_COMMON_POOL = f"""{TAILER}
+jvm.java.util.concurrent.ForkJoinPool.commonPool().execute(tailer)
+time.sleep(0.5)
+tailer.stop()
+"""
+LEFT_IN_COMMON_POOL = IN_COMMON_POOL.replace("tailer.stop()", "")
+LATER = f"""{TAILER}
+seconds = jvm.java.util.concurrent.TimeUnit.SECONDS
+later = jvm.java.util.concurrent.CompletableFuture.delayedExecutor(60, seconds)
+later.execute(tailer)
+"""
+BUILT_IN = """
+function = jvm.org.apache.spark.sql.catalyst.FunctionIdentifier("upper")
+jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin().dropFunction(function)
+"""
 LONG_CALL = """
 call = lambda: jvm.java.lang.Thread.sleep(600_000)
 threading.Thread(target=call, daemon=True).start()
@@ -128,9 +147,14 @@ NASTY = {
         True,
     ),
     "a running stream": (STREAM, "SUCCEEDED", None),
-    "a thread of the JVM": ("jvm.java.util.Timer()", "SUCCEEDED", False),
-    "a daemon thread of the JVM": ("jvm.java.util.Timer(True)", "SUCCEEDED", False),
+    # The thread of a timer ends when the timer is garbage.
+    "a thread of the JVM": ("jvm.java.util.Timer()", "SUCCEEDED", None),
+    "a daemon thread of the JVM": ("jvm.java.util.Timer(True)", "SUCCEEDED", None),
     "a static of the JVM": (STATICS, "SUCCEEDED", False),
+    "a built-in function of Spark": (BUILT_IN, "SUCCEEDED", False),
+    "a task that the common pool has done": (IN_COMMON_POOL, "SUCCEEDED", True),
+    "a task in the common pool": (LEFT_IN_COMMON_POOL, "SUCCEEDED", False),
+    "a task for later": (LATER, "SUCCEEDED", False),
     "a call that does not end": (LONG_CALL, "SUCCEEDED", False),
     "memory that is kept": (KEPT_MEMORY, "SUCCEEDED", False),
     "no memory": ("sc._gateway.new_array(jvm.long, 2_000_000_000)", "FAILED", False),
@@ -153,6 +177,10 @@ TOGETHER = {  # one plain run after them all is enough: what one of them leaves,
         "a thread of the JVM",
         "a daemon thread of the JVM",
         "a static of the JVM",
+        "a built-in function of Spark",
+        "a task that the common pool has done",
+        "a task in the common pool",
+        "a task for later",
         "a call that does not end",
         "os._exit(0)",
         "a killed script",
@@ -160,6 +188,7 @@ TOGETHER = {  # one plain run after them all is enough: what one of them leaves,
     ),
 }
 
+JVMS_AFTER = {True: ("warm",), False: ("cold",), None: ("warm", "cold")}
 AT_EVERY_CHANGE = ("states",)
 
 
@@ -187,7 +216,7 @@ def cold(bench):
 
 def check_plain(bench, jvms, cold, is_reused):
     after = bench.plain(jvms)
-    assert after["jvm"] in {True: ("warm",), False: ("cold",), None: ("warm", "cold")}[is_reused]
+    assert after["jvm"] in JVMS_AFTER[is_reused]
     assert differences(cold, after) == {}
 
 
@@ -199,10 +228,13 @@ def check_plain(bench, jvms, cold, is_reused):
     ],
 )
 def test_plain_script_sees_nothing_of(names, bench, one_jvm, cold):
+    is_reused = None
     for name in names:
-        script, state, is_reused = NASTY[name]
+        script, state, is_next_reused = NASTY[name]
         seen = bench.run(one_jvm, START + script, arguments={"--conf": "spark.hadoop.leak.key=1"})
         assert (name, seen.run.state) == (name, state), seen.stderr
+        assert seen.run.jvm in JVMS_AFTER[is_reused], name
+        is_reused = is_next_reused
 
     check_plain(bench, one_jvm, cold, is_reused)
 

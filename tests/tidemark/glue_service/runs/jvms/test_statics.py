@@ -51,4 +51,4 @@ def test_each_static_that_a_script_sets_is_named(seen):
     assert told["a property"] == "java.security.Security.props"
     assert told["login timeout"] == "the login timeout of java.sql.DriverManager"
     assert told["a level"] == "java.util.logging"
-    assert len(told) == 24
+    assert len(told) == 27
