@@ -101,7 +101,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     if isinstance(value, datetime):
-        return datetime.fromtimestamp(value.timestamp(), value.tzinfo)
+        return datetime.combine(value.date(), value.time(), value.tzinfo)  # exact at any year
     # Annotated values and typed nulls have a class of Ion.
     name = type(value).__name__
     if name == "IonPyNull":

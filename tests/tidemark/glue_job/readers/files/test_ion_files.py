@@ -106,6 +106,14 @@ def test_a_data_frame_of_ion_has_structs_where_a_dynamic_frame_has_choices(read,
     assert frame.dtypes == [("id", "struct<int:int,string:string>")]
 
 
+def test_a_timestamp_keeps_its_microseconds_in_every_year_and_no_finer_digits(read, s3):
+    s3.put("a.ion", "{t: 9999-12-31T23:59:59.999999999Z} {t: 2500-01-01T00:00:00.000001Z}")
+
+    times = [row.t.astimezone(datetime.UTC).isoformat() for row in read().toDF().collect()]
+
+    assert times == ["9999-12-31T23:59:59.999999+00:00", "2500-01-01T00:00:00.000001+00:00"]
+
+
 def test_a_decimal_may_have_an_exponent_above_zero(read, s3):
     s3.put("a.ion", "{n: 1d2} {n: 12.5}")
 
