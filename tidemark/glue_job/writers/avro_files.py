@@ -97,20 +97,20 @@ def avro_schema(kind: T.DataType, name: str, *, has_logical_types: bool) -> Any:
             "type": "record",
             "name": name,
             "fields": [
-                {"name": f.name, "type": _nullable(schema_of(f.dataType, f"{name}_{f.name}"))}
+                {"name": f.name, "type": _nullable(schema_of(f.dataType, f"{name}.{f.name}"))}
                 for f in kind
             ],
         }
     if isinstance(kind, T.ArrayType):
-        return {"type": "array", "items": _nullable(schema_of(kind.elementType, f"{name}_item"))}
+        return {"type": "array", "items": _nullable(schema_of(kind.elementType, f"{name}.item"))}
     if isinstance(kind, T.MapType) and isinstance(kind.keyType, T.StringType):
-        return {"type": "map", "values": _nullable(schema_of(kind.valueType, f"{name}_value"))}
+        return {"type": "map", "values": _nullable(schema_of(kind.valueType, f"{name}.value"))}
     if type(kind) in _TYPES:
         return _TYPES[type(kind)]
     if logical := _LOGICAL.get(type(kind)):
         return logical_type(kind, logical) if has_logical_types else "string"
     raise UnsupportedError(
-        f"the column {name.removeprefix('record_')} is {kind.simpleString()}, which Avro lacks: "
+        f"the column {name.removeprefix('record.')} is {kind.simpleString()}, which Avro lacks: "
         "convert it before the write"
     )
 

@@ -43,6 +43,15 @@ def test_a_name_that_avro_has_not_is_refused():
         schema_of("a.b:int")
 
 
+def test_structs_have_names_of_their_own_whatever_their_paths():
+    from pyspark.sql.types import IntegerType, StructType
+
+    x, y = StructType().add("x", IntegerType()), StructType().add("y", IntegerType())
+    kind = StructType().add("a", StructType().add("b_c", x)).add("a_b", StructType().add("c", y))
+
+    fastavro.parse_schema(avro_schema(kind, "record", has_logical_types=False))
+
+
 @pytest.mark.spark
 def test_rows_are_read_back_from_their_folders(spark, glue_context, s3):
     rows = (
