@@ -3,6 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-dynamodb-home.html
 """
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
@@ -11,10 +12,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, DoubleType, FloatType, StringType
 
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
-from tidemark.glue_job.frames.choices import schema_of
+from tidemark.glue_job.frames.choices import quoted, schema_of
 from tidemark.glue_job.frames.records import converter
+from tidemark.glue_job.frames.types import replaced
 from tidemark.local_state.dynamodb import dynamodb_client, naming_the_table
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_state.store.dataset_notes import note_written
@@ -70,8 +74,19 @@ def write_dynamodb(frame: DataFrame, connection_options: Mapping[str, Any]) -> N
 def _items(frame: DataFrame) -> Iterator[dict[str, Any]]:
     record_of = converter(schema_of(frame))
     assert record_of is not None  # noqa: S101 (a row is a struct)
-    for row in frame.toLocalIterator():
+    # By its text a float of 1.1 is the double 1.1, and not 1.100000023841858.
+    columns = [
+        F.col(quoted(one.name))
+        .cast(_floats_as(StringType(), one.dataType))
+        .cast(_floats_as(DoubleType(), one.dataType))
+        for one in frame.schema
+    ]
+    for row in frame.select(*columns).toLocalIterator():
         yield _map(record_of(row))
+
+
+def _floats_as(kind: DataType, whole: DataType) -> DataType:
+    return replaced(whole, lambda part: kind if isinstance(part, FloatType) else None)
 
 
 def _put(client: "DynamoDBClient", table: str, items: Iterable[dict[str, Any]]) -> None:
@@ -84,24 +99,33 @@ def _put(client: "DynamoDBClient", table: str, items: Iterable[dict[str, Any]]) 
 
 
 def _map(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: attribute(value) for name, value in record.items() if value is not None}
+    return {name: _attribute(name, value) for name, value in record.items() if value is not None}
 
 
-def attribute(value: Any) -> dict[str, Any]:
-    """Return a value in DynamoDB's form, such as ``{"N": "1"}``."""
+def _attribute(name: str, value: Any) -> dict[str, Any]:
+    """Return the value of a field in DynamoDB's form, such as ``{"N": "1"}``."""
     match value:
         case None:
             return {"NULL": True}
         case bool():
             return {"BOOL": value}
         case int() | float() | Decimal():
-            return {"N": str(value)}
+            return {"N": _number(name, value)}
         case bytes() | bytearray():
             return {"B": bytes(value)}
         case Mapping():
             return {"M": _map(value)}
         case list() | tuple():
-            return {"L": [attribute(one) for one in value]}
+            return {"L": [_attribute(name, part) for part in value]}
         case datetime() | date():
             return {"S": value.isoformat()}
     return {"S": str(value)}
+
+
+def _number(name: str, value: float | Decimal) -> str:
+    if not math.isfinite(value):
+        raise UsageError(
+            f"the field {name} is {value}, and DynamoDB has no such number: make it null, or a "
+            "string, before the write"
+        )
+    return str(value)

@@ -242,6 +242,25 @@ def test_rows_become_items_that_replace_those_of_their_keys(client, glue_context
     }
 
 
+def test_a_float_is_an_item_with_the_digits_of_its_text(client, glue_context):
+    schema = "id string, `a.b` float, s struct<l:array<float>>, d double"
+    frame = glue_context.spark_session.createDataFrame([("4", 1.1, ([0.1],), -0.1)], schema)
+    sink = {"dynamodb.output.tableName": "songs"}
+    write = glue_context.write_dynamic_frame_from_options
+
+    write(DynamicFrame.fromDF(frame, glue_context, "floats"), "dynamodb", sink)
+
+    assert client.get_item(TableName="songs", Key={"id": {"S": "4"}})["Item"] == {
+        "id": {"S": "4"},
+        "a.b": {"N": "1.1"},
+        "s": {"M": {"l": {"L": [{"N": "0.1"}]}}},
+        "d": {"N": "-0.1"},
+    }
+    endless = glue_context.spark_session.sql("SELECT '5' AS id, array(double('NaN')) AS l")
+    with pytest.raises(UsageError, match="the field l is nan, and DynamoDB has no such number"):
+        write(DynamicFrame.fromDF(endless, glue_context, "endless"), "dynamodb", sink)
+
+
 @pytest.mark.parametrize("option", ["job-bookmark-enable", "job-bookmark-disable"])
 def test_a_job_with_bookmarks_is_told_that_dynamodb_has_none(
     client, glue_context, start_job, warned, option
