@@ -15,6 +15,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of, values_of
 from tidemark.glue_job.frames.fields import value_at
 from tidemark.glue_job.frames.paths import find_path, parse_path
+from tidemark.glue_job.frames.records import filled
 from tidemark.glue_job.frames.schemas import spark_schema
 from tidemark.glue_job.frames.type_names import (
     converted,
@@ -99,6 +100,9 @@ def _of_type(value: Value, kind: DataType) -> Value:
                 f"{type_label(value.kind)}: resolve the choice first"
             )
         return Value(value.name, lifted(value.column, value.kind, kind), kind)
+    if isinstance(kind, NullType):
+        return value  # a schema calls a field null that had no value yet
+    kind = filled(kind, value.kind)
     if isinstance(value.kind, NullType):
         return Value(value.name, F.lit(None).cast(kind), kind)
     return Value(value.name, converted(value.column, value.kind, kind, what).cast(kind), kind)

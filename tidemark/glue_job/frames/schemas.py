@@ -19,9 +19,11 @@ ATOMIC: dict[str, T.DataType] = {
     "float": T.FloatType(),
     "int": T.IntegerType(),
     "long": T.LongType(),
+    "null": T.NullType(),
     "short": T.ShortType(),
     "string": T.StringType(),
     "timestamp": T.TimestampType(),
+    "timestampntz": T.TimestampNTZType(),
 }
 WIDER = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.FloatType, T.DoubleType)
 STRING_WITH_LENGTH = re.compile(r"\b(?:var)?char\s*\(\s*\d+\s*\)")

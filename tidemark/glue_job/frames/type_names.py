@@ -34,7 +34,6 @@ WORDS: dict[str, T.DataType] = {
     "tinyint": ATOMIC["byte"],
     "bool": ATOMIC["boolean"],
     "real": ATOMIC["float"],
-    "null": T.NullType(),
 }
 MIN_OF_CHOICE = 2  # types of a choice
 BARE = T.DecimalType(10, 2)  # what Glue's DecimalType() is

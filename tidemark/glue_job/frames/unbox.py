@@ -19,7 +19,7 @@ from tidemark.glue_job.frames.fields import edited, value_at
 from tidemark.glue_job.frames.functions import first_note, no_failures
 from tidemark.glue_job.frames.paths import find_path, parse_path
 from tidemark.glue_job.frames.schemas import spark_schema
-from tidemark.glue_job.frames.types import ELEMENT, Steps
+from tidemark.glue_job.frames.types import ELEMENT, Steps, as_struct_type, without_nulls
 from tidemark.glue_job.frames.unboxed_csv import OPTIONS as CSV_OPTIONS
 from tidemark.glue_job.frames.unboxed_csv import CsvBox, inferred, unboxed
 from tidemark.glue_job.readers.json.choices import has_choice, member_of
@@ -148,7 +148,7 @@ def _given(text: object) -> StructType | None:
     if not text:
         return None
     try:
-        return spark_schema(json.loads(str(text)))
+        return as_struct_type(without_nulls(spark_schema(json.loads(str(text)))))
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(
             f"the option withSchema of unbox is {text!r}; it must be the JSON of a "

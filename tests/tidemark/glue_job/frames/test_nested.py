@@ -419,6 +419,20 @@ def test_a_frame_gets_a_schema_with_choices(rows_of, printed):
         rows_of("n boolean", (True,)).with_frame_schema(schema)
 
 
+def test_the_schema_of_a_frame_whose_fields_had_no_value_yet_fits_later_rows(glue_context, s3):
+    def read(**options):
+        return glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": [s3.uri]}, "json", options
+        )
+
+    s3.put("a.json", '{"n": null, "s": {"m": null, "i": 1}}')
+    schema = read().schema()
+    s3.put("a.json", '{"n": 5, "s": {"m": "x", "i": 2}}')
+
+    assert read().with_frame_schema(schema).toDF().collect() == [(5, ("x", 2))]
+    assert read(withSchema=json.dumps(schema.jsonValue())).toDF().collect() == [("5", ("x", 2))]
+
+
 @pytest.mark.rule("Frames", source="DYF, SPI", choice="written at once, as one file")
 def test_spigot_writes_a_sample_and_returns_all_rows(rows_of, s3, spark):
     frame = rows_of("a int, b string", *[(n, "x") for n in range(5)])

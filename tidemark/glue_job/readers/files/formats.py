@@ -15,6 +15,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
 from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.frames.schemas import spark_schema
+from tidemark.glue_job.frames.types import as_struct_type, without_nulls
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.s3_options import is_true, option_string
 from tidemark.glue_job.readers.tables.declared import Names
@@ -144,7 +145,7 @@ def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
     schema = None
     if text := format_options.get("withSchema"):
         try:
-            schema = spark_schema(json.loads(text))
+            schema = as_struct_type(without_nulls(spark_schema(json.loads(text))))
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(
                 f"format_options['withSchema'] is {text!r}; it must be the JSON of a "
