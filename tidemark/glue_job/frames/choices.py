@@ -133,7 +133,19 @@ def lifted(column: Column, kind: T.DataType, target: T.DataType) -> Column:
         case T.MapType(), T.MapType():
             values = kind.valueType, target.valueType
             return F.transform_values(column, lambda _, v: lifted(v, *values))
-    return lenient_cast(column, plain_type(target))
+    return _as_decimal(column, target)
+
+
+def _as_decimal(column: Column, target: T.DataType) -> Column:
+    """Return decimals with the digits of several decimals; fail at a value it has no place for."""
+    value = lenient_cast(column, target)
+    error = F.concat(
+        F.lit(f"UsageError: {target.simpleString()}, for decimals of several types, cannot hold "),
+        column.cast("string"),
+        F.lit(": make them one type, or strings, before"),
+    )
+    is_lost = column.isNotNull() & value.isNull()
+    return F.when(is_lost, F.raise_error(error).cast(target)).otherwise(value)
 
 
 def _struct(column: Column, target: T.StructType, fields: list[Column]) -> Column:

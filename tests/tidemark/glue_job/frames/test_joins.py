@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from tidemark.errors import UsageError
@@ -104,6 +106,15 @@ def test_a_union_has_the_columns_of_both_and_choices_if_types_differ(rows_of, pr
         ((None, "t"), ((None, 3), 4), None, "z"),
     ]
     assert both.union(first).count() == 3
+
+
+def test_a_union_of_decimals_keeps_their_digits_or_fails_by_the_value(rows_of):
+    fine = rows_of("d decimal(38,18)", (Decimal("0.000000000000000001"),))
+    small, large = (rows_of("d decimal(38,0)", (Decimal(n),)) for n in ("7", "9" * 38))
+
+    assert rows(small.union(fine)) == [(Decimal("0.000000000000000001"),), (Decimal(7),)]
+    with pytest.raises(Exception, match=f"for decimals of several types, cannot hold {'9' * 38}:"):
+        rows(large.union(fine))
 
 
 def test_a_union_with_a_frame_without_columns_is_the_other_one(rows_of, glue_context):
