@@ -149,13 +149,13 @@ def mapped(
     def run(_: int, rows: Iterable[Row]) -> Iterator[Item]:
         for row in rows:
             try:
-                found = function(wrapped(wrap, record_of(row)))
+                found = _plain(function(wrapped(wrap, record_of(row))))
             except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)
                 failures.add(_about(_message(error)))
                 yield False, row, _message(error), traceback.format_exc()
                 continue
             if found and isinstance(found, Mapping):
-                yield True, _plain(found), "", ""
+                yield True, found, "", ""
             else:
                 kind = None if isinstance(found, Mapping | None) else type(found).__name__
                 text = f"User-specified function returned {kind} instead of DynamicRecord"
@@ -190,7 +190,10 @@ def mapped_partitions(
 
 
 def _plain(value: Any) -> Any:
-    """Return a record as plain dicts and lists."""
+    """Return a record as plain dicts and lists, with names that are strings."""
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
+        plain = {str(name): _plain(part) for name, part in value.items()}
+        if len(plain) < len(value):
+            raise ValueError(f"keys of a record are one name as strings: {list(value)}")
+        return plain
     return [_plain(one) for one in value] if isinstance(value, list | tuple | set) else value

@@ -97,10 +97,10 @@ def _count_fields(value: Any, place: str, places: dict[str, Counter[str]], null:
             _count_fields(one, place, places, null)
     elif isinstance(value, dict):
         counts = places.setdefault(place, Counter())
-        counts.update([_ALL, *map(str, value)])
+        counts.update([_ALL, *value])
         for name, one in value.items():
             if one is None:
-                null.add(str(name))
+                null.add(name)
             else:
                 _count_fields(one, f"{place}.{name}", places, null)
 

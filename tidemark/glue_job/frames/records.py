@@ -15,6 +15,7 @@ from tidemark.glue_job.frames.absence import ALL_THERE, Absence
 from tidemark.glue_job.frames.types import Choice, merged, type_name
 
 Convert = Callable[[Any], Any]
+MAX_DIGITS = 38  # of a decimal of Spark
 INT = range(-(2**31), 2**31)
 DOUBLE, TEXT, FLAG, BYTES = T.DoubleType(), T.StringType(), T.BooleanType(), T.BinaryType()
 DAY, TIME, NOTHING, SMALL, LARGE = (
@@ -119,13 +120,21 @@ def _int_type(value: int, hint: T.DataType | None) -> T.DataType:
         return SMALL
     if -(2**63) <= value < 2**63:
         return LARGE
-    return T.DecimalType(38, 0)
+    return _decimal_type(Decimal(value), None)
 
 
 def _decimal_type(value: Decimal, hint: T.DataType | None) -> T.DataType:
     _, digits, exponent = value.as_tuple()
-    zeros, scale = (max(0, exponent), max(0, -exponent)) if isinstance(exponent, int) else (0, 0)
-    found = T.DecimalType(min(38, max(len(digits) + zeros, scale + 1)), min(scale, 37))
+    if not isinstance(exponent, int):
+        raise ValueError(f"Glue has no decimal for {value}: make a float of it, or None")
+    scale = max(0, -exponent)
+    precision = max(len(digits) + max(0, exponent), scale, min(scale + 1, MAX_DIGITS))
+    if precision > MAX_DIGITS:
+        raise ValueError(
+            f"Glue has no decimal for {value}, of {precision} digits where {MAX_DIGITS} are the "
+            "most: round it, or make a string of it"
+        )
+    found = T.DecimalType(precision, scale)
     return merged(hint, found) if isinstance(hint, T.DecimalType) else found
 
 
@@ -144,7 +153,7 @@ def _mapping_type(value: Mapping[Any, Any], hint: T.DataType | None) -> T.DataTy
             kind = widened(kind, kind_of(one, hint.valueType))
         return T.MapType(TEXT, kind)
     hints = {f.name: f.dataType for f in hint} if isinstance(hint, T.StructType) else {}
-    fields = [T.StructField(str(k), kind_of(v, hints.get(str(k)))) for k, v in value.items()]
+    fields = [T.StructField(k, kind_of(v, hints.get(k))) for k, v in value.items()]
     return T.StructType(fields)
 
 

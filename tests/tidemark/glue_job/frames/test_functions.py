@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from decimal import Decimal
 
@@ -148,6 +149,33 @@ def test_a_decimal_may_have_an_exponent_above_zero(rows_of):
     mapped = frame.map(lambda record: {"d": Decimal(record["n"]).normalize()})  # 1E+2
 
     assert [row.d for row in mapped.toDF().collect()] == [100, 7]
+
+
+@pytest.mark.parametrize("number", ["0.123456789012345678901234567890123456789", "1E+40", "NaN"])
+def test_a_decimal_that_no_decimal_of_spark_holds_fails_by_its_value(rows_of, number):
+    mapped = rows_of("n int", (1,)).map(lambda record: {"d": Decimal(number)})
+
+    with pytest.raises(Exception, match=f"no decimal for {re.escape(number)}"):
+        mapped.toDF()
+
+
+def test_a_decimal_keeps_38_digits_after_its_point(rows_of):
+    number = Decimal("0.12345678901234567890123456789012345678")
+
+    mapped = rows_of("n int", (1,)).map(lambda record: {"d": number})
+
+    assert mapped.toDF().collect() == [(number,)]
+
+
+def test_keys_of_a_record_are_strings_and_each_is_there_once(rows_of):
+    def keyed(record):
+        return {1: "a", "s": {2: "b"}} if record["n"] else {1: "a", "1": "b"}
+
+    mapped = rows_of("n int", (0,), (1,)).map(keyed)
+
+    assert mapped.toDF().select("1", "s.2").collect() == [("a", "b")]
+    (error,) = [row.error for row in mapped.errorsAsDynamicFrame().toDF().collect()]
+    assert error.msg == "ValueError: keys of a record are one name as strings: [1, '1']"
 
 
 @pytest.mark.rule("Frames", source="SILENT", choice="a field that its values still fit keeps it")
