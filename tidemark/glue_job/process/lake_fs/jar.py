@@ -72,6 +72,16 @@ NAMES_ON_AWS = (
     "org.apache.hadoop.fs.s3a.S3AFileSystem",
     "org.apache.hadoop.fs.s3native.NativeS3FileSystem",
 )
+LOG_SETTINGS, SPARKS = "log4j2.properties", "org/apache/spark/log4j2-defaults.properties"
+# Who sends garbage to a port of Spark, as every user of the machine can, fills no log.
+SELDOM = "".join(
+    f"logger.{name}.name = {package}\nlogger.{name}.level = warn\n"
+    f"logger.{name}.filter.seldom.type = BurstFilter\n"
+    f"logger.{name}.filter.seldom.level = fatal\n"
+    f"logger.{name}.filter.seldom.rate = 0.1\n"  # a second; 20 may come at once
+    f"logger.{name}.filter.seldom.maxBurst = 20\n"
+    for name, package in {"network": "org.apache.spark.network", "netty": "io.netty"}.items()
+)
 A_DATE = (1980, 1, 1, 0, 0, 0)  # constant: the same source gives the same jar
 
 
@@ -94,14 +104,15 @@ def lake_jar(java_home: Path, spark: Spark | None = None) -> Path:
     jar = FOLDER / jar_name(spark)
     if not jar.is_file():
         classes = compiled(_sources(spark).values(), java_home, spark)
-        write_jar(jar, {**dict(classes), "core-site.xml": _core_site().encode()})
+        files = {"core-site.xml": _core_site(), LOG_SETTINGS: _log_settings(spark)}
+        write_jar(jar, dict(classes) | {name: text.encode() for name, text in files.items()})
     return jar
 
 
 def jar_name(spark: Spark | None = None) -> str:
     """Return the name of the jar, which changes with its content and with Spark."""
     spark = spark or own_spark()
-    parts = (spark.version, *_sources(spark).values(), _core_site())
+    parts = (spark.version, *_sources(spark).values(), _core_site(), SELDOM)
     return f"lake-{hashlib.sha256('|'.join(parts).encode()).hexdigest()[:16]}.jar"
 
 
@@ -167,6 +178,12 @@ def _core_site() -> str:
         for name, value in settings.items()
     )
     return f'<?xml version="1.0"?>\n<configuration>\n{properties}</configuration>\n'
+
+
+def _log_settings(spark: Spark) -> str:
+    """Return Spark's own settings of its logs, with `SELDOM`."""
+    with ZipFile(next((spark.home / "jars").glob("spark-core_*.jar"))) as core:
+        return f"{core.read(SPARKS).decode()}\n{SELDOM}"
 
 
 def compiled(
