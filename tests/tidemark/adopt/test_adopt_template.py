@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -320,12 +321,46 @@ def test_a_value_of_another_form_is_named_and_the_rest_goes_on(tmp_path, key, va
         assert any(one.path[:1] == (key,) for one in adoption.differences)
 
 
-def test_functions_that_need_each_other_are_one_line(tmp_path):
+CONDITIONS = {
+    f"A{number}": {"Fn::And": [{"Condition": f"A{number + 1}"}] * 2} for number in range(40)
+}
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [{"A0": {"Condition": "B"}, "B": {"Condition": "A0"}}, CONDITIONS],
+    ids=["circle", "doubled"],
+)
+def test_functions_that_need_each_other_or_double_are_one_line(tmp_path, conditions):
     file = tmp_path / "t.json"
-    conditions = {"A": {"Condition": "B"}, "B": {"Condition": "A"}}
     file.write_text(
-        json.dumps({"Conditions": conditions, "Resources": {"J": JOB | {"Condition": "A"}}})
+        json.dumps({"Conditions": conditions, "Resources": {"J": JOB | {"Condition": "A0"}}})
     )
 
     with pytest.raises(UsageError, match="need each other"):
         read_templates(file, {})
+
+
+def test_names_that_double_are_one_line(tmp_path):
+    def bucket(name):
+        return {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name}}
+
+    twice = {f"B{step}": bucket({"Fn::Sub": f"${{B{step + 1}}}" * 2}) for step in range(40)}
+    job = {"Type": "AWS::Glue::Job", "Properties": JOB["Properties"] | {"Role": {"Ref": "B0"}}}
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps({"Resources": {"J": job, "B40": bucket("x"), **twice}}))
+
+    with pytest.raises(UsageError, match="or double"):
+        read_templates(file, {})
+
+
+def test_a_script_that_is_a_pipe_or_too_large_is_left_for_the_plan(tmp_path):
+    folder = assembly(tmp_path, ("orders", {"Resources": {"J": JOB}}))
+    script = folder / "asset.abc.py"
+    with script.open("r+b") as file:
+        file.truncate(2**40)
+    assert found_in(read_templates(folder, {}), ["orders"], None).scripts == {}
+
+    script.unlink()
+    os.mkfifo(script)
+    assert found_in(read_templates(folder, {}), ["orders"], None).scripts == {}

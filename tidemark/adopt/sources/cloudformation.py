@@ -100,7 +100,7 @@ def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
                     address = f"s3://{values.resolve(asset.bucket)}/{asset.key}"
                     reader.scripts[address] = asset.source
     except RecursionError as error:
-        text = f"{reader.where} has functions that need each other; correct the template"
+        text = f"{reader.where} has functions that need each other, or double; correct the template"
         raise UsageError(text) from error
     return _contents(reader)
 

@@ -13,6 +13,8 @@ from tidemark.errors import UsageError, show
 
 Policies = Callable[[Iterable[str]], dict[str, RolePolicies]]
 
+MAX_SCRIPT_BYTES = 10_000_000
+
 
 @dataclass
 class Contents:
@@ -125,9 +127,15 @@ def _scripts(contents: Contents, jobs: Mapping[str, Resource]) -> dict[str, str]
     for name, job in jobs.items():
         source = contents.scripts.get(str((job.get("Command") or {}).get("ScriptLocation") or ""))
         try:
-            text = source.read_bytes().decode("utf-8") if isinstance(source, Path) else source
+            text = _text(source) if isinstance(source, Path) else source
         except (OSError, UnicodeDecodeError):
             continue
         if text:
             found[name] = text
     return found
+
+
+def _text(file: Path) -> str | None:
+    """Return a script; None if it is no file, or too large for one."""
+    is_script = file.is_file() and file.stat().st_size <= MAX_SCRIPT_BYTES
+    return file.read_text(encoding="utf-8") if is_script else None

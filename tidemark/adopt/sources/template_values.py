@@ -9,11 +9,13 @@ Source:
 import base64
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from tidemark.adopt.sources.nested_templates import Nested
+from tidemark.adopt.sources.template_file import MAX_VALUES
 from tidemark.model.assembly.resources import stated_name
 from tidemark.model.assembly.symbolic_names import NO_VALUE
 
@@ -62,6 +64,7 @@ class Values:
     _children: dict[str, "Values"] = field(default_factory=dict)
     _names: dict[str, str | None] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
+    _steps: Iterator[int] = field(default_factory=count)
 
     def name_of(self, id_: str) -> str | None:
         """Return the name of a resource; None if only a deployment gives it one.
@@ -166,7 +169,9 @@ class Values:
         if name not in functions:
             return self._braces(name.removeprefix("Fn::"))
         try:
-            return functions[name](argument)
+            found = functions[name](argument)
+            self._go_on(found)
+            return found
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             return self._braces(name.removeprefix("Fn::"))  # not as CloudFormation takes it
 
@@ -255,6 +260,7 @@ class Values:
 
     def _holds(self, condition: Any) -> bool | None:
         """Return whether a condition holds; None if only a deployment knows."""
+        self._go_on()
         ((name, argument),) = condition.items()
         if name == "Condition":
             declared = self.template.get("Conditions", {}).get(argument)
@@ -269,6 +275,11 @@ class Values:
         if name not in ("Fn::And", "Fn::Or") or (None in parts and decisive not in parts):
             return None
         return decisive if decisive in parts else not decisive
+
+    def _go_on(self, found: object = "") -> None:
+        """Raise if functions that double one another would take for ever."""
+        if next(self._steps) > MAX_VALUES or len(str(found)) > MAX_VALUES:
+            raise RecursionError
 
     def _braces(self, name: str) -> str:
         text = re.sub(r"[^A-Za-z0-9:._-]", "-", name)

@@ -79,7 +79,7 @@ def read_assembly(folder: Path, *, is_of_others: bool = False) -> Assembly:
         )
     try:
         return _read_assembly(folder, is_of_others)
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, RuntimeError, TypeError) as error:  # or nested too deeply
         raise UsageError(
             f"{folder} holds something that could not be deployed "
             f"({type(error).__name__}: {error}); synthesize the app again"
@@ -131,7 +131,7 @@ def within(folder: Path, named: object) -> Path:
         raise UsageError(f"the assembly {folder} names no file by {named!r}; synthesize it again")
     # The assets of a `cdk.Stage` lie in the assembly around its own.
     root = folder.resolve()
-    while (root.parent / MANIFEST).is_file():
+    while _has_stage(root.parent / MANIFEST, root.name):
         root = root.parent
     if not (folder / named).resolve().is_relative_to(root):
         raise UsageError(
@@ -140,6 +140,11 @@ def within(folder: Path, named: object) -> Path:
             "`cdk synth` does without --no-staging"
         )
     return folder / named
+
+
+def _has_stage(manifest: Path, name: str) -> bool:
+    """Return whether a manifest names a folder; other tools have files of that name, too."""
+    return manifest.is_file() and json.dumps(name) in manifest.read_text("utf-8", "replace")
 
 
 def _resource_types(template: Mapping[str, Any], folder: Path) -> set[str]:
@@ -168,6 +173,8 @@ def nested_template(resource: Mapping[str, Any], folder: Path) -> Path | None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
+        if path.is_fifo():  # which may have no end
+            raise OSError("it is a pipe")
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {path}: {error}; synthesize the app again") from error

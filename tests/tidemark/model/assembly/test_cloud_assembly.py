@@ -312,3 +312,35 @@ def test_an_assembly_of_another_shape_is_refused_by_name(folder, file, member, v
 
     with pytest.raises(UsageError, match=r"cdk\.out holds something that could not be deployed"):
         read_assembly(folder)
+
+
+def test_a_circle_of_links_or_of_dependencies_a_pipe_and_deep_nesting_are_one_line(folder):
+    manifest = folder / "manifest.json"
+    circle = {"artifacts": {name: {"type": "x", "dependencies": ["a", "b"]} for name in "ab"}}
+    for text in (json.dumps(circle), '{"a":' * 10**5):
+        manifest.write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError, match="RecursionError"):
+            read_assembly(folder)
+
+    (folder / "x.json").symlink_to("x.json")
+    properties = {"templateFile": "x.json"}
+    stack = {"type": "aws:cloudformation:stack", "properties": properties}
+    write(manifest, {"artifacts": {"pipeline": stack}})
+    with pytest.raises(UsageError, match=r"x\.json"):
+        read_assembly(folder)
+
+    (folder / "x.json").unlink()
+    os.mkfifo(folder / "x.json")
+    with pytest.raises(UsageError, match="it is a pipe"):
+        read_assembly(folder)
+
+
+def test_an_assembly_of_others_in_a_project_with_another_manifest_is_its_folder_alone(folder):
+    write(folder.parent / "manifest.json", {"name": "a web app"})
+    (folder.parent / ".env").write_text("PASSWORD=hunter2")
+    document = json.loads((folder / "pipeline.assets.json").read_text())
+    document["files"]["libs"]["source"]["path"] = "../.env"
+    write(folder / "pipeline.assets.json", document)
+
+    with pytest.raises(UsageError, match="outside of"):
+        read_assembly(folder, is_of_others=True)
