@@ -83,8 +83,8 @@ def error_xml(error: ServiceError, resource: str, request_id: str) -> Reply:
 
 
 def timestamp(epoch_ns: int) -> str:
-    """Return a time in the form of documents, in milliseconds."""
-    return f"{_second(epoch_ns // 10**9)}.{epoch_ns // 10**6 % 1000:03}Z"
+    """Return a time in the form of documents: S3 shows milliseconds, and counts whole seconds."""
+    return f"{_second(epoch_ns // 10**9)}.000Z"
 
 
 @lru_cache(maxsize=1024)

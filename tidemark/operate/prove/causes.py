@@ -151,6 +151,12 @@ WHY: dict[object, tuple[str, str]] = {
         "what arrives last wins at {place}, also if it is older",
         "keep the newest row of each key by a column of the data: merge_window does",
     ),
+    ("tied", "lost"): (
+        "a run has noted a time up to which it has read, and leaves out what is dated so or "
+        "earlier: S3 counts whole seconds, and dates an upload of several parts by its start",
+        "keep the names of the files that are done beside their times, and look again at those "
+        "that are younger than the longest upload before the mark; a bookmark does",
+    ),
     ("meanwhile", "lost"): READ_UNSEEN,
     ("reading", "lost"): READ_UNSEEN,
     ("reading", "doubled"): (

@@ -26,7 +26,7 @@ from tidemark.operate.prove.judge import do_names_vary, judge
 from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
 from tidemark.operate.prove.trials import Wanted
 
-ARRIVALS = ("order", "meanwhile", "reading")  # kinds in which a file arrives late
+ARRIVALS = ("order", "meanwhile", "reading", "tied")  # kinds in which a file arrives late
 Done: TypeAlias = Sequence[tuple[Wanted, Outcome]]
 
 

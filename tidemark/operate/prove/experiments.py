@@ -31,6 +31,7 @@ Kind = Literal[
     "order",
     "meanwhile",
     "reading",
+    "tied",
     "twice",
     "replaced",
     "rewind",
@@ -45,6 +46,7 @@ TITLES: Mapping[Kind, str] = {
     "order": "new files in the reverse order",
     "meanwhile": "a file arrives while the run writes",
     "reading": "a file arrives between two listings of the run",
+    "tied": "a file arrives with the time of one that was read",
     "twice": "a file delivered twice",
     "replaced": "a file overwritten with the same rows",
     "rewind": "rewound with --clear, and run again",
@@ -52,11 +54,13 @@ TITLES: Mapping[Kind, str] = {
     "executors": "an executor is lost when it has written its first object",
     "versions": "the newest version of Glue",
 }
+DATED_EARLIER = "a file arrives with a time before that of one that was read"
 MAX_PARTS = 2
 EDGE = 3  # how much a crash tells where kinds or lines change
 MAX_FIRST_CRASHES = 8  # that are tried before anything else
 FIRST = Moment()  # right after the first change
 FIXED = random.Random(1)  # noqa: S311 (not a secret)
+OF_TWO_FILES = ("parts", "order", "meanwhile", "reading", "tied")  # kinds that need two new ones
 CHANGE_KINDS = ("crash", "error")  # kinds that go by the changes of a run
 
 
@@ -76,6 +80,7 @@ class Experiment:
         request: of an error, the request of boto3 that reads; None of others.
         deaths: how many runs in a row die.
         look: how often the run has listed the place of a file before that arrives; 0 without.
+        is_dated_earlier: whether a file has a time before that of one that was read.
         not_tried: why the experiment is not carried out; empty if it is.
         is_open: whether it could have been: what it does is not known.
     """
@@ -90,6 +95,7 @@ class Experiment:
     moment: Moment = FIRST
     deaths: int = 1
     look: int = 0
+    is_dated_earlier: bool = False
     request: ReadRequest | None = None
     not_tried: str = ""
     is_open: bool = False
@@ -106,7 +112,7 @@ def at_once(
     `looks` says how often that run has listed the folder of its newest file.
     """
     why_not = dict(impossible)
-    for kind in ("parts", "order", "meanwhile", "reading"):
+    for kind in OF_TWO_FILES:
         if new_files < 2:
             why_not[kind] = "it needs two new files, and the run read fewer"
     if looks < 2:
@@ -118,6 +124,8 @@ def at_once(
     plan = [one for one in found if one.kind not in ("executors", "reading")]
     reading = next(one for one in found if one.kind == "reading")
     plan += [reading] if reading.not_tried else [replace(reading, look=at) for at in between(looks)]
+    tied = next(one for one in found if one.kind == "tied")
+    plan += [] if tied.not_tried else [replace(tied, title=DATED_EARLIER, is_dated_earlier=True)]
     if why := why_not.get("executors", ""):
         return [*plan, Experiment("executors", TITLES["executors"], not_tried=why)]
     return [*plan, *(Experiment("executors", killed_at(one), moment=one) for one in moments)]

@@ -15,6 +15,7 @@ from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.prove.places import sides_of_places
+from tidemark.operate.prove.rows_here import are_small, judged_here
 from tidemark.operate.prove.tables import dumped, dumped_others, iceberg_tables, key_of
 from tidemark.operate.versions.targets import changed_targets, files_of
 
@@ -141,16 +142,33 @@ def _asked(kind: str, sides: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _answers(bench: Bench, asked: Sequence[dict[str, Any]], wish: Wish) -> list[dict[str, Any]]:
+    """Return the answers for targets: small ones are compared here, others by a job of Spark."""
+    document = {"key": list(wish.key), "surrogates": list(wish.surrogates)}
+    answers = {number: _answer_here(target, document) for number, target in enumerate(asked)}
+    left = [number for number, answer in answers.items() if answer is None]
+    of_spark = _answers_of_spark(bench, document, [asked[number] for number in left])
+    answers.update(zip(left, of_spark, strict=True))
+    return [answer for answer in answers.values() if answer is not None]
+
+
+def _answer_here(target: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the answer for a small target; None for one that is large, or that Spark may read."""
+    if not are_small(target):
+        return None
+    try:
+        return judged_here(target, document)
+    except Exception:  # noqa: BLE001 (Spark may read it, or says what is wrong)
+        return None
+
+
+def _answers_of_spark(
+    bench: Bench, document: Mapping[str, Any], asked: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
     if not asked:
         return []
     question, out = bench.scratch / "asked.json", bench.scratch / "judged.json"
-    document = {
-        "out": str(out),
-        "key": list(wish.key),
-        "surrogates": list(wish.surrogates),
-        "targets": asked,
-    }
-    question.write_text(json.dumps(document), encoding="utf-8")
+    text = json.dumps({**document, "out": str(out), "targets": asked})
+    question.write_text(text, encoding="utf-8")
     wanted = Submission(JUDGE_JOB, "judge-rows", {"--asked": str(question)}, bench.subject.version)
     home = Home.open(bench.folder("of-rows"))
     run, _ = submit(wanted, home, bench.observe, jvms=bench.jvms)

@@ -10,19 +10,28 @@ control is a second, equal run, and columns in which the two differ are left out
 """
 
 import json
-import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
-from itertools import combinations
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
-from pyspark.sql import types as T  # noqa: N812
 
+from tidemark.operate.prove.answers import (
+    NOTHING_LEFT,
+    ROW,
+    best_key,
+    candidates_of,
+    details,
+    header_of,
+    key_of,
+    possible_keys,
+    unlike_reason,
+    with_types,
+)
 from tidemark.operate.versions.records import with_marks, with_whole_records
 from tidemark.operate.versions.row_job import (
     IN_FULL,
@@ -33,15 +42,11 @@ from tidemark.operate.versions.row_job import (
     one_line,
     plain,
 )
-from tidemark.operate.versions.rows import LINE, Rows, read, types_of, with_types
+from tidemark.operate.versions.rows import Rows, as_written, read, types_of
 
-ROW, SIDE, COUNT, BEFORE = "row", "side", "count", "before"
+SIDE = "side"
 AT_ONCE = 2  # targets
-NOTHING_LEFT = "no column is left to compare: all of them differ by time, or are ignored"
 MAX_DIFFERING = 5000  # rows that are looked at one by one
-MAX_SHOWN = 3
-MAX_OF_PAIRS = 8  # columns that are tried in pairs as the key
-DATA_LIKE = re.compile(r'"?[\d.+:T Z-]*"?')
 
 
 def main() -> None:
@@ -78,7 +83,8 @@ def rows_judged(
         return {"by_time": [], "sides": [without_baseline(frame) for frame, _ in found]}
     names = list(types_of(schema))
     differing = by_time_of(base, control, names)
-    if why := unlike_reason(base, control, names, differing):
+    two = (base.count(), control.count()) if differing and control is not None else (0, 0)
+    if why := unlike_reason(*two, names, differing):
         return {"problem": why, "by_time": [], "sides": []}
     by_time = [name for name in names if name in differing or name in target["left_out"]]
     kept = [name for name in names if name not in by_time]
@@ -88,15 +94,10 @@ def rows_judged(
         return {"problem": NOTHING_LEFT, "by_time": by_time, "sides": [], "columns": names}
     counted = counts_of([frame for frame, _ in found], kept, by_time)
     key = [name for name in asked["key"] or target.get("key", []) if name in kept]
-    numbered = {name for group in asked["surrogates"] if set(group) <= set(kept) for name in group}
-    whole = () if kind in ("parquet", "orc") else (LINE,)
-    candidates = [name for name in kept if name not in numbered and name not in whole]
+    candidates = candidates_of(kind, asked["surrogates"], kept)
     answers = answers_of(counted, base, found, candidates, key)
-    of_time = other_types(schema, schema_of_control, kept) if control else {}
-    for answer, (_, of_side) in zip(answers, found, strict=True):
-        if answer["rows"] and not any(answer[name] for name in ("lost", "doubled", "added")):
-            others = other_types(schema, of_side, kept)
-            answer["types"] = {name: both for name, both in others.items() if name not in of_time}
+    types = [types_of(of_side) for _, of_side in found]
+    with_types(answers, types, types_of(schema_of_control) if control else None, kept)
     return {"by_time": by_time, "columns": names, "sides": answers}
 
 
@@ -117,29 +118,6 @@ def rows_of_side(
     return frame.where(F.col(frame.columns[0]) != header), schema
 
 
-def other_types(
-    schema: T.StructType, other: T.StructType, names: Sequence[str]
-) -> dict[str, list[str | None]]:
-    """Return the columns with another type, each with both types."""
-    one, two = types_of(schema), types_of(other)
-    return {name: [one[name], two.get(name)] for name in names if one[name] != two.get(name)}
-
-
-def header_of(kind: str, sides: Iterable[dict[str, Any]]) -> "str | None":
-    """Return the first line of files of lines, if every file has it and it is not like data."""
-    if kind != "lines":
-        return None
-    first = set()
-    for file in {file for side in sides for file in side["files"]}:
-        with Path(file).open(encoding="utf-8", errors="replace") as opened:
-            first.add(opened.readline().rstrip("\r\n"))
-    if len(first) != 1:
-        return None
-    fields = re.split(r"[,;\t|]", line := first.pop())
-    is_data = any(DATA_LIKE.fullmatch(field) for field in fields) or len(set(fields)) < len(fields)
-    return None if is_data else line
-
-
 def without_baseline(frame: "DataFrame | None") -> dict[str, Any]:
     """Return the answer for a target that only other runs have written."""
     rows = 0 if frame is None else frame.count()
@@ -152,20 +130,6 @@ def by_time_of(base: DataFrame, control: "DataFrame | None", names: list[str]) -
         return []
     sums = [measured(plain(frame, names, is_sorted=True), names) for frame in (base, control)]
     return differing_of(names, sums)
-
-
-def unlike_reason(
-    base: DataFrame, control: "DataFrame | None", names: list[str], differing: Sequence[str]
-) -> str:
-    """Return why two equal runs are too different to be compared with others; empty if not."""
-    if not differing or control is None:
-        return ""
-    first, second = base.count(), control.count()
-    if first != second:
-        return f"two equal runs write different rows: {first:,} and {second:,} of them"
-    if set(differing) >= set(names):
-        return "two equal runs write different rows: no column has the same values"
-    return ""
 
 
 def counts_of(
@@ -219,12 +183,22 @@ def answers_of(
             "lost": lost,
             "doubled": doubled,
             "added": added,
-            **(details(rows, number, sides, keys, present) if number in differing else {}),
+            **(
+                details(rows, number, partial(shown_of, sides, number), keys, present)
+                if number in differing
+                else {}
+            ),
         }
         for number, ((frame, _), (there, lost, doubled, added)) in enumerate(
             zip(sides, sums, strict=True)
         )
     ]
+
+
+def shown_of(sides: Sequence[Rows], number: int, row: str, is_of_base: bool) -> str:
+    """Return a row of a side, or of the first one, as it is for people."""
+    _, schema = sides[0 if is_of_base else number]
+    return as_written(row, schema)
 
 
 def sums_of(counted: DataFrame, sides: int) -> list[tuple[int, int, int, int]]:
@@ -245,22 +219,14 @@ def sums_of(counted: DataFrame, sides: int) -> list[tuple[int, int, int, int]]:
 
 
 def found_key(base: DataFrame, types: Mapping[str, str], names: list[str]) -> list[str]:
-    """Return the columns that identify a row of the baseline: one, or two; empty if none do.
-
-    Measures do not identify a row, though they may differ in all; nor does the whole row.
-    """
-    whole = [name for name in names if not types[name].startswith(("double", "float", "decimal"))]
-    candidates = [[name] for name in whole]
-    candidates += [list(two) for two in combinations(whole[:MAX_OF_PAIRS], 2)]
-    candidates = [columns for columns in candidates if len(columns) < len(names)]
+    """Return the columns that identify a row of the baseline: one, or two; empty if none do."""
+    candidates = possible_keys(types, names)
     rows = plain(base, names, is_sorted=True)
     asked = [F.count(F.lit(1))]
     asked += [F.count_distinct(*map(column_of, columns)) for columns in candidates]
     total, *distinct = rows.agg(*asked).collect()[0]
-    found = [
-        columns for columns, count in zip(candidates, distinct, strict=True) if count == total > 1
-    ]
-    return next((one for one in found if one[0].lower().endswith("id")), found[0] if found else [])
+    pairs = zip(candidates, distinct, strict=True)
+    return best_key([columns for columns, count in pairs if count == total > 1])
 
 
 def present_keys(counted: DataFrame, rows: Sequence[Any], key: list[str]) -> set[str]:
@@ -280,37 +246,6 @@ def present_keys(counted: DataFrame, rows: Sequence[Any], key: list[str]) -> set
 def as_text(value: Any) -> "str | None":
     """Return a value of JSON as `get_json_object` does."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
-
-
-def details(
-    rows: Sequence[Any], number: int, sides: Sequence[Rows], key: list[str], present: set[str]
-) -> dict[str, Any]:
-    """Return what is known of the rows of one side that differ, from those looked at."""
-    examples: dict[str, list[str]] = {"lost": [], "doubled": [], "added": []}
-    lost, added = set(), []
-    for row in rows:
-        before, there = row["c0"], row[f"c{number}"]
-        if before == there:
-            continue
-        kind = "lost" if there < before else "doubled" if before else "added"
-        _, schema = sides[number if kind == "added" else 0]
-        examples[kind].append(with_types(row[ROW], schema))
-        if kind == "lost":
-            lost.add(key_of(row[ROW], key))
-        elif kind == "added":
-            added.append(key_of(row[ROW], key))
-    return {
-        "key": key,
-        "same_key": sum(one in lost for one in added) if key else 0,
-        "second_key": sum(one in present - lost for one in added) if key else 0,
-        "examples": {kind: sorted(found)[:MAX_SHOWN] for kind, found in examples.items()},
-    }
-
-
-def key_of(row: str, key: list[str]) -> str:
-    """Return the key of a row as JSON."""
-    values = json.loads(row)
-    return json.dumps([values.get(name) for name in key])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Carries experiments out: each in a home of its own, with runs of the same script or app."""
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -44,6 +45,7 @@ from tidemark.operate.prove.tables import dump_tables
 from tidemark.operate.versions.targets import changed_targets
 from tidemark.operate.versions.trial import Trial
 
+UPLOAD_S = 5  # how long an upload of several parts takes
 NONE_LOST = "no executor has written an object"
 NOT_ARRIVED = {
     "meanwhile": "the run has written nothing",
@@ -222,6 +224,22 @@ def _reading(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Tri
     return home, [first, _last_run(bench, home, folder)]
 
 
+def _tied(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    """Let a file arrive after a run with the time of one that was read, or an earlier one."""
+    # S3 counts whole seconds, and dates an upload of several parts by its start.
+    *earlier, last = wanted.of.sources
+    home = home_without(bench, wanted.of.sources, folder)
+    let_arrive(bench, home, earlier)
+    newest = max(int(home.local_path(uri).stat().st_mtime) for uri in earlier)
+    for uri in earlier:
+        os.utime(home.local_path(uri), (newest, newest))
+    trials = [bench.run(home)]
+    let_arrive(bench, home, [last])
+    at = newest - UPLOAD_S * wanted.experiment.is_dated_earlier
+    os.utime(home.local_path(last), (at, at))
+    return home, [*trials, _last_run(bench, home, folder)]
+
+
 def _twice(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
     home = linked_home(wanted.of.outcome.home, folder)
     uri = wanted.of.sources[-1]
@@ -295,6 +313,7 @@ _PREPARED: dict[str, Callable[[Bench, Wanted, Path], tuple[Home, list[Trial]]]] 
     "order": _order,
     "meanwhile": _meanwhile,
     "reading": _reading,
+    "tied": _tied,
     "twice": _twice,
     "replaced": _replaced,
     "rewind": _rewind,

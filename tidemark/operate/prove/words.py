@@ -35,7 +35,7 @@ SHORT: Mapping[str, str] = {
     "order": "a file that arrives late",
     "meanwhile": "a file that arrives meanwhile",
     "reading": "a file that arrives meanwhile",
-    "tied": "a file dated as one that was read",
+    "tied": "a file that is dated like one that was read",
     "twice": "a second delivery",
     "replaced": "a file that is overwritten",
     "rewind": "a rewind",

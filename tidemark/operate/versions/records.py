@@ -1,6 +1,7 @@
 """Makes copies of files of JSON and CSV, with each record in a line and its types in sight."""
 
 import atexit
+import hashlib
 import json
 import re
 import shutil
@@ -147,3 +148,13 @@ def _marked(value: Any, mixed: Collection[str], name: str = "") -> str:
     text = value if isinstance(value, Number) else json.dumps(value)
     is_marked = name in mixed and isinstance(value, Number | bool)
     return json.dumps(f"{text} (not a string)") if is_marked else text
+
+
+def lines_of(file: Path, kind: str) -> list[str]:
+    """Return the records of a file as lines: those of Avro, or the hash of its bytes."""
+    if kind == "avro":
+        import fastavro
+
+        with file.open("rb") as opened:
+            return [json.dumps(row, default=str, sort_keys=True) for row in fastavro.reader(opened)]
+    return [hashlib.sha256(file.read_bytes()).hexdigest()]

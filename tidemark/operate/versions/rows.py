@@ -1,6 +1,5 @@
 """Reads the rows of a target, whatever its format, with the types of their values."""
 
-import hashlib
 import json
 from collections import Counter
 from functools import reduce
@@ -10,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T  # noqa: N812 (every PySpark user's convention)
 
-from tidemark.operate.versions.records import copied, have_shared_lines, in_lines
+from tidemark.operate.versions.records import copied, have_shared_lines, in_lines, lines_of
 from tidemark.operate.versions.targets import HIDDEN
 
 LINE = "line"
@@ -103,7 +102,7 @@ def strings_of(kind: Any) -> Any:
     return T.StringType()
 
 
-def with_types(row: str, schema: T.StructType) -> str:
+def as_written(row: str, schema: T.StructType) -> str:
     """Return a row of JSON with numbers and nested values as such, where it has strings."""
     return _with_type(json.loads(row, parse_int=str, parse_float=str), schema)
 
@@ -125,13 +124,3 @@ def _with_type(value: Any, kind: T.DataType) -> str:
         return f"[{','.join(_with_type(one, inner) for one in value)}]"
     is_plain = isinstance(value, str) and isinstance(kind, T.NumericType | T.BooleanType)
     return value if is_plain else json.dumps(value, ensure_ascii=False)
-
-
-def lines_of(file: Path, kind: str) -> list[str]:
-    """Return the records of a file as lines: those of Avro, or the hash of its bytes."""
-    if kind == "avro":
-        import fastavro
-
-        with file.open("rb") as opened:
-            return [json.dumps(row, default=str, sort_keys=True) for row in fastavro.reader(opened)]
-    return [hashlib.sha256(file.read_bytes()).hexdigest()]
