@@ -15,7 +15,7 @@ from tidemark.errors import UsageError
 from tidemark.glue_job.frames.csv_text import json_string
 from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.schemas import ATOMIC, STRING_WITH_LENGTH
-from tidemark.glue_job.frames.types import Choice, choices_in, type_name
+from tidemark.glue_job.frames.types import Choice, choices_in, plain_type, type_name
 
 # Integers, and the first number that is too large for each.
 ENDS: dict[type[T.DataType], int] = {
@@ -142,13 +142,40 @@ def converted(column: Column, kind: T.DataType, target: T.DataType, what: str) -
             if _can_cast(one.dataType, target)
         ]
         return F.coalesce(*each) if each else _impossible(kind, target, what)
-    if isinstance(kind, T.StructType | T.ArrayType | T.MapType) and isinstance(
-        target, T.StringType
-    ):
-        return json_string(column, kind) if choices_in(kind) else F.to_json(column)
+    if isinstance(kind, T.StructType | T.ArrayType | T.MapType):
+        if isinstance(target, T.StringType):
+            return json_string(column, kind) if choices_in(kind) else F.to_json(column)
+        if type(kind) is type(target):
+            return _with_converted_parts(column, kind, target, what)
     if isinstance(target, T.NullType) or not _can_cast(kind, target):
         return _impossible(kind, target, what)
     return _within(column, kind, target)
+
+
+def _with_converted_parts(
+    column: Column, kind: T.DataType, target: T.DataType, what: str
+) -> Column:
+    """Return a value with its parts as other types; fields by name, where Spark goes by place."""
+
+    def part(column: Column, kind: T.DataType, target: T.DataType) -> Column:
+        return converted(column, kind, target, what)
+
+    match kind, target:
+        case T.ArrayType(), T.ArrayType():
+            elements = kind.elementType, target.elementType
+            return F.transform(column, lambda element: part(element, *elements))
+        case T.MapType(), T.MapType():
+            values, keys = (kind.valueType, target.valueType), target.keyType
+            named = F.transform_keys(column, lambda key, _: lenient_cast(key, keys))
+            return F.transform_values(named, lambda _, value: part(value, *values))
+        case T.StructType(), T.StructType() if set(kind.names) == set(target.names):
+            types = {field.name: field.dataType for field in kind}
+            fields = [
+                part(column.getField(name), types[name], target[name].dataType).alias(name)
+                for name in target.names
+            ]
+            return F.when(column.isNotNull(), F.struct(*fields))
+    return _impossible(kind, target, what)
 
 
 def _within(column: Column, kind: T.DataType, target: T.DataType) -> Column:
@@ -182,7 +209,7 @@ def _can_cast(kind: T.DataType, target: T.DataType) -> bool:
     assert session is not None  # noqa: S101 (there is a frame)
     parse = session._jsparkSession.parseDataType
     cast = session._jvm.org.apache.spark.sql.catalyst.expressions.Cast  # type: ignore[union-attr]
-    return bool(cast.canCast(parse(kind.json()), parse(target.json())))
+    return bool(cast.canCast(parse(plain_type(kind).json()), parse(target.json())))
 
 
 def _described(kind: T.DataType) -> str:

@@ -243,6 +243,23 @@ def test_what_has_parts_becomes_json_as_text(rows_of):
     assert mapped.toDF().collect() == [('{"x":1}', "[2]")]
 
 
+def test_parts_are_converted_as_values_are_and_fields_by_their_names(rows_of):
+    kinds = "l array<bigint>, s struct<x: int, y: string>, m map<string, bigint>"
+    frame = rows_of(kinds, ([5_000_000_000, 7], (1, "2"), {"k": 2**40}), (None, None, None))
+
+    mapped = frame.apply_mapping(
+        [
+            ("l", "array", "l", "array<int>"),
+            ("s", "struct", "s", "struct<y: int, x: string>"),
+            ("m", "map", "m", "map<string, int>"),
+        ]
+    )
+
+    assert mapped.toDF().collect() == [([None, 7], (2, "1"), {"k": None}), (None, None, None)]
+    with pytest.raises(UsageError, match="cannot be converted to struct"):
+        frame.apply_mapping([("s", "struct", "s", "struct<a: int, b: string>")])
+
+
 def test_applyMapping_takes_its_mappings_also_after_a_frame(rows_of):  # noqa: N802
     """As AWS's library has it, for scripts of an older one."""
     frame, mappings = rows_of("a int", (1,)), [("a", "int", "b", "int")]

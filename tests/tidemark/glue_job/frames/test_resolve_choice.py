@@ -142,6 +142,17 @@ def test_make_cols_of_array_elements_makes_structs(rows_of, how):
     assert [row.list for row in rows] == [[Row(long=1, string=None)], [Row(long=None, string="x")]]
 
 
+def test_a_cast_finds_choices_inside_of_what_it_casts(rows_of):
+    texts = ("5",), ('{"x": 1}',), ('{"x": "a"}',), ('[1, "b"]',)
+    frame = rows_of("t string", *texts).unbox("t", "json")
+
+    longs = frame.resolveChoice(choice="cast:long").toDF().collect()
+    lists = frame.resolveChoice([("t", "cast:array<string>")]).toDF().collect()
+
+    assert longs == [(5,), (None,), (None,), (None,)]
+    assert lists == [(None,), (None,), (None,), (["1", "b"],)]
+
+
 def test_a_cast_of_a_column_of_one_type_converts_it(rows_of):
     frame = rows_of("a string", ("1",), ("x",))
 
