@@ -64,12 +64,14 @@ run.
 """,
     "Bad input": """
 The content of a file becomes rows or error records, or an error or warning of the run names it.
-A blank line is not a record. Three losses are not reported:
+A blank line is not a record. Four losses are not reported:
 
 - data cut off after a complete block of Avro, or a complete value of Ion: the file does not show it
 - a key that a JSON object has twice, or half of a surrogate pair, with `withSchema` or in a
   DataFrame
-- digits after the microseconds of a timestamp, in Ion, ORC and Parquet's INT96: Spark has six
+- digits after the microseconds of a timestamp: Spark has six
+- zeros before a number in XML, or in the name of a partition folder, such as `month=01`: only a
+  declared string keeps them
 
 - **CSV**: each whole file is checked before it is read. A line of tabs is a record of a file
   of tabs. With `multiLine` an unclosed quote, and records that end in two ways, fail the run.

@@ -4,7 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-part
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -13,7 +13,7 @@ from tidemark.errors import UsageError
 from tidemark.local_state.bookmarks.path_patterns import root_of
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-_INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
+_INT_MAX, _LONG_MAX, _MAX_DIGITS = 2**31 - 1, 2**63 - 1, 38
 _DOUBLE = re.compile(r"[+-]?\d*\.\d+")
 
 
@@ -53,9 +53,11 @@ def values_of(file: str, layout: Layout) -> tuple[str | None, ...]:
     return tuple(None if value == NULL_PARTITION else value for value in values)
 
 
-def inferred_type(values: Iterable[str | None]) -> str:
+def inferred_type(values: Sequence[str | None]) -> str:
     """Return the type that Spark gives a partition column with these values, as in ``cast``."""
     types = {_type_of(value) for value in values if value is not None}
+    if "decimal" in types <= {"int", "bigint", "decimal"}:
+        return f"decimal({max(map(_digits, filter(None, values)))},0)"
     if types <= {"int", "bigint", "double"}:
         return next((t for t in ("double", "bigint", "int") if t in types), "string")
     if types <= {"date", "timestamp"}:
@@ -63,10 +65,16 @@ def inferred_type(values: Iterable[str | None]) -> str:
     return "string"
 
 
+def _digits(value: str) -> int:
+    return len(value.lstrip("+-0"))
+
+
 def _type_of(value: str) -> str:
     if re.fullmatch(r"[+-]?\d+", value):
         size = abs(int(value))
-        return "int" if size <= _INT_MAX else "bigint" if size <= _LONG_MAX else "double"
+        if size <= _LONG_MAX:
+            return "int" if size <= _INT_MAX else "bigint"
+        return "decimal" if _digits(value) <= _MAX_DIGITS else "double"
     if _DOUBLE.fullmatch(value):
         return "double"
     for parse, name in ((date.fromisoformat, "date"), (datetime.fromisoformat, "timestamp")):

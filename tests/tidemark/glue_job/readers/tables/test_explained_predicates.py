@@ -135,7 +135,9 @@ def test_a_partition_without_a_value_is_null(read, s3):
     [
         ["1", "02"],
         ["1", "3000000000"],
-        ["1", "99999999999999999999"],
+        ["1", "-0099999999999999999999"],
+        ["99999999999999999999", "1.5"],
+        ["1", "9" * 39],
         ["1", "1.5"],
         ["0.25", "-.5"],
         ["2013-01-01", "2013-12-31"],
@@ -153,4 +155,4 @@ def test_types_of_partition_columns_are_those_that_spark_infers(spark, s3, value
         s3.put(f"p={value}/a.json", '{"id": 1}\n')
     types = dict(spark.read.json(s3.uri).dtypes)
 
-    assert inferred_type(values) == types["p"].replace("decimal(20,0)", "double")
+    assert inferred_type(values) == types["p"]
