@@ -7,30 +7,13 @@ characters in them: it clears the screen, sets the title, fills the clipboard, t
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from typing import IO, Any, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-LINE_END = re.compile(r"\r\n")
-NOT_PLAIN = re.compile(r"[^ -~\n\t]")
-# Controls, what turns text around or is never drawn, bytes that are not UTF-8, ends of lines.
-COMMANDING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-JOINERS = "\u200c\u200d"  # of letters and of emoji, in names of many languages
-
-
-def visible(text: str) -> str:
-    r"""Return a text whose control characters are written as ``\u001b``, as JSON writes them.
-
-    Tabs and ends of lines stay. JSON stays JSON, and what was made visible stays as it is.
-
-    Example:
-        >>> visible("\x1b[2Jdone")
-        '\\u001b[2Jdone'
-    """
-    return NOT_PLAIN.sub(_shown, LINE_END.sub("\n", text))
+from tidemark.model.visible import visible
 
 
 def in_a_line(text: str) -> str:
@@ -51,14 +34,6 @@ def hanging(text: str) -> str:
         'a.json cannot be read\n  error: forged'
     """
     return re.sub(r"(?<!\A)\n(?=\S)", "\n  ", visible(text))
-
-
-def _shown(match: re.Match[str]) -> str:
-    character = match[0]
-    if unicodedata.category(character) not in COMMANDING or character in JOINERS:
-        return character
-    units = character.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
 
 
 class VisibleStream:

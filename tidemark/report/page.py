@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tidemark.model.visible import visible
 from tidemark.report import charts
 from tidemark.report.content import Content, content_of
 from tidemark.report.dot import graph_of, jobs_of_picture
@@ -58,8 +59,6 @@ def pictures_of(report: Report, content: Content) -> Pictures:
 
 def render(report: Report, content: Content, pictures: Mapping[str, str]) -> str:
     """Return the page with its pictures; everything else in it is escaped."""
-    from markupsafe import Markup
-
     return (
         environment()
         .get_template("page.html.jinja")
@@ -67,11 +66,18 @@ def render(report: Report, content: Content, pictures: Mapping[str, str]) -> str
             report=report,
             content=content,
             width=width_px(pictures[GRAPH]),
-            pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704 (drawn)
+            pictures=in_page(pictures),
             style=style(),
             version=_version(),
         )
     )
+
+
+def in_page(pictures: Mapping[str, str]) -> dict[str, "Markup"]:
+    """Return pictures as the markup that they are, with the names of others made visible."""
+    from markupsafe import Markup
+
+    return {name: Markup(visible(svg)) for name, svg in pictures.items()}  # noqa: S704 (drawn here)
 
 
 def environment() -> "Environment":
@@ -81,6 +87,7 @@ def environment() -> "Environment":
     made = Environment(
         loader=FileSystemLoader([FOLDER, FOLDER / "live"]),
         autoescape=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,  # not of Markup
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

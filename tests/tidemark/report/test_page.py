@@ -155,6 +155,17 @@ def test_names_that_are_no_unicode_are_written() -> None:
     page_of(odd, blank).encode("utf-8", errors="backslashreplace")
 
 
+def test_controls_and_turned_text_are_visible_also_in_pictures() -> None:
+    def drawn(graphs: Mapping[str, str], charts: Mapping[str, object]) -> Mapping[str, str]:
+        return dict.fromkeys((*graphs, *charts), "<svg>b\u202e</svg>")
+
+    page = page_of(replace(report(), where="a\x1b\u202e"), drawn)
+
+    assert r"a\u001b\u202e" in page
+    assert r"<svg>b\u202e" in page
+    assert not {"\x1b", "\u202e"} & set(page)
+
+
 def test_a_name_is_in_the_tooltip_of_the_graph_as_it_is() -> None:
     titles = [value or "" for name, value in reading().attributes if name == "xlink:title"]
 

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 
 from tidemark.glue_service.protocol.replies import Reply, reply
 from tidemark.glue_service.protocol.service_errors import ServiceError
+from tidemark.model.visible import visible
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 MAX_SIZE = 2_000_000  # bytes of the document in a request: 1,000 keys, 10,000 parts
@@ -73,9 +74,9 @@ def error_xml(error: ServiceError, resource: str, request_id: str) -> Reply:
     """Return an error in the form of S3."""
     members = {
         "Code": error.code,
-        "Message": str(error),
+        "Message": visible(str(error)),  # XML has no control characters
         "Condition": getattr(error, "condition", None),
-        "Resource": resource,
+        "Resource": visible(resource),
         "RequestId": request_id,
     }
     text = f"{HEAD}<Error>{_elements(members)}</Error>"

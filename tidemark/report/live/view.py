@@ -18,7 +18,7 @@ from tidemark.report.content import content_of
 from tidemark.report.drawing import draw, without_pictures
 from tidemark.report.gather import jobs_of, report_of, with_submitted
 from tidemark.report.jobs import PipelineJob
-from tidemark.report.page import GRAPH, environment, pictures_of, width_px
+from tidemark.report.page import GRAPH, environment, in_page, pictures_of, width_px
 
 LIMIT = 50  # runs of each job
 LOG_LINES, TAIL_LINES = 500, 12
@@ -108,8 +108,6 @@ class View:
         return found
 
     def _made(self, target: Target) -> str:
-        from markupsafe import Markup
-
         jobs = _jobs(target)
         report = report_of(target, jobs, LIMIT, now_ms())
         content = content_of(report)
@@ -122,7 +120,7 @@ class View:
             report=report,
             content=content,
             width=width_px(drawn[GRAPH]),
-            pictures={name: Markup(svg) for name, svg in drawn.items()},  # noqa: S704 (drawn here)
+            pictures=in_page(drawn),
             active=[_shown(target, run, TAIL_LINES) for run in active],
             workflows=target.names.workflows,
             defined=self._defined(target),

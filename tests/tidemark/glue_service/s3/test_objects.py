@@ -37,6 +37,12 @@ def test_an_object_is_the_file_that_spark_sees(port, s3, bucket):
     assert rewritten["ETag"] == f'"{hashlib.md5(b"rewritten by Spark").hexdigest()}"'  # noqa: S324
 
 
+def test_an_error_about_a_key_with_controls_is_xml(s3, bucket):
+    asked = {"Bucket": bucket, "Key": "a\x1b\x08"}
+
+    assert code_of(s3.get_object, **asked) == "NoSuchKey"
+
+
 def test_a_file_has_the_etag_of_its_bytes_and_a_large_one_that_of_its_time(s3, bucket, port):
     folder = port.home.lake / bucket / "in"
     folder.mkdir(parents=True)
