@@ -168,6 +168,32 @@ def _filled(value: Column, kind: DataType, wanted: DataType) -> Column:
     return value
 
 
+def as_inserted(frame: DataFrame, schema: StructType) -> DataFrame:
+    """Return a frame in the types of a schema, as INSERT takes it: fields by name, no overflow."""
+    from pyspark.sql import DataFrame
+
+    wanted = frame._jdf.sparkSession().parseDataType(schema.json()).asNullable()
+    return DataFrame(frame._jdf.to(wanted), frame.sparkSession)
+
+
+def without_loss(frame: DataFrame, name: str, wanted: DataType) -> Column:
+    """Return a column that is compared; a value that a type cannot hold whole ends the job."""
+    from pyspark.sql import functions
+    from pyspark.sql.types import DateType, StringType
+
+    column = functions.col(escaped(name))
+    kind: DataType | str = frame.select(column).schema[0].dataType
+    if kind == wanted:
+        return column
+    if isinstance(kind, StringType):  # a text may say the same in another way
+        kind = "timestamp" if isinstance(wanted, DateType) else wanted
+    held = functions.expr(f"TRY_CAST({escaped(name)} AS {wanted.simpleString()})")
+    is_whole = held.cast(kind) == column.cast(kind)
+    told = f" of the column {name!r} does not fit into the table's {wanted.simpleString()}"
+    loss = functions.raise_error(functions.concat(column.cast("string"), functions.lit(told)))
+    return functions.when(column.isNull() | is_whole, column).otherwise(loss)
+
+
 def _columns_of(frame: DataFrame, condition: str) -> list[str]:
     """Return the columns of a frame that an SQL condition names."""
     plan = frame.selectExpr(condition)._jdf.queryExecution().analyzed()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from watermarks.errors import WatermarkValueError
 
-from .columns import DELETED, TargetColumns, check_columns, escaped
+from .columns import DELETED, TargetColumns, as_inserted, check_columns, escaped, without_loss
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -69,7 +69,8 @@ class History:
         check_columns(frame, [cursor])
         own = replace(columns, schema=table.select(*map(escaped, names)).schema)
         lacks, frame = own.lacking(frame), own.filled(frame)
-        at = functions.col(escaped(cursor))
+        kind = table.schema[self.start].dataType
+        at = without_loss(frame, cursor, kind)
         failure = functions.raise_error(
             f"the column {cursor!r} has no value in a row, so the row has no place in the history"
         )
@@ -77,13 +78,15 @@ class History:
         is_end = functions.expr(deleted) if deleted else functions.lit(False)
         new = frame.select(
             *map(escaped, names),
-            at.cast(table.schema[self.start].dataType).alias(_AT),
+            at.cast(kind).alias(_AT),
             functions.coalesce(is_end, functions.lit(False)).alias(_IS_END),
             functions.lit(0).alias(_RANK),
         )
         touched = frame.select(*map(escaped, self.keys)).distinct().alias("s")
         there = table.alias("t").join(touched, self._is_same("t", "s"), "left_semi")
-        events = new.unionByName(self._starts(there, names)).unionByName(self._ends(there, names))
+        starts = self._starts(there, names)
+        new = as_inserted(new, starts.schema)
+        events = new.unionByName(starts).unionByName(self._ends(there, names))
         # A version that is merged again keeps what the frame lacks.
         same = Over.partitionBy(*self._key, _AT, _IS_END)
         kept = {name: functions.first(escaped(name), True).over(same) for name in lacks}

@@ -17,7 +17,7 @@ from watermarks.errors import WatermarkValueError
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import DISABLE, Window, edges
 
-from .columns import DELETED, TargetColumns, check_columns, escaped
+from .columns import DELETED, TargetColumns, check_columns, escaped, without_loss
 from .history import history_of
 from .iceberg import IcebergTarget
 from .iceberg_tables import iceberg_table, with_summary
@@ -124,6 +124,8 @@ def merge_window(
         else:
             check_columns(target, [*keys, cursor], of="table")
             rows = columns.filled(frame)
+            held = target.select(escaped(cursor)).schema[0].dataType
+            rows = rows.withColumn(cursor, without_loss(rows, cursor, held))
             changes = changes_of(rows, target.columns, keys, cursor, deleted)
             merge = _Merge(changes, target.columns, keys, cursor, columns.lacking(frame))
         merge.into(place, window)

@@ -8,7 +8,8 @@ import pytest
 
 from tests.iceberg import run_with_iceberg
 from watermarks import WatermarkValueError, Window, latest_by_key, merge_window
-from watermarks.spark.columns import TargetColumns
+from watermarks.spark.columns import TargetColumns, without_loss
+from watermarks.spark.history import history_of
 
 pytestmark = pytest.mark.spark
 
@@ -139,3 +140,42 @@ def test_one_that_the_table_had_from_its_first_has_to_be_given(spark, missing):
     if missing != "new.one":
         with pytest.raises(WatermarkValueError, match="has no column"):
             wider(spark, LATER).without_fields().filled(frame)
+
+
+TIMES = "TIMESTAMP'2024-01-01 00:00:00', TIMESTAMP'2024-01-01 10:00:00'"
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (TIMES, "DATE"),
+        ("'2024-01-01', '2024-01-01 10:00:00'", "DATE"),
+        ("'2024-01-01T10:00:00', 'soon'", "TIMESTAMP"),
+        ("1L, 4294967297L", "INT"),
+        ("1.0, 1.5", "BIGINT"),
+    ],
+)
+def test_a_cursor_that_the_column_of_the_table_cannot_hold_whole_is_refused(spark, values, kind):
+    first, second = (spark.sql(f"SELECT {value} AS at") for value in values.split(", "))
+    wanted = spark.sql(f"SELECT CAST(NULL AS {kind}) AS at").schema["at"].dataType
+    nothing = spark.sql("SELECT CAST(NULL AS STRING) AS at")
+
+    assert first.select(without_loss(first, "at", wanted)).collect() == first.collect()
+    assert nothing.select(without_loss(nothing, "at", wanted)).collect() == nothing.collect()
+    with pytest.raises(Exception, match=f"of the column 'at' does not fit into .* {kind.lower()}"):
+        second.select(without_loss(second, "at", wanted)).collect()
+
+
+def test_versions_that_are_there_stay_as_they_are_whatever_types_the_frame_has(spark):
+    there = "1 AS id, 9007199254740993L AS big, map('k', struct(1 AS a, 2 AS b)) AS point"
+    table = spark.sql(f"SELECT {there}, 1L AS since, CAST(NULL AS BIGINT) AS till")
+    frame = spark.sql(
+        "SELECT 1 AS id, 7D AS big, map('k', struct(2 AS b, 1 AS a)) AS point, 2 AS at"
+    )
+    columns = TargetColumns("t", table.schema)
+
+    versions = history_of(["id"], ("since", "till")).changes(frame, table, columns, "at", None)
+
+    point = {"k": (1, 2)}
+    found = [tuple(row)[:5] for row in versions.orderBy("since").collect()]
+    assert found == [(1, 9007199254740993, point, 1, 2), (1, 7, point, 2, None)]
