@@ -101,12 +101,13 @@ class IcebergTarget:
             if not is_repeatable and self._is_there(note):
                 self._remove(self._left())
                 return False
-            base, branch = java.currentSnapshot(), self._new_branch()
+            base, schema = java.currentSnapshot(), int(java.schema().schemaId())
+            branch = self._new_branch()
             if not self._is_made(branch, base):
                 continue
             try:
                 write(f"{self.table.name}.`branch_{branch}`")
-                if self._is_published(branch, base, note):
+                if self._is_published(branch, base, schema, note):
                     return True
             except Exception:
                 java.refresh()
@@ -205,15 +206,16 @@ class IcebergTarget:
             changes = changes.removeBranch(left)
         return _is_committed(changes.commit)
 
-    def _is_published(self, branch: str, base: Any, note: Note | None) -> bool:
-        """Make a branch the table; return False if another writer has changed the rows."""
+    def _is_published(self, branch: str, base: Any, schema: int, note: Note | None) -> bool:
+        """Make a branch the table; return False if someone has changed its rows or columns."""
         java = self.table.java
         for _ in range(_RACES):
             java.refresh()
             transaction = java.newTransaction()
             table = transaction.table()
             self._note(table)  # raises if a later window is there
-            if _id_of(table.currentSnapshot()) != _id_of(base):
+            is_same = int(table.schema().schemaId()) == schema
+            if not is_same or _id_of(table.currentSnapshot()) != _id_of(base):
                 return False
             new = self._new_note(table.snapshot(branch), note)
             transaction.updateProperties().set(self.note_name, str(new)).commit()

@@ -173,6 +173,11 @@ def test_a_window_is_merged_beside_another_writer(all_facts):
 
 
 @pytest.mark.nightly
+def test_a_column_that_is_dropped_while_a_window_is_written_is_not_lost(all_facts):
+    assert "they would be lost: name" in all_facts["a column dropped meanwhile"]
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", ["branches left", "branches after an error"])
 def test_no_branch_is_left(all_facts, case):
     assert all_facts[case] == ["main"]

@@ -28,10 +28,10 @@ def make(target, branch, base):
     return done
 
 
-def publish(target, branch, base):
+def publish(*given):
     dies("after the write")
     iceberg._is_committed = commit
-    return published(target, branch, base)
+    return published(*given)
 
 
 def commit(call):

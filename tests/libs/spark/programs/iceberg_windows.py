@@ -267,6 +267,22 @@ iceberg.IcebergTarget._is_made = made
 facts["beside another writer"] = rows("s.race")
 facts["branches left"] = [row.name for row in spark.table("lake.s.race.refs").collect()]
 
+# Someone drops a column while a window is written: the window does not become the table.
+published = iceberg.IcebergTarget._is_published
+
+
+def published_after_a_change(*given):
+    iceberg.IcebergTarget._is_published = published
+    spark.sql("ALTER TABLE s.changing DROP COLUMN name")
+    return published(*given)
+
+
+spark.sql("CREATE TABLE s.changing (id INT, name STRING, at BIGINT) USING iceberg")
+iceberg.IcebergTarget._is_published = published_after_a_change
+facts["a column dropped meanwhile"] = error_of(
+    lambda: append_window(rows_of((1, "a", 5, "I")), "s.changing", window(1))
+)
+
 # A later window commits between the branch and the commit of an earlier one.
 others = iter([True])
 
