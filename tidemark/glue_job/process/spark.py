@@ -26,6 +26,7 @@ NO_PERF_DATA = "-XX:-UsePerfData"  # a file in /tmp, which a killed JVM leaves t
 # For JVMs that live for seconds: compiling well costs more than it saves. It names no collector of
 # garbage, for a job may name one, and a JVM with two does not start.
 QUICK = "-XX:TieredStopAtLevel=1"
+FOR_SECONDS = f"{QUICK} -XX:+UseSerialGC"  # for a JVM that gets no options from a job
 TEMPORARY_FOLDER = "tmp"  # of the run's JVM if it is its own: a killed JVM leaves files
 
 

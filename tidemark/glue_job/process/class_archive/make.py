@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_path, archive_prefix
-from tidemark.glue_job.process.spark import write_spark_conf
+from tidemark.glue_job.process.spark import FOR_SECONDS, write_spark_conf
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.installation import FOLDER
 from tidemark.local_state.machine.java import find_java_home
@@ -21,7 +21,6 @@ FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "PYTHON", "JAVA_TOOL_OPTIONS")
 VERSIONED = re.compile(r"META-INF/versions/\d+/(.+)\.class")
 LAMBDA, INVOKER = "@lambda-proxy ", "@lambda-form-invoker "
 SHOWN_CHARACTERS = 2000
-SHORT_LIFE_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the classes are the same
 
 
 def make_archive(java_home: Path, spark: Spark | None = None) -> Path:
@@ -60,7 +59,7 @@ def _record_classes(java_home: Path, spark: Spark, folder: Path, classes: Path) 
     """Write the names of the classes that the sample job loads; return its class path."""
     home = Home.open(folder / "home")
     (home.lake / "sample").mkdir()
-    options = f'"-XX:DumpLoadedClassList={classes}" {SHORT_LIFE_OPTIONS}'
+    options = f'"-XX:DumpLoadedClassList={classes}" {FOR_SECONDS}'  # the classes are the same
     record = {"spark.driver.extraJavaOptions": options}
     variables = write_spark_conf(folder, home, java_home, record, spark)
     class_path = folder / "class-path"

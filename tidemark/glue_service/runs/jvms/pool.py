@@ -80,11 +80,12 @@ class Loan:
 class Pool:
     """JVMs that wait for runs of any Spark. All methods may be called from any thread."""
 
-    def __init__(self, folder: Path, java_home: Path, size: int) -> None:
-        """Prepare a pool; starts nothing."""
+    def __init__(self, folder: Path, java_home: Path, size: int, options: str = "") -> None:
+        """Prepare a pool of JVMs with some options of their own; starts nothing."""
         self._folder = folder
         self._java_home = java_home
         self._size = size
+        self._options = {"SPARK_SUBMIT_OPTS": options} if options else {}
         # Linux ends a child with the thread that created it: this one lives as long as the pool.
         self._starter = ThreadPoolExecutor(1, "start-jvm")
         self._change = threading.Condition()
@@ -241,7 +242,7 @@ class Pool:
         folder.mkdir()
         home = Home(self._folder)  # its settings mean nothing: each run brings its own
         variables = write_spark_conf(folder, home, self._java_home, {}, spark)
-        warm = _Warm(Jvm(folder, {**inherited(), **variables}), spark)
+        warm = _Warm(Jvm(folder, {**inherited(), **variables, **self._options}), spark)
         threading.Thread(target=_connect, args=(warm,), daemon=True).start()
         return warm
 

@@ -40,7 +40,7 @@ BROKEN_OFF = (OSError, EOFError, ValueError, KeyError, TypeError)  # or an inval
 
 @contextmanager
 def serve_pool(
-    folder: Path, java_home: Path, size: int, file: Path | None = None
+    folder: Path, java_home: Path, size: int, file: Path | None = None, options: str = ""
 ) -> Iterator[tuple[Pool, Path]]:
     """Own a pool as long as the block runs; yield it, and the file with its address."""
     key = secrets.token_bytes(32)
@@ -48,7 +48,7 @@ def serve_pool(
         listener = stack.enter_context(Listener((HOST, 0), backlog=64))
         own = stack.enter_context(_own_folder(folder))
         file = file or own / JVM_POOL_FILE
-        pool = Pool(own, java_home, size)
+        pool = Pool(own, java_home, size, options)
         stack.callback(pool.close)
         jvms, port = fingerprint(java_home), listener.address[1]
         write_pool_file(file, PoolFile(os.getpid(), port, key.hex(), jvms, size))

@@ -16,11 +16,13 @@ from tidemark.glue_job.process.pool import (
     fingerprint,
     read_pool_file,
 )
+from tidemark.glue_job.process.spark import FOR_SECONDS
 from tidemark.glue_service.runs.jvms.pool import Pool
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.outside import withholds_others
 from tidemark.local_state.sparks.installed import Spark, own_spark
 
 MIN_MEMORY_BYTES = 3 * 1024**3
@@ -148,9 +150,10 @@ def _open_pool(stack: ExitStack, home: Home, java_home: Path, size: int = 0) -> 
     if why := memory_shortage():
         return Jvms(cold_reason=why)
     try:
-        pool, file = stack.enter_context(
-            serve_pool(home.root / JVMS_FOLDER, java_home, size or os.cpu_count() or 1)
-        )
+        size = size or os.cpu_count() or 1
+        options = FOR_SECONDS if withholds_others(home) else ""  # runs of a proof are short
+        folder = home.root / JVMS_FOLDER
+        pool, file = stack.enter_context(serve_pool(folder, java_home, size, options=options))
     except OSError as error:
         return Jvms(cold_reason=f"no pool could be opened ({error.strerror or error})")
     return Jvms(file, pool=pool)
