@@ -64,7 +64,7 @@ run.
 """,
     "Bad input": """
 The content of a file becomes rows or error records, or an error or warning of the run names it.
-A blank line is not a record. Four losses are not reported:
+A blank line is not a record. Five losses are not reported:
 
 - data cut off after a complete block of Avro, or a complete value of Ion: the file does not show it
 - a key that a JSON object has twice, or half of a surrogate pair, with `withSchema` or in a
@@ -72,6 +72,7 @@ A blank line is not a record. Four losses are not reported:
 - digits after the microseconds of a timestamp: Spark has six
 - zeros before a number in XML, or in the name of a partition folder, such as `month=01`: only a
   declared string keeps them
+- an empty string as a partition key: its folder is that of null, as in Spark
 
 - **CSV**: each whole file is checked before it is read. A line of tabs is a record of a file
   of tabs. With `multiLine` an unclosed quote, and records that end in two ways, fail the run.
@@ -90,10 +91,12 @@ A blank line is not a record. Four losses are not reported:
   `spark.read.json` itself. If an object has a key twice, the last value counts, and the run names
   the key. Integers of up to 38 digits are exact; a greater one is a double, as is a fraction: the
   run names the field if a double does not hold its digits. More than 100 levels make an error
-  record. With `multiLine`, several values fail the run if a file has more than 256 MiB.
+  record. With `multiLine`, several values fail the run if a file has more than 256 MiB. The run
+  names a field that has only objects without fields: it makes no column.
 - **Declared decimals**: a DynamicFrame of a JSON or CSV table rounds a number with more digits
   after the point, and the run names the column; this takes one more pass over the files of tables
   that declare decimals. A DataFrame rounds such a number silently.
+- **Declared dates**: a string with a time of day, other than midnight, is not of this type.
 - **XML**: only elements with the row tag are rows. The run names files without it, and text
   between rows unless a schema is given, and numbers that a column of doubles rounds.
   Attributes that differ in their namespace only become one array. An entity that the document

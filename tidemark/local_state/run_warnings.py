@@ -206,6 +206,10 @@ class RunWarning(Enum):
         "text between the elements with the rowTag is in no row, as on AWS: {}; take the element "
         "around them for the rowTag to read it"
     )
+    NO_COLUMNS = (
+        "rows without any column are not written to {}: compare the names in the steps before, or "
+        "in the files that were read"
+    )
     OPTION_IGNORED = "{}: Glue does not know it here and ignores it; compare its spelling"
     SCHEMA_OF_FILES = (
         "the table {} is read with the columns that it declares; on AWS useSparkDataSource has "
@@ -236,6 +240,10 @@ class RunWarning(Enum):
     JSON_HALF = (
         "the field {} has half of a surrogate pair, such as \\ud83d alone, not a character: "
         "it is read as '?'; write the whole pair, or leave it out"
+    )
+    JSON_EMPTY = (
+        "the field {} has only JSON objects without fields, which make no column: it is in no row; "
+        "take it out, or give it a field"
     )
     JSON_NULL_RECORD = (
         "{} has null in an array, where a record is expected: it is in no row; write an object "
@@ -299,6 +307,10 @@ class RunWarning(Enum):
         "updateBehavior is LOG and the table lacks {}: AWS leaves the new partitions out of the "
         "Data Catalog then; here they are seen, without these columns"
     )
+    CSV_ORDER = (
+        "the table {} are written to it: in CSV a value belongs to the column at its place, so "
+        "that readers of the table mix them up; select the columns in the order of the table"
+    )
     DATABASE_MADE = (
         "there was no database {}, and the sink made it: on AWS it has to be there, else the run "
         "fails with EntityNotFoundException; add it as AWS::Glue::Database to the app"
@@ -338,7 +350,7 @@ LEAVES_OUT = frozenset(
         *(RunWarning.JDBC_NULLS, RunWarning.JDBC_BELOW, RunWarning.JDBC_AHEAD),
         *(RunWarning.JDBC_LATE, RunWarning.TABLE_CHANGED, RunWarning.LOST_LINES),
         *(RunWarning.SEVERAL_VALUES, RunWarning.TEXT_BETWEEN_ROWS, RunWarning.ERROR_RECORDS),
-        *(RunWarning.FILTER_LEFT_OUT, RunWarning.PARTITION_KEYS),
+        *(RunWarning.FILTER_LEFT_OUT, RunWarning.PARTITION_KEYS, RunWarning.NO_COLUMNS),
     )
 )
 """The warnings of what has arrived and is in no row, so that a target lacks it."""

@@ -14,7 +14,7 @@ from tidemark.errors import ArgumentTypeError, UnsupportedError, UsageError
 from tidemark.glue_job.iceberg.frames import append_iceberg
 from tidemark.glue_job.readers.databases.connectors import write_connector
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS
-from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
+from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS, is_true
 from tidemark.glue_job.readers.request import check_account, table_names
 from tidemark.glue_job.readers.tables.catalog import connection_of, csv_options_of
 from tidemark.glue_job.writers.dynamodb import write_dynamodb
@@ -84,15 +84,16 @@ class Sink:
 
     def write(self, frame: DataFrame, frame_name: str = "") -> None:
         """Append the rows of a frame."""
-        _refuse_duplicates(frame)
+        _check_columns(frame, self.connection_type)
         options = self.options
         if frame_name and "path" in options:  # as AWS's ``useFrameName`` builds it
             options = {**options, "path": f"{str(options['path']).rstrip('/')}/{frame_name}"}
         elif frame_name:
             options = {**options, "dbtable": frame_name}
-        if iceberg := self._iceberg_table():
+        table = self._known_table()
+        if table is not None and table.is_iceberg:
             kept = {name: value for name, value in self.options.items() if name not in SINK_OPTIONS}
-            append_iceberg(frame, iceberg, kept)
+            append_iceberg(frame, table, kept)
         elif self.connection_type in DRIVERS:
             write_jdbc(frame, self.connection_type, options)
         elif self.connection_type in SPARK_SOURCES:
@@ -101,18 +102,35 @@ class Sink:
             write_dynamodb(frame, options)
         else:
             named = FILE_CONNECTIONS[self.connection_type] or self.format
+            if table is not None:
+                _note_order(frame, table, str(named), options)
             write_s3(frame, options, named, self.format_options, self.table)
 
-    def _iceberg_table(self) -> CatalogTable | None:
-        """Return the table that the sink names, if it is one of Iceberg."""
+    def _known_table(self) -> CatalogTable | None:
+        """Return the table that the sink names, if it is in the Data Catalog."""
         if self.table is None:
             return None
         with Store(job_home().database) as store:
-            found = table_or_none(store, *self.table)
-        return found if found is not None and found.is_iceberg else None
+            return table_or_none(store, *self.table)
 
 
-def _refuse_duplicates(frame: DataFrame) -> None:
+def _note_order(
+    frame: DataFrame, table: CatalogTable, file_format: str, options: Mapping[str, Any]
+) -> None:
+    """Warn of columns that a table of CSV, whose values go by place, has at other places."""
+    if file_format.lower() != "csv":
+        return
+    keys = {str(key).lower() for key in options.get("partitionKeys") or ()}
+    names = [name.lower() for name in frame.columns if name.lower() not in keys]
+    declared = [name.lower() for name, _ in table.columns]
+    if names and names != declared and not is_true(options.get("enableUpdateCatalog", False)):
+        about = f"{table.full_name} has the columns {', '.join(declared)}"
+        note(RunWarning.CSV_ORDER, f"{about}, and rows with {', '.join(names)}")
+
+
+def _check_columns(frame: DataFrame, connection_type: str) -> None:
+    if not frame.columns and not frame.isEmpty():
+        note(RunWarning.NO_COLUMNS, f"a sink of {connection_type}")
     names = Counter(frame.columns)
     if twice := [name for name, count in names.items() if count > 1]:
         raise UsageError(

@@ -176,6 +176,14 @@ def test_log_keeps_the_schema_and_warns(sink, frame, read, noted, s3):
     assert noted == [(RunWarning.LOGGED_COLUMNS, f"delay of lake.{s3.folder.name}")]
 
 
+def test_rows_without_any_column_are_named(sink, frame, noted, s3):
+    sink(frame().select_fields(["none"]), "json", catalog=False)
+    sink(frame("SELECT 1 AS id LIMIT 0").select_fields(["none"]), "json", catalog=False)
+
+    assert noted == [(RunWarning.NO_COLUMNS, "a sink of s3")]
+    assert not s3.folder.exists()
+
+
 @pytest.mark.rule("Sinks", source="UFJ")
 def test_a_table_without_partition_keys_keeps_its_schema(sink, frame, table):
     sink(frame(), **CATALOG)
@@ -331,6 +339,22 @@ def test_a_csv_table_that_skips_a_line_gets_a_header(glue_context, frame, spark_
     (name,) = [name for name in s3.names() if "_SUCCESS" not in name]
     assert (s3.folder / name).read_text() == "Id|origin\n1|EWR\n2|JFK\n"
     assert read()[1] == [(1, "EWR"), (2, "JFK")]
+
+
+def test_rows_with_other_columns_than_their_table_of_csv_are_named(
+    glue_context, frame, spark_home, s3, noted
+):
+    define(spark_home, s3, "csv", keys=["day"])
+    names = {"database": "lake", "table_name": s3.folder.name}
+    names["additional_options"] = {"partitionKeys": ["day"]}
+    write = glue_context.write_dynamic_frame.from_catalog
+
+    write(frame("SELECT 1 AS ID, 'x' AS day, 'EWR' AS origin"), **names)
+    assert noted == []
+    write(frame("SELECT 'EWR' AS origin, 1 AS id, 'x' AS day"), **names)
+
+    about = f"lake.{s3.folder.name} has the columns id, origin, and rows with origin, id"
+    assert noted == [(RunWarning.CSV_ORDER, about)]
 
 
 def test_from_catalog_partitions_by_the_keys_of_the_call_only(

@@ -136,9 +136,11 @@ CHANGED = {
 
 
 def note_changed(kinds: Kinds, path: str = "", *, are_declared: bool = False) -> None:
-    """Warn of fields, below a path, whose values are not kept; not of fractions of a table."""
+    """Warn of fields, below a path, whose values are not kept; not of what a table declares."""
     letters = CHANGED.keys() - ({ROUNDED} if are_declared else set())
     for place, one in _paths_in(kinds, path):
+        if not are_declared and place and type_of(one) == T.StructType([]):
+            note(RunWarning.JSON_EMPTY, place)
         for letter in sorted(letters & one.letters):
             note(CHANGED[letter], place)
 

@@ -338,6 +338,16 @@ def test_a_key_that_an_object_has_twice_is_named(read, s3, run_folder):
     assert keys == ["the key a", "the key s[].b"]
 
 
+def test_fields_that_have_only_objects_without_fields_are_named(read, s3, run_folder):
+    s3.put("a.json", '{"a": 1, "f": {}, "g": [{}], "h": {"k": {}}, "c": {}}\n{"c": 5, "f": null}\n')
+
+    frame = read()
+
+    assert frame.toDF().columns == ["a", "c"]
+    fields = [text.split(" has only")[0] for text in read_warnings(run_folder)]
+    assert fields == ["the field f", "the field g[]", "the field h.k"]
+
+
 @pytest.mark.rule("Bad input", source="INFER", choice="'?', as Spark reads it, and a warning")
 def test_half_of_a_surrogate_pair_is_named(read, s3, run_folder):
     s3.put("a.json", r'{"a": "\ud83d\ude00", "\u0062": ["\u00e9"]}')
