@@ -7,6 +7,7 @@ A DynamicFrame's conversions are not those of Spark's SQL, which fail where
 from typing import Any
 
 from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 
@@ -23,3 +24,13 @@ def lenient_cast(column: Column, kind: T.DataType | str) -> Column:
     else:
         target = session._jsparkSession.parseDataType(kind.json())
     return Column(jvm.dev.tidemark.jvm.SparkVersion.lenientCast(column._jc, target))
+
+
+# What Spark takes for a date, but for a time of day after it, or any text, which it leaves out.
+_DAY = r"^\s*[^\sT]+([T ]00:00(:00(\.0+)?)?Z?)?\s*$"
+
+
+def read_text(text: Column, kind: T.DataType) -> Column:
+    """Return a string of a file as the type of its column; null if a date would not hold all."""
+    value = lenient_cast(text, kind)
+    return F.when(text.rlike(_DAY), value) if isinstance(kind, T.DateType) else value

@@ -99,7 +99,11 @@ def _put(client: "DynamoDBClient", table: str, items: Iterable[dict[str, Any]]) 
 
 
 def _map(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _attribute(name, value) for name, value in record.items() if value is not None}
+    return {
+        str(name): _attribute(str(name), value)
+        for name, value in record.items()
+        if value is not None
+    }
 
 
 def _attribute(name: str, value: Any) -> dict[str, Any]:

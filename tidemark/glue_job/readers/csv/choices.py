@@ -15,6 +15,7 @@ from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.choices import Value, built, quoted
 from tidemark.glue_job.frames.errors import Failed
+from tidemark.glue_job.frames.lenient import read_text
 from tidemark.glue_job.frames.own_queries import any_row_has
 from tidemark.glue_job.frames.types import Choice, is_cast, type_name
 from tidemark.glue_job.readers.files.misread import csv_does_not_parse, refusing, uri_of_row
@@ -48,7 +49,7 @@ def with_casts(
 
 
 def _cast(name: str, kind: T.DataType) -> Column:
-    return F.expr(f"try_cast({quoted(name)} AS {kind.simpleString()})")
+    return read_text(F.col(quoted(name)), kind)
 
 
 OTHER_LENGTH = "line of another length"

@@ -188,10 +188,8 @@ def _cast(column: Column, found: T.DataType, declared: T.DataType, path: str) ->
     if isinstance(declared, T.StringType) or _holds(declared, found):
         return value
     is_lost = value.isNull()
-    if isinstance(found, T.NumericType) and isinstance(declared, T.NumericType):
-        is_lost = F.coalesce(
-            lenient_cast(value, found) != column, F.lit(True)
-        )  # it would wrap or round
+    if not isinstance(found, T.StringType):  # it would wrap, round, or lose a time of day
+        is_lost = F.coalesce(lenient_cast(value, found) != column, F.lit(True))
     error = failing(misfit(path, declared, column.cast("string")), declared)
     return F.when(column.isNotNull() & is_lost, error).otherwise(value)
 

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from tidemark.glue_job.frames.lenient import lenient_cast
+from tidemark.glue_job.frames.lenient import lenient_cast, read_text
 from tidemark.glue_job.frames.types import (
     VALUE,
     Choice,
@@ -38,7 +38,7 @@ def cast_of(text: Column, kind: T.DataType) -> Column:
     A timestamp that is a whole number is in seconds since 1970, unless it is a year of four to six
     digits.
     """
-    value = lenient_cast(text, kind)
+    value = read_text(text, kind)
     if not isinstance(kind, T.TimestampType):
         return value
     seconds = F.timestamp_seconds(lenient_cast(text, T.LongType()))

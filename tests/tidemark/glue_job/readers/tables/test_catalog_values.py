@@ -156,6 +156,43 @@ def test_texts_of_csv_that_are_no_times_make_choices(glue_context, define, s3, c
 @pytest.mark.parametrize(
     ("classification", "text"),
     [
+        (CSV, "d\n2024-12-01\n2024-12-02T00:00:00Z\n2024-12-03 10:00\n2024-12-04 or so\n"),
+        (
+            {},
+            '{"d": "2024-12-01"} {"d": "2024-12-02T00:00:00Z"} {"d": "2024-12-03 10:00"} '
+            '{"d": "2024-12-04 or so"}',
+        ),
+    ],
+)
+def test_a_date_with_more_than_a_day_is_no_date(read, define, s3, classification, text):
+    define(TIMES[:1], **classification)
+    s3.put("a", text)
+
+    rows = sorted((str(row.d.date), row.d.string) for row in read().collect())
+
+    assert rows == [
+        ("2024-12-01", None),
+        ("2024-12-02", None),
+        ("None", "2024-12-03 10:00"),
+        ("None", "2024-12-04 or so"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "value", ["TIMESTAMP'2024-12-01 10:00:00' AS d", "TIMESTAMP'2024-12-01 00:00:00' AS d, 5 AS b"]
+)
+def test_a_value_of_which_the_declared_type_loses_a_part_fails(spark, read, define, s3, value):
+    flag = {"Name": "b", "Type": "boolean"}
+    define([TIMES[0], flag], classification="parquet")
+    spark.sql(f"SELECT {value}").write.mode("append").parquet(s3.uri)
+
+    with pytest.raises(Exception, match=r"the column '[bd]' is declared \w+ and holds"):
+        read().collect()
+
+
+@pytest.mark.parametrize(
+    ("classification", "text"),
+    [
         (CSV, "d,t\n2024-12-01,2024-12-01 10:00:00\n2024-13-01,\n"),
         ({}, '{"d": "2024-12-01", "t": 1733047200}\n{"d": "2024-13-01"}\n'),
     ],
