@@ -99,6 +99,20 @@ def check_here(
             )
 
 
+def check_catalog(of: str, stack: cdk.Stack, name: str, catalog: str) -> None:
+    """Raise if something is known to be in another Data Catalog than the account's own.
+
+    Raises:
+        JobDefinitionError: it is.
+    """
+    is_known = not any(map(cdk.Token.is_unresolved, (catalog, stack.account)))
+    if is_known and catalog != stack.account:
+        raise JobDefinitionError(
+            f"{of} has {name} of the catalog {catalog!r}; allowed: those of the account's own "
+            "catalog; leave its catalog out"
+        )
+
+
 @read_once
 def _place_of(resource: IConstruct) -> tuple[tuple[str, str], ...]:
     """Return where a resource is, as far as known: each kind of place, and its name."""

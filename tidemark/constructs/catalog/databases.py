@@ -5,8 +5,7 @@ from typing import TypeAlias, cast
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 
-from tidemark.constructs.shared_checks import check_here
-from tidemark.errors import JobDefinitionError
+from tidemark.constructs.shared_checks import check_catalog, check_here
 
 Database: TypeAlias = glue.IDatabase | glue.CfnDatabase | str
 ALLOWED = "a Database or a CfnDatabase, as lake.catalog_database, or the name of a database"
@@ -50,11 +49,5 @@ def check_database(of: str, stack: cdk.Stack, database: Database) -> None:
     if isinstance(database, str):
         return
     check_here(of, stack, "a database", database)
-    made = resource_of(database)
-    catalog = made.catalog_id if made else stack.account
-    is_known = not any(map(cdk.Token.is_unresolved, (catalog, stack.account)))
-    if is_known and catalog != stack.account:
-        raise JobDefinitionError(
-            f"{of} has a database of the catalog {catalog!r}; allowed: databases of the account's "
-            "own catalog; leave catalog= of the database out"
-        )
+    if made := resource_of(database):
+        check_catalog(of, stack, "a database", made.catalog_id)

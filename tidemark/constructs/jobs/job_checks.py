@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import aws_cdk as cdk
+from aws_cdk import aws_glue as glue
 from constructs import IConstruct
 
 from tidemark.checks.graph.rules import RULES
 from tidemark.constructs.catalog.databases import Database, check_database
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.overrides import RULE as OVERRIDDEN
-from tidemark.constructs.shared_checks import check_here
+from tidemark.constructs.shared_checks import check_catalog, check_here
 from tidemark.errors import JobDefinitionError
 
 MAX_CHARACTERS = {
@@ -72,6 +73,8 @@ def check_are_here(
     for connection in connections:
         if not isinstance(connection, str):
             check_here(of, stack, "a connection", connection)
+        if isinstance(connection, glue.CfnConnection):
+            check_catalog(of, stack, "a connection", connection.catalog_id)
     for database in databases:
         check_database(of, stack, database)
     for bucket in dict.fromkeys(one.bucket for one in data):

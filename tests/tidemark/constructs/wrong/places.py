@@ -87,6 +87,19 @@ WRONG = {
         lambda w: w.job(connections=[network(w)]),
         "job 'one' has a connection in the region us-east-1",
     ),
+    "connection of another catalog": (
+        lambda w: w.job(
+            connections=[
+                glue.CfnConnection(
+                    w.stack,
+                    "C",
+                    catalog_id=OTHER,
+                    connection_input={"connectionType": "NETWORK", "name": "office"},
+                )
+            ]
+        ),
+        f"job 'one' has a connection of the catalog '{OTHER}'",
+    ),
     "connection of other region shell": (
         lambda w: w.shell(connections=[network(w)]),
         "job 'one' has a connection in the region us-east-1",
