@@ -8,7 +8,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.backups import back_up, restore
 from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.access_key import access_key
@@ -106,3 +106,38 @@ def test_no_backup_is_made_of_a_home_without_any_state(tmp_path: Path) -> None:
         back_up(home, tmp_path / "backup.tar.gz", with_lake=False)
 
     assert not (tmp_path / "backup.tar.gz").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "link"),
+    [
+        ("{outside}", ""),
+        ("lake/../../outside", ""),
+        ("lake/link", "."),  # Python's own filter allows chains of these that lead outside
+        ("lake/link", "{outside}"),
+    ],
+)
+def test_an_archive_of_others_changes_nothing_outside_of_the_home(
+    tmp_path: Path, name: str, link: str
+) -> None:
+    home, outside = Home.open(tmp_path / "home"), tmp_path / "outside"
+    outside.touch()
+    before = outside.stat().st_mtime_ns
+    (home.lake / "a.json").touch()
+    back_up(home, tmp_path / "backup.tar.gz", with_lake=True)
+    member = tarfile.TarInfo(name.format(outside=outside))
+    member.linkname = link.format(outside=outside)
+    member.type = tarfile.SYMTYPE if link else tarfile.REGTYPE
+    member.pax_headers = {"mtime": "1.0"}
+    with (
+        tarfile.open(tmp_path / "backup.tar.gz") as made,
+        tarfile.open(tmp_path / "hostile.tar.gz", "w:gz") as hostile,
+    ):
+        for kept in made:
+            hostile.addfile(kept, made.extractfile(kept) if kept.isfile() else None)
+        hostile.addfile(member)
+
+    with pytest.raises(UsageError, match=r"is outside of its folder|is not a file"):
+        restore(home, tmp_path / "hostile.tar.gz")
+
+    assert outside.stat().st_mtime_ns == before
