@@ -62,7 +62,9 @@ def join(first: DataFrame, second: DataFrame, keys1: object, keys2: object) -> D
     if len(one) != len(two) or not one:
         raise UsageError(f"a join needs as many keys of each frame; it got {one} and {two}")
     keys = [
-        _key(first, left_values, path1, "first") == _key(second, right_values, path2, "second")
+        _equal(
+            _key(first, left_values, path1, "first"), _key(second, right_values, path2, "second")
+        )
         for path1, path2 in zip(one, two, strict=True)
     ]
     joined = left.join(right, reduce(operator.and_, keys), "inner")
@@ -79,7 +81,18 @@ def _renamed(frame: DataFrame, prefix: str) -> tuple[DataFrame, list[Value]]:
     return frame.toDF(*names), [Value(f.name, F.col(f"`{n}`"), f.dataType) for f, n in columns]
 
 
-def _key(frame: DataFrame, values: Sequence[Value], path: str, which: str) -> Column:
+def _equal(first: Value, second: Value) -> Column:
+    """Return whether two keys are equal: as strings if one is, where Spark takes "2.7" for 2."""
+    if isinstance(first.kind, StringType) == isinstance(second.kind, StringType):
+        return first.column == second.column
+    one, two = (
+        converted(key.column, key.kind, StringType(), f"the key {key.name!r}")
+        for key in (first, second)
+    )
+    return one == two
+
+
+def _key(frame: DataFrame, values: Sequence[Value], path: str, which: str) -> Value:
     found = find_path(schema_of(frame), parse_path(path))
     if found is None:
         raise UsageError(
@@ -87,8 +100,8 @@ def _key(frame: DataFrame, values: Sequence[Value], path: str, which: str) -> Co
         )
     column, kind = value_at(values, found[0])
     if isinstance(kind, Choice):
-        return converted(column, kind, StringType(), f"the key {path!r}")
-    return column
+        column, kind = converted(column, kind, StringType(), f"the key {path!r}"), StringType()
+    return Value(path, column, kind)
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -126,7 +139,7 @@ def merge(source: DataFrame, stage: DataFrame, primary_keys: object) -> DataFram
     if not keys:
         raise UsageError("mergeDynamicFrame needs primary_keys; it got none")
     conditions = [
-        _key(source, left_values, key, "first") == _key(stage, right_values, key, "second")
+        _equal(_key(source, left_values, key, "first"), _key(stage, right_values, key, "second"))
         for key in keys
     ]
     kept = left.join(right, reduce(operator.and_, conditions), "left_anti")

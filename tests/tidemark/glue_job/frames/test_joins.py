@@ -66,6 +66,15 @@ def test_a_choice_is_joined_by_its_value_as_text(rows_of):
     assert rows(joined.select_fields("j")) == [("1",), ("a",)]
 
 
+def test_a_number_equals_the_string_of_its_digits_and_no_other(rows_of):
+    numbers = rows_of("id int, v string", (1, "a"), (2, "b"))
+    texts = rows_of("id string, w string", ("1", "x"), ("2.7", "y"), ("02", "z"), ("n/a", "q"))
+
+    assert rows(numbers.join(["id"], ["id"], texts)) == [(1, "a", "1", "x")]
+    merged = numbers.mergeDynamicFrame(texts, ["id"]).toDF()
+    assert sorted(row.v for row in merged.collect() if row.v) == ["b"]
+
+
 @pytest.mark.parametrize(
     ("keys1", "keys2", "text"),
     [
