@@ -6,14 +6,15 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.process.event_marks import SOURCE_ROW
 from tidemark.glue_job.readers.files.formats import Files
+from tidemark.glue_job.readers.files.misread import failing, misfit
 from tidemark.glue_job.readers.files.partitions import inferred_type, values_of
 from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
@@ -80,10 +81,20 @@ def _with_folders(
     fields = frame.columns[: -len(columns)]
     data = [F.col(f"`{name}`") for name in fields if name.lower() not in lower]
     folders = [
-        lenient_cast(
-            F.col(f"`{FOLDER}{name}`"),
-            files.format.partitions.get(name.lower()) or inferred_type(texts),
-        ).alias(name)
+        _of_folder(
+            F.col(f"`{FOLDER}{name}`"), files.format.partitions.get(name.lower()), texts, name
+        )
         for name, texts in columns.items()
     ]
     return frame.select(*data, *folders)
+
+
+def _of_folder(
+    text: Column, declared: DataType | None, texts: Sequence[str | None], name: str
+) -> Column:
+    kind = declared or inferred_type(texts)
+    value = lenient_cast(text, kind)
+    if declared is None:
+        return value.alias(name)
+    error = failing(misfit(name, declared, text), declared)
+    return F.when(text.isNotNull() & value.isNull(), error).otherwise(value).alias(name)

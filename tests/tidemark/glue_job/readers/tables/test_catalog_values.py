@@ -178,6 +178,15 @@ def test_a_date_with_more_than_a_day_is_no_date(read, define, s3, classification
     ]
 
 
+def test_the_value_of_a_folder_that_is_not_of_the_declared_type_fails(read, define, s3):
+    columns = [{"Name": "n", "Type": "int"}]
+    define(columns, keys=[("k", "int")], classification="xml", rowTag="row")
+    s3.put("k=x/a.xml", "<r><row><n>1</n></row></r>")
+
+    with pytest.raises(Exception, match="the column 'k' is declared int and holds 'x'"):
+        read().collect()
+
+
 @pytest.mark.parametrize(
     "value", ["TIMESTAMP'2024-12-01 10:00:00' AS d", "TIMESTAMP'2024-12-01 00:00:00' AS d, 5 AS b"]
 )
