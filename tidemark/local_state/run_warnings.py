@@ -211,6 +211,10 @@ class RunWarning(Enum):
         "in the files that were read"
     )
     OPTION_IGNORED = "{}: Glue does not know it here and ignores it; compare its spelling"
+    SCHEMA_LACKS = (
+        "the schema of with_frame_schema lacks fields of the frame, which are in no column then: "
+        "{}; add them to the schema if they are needed"
+    )
     SCHEMA_OF_FILES = (
         "the table {} is read with the columns that it declares; on AWS useSparkDataSource has "
         "those of the files unless useCatalogSchema is true as well: set both"

@@ -88,6 +88,8 @@ def with_schema(frame: DataFrame, document: Mapping[str, Any]) -> DataFrame:
     for one in schema:
         value = known.get(one.name, Value(one.name, F.lit(None), NullType()))
         fields.append(_of_type(value, one.dataType))
+    if left_out := [name for name in known if name not in schema.names]:
+        note(RunWarning.SCHEMA_LACKS, ", ".join(left_out))
     return built(source, fields)
 
 

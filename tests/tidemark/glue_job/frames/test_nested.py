@@ -391,15 +391,16 @@ def test_what_cannot_be_unboxed_is_an_error(rows_of, call, error, text):
         rows_of("a string, n int", ("{}", 1)).unbox(*call)
 
 
-def test_a_frame_gets_a_schema(rows_of):
+def test_a_frame_gets_a_schema(rows_of, warned):
     from awsglue.gluetypes import Field, LongType, StringType, StructType
 
     schema = StructType([Field("b", StringType()), Field("a", LongType()), Field("c", LongType())])
 
-    frame = rows_of("a int, b int", (1, 2)).with_frame_schema(schema)
+    frame = rows_of("a int, b int, left int", (1, 2, 3)).with_frame_schema(schema)
 
     assert frame.toDF().dtypes == [("b", "string"), ("a", "bigint"), ("c", "bigint")]
     assert frame.toDF().collect() == [("2", 1, None)]
+    assert warned() == [("SCHEMA_LACKS", "left")]
 
 
 def test_a_frame_gets_a_schema_with_choices(rows_of, printed):
