@@ -64,15 +64,19 @@ run.
 """,
     "Bad input": """
 The content of a file becomes rows or error records, or an error or warning of the run names it.
-A blank line is not a record. Five losses are not reported:
+A blank line is not a record. These losses are not reported:
 
 - data cut off after a complete block of Avro, or a complete value of Ion: the file does not show it
 - a key that a JSON object has twice, or half of a surrogate pair, with `withSchema` or in a
   DataFrame
-- digits after the microseconds of a timestamp: Spark has six
+- fields that `withSchema` does not name
+- digits after the microseconds of a timestamp, and those that a declared float or double does not
+  hold
 - zeros before a number in XML, or in the name of a partition folder, such as `month=01`: only a
-  declared string keeps them
+  declared string keeps them; a time of day in a folder of declared dates
 - an empty string as a partition key: its folder is that of null, as in Spark
+- in ORC files of other programs, the day of a date before 1582: Spark reads it by the Julian
+  calendar
 
 - **CSV**: each whole file is checked before it is read. A line of tabs is a record of a file
   of tabs. With `multiLine` an unclosed quote, and records that end in two ways, fail the run.
