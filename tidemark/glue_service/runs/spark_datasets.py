@@ -178,7 +178,7 @@ class SparkDatasets:
             return _save_write(text)
         if name in _V2_MODES:
             match = _V2_TABLE.search(described) or _V2_TABLE.search(text)
-            table = _table(match["table"]) if match else ""
+            table = _table(match["table"]) if match else _table_of_delta(node)
             mode = _V2_MODES[name]
             return _Write(f"table:{table}", mode, table, counts_tasks=mode != MERGE)
         return None
@@ -243,6 +243,14 @@ def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _table(name: str) -> str:
     """Return ``database.table``, without the catalog, which a script may omit."""
     return ".".join(name.replace("`", "").split(".")[-2:])
+
+
+def _table_of_delta(node: Mapping[str, Any]) -> str:
+    """Return the table of a write of delete files: its plan names it where it scans positions."""
+    for scan in _nodes(node):
+        if scan["nodeName"].startswith("BatchScan ") and "_pos#" in scan.get("simpleString", ""):
+            return _scanned_table(scan["nodeName"].split()[1])
+    return ""
 
 
 def _scanned_table(name: str) -> str:

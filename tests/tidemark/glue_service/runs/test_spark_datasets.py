@@ -118,6 +118,18 @@ def test_a_merge_has_the_name_of_its_table_in_the_description_and_no_rows():
     assert (found.dataset, found.mode) == ("table:d.t", "merge")
 
 
+def test_a_merge_on_read_is_of_the_table_whose_positions_it_scans():
+    seen = events("WriteDelta", "WriteDelta", "Arguments: SparkPositionDeltaWrite@6754fdec")
+    seen[0]["sparkPlanInfo"]["children"] = [
+        {"nodeName": f"BatchScan {scan}", "simpleString": columns, "metrics": [], "children": []}
+        for scan, columns in (("lake.d.s", "[id#6]"), ("lake.d.t", "[id#7, _file#8, _pos#9L]"))
+    ]
+
+    (found,) = writes_of(seen)
+
+    assert (found.dataset, found.table, found.mode) == ("table:d.t", "d.t", "merge")
+
+
 @pytest.mark.parametrize(
     ("name", "dataset"),
     [
