@@ -23,11 +23,14 @@ def header_of(kind: str, sides: Iterable[Mapping[str, Any]]) -> str | None:
     for file in {file for side in sides for file in side["files"]}:
         with Path(file).open(encoding="utf-8", errors="replace") as opened:
             first.add(opened.readline().rstrip("\r\n"))
-    if len(first) != 1:
-        return None
-    fields = re.split(r"[,;\t|]", line := first.pop())
+    return next((line for line in first if len(first) == 1 and is_header(line)), None)
+
+
+def is_header(line: str) -> bool:
+    """Return whether the first line of a file names its columns, and is not like data."""
+    fields = re.split(r"[,;\t|]", line)
     is_data = any(DATA_LIKE.fullmatch(field) for field in fields) or len(set(fields)) < len(fields)
-    return None if is_data else line
+    return not is_data
 
 
 def unlike_reason(rows: int, control: int, names: Sequence[str], differing: Sequence[str]) -> str:

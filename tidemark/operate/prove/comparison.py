@@ -31,7 +31,12 @@ Done: TypeAlias = Sequence[tuple[Wanted, Outcome]]
 
 
 def compared(
-    bench: Bench, wish: Wish, first: Baseline, control: Outcome, done: Done
+    bench: Bench,
+    wish: Wish,
+    first: Baseline,
+    control: Outcome,
+    done: Done,
+    pointers: Sequence[str] = (),
 ) -> tuple[dict[str, Finding], dict[str, list[str]]]:
     """Return the findings by the folders of their homes, and the columns that differ by time.
 
@@ -44,7 +49,8 @@ def compared(
         if wanted.well is None or wanted.experiment.is_late
     ]
     vary = do_names_vary(bench, first.outcome, control)
-    ask = partial(judge, bench, names_vary=vary, batches=micro_batches(first.operations))
+    batches = micro_batches(first.operations)
+    ask = partial(judge, bench, names_vary=vary, pointers=pointers, batches=batches)
     rows, by_time = ask(first.outcome, control, _outcomes(of_first), wish, {})
     found = _findings(bench, wish, of_first, rows)
     others = [(wanted, outcome) for wanted, outcome in done if wanted.well is not None]

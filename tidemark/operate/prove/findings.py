@@ -119,6 +119,8 @@ class Proof:
         scripts: the files of the scripts by the names that causes have.
         states: how many states the runs could be started from.
         deaths: how many runs in a row died at most before a run that was tried.
+        taken: how many rows of targets that were there the run that goes well takes away.
+        split: the URI of the only new file, if it was split in two; empty otherwise.
     """
 
     operations: Sequence[Operation]
@@ -135,6 +137,8 @@ class Proof:
     scripts: Mapping[str, Path] = field(default_factory=dict)
     states: int = 0
     deaths: int = 0
+    taken: Sequence[str] = ()
+    split: str = ""
 
     @property
     def tried(self) -> int:

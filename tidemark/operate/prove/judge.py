@@ -33,6 +33,7 @@ def judge(
     left_out: Mapping[str, Sequence[str]],
     *,
     names_vary: bool,
+    pointers: Sequence[str],
     batches: int,
 ) -> tuple[list[list[TargetRows]], dict[str, list[str]]]:
     """Return the targets of each outcome, and the columns of each target that differ by time.
@@ -40,7 +41,7 @@ def judge(
     What differs between the baseline and a control run like it is left out.
     """
     homes = [one.home for one in (baseline, *outcomes, control or baseline)]
-    places = sides_of_places(bench.base, homes, names_vary=names_vary)
+    places = sides_of_places(bench.base, homes, names_vary=names_vary, pointers=pointers)
     of_places = {uri: _asked(kind, sides) for uri, (kind, sides) in places.items()}
     asked = {**of_places, **_tables(bench, homes)}
     for name, target in asked.items():

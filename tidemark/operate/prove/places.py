@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import read_first
 from tidemark.operate.prove.changes import is_below, is_hidden_place, pattern_of
+from tidemark.operate.prove.pointers import forgotten
 from tidemark.operate.prove.tables import folders_of_tables, table_locations
 from tidemark.operate.versions.targets import (
     ComparedTarget,
@@ -23,12 +24,18 @@ Place: TypeAlias = tuple[str, str]
 
 
 def sides_of_places(
-    base: Home, homes: Sequence[Home], *, names_vary: bool
+    base: Home, homes: Sequence[Home], *, names_vary: bool, pointers: Sequence[str] = ()
 ) -> dict[str, tuple[str, list[dict[str, Any]]]]:
-    """Return the places of the lake that the baseline wrote, each with its files in all homes."""
+    """Return the places of the lake that the baseline wrote, each with its files in all homes.
+
+    Folders of runs that no pointer names do not count.
+    """
     marks = hidden_marks(homes[0])
     found = [data_files(home, marks) for home in homes]
     before, of_tables = files_of(base.lake, with_hidden=True), tuple(folders_of_tables(homes[0]))
+    for home, files in zip(homes, found, strict=True):
+        for path in {*pointers, *forgotten(home, files, pointers)} & files.keys():
+            del files[path]
     written, *others = [
         [
             (one.folder, one.format)

@@ -26,18 +26,24 @@ from tidemark.operate.prove.comparison import compared
 from tidemark.operate.prove.experiments import (
     CHANGE_KINDS,
     KINDS,
+    OF_TWO_FILES,
     Experiment,
     at_once,
     drawn_moments,
 )
 from tidemark.operate.prove.explore import after_repairs, not_reached, not_tried, of_changes
 from tidemark.operate.prove.findings import Finding, Proof, Wish
+from tidemark.operate.prove.halves import home_of_halves
 from tidemark.operate.prove.homes import without_scratch
+from tidemark.operate.prove.judge import do_names_vary
 from tidemark.operate.prove.places import hidden_marks
+from tidemark.operate.prove.pointers import pointers_of
 from tidemark.operate.prove.replays import keep
 from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
 from tidemark.operate.prove.states import MAX_DEATHS, States
+from tidemark.operate.prove.taken import taken_away
 from tidemark.operate.prove.trials import Wanted
+from tidemark.operate.versions.targets import files_of
 
 FOR_COMPARISON = 0.15  # of the budget
 OWN_JVM_KINDS = ("executors", "versions")  # they have JVMs of their own
@@ -53,6 +59,9 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     say("running it twice, as it should go", 0, 0)
     with threads_of(bench) as threads:
         first, control, is_anew = _two_runs(bench, threads)
+        before = bench
+        bench, first, control = _with_two_files(bench, wish, threads, first, control)
+        split = "" if bench is before else first.sources[0]
         if place := messages_taken(first.operations):
             raise NotProvedError(
                 f"{place} takes messages from a queue, and the SQS of this machine keeps none "
@@ -61,7 +70,8 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             )
         if wish.budget_s is not None:
             bench = replace(bench, reserve=FOR_COMPARISON * wish.budget_s)
-        states = States.between(since, first, control.home)
+        pointers = _pointers(bench, first, control)
+        states = States.between(since, first, control.home, pointers)
         queue = Queue(bench, threads, began, say)
         moments = drawn_moments(first.operations, draws, wish.moments)
         early = at_once(len(first.sources), _impossible(bench, first), moments, first.looks)
@@ -88,12 +98,43 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         wish.clocks,
         is_anew,
         [*unjudged(first.operations), *_outside(first, wish)],
-        hidden_marks(first.outcome.home),
+        [*hidden_marks(first.outcome.home), *(f"s3://{path}" for path in pointers)],
         sorted(states.equality.noisy),
         bench.subject.scripts,
         len(states.known),
         states.deaths,
+        taken_away(bench, first, by_time),
+        split,
     )
+
+
+def _pointers(bench: Bench, first: Baseline, control: Outcome) -> list[str]:
+    """Return the objects that name the folder that counts, where each run makes one of its own."""
+    if not do_names_vary(bench, first.outcome, control):
+        return []
+    before, after = (
+        files_of(home.lake, with_hidden=True) for home in (bench.base, first.outcome.home)
+    )
+    return pointers_of(first.outcome.home, before, after)
+
+
+def _with_two_files(
+    bench: Bench, wish: Wish, threads: ThreadPoolExecutor, first: Baseline, control: Outcome
+) -> tuple[Bench, Baseline, Outcome]:
+    """Return the bench and its runs with the only new file split in two, where that can be."""
+    if not any(map(wish.wants, (*OF_TWO_FILES, *CHANGE_KINDS))):
+        return bench, first, control
+    halves = home_of_halves(bench, first)
+    if halves is None:
+        return bench, first, control
+    split = replace(bench, base=halves)
+    try:
+        runs = _run_twice(split, threads, ("baseline-halves", "control-halves"))
+    except NotProvedError:  # the job expects one file
+        return bench, first, control
+    if len(runs[0].sources) != 2:
+        return bench, first, control
+    return split, runs[0], runs[1].outcome
 
 
 def _outside(run: Baseline, wish: Wish) -> list[str]:
@@ -116,7 +157,7 @@ def _explored(
     tried, findings, by_time = queue.done, dict[str, Finding](), dict[str, list[str]]()
     while tried:
         queue.say("comparing the rows", len(queue.done), len(queue.done))
-        findings, by_time = compared(bench, wish, first, control, queue.done)
+        findings, by_time = compared(bench, wish, first, control, queue.done, states.pointers)
         wanted = after_repairs(bench, states, tried, findings) if wish.wants("crash") else []
         if wanted and states.deaths == MAX_DEATHS:
             return _kept(bench, findings, queue), by_time, [not_reached(crash) for crash in wanted]

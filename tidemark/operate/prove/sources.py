@@ -21,7 +21,7 @@ def sources_of(base: Home, outcome: Outcome) -> list[str]:
 
     They are those that it read through bookmarks. Without any, they are all that it read of the
     folders with several files, those below for partitions and dates counted as one: a source with
-    one file is taken for a table that every run reads.
+    one file is taken for a table that every run reads, unless it is the only one.
     """
     found = set[str]()
     with Store(outcome.home.database) as store:
@@ -69,7 +69,9 @@ def _of_large_folders(outcome: Outcome) -> set[str]:
         # Not below a target: a mark may stand above the folder with the input.
         if is_data and not uri.startswith(f"s3://{SCRIPTS}/") and _root_of(uri) not in targets:
             folders[_root_of(uri)].add(uri)
-    return {uri for files in folders.values() if len(files) > 1 for uri in files}
+    found = {uri for files in folders.values() if len(files) > 1 for uri in files}
+    # The only file that a job reads is no table beside what is new.
+    return found or {uri for files in folders.values() if len(folders) == 1 for uri in files}
 
 
 def _root_of(uri: str) -> str:

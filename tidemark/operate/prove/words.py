@@ -50,7 +50,9 @@ DOES: Mapping[Verdict, str] = {
     "fails": "stops the job that writes",
 }
 WHY_LEFT_OUT = "two equal runs differ there, or they number micro-batches"
-OWN_MARKS = "marks of the job's own, which it reads and writes"
+OWN_MARKS = "marks of the job's own, which it reads and writes, or that name what counts"
+    "marks of the job's own, which it reads and writes, or which name the folder that counts"
+)
 EQUAL_RUNS = "so do equal runs"
 NOT_KNOWN = "NOT KNOWN: nothing bad was found, and not everything was tried"
 MAX_EXAMPLES = 2
@@ -63,6 +65,9 @@ def lines_of(proof: Proof) -> Iterator[str]:
     yield ""
     if proof.is_anew:
         yield ANEW
+        yield ""
+    if proof.split:
+        yield f"Its only new file, {proof.split}, was split in two, so that one is late."
         yield ""
     for finding in proof.findings:
         if finding.verdict != "equal" and finding.reason not in _reasons_of_many(proof):
@@ -91,6 +96,7 @@ def lines_of(proof: Proof) -> Iterator[str]:
 
 def _left_out(proof: Proof) -> Iterator[str]:
     """Yield what was not compared, or taken for equal."""
+    yield from (f"the run that goes well takes away {rows}" for rows in proof.taken)
     for target, columns in proof.by_time.items():
         yield f"{target}: left out: {', '.join(columns)} ({WHY_LEFT_OUT})"
     if proof.marks:
@@ -216,6 +222,8 @@ def to_json(proof: Proof) -> dict[str, Any]:
         "is_anew": proof.is_anew,
         "not_judged": list(proof.unjudged),
         "not_tried": len(proof.open_findings),
+        "taken_away": list(proof.taken),
+        "split": proof.split or None,
         "operations": [asdict(one) for one in proof.operations],
         "experiments": [
             {

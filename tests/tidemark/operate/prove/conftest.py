@@ -81,11 +81,12 @@ def _verdicts(project: Path, case: Case, only: Sequence[str]) -> dict[str, str]:
     words += [str(script)]
     words += ["--JOB_NAME", case.name, *case.arguments]
     result = CliRunner().invoke(main, [*words, "--extra-py-files", "s3://lake/libs.zip"])
-    assert result.exit_code in (0, 1), result.output
+    assert result.exit_code in (0, 1, 4), result.output  # 4: not all could be tried
     found: dict[str, list[str]] = {}
     document = json.loads(result.stdout)
     for one in document["experiments"]:
         found.setdefault(one["kind"], []).append(one["verdict"])
     assert found.pop("together", ["not tried"]) == ["not tried"]
-    assert result.exit_code == (document["verdict"] in ("lost", "doubled", "changed", "fails"))
+    is_bad = document["verdict"] in ("lost", "doubled", "changed", "fails")
+    assert (result.exit_code == 1) == is_bad
     return {kind: worst(of_kind) for kind, of_kind in found.items()}  # type: ignore[arg-type]

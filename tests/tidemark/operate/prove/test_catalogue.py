@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.pages import Page
-from tests.tidemark.operate.prove.catalogue import CATALOGUE
-from tests.tidemark.operate.prove.jobs import ALL, NEW, WINDOWS, Case
+from tests.tidemark.operate.prove.catalogue import CATALOGUE as OF_GLUE
+from tests.tidemark.operate.prove.jobs import ALL, COMMIT, NEW, WHERE_ANY, WINDOWS, Case
+from tests.tidemark.operate.prove.plain_jobs import PLAIN
 
 pytestmark = pytest.mark.spark
+CATALOGUE = [*OF_GLUE, *PLAIN]
 COLUMNS = ("crash", "again", "order", "meanwhile", "twice")
 
 
@@ -76,6 +78,14 @@ def test_two_deaths_in_a_row_are_tried(verdicts, project, first, then, verdict):
     assert verdicts(Case("two-deaths", script, {}), only=("crash",)) == {"crash": verdict}
 
 
+def test_the_only_new_file_is_split(verdicts, project):
+    for day in (2, 3, 4):
+        (project / f"home/lake/lake/in/day{day}.json").unlink()
+    script = NEW + WHERE_ANY + 'rows.write.mode("overwrite").json(OUT)' + COMMIT
+
+    assert verdicts(Case("overwrite", script, {}), only=("parts",)) == {"parts": "lost"}
+
+
 def table_of_page(page: Page) -> dict[str, dict[str, str]]:
     """Return the verdicts that the table of the wrong jobs states."""
     rows = [
@@ -103,7 +113,7 @@ def test_the_wrong_jobs_of_the_page_get_the_verdicts_that_it_states(name, verdic
 
 
 def test_the_catalogue_has_right_and_wrong_jobs():
-    assert len({one.name for one in CATALOGUE}) == len(CATALOGUE) >= 25
+    assert len({one.name for one in CATALOGUE}) == len(CATALOGUE) >= 60
     safe = [one for one in CATALOGUE if set(one.verdicts.values()) <= {"equal", "not tried"}]
     assert len(safe) >= 3
     assert {ALL, NEW, WINDOWS} == {

@@ -1,0 +1,229 @@
+"""Jobs of the catalogue that use boto3 alone: what they note, and when, is in sight."""
+
+from __future__ import annotations
+
+from tests.tidemark.operate.prove.jobs import Case, case
+
+HEAD = """
+import json, uuid
+import boto3
+from botocore.exceptions import ClientError
+
+s3 = boto3.client("s3")
+items = boto3.client("dynamodb")
+
+
+def keys(prefix):
+    found = s3.list_objects_v2(Bucket="lake", Prefix=prefix).get("Contents", [])
+    return [entry["Key"] for entry in found]
+
+
+def read(key):
+    return s3.get_object(Bucket="lake", Key=key)["Body"].read().decode()
+
+
+def put(key, text):
+    s3.put_object(Bucket="lake", Key=key, Body=text.encode())
+
+
+def state(otherwise):
+    try:
+        return json.loads(read("state/state.json"))
+    except s3.exceptions.NoSuchKey:
+        return otherwise
+
+
+def name_of(key):
+    return key.rpartition("/")[2]
+
+
+def rows_of(key):
+    return [json.loads(line) for line in read(key).splitlines()]
+
+
+def table(name):
+    try:
+        items.create_table(
+            TableName=name, BillingMode="PAY_PER_REQUEST",
+            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        )
+    except items.exceptions.ResourceInUseException:
+        pass
+"""
+NEW = """
+done = state([])
+for key in [key for key in keys("in/") if key not in done]:
+"""
+NOTE = 'done.append(key)\n    put("state/state.json", json.dumps(done))'
+RANDOM = 'put(f"out/{uuid.uuid4()}.json", read(key))'
+NAMED = 'put(f"out/{name_of(key)}", read(key))'
+STATE = ("s3://lake/state/",)
+BATCH = """
+    wanted = {"counts": [
+        {"PutRequest": {"Item": {"id": {"S": str(row["id"])}, "day": {"S": row["day"]}}}}
+        for row in rows_of(key)
+    ]}
+    %s
+    """
+
+
+def _new(name: str, body: str, verdicts: str, error: str = "", head: str = "") -> Case:
+    return case(name, f"{HEAD}{head}{NEW}    {body}\n", verdicts, (), error, STATE)
+
+
+PLAIN = [
+    case(
+        "copy-by-name",
+        f'{HEAD}\nfor key in keys("in/"):\n    {NAMED}\n',
+        "eeeede-",
+        (),
+    ),
+    case(
+        "one-object-of-all",
+        f'{HEAD}\nput("out/all.json", "".join(read(key) for key in keys("in/")))\n',
+        "eeeede-",
+        (),
+    ),
+    _new("named-and-noted", f"{NAMED}\n    {NOTE}", "eeeede-"),
+    _new("random-then-noted", f"{RANDOM}\n    {NOTE}", "deeede-"),
+    _new("noted-then-written", f"{NOTE}\n    {NAMED}", "leeede-"),
+    _new(
+        "total-of-an-object",
+        f"""old = keys("out/") and json.loads(read("out/total.json"))["total"] or 0
+    total = old + sum(row["amount"] for row in rows_of(key))
+    put("out/total.json", json.dumps({{"total": total}}))
+    {NOTE}""",
+        "ceeece-",
+    ),
+    _new(
+        "swallows-a-refused-write",
+        f"""try:
+        {NAMED}
+    except ClientError as error:
+        print("later", error)
+    {NOTE}""",
+        "eeeede-",
+        "lost",
+    ),
+    _new(
+        "repeats-under-a-new-name",
+        f"""for attempt in range(3):
+        try:
+            {RANDOM}
+            break
+        except ClientError:
+            continue
+    {NOTE}""",
+        "deeede-",
+        "doubled",
+    ),
+    _new(
+        "repeats-under-its-name",
+        f"""for attempt in range(3):
+        try:
+            {NAMED}
+            break
+        except ClientError:
+            if attempt == 2:
+                raise
+    {NOTE}""",
+        "eeeede-",
+        "equal",
+    ),
+    _new(
+        "swallows-a-refused-read",
+        f"""try:
+        text = read(key)
+    except ClientError:
+        text = ""
+    put(f"out/{{name_of(key)}}", text)
+    {NOTE}""",
+        "eeeede-",
+        "lost",
+    ),
+    _new(
+        "leaves-what-is-unprocessed",
+        f"{BATCH % 'items.batch_write_item(RequestItems=wanted)'}{NOTE}",
+        "eeeeee-",
+        "lost",
+        'table("counts")\n',
+    ),
+    _new(
+        "sends-what-is-unprocessed",
+        BATCH
+        % """while wanted:
+        wanted = items.batch_write_item(RequestItems=wanted)["UnprocessedItems"]"""
+        + NOTE,
+        "eeeeee-",
+        "equal",
+        'table("counts")\n',
+    ),
+    _new(
+        "adds-to-items",
+        f"""for row in rows_of(key):
+        items.update_item(
+            TableName="totals", Key={{"id": {{"S": row["customer"]}}}},
+            UpdateExpression="ADD total :n",
+            ExpressionAttributeValues={{":n": {{"N": str(row["amount"])}}}},
+        )
+    {NOTE}""",
+        "ceeece-",
+        head='table("totals")\n',
+    ),
+    case(
+        "moves-its-input-first",
+        f"""{HEAD}
+for key in keys("in/"):
+    text = read(key)
+    s3.delete_object(Bucket="lake", Key=key)
+    put(f"out/{{name_of(key)}}", text)
+""",
+        "leeede-",
+        (),
+    ),
+    case(
+        "moves-its-input-last",
+        f"""{HEAD}
+for key in keys("in/"):
+    {NAMED}
+    s3.delete_object(Bucket="lake", Key=key)
+""",
+        "eeeede-",
+        (),
+    ),
+    _new(
+        "rejects-to-a-hidden-folder",
+        f"""rows = rows_of(key)
+    put(f"out/{{name_of(key)}}", json.dumps(rows[0]))
+    put(f"_rejected/{{uuid.uuid4()}}.json", json.dumps(rows[1]))
+    {NOTE}""",
+        "deeede-",
+    ),
+    Case(
+        "mark-of-the-newest-time",
+        f"""{HEAD}
+mark = top = state("")
+for entry in s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", []):
+    at, key = entry["LastModified"].isoformat(), entry["Key"]
+    if at > mark:
+        {NAMED}
+        top = max(top, at)
+put("state/state.json", json.dumps(top))
+""",
+        {"crash": "equal", "again": "equal", "parts": "equal", "order": "equal", "tied": "lost"},
+        (),
+        STATE,
+    ),
+    Case(
+        "pointer-to-a-new-folder",
+        f"""{HEAD}
+version = uuid.uuid4()
+for key in keys("in/"):
+    put(f"out/v-{{version}}/{{name_of(key)}}", read(key))
+put("out/current.json", json.dumps({{"folder": f"out/v-{{version}}/"}}))
+""",
+        dict.fromkeys(("crash", "again", "parts", "order", "tied", "meanwhile"), "equal"),
+        (),
+    ),
+]
