@@ -51,8 +51,6 @@ DOES: Mapping[Verdict, str] = {
 }
 WHY_LEFT_OUT = "two equal runs differ there, or they number micro-batches"
 OWN_MARKS = "marks of the job's own, which it reads and writes, or that name what counts"
-    "marks of the job's own, which it reads and writes, or which name the folder that counts"
-)
 EQUAL_RUNS = "so do equal runs"
 NOT_KNOWN = "NOT KNOWN: nothing bad was found, and not everything was tried"
 MAX_EXAMPLES = 2

@@ -1,0 +1,63 @@
+"""An object that names the folder of a run says which one counts."""
+
+import pytest
+
+from tidemark.local_state.home import Home
+from tidemark.operate.prove.pointers import forgotten, pointers_of
+from tidemark.operate.versions.targets import files_of
+
+OLD, NEW = "v-2f1d7c1e-0000-4000-8000-0000000000aa", "v-2f1d7c1e-0000-4000-8000-0000000000bb"
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home.open(tmp_path / "home")
+
+
+def put(home, path, text="{}"):
+    file = home.lake / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def test_a_folder_that_no_pointer_names_is_forgotten(home):
+    put(home, f"out/{NEW}/a.json")
+    put(home, "out/current.json", f'{{"folder": "{NEW}/"}}')
+    pointers = pointers_of(home, {}, files_of(home.lake))
+    put(home, f"out/{OLD}/a.json")  # of a run that died
+
+    assert pointers == ["out/current.json"]
+    assert forgotten(home, files_of(home.lake), pointers) == {f"out/{OLD}/a.json"}
+    assert forgotten(home, files_of(home.lake), []) == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("out/current.json", "nothing"),
+        ("out/current.json", OLD),
+        (f"out/{NEW}/_SUCCESS", NEW),
+        ("out/current.json", NEW + "x" * 100_000),
+    ],
+    ids=["no name", "another one", "in the folder itself", "a large object"],
+)
+def test_what_names_no_folder_of_the_run_is_no_pointer(home, path, text):
+    put(home, f"out/{NEW}/a.json")
+    put(home, path, text)
+
+    assert pointers_of(home, {}, files_of(home.lake)) == []
+
+
+def test_an_object_that_was_there_is_no_pointer(home):
+    put(home, "out/list.json", NEW)
+    before = files_of(home.lake)
+    put(home, f"out/{NEW}/a.json")
+
+    assert pointers_of(home, before, files_of(home.lake)) == []
+
+
+def test_folders_of_days_are_not_folders_of_runs(home):
+    put(home, "out/day=20261128/a.json")
+    put(home, "state/done.json", "day=20261128")
+
+    assert pointers_of(home, {}, files_of(home.lake)) == []
