@@ -34,7 +34,8 @@ def failing(
     if how != HALF_DONE:
         return call(client, operation, parameters)
     half, unfinished = HALVES[operation](parameters)
-    answer = call(client, operation, half) if half["RequestItems"] else NOTHING_DONE
+    is_empty = half.get("RequestItems") == {}
+    answer = NOTHING_DONE if is_empty else call(client, operation, half)
     return {**answer, **unfinished}
 
 
@@ -74,6 +75,14 @@ def _half_of_keys(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
     return {**parameters, "RequestItems": first}, {"UnprocessedKeys": rest}
 
 
+def _half_of_objects(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the first half of what is deleted, and the answer for the rest."""
+    objects = parameters["Delete"]["Objects"]
+    first, rest = objects[: len(objects) // 2], objects[len(objects) // 2 :]
+    errors = [{**entry, "Code": "InternalError", "Message": MESSAGE} for entry in rest]
+    return {**parameters, "Delete": {**parameters["Delete"], "Objects": first}}, {"Errors": errors}
+
+
 def _by_table(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for table, item in pairs:
@@ -84,5 +93,6 @@ def _by_table(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
 HALVES = {
     "BatchGetItem": _half_of_keys,
     "BatchWriteItem": _half_of_items,
+    "DeleteObjects": _half_of_objects,
 }
 """Requests that a service may do in part."""

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 from tidemark.local_state.operations import (
@@ -52,7 +53,14 @@ def refusals(
     by_script = [one for one in operations if not one.is_of_jvm and one.kind in BY_SCRIPT]
     own = [one for one in by_script if not one.continues]
     kept = [one for one in own if one.may_go_on]
-    in_part = [one for one in own if any(BATCH in place for place in one.places)]
+    # A request that deletes several objects is several operations.
+    several = {one.number for one, after in pairwise(by_script) if after.continues}
+    in_part = [
+        change
+        for change in own
+        if any(BATCH in place for place in change.places)
+        or (change.kind == DELETE and change.number in several)
+    ]
     guarded = [one for one in requests if one.may_go_on]
     read_in_part = [one for one in requests if BATCH_OF_READS in one.place]
     drawn = sample(kept, calls_of, first=MANY)

@@ -68,3 +68,15 @@ def test_a_batch_of_one_key_is_not_read(client):
     answer = failing(echo, client("dynamodb"), "BatchGetItem", {"RequestItems": KEYS}, "half done")
 
     assert (answer["Responses"], answer["UnprocessedKeys"]) == ({}, KEYS)
+
+
+def test_half_of_several_objects_is_deleted_and_the_answer_names_the_others(client):
+    asked = {"Bucket": "b", "Delete": {"Objects": [{"Key": key} for key in "abc"], "Quiet": True}}
+
+    answer = failing(echo, client("s3"), "DeleteObjects", asked, "half done")
+
+    assert answer["asked"]["Delete"] == {"Objects": [{"Key": "a"}], "Quiet": True}
+    assert [(entry["Key"], entry["Code"]) for entry in answer["Errors"]] == [
+        ("b", "InternalError"),
+        ("c", "InternalError"),
+    ]

@@ -119,10 +119,10 @@ def test_objects_are_hidden_by_their_names(place, hidden):
     assert not is_hidden(Operation(1, "jr_1", "rename", (f"{OUT}a", place)))
 
 
-def test_every_kind_is_planned_once_besides_those_of_changes():
+def test_every_kind_is_planned_besides_those_of_changes():
     plan = at_once(4, {}, looks=2)
 
-    assert sorted(one.kind for one in plan) == sorted(KINDS[2:])
+    assert sorted(one.kind for one in plan) == sorted([*KINDS[2:], "tied"])  # two times
     assert not [one for one in plan if one.not_tried]
 
 
@@ -152,8 +152,8 @@ def test_a_file_arrives_between_two_listings(looks, after):
 @pytest.mark.parametrize(
     ("files", "not_tried"),
     [
-        (1, {"parts", "order", "meanwhile", "reading"}),
-        (0, {"parts", "order", "meanwhile", "reading", "twice", "replaced"}),
+        (1, {"parts", "order", "meanwhile", "reading", "tied"}),
+        (0, {"parts", "order", "meanwhile", "reading", "tied", "twice", "replaced"}),
     ],
 )
 def test_what_cannot_be_tried_says_why(files, not_tried):
@@ -162,6 +162,13 @@ def test_what_cannot_be_tried_says_why(files, not_tried):
     found = {one.kind: one.not_tried for one in plan if one.not_tried}
     assert found.pop("together") == "MaxConcurrentRuns of job is 1"
     assert found.keys() == not_tried
+
+
+def test_a_file_may_have_the_time_of_another_or_an_earlier_one():
+    tied = [one for one in at_once(2, {}) if one.kind == "tied"]
+
+    assert [one.is_dated_earlier for one in tied] == [False, True]
+    assert len({one.title for one in tied}) == 2
 
 
 def test_a_crash_after_a_line_has_begun_to_delete_comes_before_those_of_its_writes():
