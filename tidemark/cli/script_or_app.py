@@ -25,6 +25,9 @@ def submission_of(
         submission = read_submission(Path(what), arguments)
         refuse_own_options(submission.script, arguments)
         return submission
+    if what is not None and what.startswith("-"):
+        name = click.get_current_context().info_name
+        raise UsageError(f"no such option: {what}; tidemark {name} --help lists what there is")
     if arguments:
         raise UsageError(
             f"{' '.join(arguments)} after {what} is for a script; a job of the app gets the "

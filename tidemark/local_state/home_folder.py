@@ -29,7 +29,12 @@ def folder_of_home() -> Path:
     """Return the folder that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder."""
     if named := os.environ.get("TIDEMARK_HOME"):
         return Path(named).absolute()
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        raise UsageError(
+            "the current folder has been deleted; change to another one, or set TIDEMARK_HOME"
+        ) from None
     is_project = (here / DEFAULT_HOME).is_dir() or (here / PROJECT_FILE).is_file()
     project = next((above for above in here.parents if (above / PROJECT_FILE).is_file()), None)
     if project and not is_project:

@@ -68,3 +68,11 @@ def test_an_option_that_the_script_names_goes_to_it_with_a_note(home, tmp_path):
 
     assert result.exit_code == 0, result.output
     assert "note: --format stands after the script and goes to it" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["prove", "compare-versions"])
+def test_an_option_that_no_command_has_is_named(home, command):
+    result = CliRunner().invoke(main, [command, "--nothing", "json", "load.py"])
+
+    assert result.exit_code == 2
+    assert "no such option: --nothing" in result.output.lower()

@@ -292,6 +292,16 @@ def test_reset_does_not_follow_links(tmp_path):
     assert (tmp_path / "elsewhere" / "kept").is_file()
 
 
+def test_a_folder_that_is_gone_has_no_home(tmp_path, monkeypatch):
+    monkeypatch.delenv("TIDEMARK_HOME", raising=False)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    with pytest.raises(UsageError, match="deleted"):
+        Home.from_environment()
+
+
 def test_a_folder_within_a_project_gets_no_home_of_its_own(tmp_path, monkeypatch):
     monkeypatch.delenv("TIDEMARK_HOME", raising=False)
     inside = tmp_path / "infra" / "deeper"
