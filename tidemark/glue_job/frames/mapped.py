@@ -7,12 +7,12 @@ from typing import Any
 
 from pyspark import RDD, StorageLevel
 from pyspark.sql import DataFrame, Row
-from pyspark.sql.types import DataType, StringType, StructField, StructType
+from pyspark.sql.types import DataType, FloatType, StringType, StructField, StructType
 
 from tidemark.glue_job.frames.absence import Absence, absence_of
 from tidemark.glue_job.frames.choices import schema_of, with_marks
 from tidemark.glue_job.frames.records import filled, kind_of, widened, writer
-from tidemark.glue_job.frames.types import plain_type
+from tidemark.glue_job.frames.types import plain_type, types_in
 
 Item = tuple[bool, Any, str, str]
 """Whether it is a record, then the record or the row, the error, and where it was raised."""
@@ -113,14 +113,19 @@ def _record(item: Item) -> Any:
     return item[1]
 
 
+_SIMPLE = frozenset((str, bool, float, type(None), bytes))
+
+
 def _kinds(schema: StructType, records: Iterator[Any]) -> Iterator[DataType]:
     """Yield the common type of all records of a partition."""
     known = dict[tuple[Any, ...], None]()
+    has_floats = any(isinstance(kind, FloatType) for _, kind in types_in(schema))
+    simple = _SIMPLE - {float} if has_floats else _SIMPLE
     kind: DataType | None = None
     for record in records:
         # A key for the type of a record, unless it has parts, or numbers of any size.
         shape = tuple((name, type(value)) for name, value in record.items())
-        is_simple = all(kind in _SIMPLE for _, kind in shape)
+        is_simple = all(kind in simple for _, kind in shape)
         if is_simple and shape in known:
             continue
         found = kind_of(record, schema)
@@ -129,6 +134,3 @@ def _kinds(schema: StructType, records: Iterator[Any]) -> Iterator[DataType]:
             known[shape] = None
     if kind is not None:
         yield kind
-
-
-_SIMPLE = (str, bool, float, type(None), bytes)

@@ -4,15 +4,19 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
+from math import isnan
+from struct import pack, unpack
 from types import NoneType
 from typing import Any
 
 from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.absence import ALL_THERE, Absence
-from tidemark.glue_job.frames.types import Choice, merged, type_name
+from tidemark.glue_job.frames.type_names import ENDS
+from tidemark.glue_job.frames.types import WIDENING, Choice, merged, type_name
 
 Convert = Callable[[Any], Any]
 MAX_DIGITS = 38  # of a decimal of Spark
@@ -114,13 +118,22 @@ def _hint_of_choice(value: Any, hint: Choice) -> T.DataType | None:
 
 
 def _int_type(value: int, hint: T.DataType | None) -> T.DataType:
-    if isinstance(hint, T.IntegralType) and (isinstance(hint, T.LongType) or value in INT):
+    if hint is not None and -(end := ENDS.get(type(hint), 0)) <= value < end:
         return hint
     if value in INT:
         return SMALL
     if -(2**63) <= value < 2**63:
         return LARGE
     return _decimal_type(Decimal(value), None)
+
+
+def _float_type(value: float, hint: T.DataType | None) -> T.DataType:
+    if not isinstance(hint, T.FloatType):
+        return DOUBLE
+    with suppress(OverflowError):
+        if isnan(value) or unpack("f", pack("f", value)) == (value,):
+            return hint
+    return DOUBLE
 
 
 def _decimal_type(value: Decimal, hint: T.DataType | None) -> T.DataType:
@@ -163,7 +176,7 @@ _KINDS: tuple[tuple[Any, Callable[[Any, T.DataType | None], T.DataType]], ...] =
     (NoneType, lambda _, __: NOTHING),
     (bool, lambda _, __: FLAG),
     (int, _int_type),
-    (float, lambda _, hint: hint if isinstance(hint, T.FloatType) else DOUBLE),
+    (float, _float_type),
     (Decimal, _decimal_type),
     (datetime, lambda _, hint: hint if isinstance(hint, T.TimestampNTZType) else TIME),
     (date, lambda _, __: DAY),
@@ -175,8 +188,9 @@ _KINDS: tuple[tuple[Any, Callable[[Any, T.DataType | None], T.DataType]], ...] =
 
 def widened(first: T.DataType, second: T.DataType) -> T.DataType:
     """Return the type for values of both: long for int and long, else the type Glue merges to."""
-    if {type(first), type(second)} == {T.IntegerType, T.LongType}:
-        return LARGE
+    for order in WIDENING:
+        if first in order and second in order:
+            return max((first, second), key=order.index)
     match first, second:
         case (Choice(), _) | (_, Choice()):
             return merged(first, second)

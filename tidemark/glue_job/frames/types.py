@@ -19,6 +19,11 @@ NAMES = {  # Spark's -> Glue's
 }
 NESTED = (T.ArrayType, T.MapType, T.StructType)
 NUMBERS: tuple[T.DataType, ...] = (T.IntegerType(), T.LongType(), T.FloatType(), T.DoubleType())
+# From narrow to wide: a cast to a wider type loses nothing.
+WIDENING: tuple[tuple[T.DataType, ...], ...] = (
+    (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType()),
+    (T.FloatType(), T.DoubleType()),
+)
 Conflict: TypeAlias = Callable[[str, T.DataType, T.DataType], T.DataType]
 """Given a path and two different types, returns the type for values of both, or raises."""
 

@@ -193,6 +193,22 @@ def test_map_keeps_the_types_of_fields(rows_of):
     assert mapped.toDF().collect() == frame.toDF().collect()
 
 
+def test_a_field_that_its_values_fit_no_longer_gets_a_wider_type(rows_of):
+    frame = rows_of("b tinyint, s smallint, f float, n float", (1, 1, 1.5, 0.1), (2, 2, 2.5, None))
+
+    mapped = frame.map(
+        lambda record: {
+            **record,
+            **({"b": 300, "s": 70000, "f": 16777217.0} if record["b"] == 2 else {}),
+        }
+    )
+
+    kinds = [("b", "int"), ("s", "int"), ("f", "double"), ("n", "float")]
+    assert mapped.toDF().dtypes == kinds
+    ours = [(row.b, row.s, row.f) for row in mapped.toDF().collect()]
+    assert ours == [(1, 1, 1.5), (300, 70000, 16777217.0)]
+
+
 @pytest.mark.rule("Frames", source="LIB")
 def test_a_record_for_which_a_function_of_map_fails_is_an_error_record(rows_of, warned):
     def odd(record):

@@ -13,6 +13,7 @@ from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of
 from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.types import (
     NESTED,
+    WIDENING,
     Choice,
     as_struct_type,
     merged,
@@ -27,11 +28,6 @@ from tidemark.glue_job.readers.tables.declared import Names, missing, undeclared
 from tidemark.local_state.run_warnings import RunWarning, note
 
 MAX_SHOWN = 50  # names of fields in a warning
-# From narrow to wide: a cast to a wider type loses nothing.
-WIDENING: tuple[tuple[T.DataType, ...], ...] = (
-    (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType()),
-    (T.FloatType(), T.DoubleType()),
-)
 
 
 def conformed_frame(frame: DataFrame, declared: T.StructType, names: Names) -> DataFrame:
