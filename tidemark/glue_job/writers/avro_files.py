@@ -21,7 +21,7 @@ from pyspark.sql.functions import col
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.edge.announce import announced
-from tidemark.glue_job.frames.types import replaced
+from tidemark.glue_job.frames.types import NESTED, replaced
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.partitions import NULL_PARTITION
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
@@ -55,6 +55,11 @@ def write_avro(
     frame: DataFrame, path: str, partition_keys: Sequence[str], options: Mapping[str, str]
 ) -> None:
     """Append rows to a folder as Avro files, one for each task and partition folder."""
+    if nested := [key for key in partition_keys if isinstance(frame.schema[key].dataType, NESTED)]:
+        raise UsageError(
+            f"the columns {nested} have parts, and cannot name folders: resolve a choice, or take "
+            "other partitionKeys"
+        )
     fields = T.StructType([one for one in frame.schema if one.name not in partition_keys])
     has_logical_types = options.get("version") == "1.8"
     schema = avro_schema(fields, "record", has_logical_types=has_logical_types)

@@ -82,6 +82,18 @@ def test_rows_are_read_back_from_their_folders(spark, glue_context, s3):
 
 
 @pytest.mark.spark
+def test_a_column_with_parts_names_no_folder(spark, glue_context, s3):
+    from awsglue.dynamicframe import DynamicFrame
+
+    rows = spark.sql("SELECT 1 AS id, named_struct('int', 1, 'string', null) AS k")
+    frame = DynamicFrame.fromDF(rows, glue_context, "rows")
+    target = {"path": s3.uri, "partitionKeys": ["k"]}
+
+    with pytest.raises(UsageError, match=r"the columns \['k'\] have parts, and cannot name"):
+        glue_context.write_dynamic_frame.from_options(frame, "s3", target, "avro")
+
+
+@pytest.mark.spark
 def test_dates_times_and_decimals_are_text_in_version_1_7(spark, glue_context, s3):
     from awsglue.dynamicframe import DynamicFrame
 
