@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from tidemark.errors import UsageError
 from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.types import (
     Choice,
@@ -39,6 +41,17 @@ class Value:
 def quoted(name: str) -> str:
     """Return a name in the quotes of Spark's SQL."""
     return f"`{name.replace('`', '``')}`"
+
+
+def check_names(frame: DataFrame, use: str) -> None:
+    """Raise if two columns have one name, which rows that go by names have once."""
+    names = Counter(frame.columns)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise UsageError(
+            f"the rows {use} have {', '.join(map(repr, twice))} more than once, as after a join "
+            f"of DataFrames; the columns are {', '.join(names)}: join on the name, as in "
+            "one.join(other, 'id'), or drop or rename one of each before"
+        )
 
 
 def schema_of(frame: DataFrame) -> T.StructType:

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructType
 
 from tidemark.glue_job.frames.absence import Absence, fields_lacking, names_in
-from tidemark.glue_job.frames.choices import built, schema_of, values_of
+from tidemark.glue_job.frames.choices import built, check_names, schema_of, values_of
 from tidemark.glue_job.frames.mapped import Item, Mapped
 from tidemark.glue_job.frames.records import Convert, converter
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -54,6 +54,7 @@ def wrapped(wrap: Wrap, record: Mapping[str, Any]) -> Any:
 
 def _maker_of_records(frame: DataFrame, absence: Absence) -> Convert:
     """Return a function that turns rows into records; warns of fields it cannot distinguish."""
+    check_names(frame, "for a function of the script")
     schema = schema_of(frame)
     for name in sorted(absence.mixed.intersection(names_in(schema))):
         note(RunWarning.NULL_OR_LACKING, name)

@@ -24,7 +24,14 @@ from pyspark.sql.types import (
 )
 
 from tidemark.errors import ArgumentTypeError, UsageError
-from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of, values_of
+from tidemark.glue_job.frames.choices import (
+    Value,
+    built,
+    check_names,
+    lifted,
+    schema_of,
+    values_of,
+)
 from tidemark.glue_job.frames.fields import value_at
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
 from tidemark.glue_job.frames.type_names import converted
@@ -115,6 +122,8 @@ def union(first: DataFrame, second: DataFrame) -> DataFrame:
     """Return the rows of both frames by column name; a column of two types becomes a choice."""
     if not second.columns or not first.columns:
         return first if first.columns else second
+    check_names(first, "of a union")
+    check_names(second, "of a union")
     schema = as_struct_type(merged(schema_of(first), schema_of(second)))
     both = _conformed(first, schema).union(_conformed(second, schema))
     return built(both, [Value(f.name, F.col(str(n)), f.dataType) for n, f in enumerate(schema)])

@@ -3,14 +3,14 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame
 
-from tidemark.errors import ArgumentTypeError, UnsupportedError, UsageError
+from tidemark.errors import ArgumentTypeError, UnsupportedError
+from tidemark.glue_job.frames.choices import check_names
 from tidemark.glue_job.iceberg.frames import append_iceberg
 from tidemark.glue_job.readers.databases.connectors import write_connector
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS
@@ -131,13 +131,7 @@ def _note_order(
 def _check_columns(frame: DataFrame, connection_type: str) -> None:
     if not frame.columns and not frame.isEmpty():
         note(RunWarning.NO_COLUMNS, f"a sink of {connection_type}")
-    names = Counter(frame.columns)
-    if twice := [name for name, count in names.items() if count > 1]:
-        raise UsageError(
-            f"the rows to write have {', '.join(map(repr, twice))} more than once, as after a join "
-            f"of DataFrames; the columns are {', '.join(names)}: join on the name, as in "
-            "one.join(other, 'id'), or drop or rename one of each before the write"
-        )
+    check_names(frame, "to write")
 
 
 def options_sink(

@@ -126,6 +126,16 @@ def test_a_union_of_decimals_keeps_their_digits_or_fails_by_the_value(rows_of):
         rows(large.union(fine))
 
 
+@pytest.mark.parametrize("use", ["union", "map", "filter"])
+def test_rows_with_two_columns_of_one_name_have_no_records(rows_of, spark, glue_context, use):
+    frame = rows_of("a int", (1,)).fromDF(spark.sql("SELECT 1 AS a, 2 AS a"), glue_context, "twice")
+    steps = {"union": lambda: frame.union(frame)}
+    steps |= {name: lambda: getattr(frame, use)(dict).count() for name in ("map", "filter")}
+
+    with pytest.raises(UsageError, match=r"have 'a' more than once, as after a join"):
+        steps[use]()
+
+
 def test_a_union_with_a_frame_without_columns_is_the_other_one(rows_of, glue_context):
     from awsglue.dynamicframe import DynamicFrame
 
