@@ -11,10 +11,13 @@ from tidemark.model.assembly.symbolic_names import SymbolicNames
 # have their own rules.
 NAMES: dict[str, tuple[str, *tuple[tuple[str, ...], ...]]] = {
     **dict.fromkeys(DYNAMODB_TABLES, ("table of DynamoDB", ("TableName",))),
+    "AWS::CloudWatch::Dashboard": ("dashboard", ("DashboardName",)),
+    "AWS::Glue::Connection": ("connection", ("ConnectionInput", "Name")),
     "AWS::Glue::DataQualityRuleset": ("ruleset", ("Name",)),
     "AWS::Glue::Database": ("database", ("DatabaseInput", "Name")),
     "AWS::Glue::SecurityConfiguration": ("security configuration", ("Name",)),
     "AWS::Glue::Table": ("table", ("DatabaseName",), ("TableInput", "Name")),
+    "AWS::Glue::Trigger": ("trigger", ("Name",)),
     "AWS::Glue::Workflow": ("workflow", ("Name",)),
     "AWS::KMS::Alias": ("alias of a key", ("AliasName",)),
     "AWS::Logs::LogGroup": ("log group", ("LogGroupName",)),

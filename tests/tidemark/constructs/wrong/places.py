@@ -410,6 +410,18 @@ REFUSED_AT_SYNTHESIS = {
         ),
         "state-as-data",
     ),
+    "two connections of one name": (
+        lambda w: (
+            w.job(connections=[jdbc(w, "s")]),
+            glue.CfnConnection(
+                w.stack,
+                "Again",
+                catalog_id=ACCOUNT,
+                connection_input={"connectionType": "NETWORK", "name": "shop"},
+            ),
+        ),
+        "duplicate-name",
+    ),
     "two rulesets of one name": (
         lambda w: w.job(writes=[ruleset(w, "t"), ruleset(w, "u")]),
         "duplicate-name",
