@@ -1,24 +1,32 @@
 """Connections to the embedded DynamoDB engine, whose port is closed to everybody else.
 
-The engine listens on TCP, asks for no secret, and answers every web page. So this process opens a
-few connections, takes the listening socket out of the engine, and shuts it: the kernel refuses
-every later connection, and those that stand remain. Linux allows that for a child of the same user
-(`pidfd_getfd`). Where it is not possible, the port stays open, and `is_closed` is false.
+The engine listens on TCP, asks for no secret, and answers every web page. So this process takes
+the listening socket out of the engine, lets it hear only the few connections that it opens, and
+shuts it: the kernel refuses every later connection, and those that stand remain. Linux allows that
+for a child of the same user (`pidfd_getfd`). Where it is not possible, the port stays open, and
+`is_closed` is false.
 """
 
 import ctypes
 import http.client
 import os
 import queue
+import secrets
+import select
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TypeAlias
 
+from tidemark.local_state.engine.held_listen import hear_only, let_listen
+from tidemark.local_state.machine.child import NOTIFIER
+
 CONNECTIONS = 4
 TIMEOUT_S = 60
+POLL_S = 0.002
 RECHECK_S = 0.5  # whether those in use have broken meanwhile
 PIDFD_GETFD = 438  # the number of the system call on every architecture of Linux since 5.6
 HEALTH = ("GET", "/")
@@ -103,23 +111,81 @@ class ClosedPort:
         if self._listener is None:
             made.extend(self._connect() for _ in range(CONNECTIONS))
             return
+        clients = [_bound_somewhere() for _ in range(CONNECTIONS)]
+        hear_only(self._listener, clients)
         self._listener.listen(CONNECTIONS)
         try:
-            made.extend(self._connect() for _ in range(CONNECTIONS))
+            made.extend(self._connect(client) for client in clients)
         finally:
             self._listener.shutdown(socket.SHUT_RDWR)
         ours = {connection.sock.getsockname() for connection in made}
         if _peers(self._pid, self._place[1]) - ours:
             raise ForeignConnectionError
 
-    def _connect(self) -> http.client.HTTPConnection:
+    def _connect(self, client: socket.socket | None = None) -> http.client.HTTPConnection:
         connection = http.client.HTTPConnection(*self._place, timeout=TIMEOUT_S)
-        connection.connect()
+        if client is None:
+            connection.connect()
+        else:
+            client.settimeout(TIMEOUT_S)
+            client.connect(self._place)
+            connection.sock = client
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.auto_open = 0  # nobody may connect later, and neither may this one
         connection.request(*HEALTH)  # the engine has taken it from the queue once it answers
         connection.getresponse().read()
         return connection
+
+
+def can_copy_sockets() -> bool:
+    """Return whether the kernel gives the sockets of a child."""
+    if sys.platform == "linux":
+        with suppress(OSError), _pidfd(os.getpid()) as pidfd:
+            os.close(_copy(pidfd, pidfd))
+            return True
+    return False
+
+
+def wait_and_hear_nobody(pid: int, is_over: Callable[[], bool]) -> None:
+    """Let a child that asks before it listens do so, with a socket that hears nobody."""
+    notifier = f"/proc/{pid}/fd/{NOTIFIER}"
+    while not is_over():
+        with suppress(OSError):
+            if "seccomp" in os.readlink(notifier):  # noqa: PTH115 (not the path of a file)
+                break
+        time.sleep(POLL_S)
+    else:
+        return
+    with suppress(OSError), _pidfd(pid) as pidfd:  # it may end at any moment
+        copy = _copy(pidfd, NOTIFIER)
+        try:
+            while not select.select([copy], [], [], POLL_S)[0]:
+                if is_over():
+                    return
+            let_listen(copy, lambda number: _copy_of_socket(pidfd, number))
+        finally:
+            os.close(copy)
+
+
+@contextmanager
+def _pidfd(pid: int) -> Iterator[int]:
+    pidfd = os.pidfd_open(pid)
+    try:
+        yield pidfd
+    finally:
+        os.close(pidfd)
+
+
+def _bound_somewhere() -> socket.socket:
+    """Return a socket at an address and port of this machine that nobody else has."""
+    client = socket.socket()
+    client.bind((some_loopback(), 0))
+    return client
+
+
+def some_loopback() -> str:
+    """Return one of the 16 million addresses that Linux has for a machine alone."""
+    return ".".join(["127", *(str(1 + secrets.randbelow(254)) for _ in range(3))])
 
 
 def _take_listener(pid: int, port: int) -> socket.socket | None:
@@ -148,24 +214,27 @@ def _sockets(pid: int) -> Iterator[list[socket.socket]]:
     """Yield the TCP sockets of a process, as copies."""
     if sys.platform != "linux":
         raise OSError("only Linux gives the sockets of a child")
-    pidfd = os.pidfd_open(pid)
     found: list[socket.socket] = []
-    try:
-        for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 (names of files, not paths)
-            with suppress(FileNotFoundError):  # closed meanwhile
-                if os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:"):  # noqa: PTH115
-                    found.append(_copy_of_socket(pidfd, int(name)))
-        yield [candidate for candidate in found if candidate.family == socket.AF_INET]
-    finally:
-        for candidate in found:
-            candidate.close()
-        os.close(pidfd)
+    with _pidfd(pid) as pidfd:
+        try:
+            for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 (names of files, not paths)
+                with suppress(FileNotFoundError):  # closed meanwhile
+                    if os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:"):  # noqa: PTH115
+                        found.append(_copy_of_socket(pidfd, int(name)))
+            yield [candidate for candidate in found if candidate.family == socket.AF_INET]
+        finally:
+            for candidate in found:
+                candidate.close()
 
 
 def _copy_of_socket(pidfd: int, number: int) -> socket.socket:
+    return socket.socket(fileno=_copy(pidfd, number))
+
+
+def _copy(pidfd: int, number: int) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     copy = libc.syscall(PIDFD_GETFD, pidfd, number, 0)
     if copy < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
-    return socket.socket(fileno=copy)
+    return int(copy)

@@ -5,7 +5,6 @@ its own.
 """
 
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -13,10 +12,17 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from tidemark.errors import DiskFullError, TidemarkError
-from tidemark.local_state.engine.closed_port import ClosedPort, ForeignConnectionError
+from tidemark.local_state.engine.closed_port import (
+    ClosedPort,
+    ForeignConnectionError,
+    can_copy_sockets,
+    some_loopback,
+    wait_and_hear_nobody,
+)
 from tidemark.local_state.engine.executable import find_engine
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_state.home import Home
@@ -78,7 +84,7 @@ def _ended_error(code: int, folder: Path) -> TidemarkError:
 
 
 def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ClosedPort]:
-    log = folder / "engine.log"
+    log, is_held = folder / "engine.log", can_copy_sockets()
     for _ in range(START_ATTEMPTS):
         host, port = _free_place()
         with log.open("wb") as output:
@@ -89,6 +95,7 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ClosedP
                     "-E",
                     child.__file__,
                     str(os.getpid()),
+                    *([child.ASKS] if is_held else []),
                     str(engine),
                     "serve",
                     "--host",
@@ -103,6 +110,8 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ClosedP
                 stderr=output,
                 start_new_session=True,  # Ctrl-C ends the jobs first, then the engine
             )
+        if is_held:
+            wait_and_hear_nobody(process.pid, partial(_has_started_or_ended, process, log))
         if _is_ready(process, log):
             with suppress(ConnectionRefusedError):  # it ended meanwhile: another one is started
                 return process, _closed_port(process, host, port)
@@ -143,10 +152,14 @@ def _free_place() -> tuple[str, int]:
     host = LOOPBACK
     # Linux has 16 million such addresses: an open port is not found by trying.
     if sys.platform == "linux":
-        host = ".".join(["127", *(str(1 + secrets.randbelow(254)) for _ in range(3))])
+        host = some_loopback()
     with socket.socket() as probe:
         probe.bind((host, 0))
         return host, int(probe.getsockname()[1])
+
+
+def _has_started_or_ended(process: subprocess.Popen[bytes], log: Path) -> bool:
+    return process.poll() is not None or LISTENS in log.read_bytes()
 
 
 def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:

@@ -38,6 +38,27 @@ except ConnectionRefusedError:
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux closes the engine's port")
 
 
+# Tries to connect for two seconds, again and again, and says whether it did.
+KNOCK = """
+import socket, sys, time
+print("knocks", flush=True)
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    with socket.socket() as client:
+        client.settimeout(0.2)
+        try:
+            client.connect((sys.argv[1], int(sys.argv[2])))
+            client.recv(1)
+        except TimeoutError:
+            pass
+        except OSError:
+            continue
+        else:
+            print("reached")
+            break
+"""
+
+
 @pytest.fixture
 def endpoint(tmp_path, monkeypatch):
     monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
@@ -172,6 +193,7 @@ def test_where_the_kernel_does_not_close_the_port_the_front_works_as_well(
 ):
     monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
     monkeypatch.setattr(closed_port, "_take_listener", lambda pid, port: None)
+    monkeypatch.setattr(embedded, "can_copy_sockets", lambda: False)
 
     with dynamodb_endpoint(Home.open(tmp_path / "home")) as url:
         assert ask(url)[0] == 200
@@ -183,14 +205,38 @@ def test_where_the_kernel_does_not_close_the_port_the_front_works_as_well(
 
 
 @on_linux
+def test_nobody_else_reaches_an_engine_while_it_starts(tmp_path, monkeypatch):
+    monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
+    knocking = []
+    real = embedded._free_place
+
+    def told():
+        host, port = real()  # other users read them in the list of processes
+        command = [sys.executable, "-c", KNOCK, host, str(port)]
+        knocking.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        knocking[-1].stdout.readline()
+        return host, port
+
+    monkeypatch.setattr(embedded, "_free_place", told)
+
+    with dynamodb_endpoint(Home.open(tmp_path / "home")) as url:
+        assert ask(url)[0] == 200
+        said = [knock.communicate()[0] for knock in knocking]
+
+    assert said == [""]
+
+
+@on_linux
 def test_an_engine_that_another_process_reached_first_is_ended(tmp_path, monkeypatch):
     monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
+    monkeypatch.setattr(embedded, "can_copy_sockets", lambda: False)  # a kernel without seccomp
+    monkeypatch.setattr(closed_port, "hear_only", lambda listener, clients: None)
     others = []
     real = closed_port.ClosedPort._connect
 
-    def connect(self):
+    def connect(self, client):
         others.append(real(self))  # stands for another process, which the engine has answered
-        return real(self)
+        return real(self, client)
 
     monkeypatch.setattr(closed_port.ClosedPort, "_connect", connect)
 
