@@ -16,19 +16,13 @@ from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.absence import ALL_THERE, Absence
 from tidemark.glue_job.frames.type_names import ENDS
-from tidemark.glue_job.frames.types import WIDENING, Choice, merged, type_name
+from tidemark.glue_job.frames.types import MAX_DIGITS, WIDENING, Choice, merged, type_name
 
 Convert = Callable[[Any], Any]
-MAX_DIGITS = 38  # of a decimal of Spark
 INT = range(-(2**31), 2**31)
 DOUBLE, TEXT, FLAG, BYTES = T.DoubleType(), T.StringType(), T.BooleanType(), T.BinaryType()
-DAY, TIME, NOTHING, SMALL, LARGE = (
-    T.DateType(),
-    T.TimestampType(),
-    T.NullType(),
-    T.IntegerType(),
-    T.LongType(),
-)
+DAY, TIME, NOTHING = T.DateType(), T.TimestampType(), T.NullType()
+SMALL, LARGE = T.IntegerType(), T.LongType()
 
 
 def converter(kind: T.DataType, absence: Absence = ALL_THERE) -> Convert | None:

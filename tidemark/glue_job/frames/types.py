@@ -17,6 +17,7 @@ NAMES = {  # Spark's -> Glue's
     "tinyint": "byte",
     "void": "null",
 }
+MAX_DIGITS = 38  # of a decimal
 NESTED = (T.ArrayType, T.MapType, T.StructType)
 NUMBERS: tuple[T.DataType, ...] = (T.IntegerType(), T.LongType(), T.FloatType(), T.DoubleType())
 # From narrow to wide: a cast to a wider type loses nothing.

@@ -16,7 +16,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import with_marks
 from tidemark.glue_job.frames.nested import simplify_ddb_json, unnest_ddb_json
 from tidemark.glue_job.frames.records import filled, widened, writer
-from tidemark.glue_job.frames.types import as_struct_type
+from tidemark.glue_job.frames.types import MAX_DIGITS, as_struct_type
 from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.local_state.dynamodb import dynamodb_client, naming_the_table
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
@@ -52,7 +52,6 @@ _DESCRIPTORS: dict[str, T.DataType] = {
 _SETS = {"SS": "S", "NS": "N", "BS": "B"}
 LONG = range(-(2**63), 2**63)
 DOUBLE_DIGITS = 15  # that a double always holds
-MAX_DIGITS = 38  # of a number of DynamoDB, and of a decimal of Spark
 EXACT = Context(prec=MAX_DIGITS)
 Typed: TypeAlias = tuple[Any, T.DataType]  # a value, and its type
 

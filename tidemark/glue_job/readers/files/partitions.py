@@ -10,10 +10,11 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from tidemark.errors import UsageError
+from tidemark.glue_job.frames.types import MAX_DIGITS
 from tidemark.local_state.bookmarks.path_patterns import root_of
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-_INT_MAX, _LONG_MAX, _MAX_DIGITS = 2**31 - 1, 2**63 - 1, 38
+_INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
 _DOUBLE = re.compile(r"[+-]?\d*\.\d+")
 
 
@@ -74,7 +75,7 @@ def _type_of(value: str) -> str:
         size = abs(int(value))
         if size <= _LONG_MAX:
             return "int" if size <= _INT_MAX else "bigint"
-        return "decimal" if _digits(value) <= _MAX_DIGITS else "double"
+        return "decimal" if _digits(value) <= MAX_DIGITS else "double"
     if _DOUBLE.fullmatch(value):
         return "double"
     for parse, name in ((date.fromisoformat, "date"), (datetime.fromisoformat, "timestamp")):

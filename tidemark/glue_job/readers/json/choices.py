@@ -11,10 +11,18 @@ from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.choices import Value, built
 from tidemark.glue_job.frames.lenient import lenient_cast
-from tidemark.glue_job.frames.types import Choice, Steps, choices_in, is_cast, numbered, replaced
+from tidemark.glue_job.frames.types import (
+    MAX_DIGITS,
+    Choice,
+    Steps,
+    choices_in,
+    is_cast,
+    numbered,
+    replaced,
+)
 from tidemark.glue_job.readers.files.misread import failing, is_rounded, misfit
 from tidemark.glue_job.readers.json.casts import cast_of, is_time, rebuilt
-from tidemark.glue_job.readers.json.kinds import JAVA, MAX_DIGITS
+from tidemark.glue_job.readers.json.kinds import JAVA
 
 STRING = "s"  # in front of a string; no other value of JSON starts with it
 TO_THE_END = 2**31 - 1

@@ -14,13 +14,12 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.absence import Absence, absence_of
-from tidemark.glue_job.frames.types import Choice, choice_of
+from tidemark.glue_job.frames.types import MAX_DIGITS, Choice, choice_of
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.sparks.installed import own_spark
 
 JAVA = "dev.tidemark.json.JsonKinds"
 BROKEN = "!"  # `JsonKinds.BROKEN` in Java
-MAX_DIGITS = 38  # of a decimal
 MAX_COLLECTED = 10_000  # records of different kinds that this process merges itself
 LETTERS: dict[str, T.DataType] = {
     "i": T.IntegerType(),
