@@ -59,7 +59,9 @@ def metadata_or_none(home: Home, store: Store, name: str) -> dict[str, Any] | No
 def parsed_metadata(content: bytes) -> dict[str, Any]:
     """Return the metadata that the contents of a file are, compressed or not."""
     text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    found: dict[str, Any] = json.loads(text)
+    found = json.loads(text)
+    if not isinstance(found, dict) or "table-uuid" not in found:
+        raise ValueError("no metadata of Iceberg")
     return found
 
 

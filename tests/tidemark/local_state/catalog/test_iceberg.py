@@ -109,7 +109,14 @@ def test_new_metadata_have_the_next_number(place, following):
     assert next_place(place, "m") == following
 
 
-LOSSES = {"gone": None, "empty": b"", "cut": b'{"format-version": 2, "snap', "no JSON": b"\xff\xfe"}
+LOSSES = {
+    "gone": None,
+    "empty": b"",
+    "cut": b'{"format-version": 2, "snap',
+    "no JSON": b"\xff\xfe",
+    "of another kind": b"[]",
+    "of another file": b"{}",
+}
 
 
 @pytest.mark.parametrize("content", LOSSES.values(), ids=LOSSES.keys())

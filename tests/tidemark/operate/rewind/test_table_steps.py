@@ -40,7 +40,12 @@ def work(tmp_path):
     file = home.lake / "lake" / "t" / "metadata" / Path(OLD).name
     file.parent.mkdir(parents=True)
     snapshots = [{"snapshot-id": 1}, {"snapshot-id": 2, "parent-snapshot-id": 1}]
-    metadata = {"snapshots": snapshots, "current-snapshot-id": 2, "last-updated-ms": 2}
+    metadata = {
+        "snapshots": snapshots,
+        "current-snapshot-id": 2,
+        "last-updated-ms": 2,
+        "table-uuid": "u",
+    }
     file.write_text(json.dumps(metadata))
     parameters = {"table_type": "ICEBERG", "metadata_location": OLD, "mine": "kept"}
     with Store(home.database) as store:
