@@ -145,10 +145,13 @@ def read_requests(home: Home) -> list[ReadRequest]:
 
 
 def let_fail_once(
-    home: Home, number: int, how: str = REFUSED, *, of_requests: bool = False
+    home: Home, number: int, how: str = REFUSED, *, of_requests: bool = False, what: str = ""
 ) -> None:
-    """Let the operation with a number fail once in a home, which records; or such a request."""
-    failing = {"number": number, "how": how, "of_requests": of_requests}
+    """Let the operation with a number fail once in a home, which records; or such a request.
+
+    `what` is the request to a service that makes the operation; empty if none does.
+    """
+    failing = {"number": number, "how": how, "of_requests": of_requests, "what": what}
     (home.root / FOLDER / FAILING).write_text(json.dumps(failing), encoding="utf-8")
 
 
@@ -269,14 +272,15 @@ class Recorder:
             self._arrive()
 
     @contextmanager
-    def alone(self) -> Iterator[str]:
+    def alone(self, what: str = "") -> Iterator[str]:
         """Let no other run of the home carry out an operation meanwhile.
 
-        Yield how the operation is to fail; empty if it is not.
+        Yield how the operation is to fail; empty if it is not. `what`: `let_fail_once`.
         """
         with (self._folder / LOCK).open("a+", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            yield self._failure(_lines_in(self._folder / LOG) + 1, of_requests=False)
+            # A request that changes nothing, such as one that creates what is there, has no number.
+            yield self._failure(_lines_in(self._folder / LOG) + 1, what, of_requests=False)
 
     def note_request(self, place: str, lines: Lines, may_go_on: bool) -> str:
         """Note a request of boto3 that reads; return how it is to fail, empty if it is not."""
@@ -288,15 +292,16 @@ class Recorder:
             made = ReadRequest(number, self._run_id, place, done, _calls(lines), may_go_on)
             with requests.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(made)) + "\n")
-            return self._failure(number, of_requests=True)
+            return self._failure(number, "", of_requests=True)
 
-    def _failure(self, number: int, *, of_requests: bool) -> str:
+    def _failure(self, number: int, what: str, *, of_requests: bool) -> str:
         """Return how an operation or a request is to fail, once; empty if it is not."""
         file = self._folder / FAILING
         if not file.is_file():
             return ""
         failing = json.loads(file.read_text(encoding="utf-8"))
-        if (failing["number"], failing["of_requests"]) != (number, of_requests):
+        wanted = failing["number"], failing["what"], failing["of_requests"]
+        if wanted != (number, what, of_requests):
             return ""
         file.unlink()
         return str(failing["how"])

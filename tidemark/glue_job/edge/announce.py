@@ -5,13 +5,13 @@ see `LakeFileSystem`.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tidemark.glue_job.edge.calls import Calls, calls_of
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
-from tidemark.local_state.operations import Recorder, records_operations
+from tidemark.local_state.operations import REQUEST, Recorder, records_operations
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,14 @@ class Edge:
     script: str
 
     @contextmanager
-    def announced(self, changes: Iterable[tuple[str, str]]) -> Iterator[str]:
+    def announced(self, changes: Sequence[tuple[str, str]]) -> Iterator[str]:
         """Announce changes that the body makes; nothing was changed if the body raises.
 
         Yield how the request is to fail; empty if it is not.
         """
         calls = calls_of(self.script)
-        with self.recorder.alone() as failure:
+        kind, place = changes[0]
+        with self.recorder.alone(place if kind == REQUEST else "") as failure:
             yield failure
             for at, (kind, place) in enumerate(changes):
                 self.record(kind, (place,), calls, continues=at > 0)

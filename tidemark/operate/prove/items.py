@@ -38,9 +38,9 @@ def tables_of(home: Home, operations: Sequence[Operation]) -> list[str]:
 
 
 def with_items(operations: Sequence[Operation], tables: Collection[str]) -> list[Operation]:
-    """Return the operations, those on the items of some tables as such."""
+    """Return the operations, those on the items of some tables as such, after their requests."""
     return [
-        replace(one, kind=ITEMS, places=tuple(map(table_uri, tables_changed(one))))
+        replace(one, kind=ITEMS, places=(one.places[0], *map(table_uri, tables_changed(one))))
         if changes_items(one) and set(tables).intersection(tables_changed(one))
         else one
         for one in operations

@@ -14,7 +14,9 @@ from tidemark.local_state.home_folder import DATABASES, MARKER, TABLES
 from tidemark.local_state.lost_executor import has_lost, lose_executor
 from tidemark.local_state.operations import (
     COPY,
+    ITEMS,
     PUT,
+    REQUEST,
     Operation,
     ReadRequest,
     has_arrived,
@@ -176,7 +178,9 @@ def _error(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     done = [one for one in of.operations if one.number < numbers[0]]
     home = home_after(of.base, of.outcome.home, done, folder)
     record_operations(home)
-    let_fail_once(home, number, experiment.how, of_requests=request is not None)
+    made_by = failing.places[0] if failing and failing.kind in (REQUEST, ITEMS) else ""
+    of_requests = request is not None
+    let_fail_once(home, number, experiment.how, of_requests=of_requests, what=made_by)
     job = of.jobs.get(run_id)
     failed = bench.run(home, bench.subject.only(job) if job else None)
     _keep_start(home, folder)

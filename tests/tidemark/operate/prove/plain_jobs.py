@@ -164,13 +164,14 @@ PLAIN = [
         f"""for row in rows_of(key):
         items.update_item(
             TableName="totals", Key={{"id": {{"S": row["customer"]}}}},
-            UpdateExpression="ADD total :n",
+            UpdateExpression="ADD added :n",
             ExpressionAttributeValues={{":n": {{"N": str(row["amount"])}}}},
         )
     {NOTE}""",
         "ceeece-",
         head='table("totals")\n',
     ),
+    # What it writes is its input, moved: an archive, which keeps each delivery.
     case(
         "moves-its-input-first",
         f"""{HEAD}
@@ -179,7 +180,7 @@ for key in keys("in/"):
     s3.delete_object(Bucket="lake", Key=key)
     put(f"out/{{name_of(key)}}", text)
 """,
-        "leeede-",
+        "leeeee-",
         (),
     ),
     case(
@@ -189,7 +190,7 @@ for key in keys("in/"):
     {NAMED}
     s3.delete_object(Bucket="lake", Key=key)
 """,
-        "eeeede-",
+        "eeeeee-",
         (),
     ),
     _new(

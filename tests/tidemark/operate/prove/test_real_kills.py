@@ -24,13 +24,13 @@ AFTER_REQUESTS = """
 import botocore.client
 
 READS = ("Get", "List", "Head", "Describe", "BatchGet", "TransactGet", "Query", "Scan")
-done, call = [], botocore.client.BaseClient._make_api_call
+made, call = [], botocore.client.BaseClient._make_api_call
 
 
 def counted(client, name, parameters):
     answer = call(client, name, parameters)
-    done.append(name) if not name.startswith(READS) else None
-    die() if len(done) == {number} else None
+    made.append(name) if not name.startswith(READS) else None
+    die() if len(made) == {number} else None
     return answer
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tidemark.local_state.operations import Operation, ReadRequest
 from tidemark.operate.prove.changes import place_of, with_short_calls
+from tidemark.operate.prove.items import with_items
 from tidemark.operate.prove.refusals import MANY, refusals
 
 OUT = "s3://lake/out/"
@@ -65,6 +66,17 @@ def test_reads_are_refused_and_batches_are_done_by_half():
 
     assert ways([], [READ, batch]) == [(0, "refused"), (0, "half done")]
     assert ways([written]) == [(1, "half done")]
+
+
+def test_a_batch_of_items_is_done_by_half_whichever_tables_are_compared():
+    made = Operation(
+        1, "jr_1", "request", ("dynamodb BatchWriteItem a, b",), "job.py", 7, may_go_on=False
+    )
+
+    (items,) = with_items([made], ["b"])
+
+    assert ways([items]) == ways([made]) == [(1, "half done")]
+    assert items.places[1:] == ("dynamodb:a", "dynamodb:b")
 
 
 def test_of_very_many_the_ends_of_each_line_are_tried_and_the_rest_is_counted():
