@@ -45,7 +45,7 @@ def judged_here(target: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str
     names = base.names if base else []
     if base is None or not names:  # only other runs have written it, or empty files
         alone = [len(side.rows) if side else 0 for side in found]
-        answers = [{"rows": rows or None, "expected": None, "added": rows} for rows in alone]
+        answers = [{"rows": count or None, "expected": None, "added": count} for count in alone]
         return {"by_time": [], "sides": answers}
     differing = _differing(base, control)
     rows_of_control = len(control.rows) if control else 0

@@ -4,9 +4,11 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
+from tidemark.errors import TidemarkError
 from tidemark.glue_job.process.lake_fs.semantics import PROPERTY
 from tidemark.local_state.home import S3_SCHEMES
 from tidemark.local_state.machine.installation import FOLDER
@@ -182,8 +184,10 @@ def _core_site() -> str:
 
 def _log_settings(spark: Spark) -> str:
     """Return Spark's own settings of its logs, with `SELDOM`."""
-    with ZipFile(next((spark.home / "jars").glob("spark-core_*.jar"))) as core:
-        return f"{core.read(SPARKS).decode()}\n{SELDOM}"
+    for file in (spark.home / "jars").glob("spark-co*.jar"):  # in that of the core until Spark 4
+        with ZipFile(file) as jar, suppress(KeyError):
+            return f"{jar.read(SPARKS).decode()}\n{SELDOM}"
+    raise TidemarkError(f"no jar of Spark in {spark.home} has {SPARKS}: install it again")
 
 
 def compiled(
