@@ -77,7 +77,6 @@ ALLOWED = {
     "tidemark/operate/prove/judge_job.py": "pyspark tidemark/operate/versions/records.py "
     "tidemark/operate/versions/row_job.py tidemark/operate/versions/rows.py",
     "tidemark/operate/prove/sample_job.py": "pyspark",
-    "tidemark/operate/prove/contents.py": "fastavro pyarrow",
     "tidemark/operate/prove/file_rows.py": "pyarrow",
     "tidemark/operate/prove/halves.py": "pyarrow",
     "tidemark/operate/prove/dump_job.py": "awsglue pyspark",

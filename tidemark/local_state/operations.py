@@ -250,6 +250,7 @@ class Recorder:
         self.home = home
         self._run_id = run_id
         self._folder = home.root / FOLDER
+        self._failing = self._folder / f"failed-{FAILING}"
         self._opened = set[str]()
         awaited = self._folder / AWAITED
         found = json.loads(awaited.read_text(encoding="utf-8")) if awaited.is_file() else {}
@@ -280,7 +281,13 @@ class Recorder:
         with (self._folder / LOCK).open("a+", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             # A request that changes nothing, such as one that creates what is there, has no number.
-            yield self._failure(_lines_in(self._folder / LOG) + 1, what, of_requests=False)
+            how = self._failure(_lines_in(self._folder / LOG) + 1, what, of_requests=False)
+            try:
+                yield how
+            except Exception:
+                if how and how != REFUSED:  # it has failed by itself: the next one is meant
+                    self._failing.replace(self._folder / FAILING)
+                raise
 
     def note_request(self, place: str, lines: Lines, may_go_on: bool) -> str:
         """Note a request of boto3 that reads; return how it is to fail, empty if it is not."""
@@ -303,7 +310,7 @@ class Recorder:
         wanted = failing["number"], failing["what"], failing["of_requests"]
         if wanted != (number, what, of_requests):
             return ""
-        file.unlink()
+        file.replace(self._failing)
         return str(failing["how"])
 
     def record(

@@ -111,7 +111,8 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ClosedP
                 start_new_session=True,  # Ctrl-C ends the jobs first, then the engine
             )
         if is_held:
-            wait_and_hear_nobody(process.pid, partial(_has_started_or_ended, process, log))
+            deadline = time.monotonic() + START_TIMEOUT_S
+            wait_and_hear_nobody(process.pid, partial(_is_settled, process, log, deadline))
         if _is_ready(process, log):
             with suppress(ConnectionRefusedError):  # it ended meanwhile: another one is started
                 return process, _closed_port(process, host, port)
@@ -158,8 +159,10 @@ def _free_place() -> tuple[str, int]:
         return host, int(probe.getsockname()[1])
 
 
-def _has_started_or_ended(process: subprocess.Popen[bytes], log: Path) -> bool:
-    return process.poll() is not None or LISTENS in log.read_bytes()
+def _is_settled(process: subprocess.Popen[bytes], log: Path, deadline: float) -> bool:
+    """Return whether the engine listens or has ended, or has had its time for either."""
+    has_ended = process.poll() is not None or time.monotonic() > deadline
+    return has_ended or LISTENS in log.read_bytes()
 
 
 def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:

@@ -7,6 +7,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from tidemark.operate.versions.records import LINE
+
 ROW = "row"
 NOTHING_LEFT = "no column is left to compare: all of them differ by time, or are ignored"
 MAX_SHOWN = 3
@@ -124,5 +126,5 @@ def candidates_of(
 ) -> list[str]:
     """Return the columns that may be a part of the key: none that the script numbers itself."""
     numbered = {name for group in surrogates if set(group) <= set(names) for name in group}
-    whole = () if kind in ("parquet", "orc") else ("line",)
+    whole = () if kind in ("parquet", "orc") else (LINE,)
     return [name for name in names if name not in numbered and name not in whole]

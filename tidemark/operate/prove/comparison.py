@@ -22,8 +22,9 @@ from tidemark.operate.prove.changes import (
 from tidemark.operate.prove.experiments import CHANGE_KINDS
 from tidemark.operate.prove.findings import BAD, Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
-from tidemark.operate.prove.judge import do_names_vary, judge
+from tidemark.operate.prove.judge import judge
 from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
+from tidemark.operate.prove.pointers import RunFolders
 from tidemark.operate.prove.trials import Wanted
 
 ARRIVALS = ("order", "meanwhile", "reading", "tied")  # kinds in which a file arrives late
@@ -36,7 +37,7 @@ def compared(
     first: Baseline,
     control: Outcome,
     done: Done,
-    pointers: Sequence[str] = (),
+    folders: RunFolders,
 ) -> tuple[dict[str, Finding], dict[str, list[str]]]:
     """Return the findings by the folders of their homes, and the columns that differ by time.
 
@@ -48,9 +49,7 @@ def compared(
         for wanted, outcome in done
         if wanted.well is None or wanted.experiment.is_late
     ]
-    vary = do_names_vary(bench, first.outcome, control)
-    batches = micro_batches(first.operations)
-    ask = partial(judge, bench, names_vary=vary, pointers=pointers, batches=batches)
+    ask = partial(judge, bench, folders=folders, batches=micro_batches(first.operations))
     rows, by_time = ask(first.outcome, control, _outcomes(of_first), wish, {})
     found = _findings(bench, wish, of_first, rows)
     others = [(wanted, outcome) for wanted, outcome in done if wanted.well is not None]

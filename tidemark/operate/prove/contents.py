@@ -1,7 +1,6 @@
 """What the state of a home holds, in pieces of text: objects, rows, items, bookmarks, catalog."""
 
 import base64
-import io
 import json
 import os
 import re
@@ -21,7 +20,9 @@ from tidemark.local_state.operations import EMBEDDED
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import METADATA
 from tidemark.operate.prove.changes import PART_PATH, VARYING
+from tidemark.operate.prove.file_rows import read_table
 from tidemark.operate.prove.tables import folders_of_tables, iceberg_tables
+from tidemark.operate.versions.records import lines_of
 from tidemark.operate.versions.targets import SCRIPTS
 
 # What Hadoop's committers leave: the next run may find it, but no reader does.
@@ -125,28 +126,19 @@ def _rows_of(file: Path, *, is_part: bool) -> list[str]:
     rows: list[str] | None = None
     if len(content) <= MAX_BYTES:
         with suppress(ValueError, OSError, StopIteration):  # not what it is named
-            rows = _parsed(file.suffix, content)
+            rows = _parsed(file, content)
     if rows is None:
         return [f"bytes {sha256(content).hexdigest()}"]
     return (rows if is_part else ["\n".join(rows)]) or [""]
 
 
-def _parsed(suffix: str, content: bytes) -> list[str]:
-    if suffix == ".avro":
-        import fastavro
-
-        return [_as_text(row) for row in fastavro.reader(io.BytesIO(content))]
-    if suffix not in (".parquet", ".orc"):
+def _parsed(file: Path, content: bytes) -> list[str]:
+    if file.suffix == ".avro":
+        return lines_of(file, "avro")
+    if file.suffix not in (".parquet", ".orc"):
         return content.decode().splitlines()
-    import pyarrow
-    from pyarrow import orc, parquet
-
-    opened = pyarrow.BufferReader(content)
-    if suffix == ".orc":
-        table = orc.ORCFile(opened).read()
-    else:
-        table = parquet.ParquetFile(opened).read(use_threads=False)
-    return [str(table.schema), *map(_as_text, table.to_pylist())]
+    types, rows = read_table(file.suffix[1:], file)
+    return [_as_text(types), *map(_as_text, rows)]
 
 
 def _as_text(value: Any) -> str:

@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from tidemark.operate.versions.records import lines_of, records_of, whole_records
+from tidemark.operate.versions.records import (
+    CORRUPT,
+    LINE,
+    WINDOW_COLUMNS,
+    lines_of,
+    records_of,
+    whole_records,
+)
 from tidemark.operate.versions.targets import COMPRESSED
 
-LINE, CORRUPT = "line", "_corrupt_record"
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-WINDOW_COLUMNS = {"window", "attempt"}  # folders of `write_window`: their names are random
 OPENED = {".gz": gzip.decompress, ".bz2": bz2.decompress}
 LINE_END = re.compile(r"\r\n|\r|\n")
 OF_SPARK = {  # names of types
@@ -81,7 +86,7 @@ def rows_of_side(kind: str, side: Mapping[str, Any], header: str | None = None) 
 def _read(kind: str, file: Path) -> tuple[dict[str, str], Sequence[dict[str, Any]]]:
     """Return the types of the columns of a file, where it says them, and its rows."""
     if kind in ("parquet", "orc"):
-        return _read_table(kind, file)
+        return read_table(kind, file)
     if kind == "json":
         return {}, list(_records(_text(file)))
     if kind == "lines":
@@ -92,7 +97,8 @@ def _read(kind: str, file: Path) -> tuple[dict[str, str], Sequence[dict[str, Any
     return {LINE: "string"}, [{LINE: line} for line in lines_of(file, kind)]
 
 
-def _read_table(kind: str, file: Path) -> tuple[dict[str, str], Sequence[dict[str, Any]]]:
+def read_table(kind: str, file: Path) -> tuple[dict[str, str], Sequence[dict[str, Any]]]:
+    """Return the types of the columns of a file of Parquet or ORC, and its rows."""
     from pyarrow import orc, parquet
 
     if kind == "orc":

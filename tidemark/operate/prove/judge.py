@@ -15,9 +15,9 @@ from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.prove.places import sides_of_places
+from tidemark.operate.prove.pointers import RunFolders
 from tidemark.operate.prove.rows_here import are_small, judged_here
 from tidemark.operate.prove.tables import dumped, dumped_others, iceberg_tables, key_of
-from tidemark.operate.versions.targets import changed_targets, files_of
 
 JUDGE_JOB = Path(__file__).with_name("judge_job.py")
 Side: TypeAlias = Mapping[str, Any]
@@ -32,8 +32,7 @@ def judge(
     wish: Wish,
     left_out: Mapping[str, Sequence[str]],
     *,
-    names_vary: bool,
-    pointers: Sequence[str],
+    folders: RunFolders,
     batches: int,
 ) -> tuple[list[list[TargetRows]], dict[str, list[str]]]:
     """Return the targets of each outcome, and the columns of each target that differ by time.
@@ -41,7 +40,7 @@ def judge(
     What differs between the baseline and a control run like it is left out.
     """
     homes = [one.home for one in (baseline, *outcomes, control or baseline)]
-    places = sides_of_places(bench.base, homes, names_vary=names_vary, pointers=pointers)
+    places = sides_of_places(bench.base, homes, folders)
     of_places = {uri: _asked(kind, sides) for uri, (kind, sides) in places.items()}
     asked = {**of_places, **_tables(bench, homes)}
     for name, target in asked.items():
@@ -78,16 +77,6 @@ def numbering(side: Mapping[str, Any], batches: int) -> list[str]:
                 found.setdefault(name, set()).add(value)
     numbers = set(map(str, range(batches)))
     return [name for name, values in found.items() if values == numbers]
-
-
-def do_names_vary(bench: Bench, baseline: Outcome, control: Outcome) -> bool:
-    """Return whether two equal runs write to folders of different names."""
-    before = files_of(bench.base.lake, with_hidden=True)
-    one, other = (
-        changed_targets(before, files_of(it.home.lake, with_hidden=True))
-        for it in (baseline, control)
-    )
-    return one != other
 
 
 def _check_ignored(

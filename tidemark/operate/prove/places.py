@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import read_first
 from tidemark.operate.prove.changes import is_below, is_hidden_place, pattern_of
-from tidemark.operate.prove.pointers import forgotten
+from tidemark.operate.prove.pointers import RunFolders, forgotten
 from tidemark.operate.prove.tables import folders_of_tables, table_locations
 from tidemark.operate.versions.targets import (
     ComparedTarget,
@@ -24,7 +24,7 @@ Place: TypeAlias = tuple[str, str]
 
 
 def sides_of_places(
-    base: Home, homes: Sequence[Home], *, names_vary: bool, pointers: Sequence[str] = ()
+    base: Home, homes: Sequence[Home], folders: RunFolders
 ) -> dict[str, tuple[str, list[dict[str, Any]]]]:
     """Return the places of the lake that the baseline wrote, each with its files in all homes.
 
@@ -34,7 +34,7 @@ def sides_of_places(
     found = [data_files(home, marks) for home in homes]
     before, of_tables = files_of(base.lake, with_hidden=True), tuple(folders_of_tables(homes[0]))
     for home, files in zip(homes, found, strict=True):
-        for path in {*pointers, *forgotten(home, files, pointers)} & files.keys():
+        for path in {*folders.pointers, *forgotten(home, files, folders.pointers)} & files.keys():
             del files[path]
     written, *others = [
         [
@@ -46,7 +46,7 @@ def sides_of_places(
     ]
     found_by_others = [place for of_home in others for place in of_home]
     asked = {}
-    for folder, kind in places_of(written, found_by_others, names_vary=names_vary):
+    for folder, kind in places_of(written, found_by_others, names_vary=folders.vary):
         shown = _published(homes, found, folder)
         sides = zip(homes, shown, strict=True)
         of_homes = [_side(home.lake, files, folder, kind) for home, files in sides]

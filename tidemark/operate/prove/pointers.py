@@ -1,14 +1,40 @@
 """Objects that name the folder that counts: a run writes a new one, then says so in one object."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.changes import pattern_of
-from tidemark.operate.versions.targets import Files
+from tidemark.operate.versions.targets import Files, changed_targets, files_of
 
 MAX_BYTES = 100_000
 MIN_NAME = 8  # characters of a folder's name: a shorter one, such as 1, stands in any text
+
+
+@dataclass(frozen=True)
+class RunFolders:
+    """How the folders are named that runs write.
+
+    Attributes:
+        vary: whether two equal runs write to folders of different names.
+        pointers: the paths of the objects that then name the one that counts.
+    """
+
+    vary: bool = False
+    pointers: Sequence[str] = ()
+
+
+SAME = RunFolders()
+
+
+def run_folders(base: Home, run: Home, control: Home) -> RunFolders:
+    """Return how a run and an equal one have named their folders."""
+    before, *after = (files_of(home.lake, with_hidden=True) for home in (base, run, control))
+    written, written_by_control = (changed_targets(before, files) for files in after)
+    if written == written_by_control:
+        return SAME
+    return RunFolders(vary=True, pointers=pointers_of(run, before, after[0]))
 
 
 def pointers_of(home: Home, before: Files, files: Files) -> list[str]:

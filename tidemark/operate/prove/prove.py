@@ -35,15 +35,13 @@ from tidemark.operate.prove.explore import after_repairs, not_reached, not_tried
 from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.halves import home_of_halves
 from tidemark.operate.prove.homes import without_scratch
-from tidemark.operate.prove.judge import do_names_vary
 from tidemark.operate.prove.places import hidden_marks
-from tidemark.operate.prove.pointers import pointers_of
+from tidemark.operate.prove.pointers import run_folders
 from tidemark.operate.prove.replays import keep
 from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
 from tidemark.operate.prove.states import MAX_DEATHS, States
 from tidemark.operate.prove.taken import taken_away
 from tidemark.operate.prove.trials import Wanted
-from tidemark.operate.versions.targets import files_of
 
 FOR_COMPARISON = 0.15  # of the budget
 OWN_JVM_KINDS = ("executors", "versions")  # they have JVMs of their own
@@ -70,8 +68,8 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             )
         if wish.budget_s is not None:
             bench = replace(bench, reserve=FOR_COMPARISON * wish.budget_s)
-        pointers = _pointers(bench, first, control)
-        states = States.between(since, first, control.home, pointers)
+        folders = run_folders(bench.base, first.outcome.home, control.home)
+        states = States.between(since, first, control.home, folders)
         queue = Queue(bench, threads, began, say)
         moments = drawn_moments(first.operations, draws, wish.moments)
         early = at_once(len(first.sources), _impossible(bench, first), moments, first.looks)
@@ -98,7 +96,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         wish.clocks,
         is_anew,
         [*unjudged(first.operations), *_outside(first, wish)],
-        [*hidden_marks(first.outcome.home), *(f"s3://{path}" for path in pointers)],
+        [*hidden_marks(first.outcome.home), *(f"s3://{path}" for path in folders.pointers)],
         sorted(states.equality.noisy),
         bench.subject.scripts,
         len(states.known),
@@ -106,16 +104,6 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         taken_away(bench, first, by_time),
         split,
     )
-
-
-def _pointers(bench: Bench, first: Baseline, control: Outcome) -> list[str]:
-    """Return the objects that name the folder that counts, where each run makes one of its own."""
-    if not do_names_vary(bench, first.outcome, control):
-        return []
-    before, after = (
-        files_of(home.lake, with_hidden=True) for home in (bench.base, first.outcome.home)
-    )
-    return pointers_of(first.outcome.home, before, after)
 
 
 def _with_two_files(
@@ -157,7 +145,7 @@ def _explored(
     tried, findings, by_time = queue.done, dict[str, Finding](), dict[str, list[str]]()
     while tried:
         queue.say("comparing the rows", len(queue.done), len(queue.done))
-        findings, by_time = compared(bench, wish, first, control, queue.done, states.pointers)
+        findings, by_time = compared(bench, wish, first, control, queue.done, states.folders)
         wanted = after_repairs(bench, states, tried, findings) if wish.wants("crash") else []
         if wanted and states.deaths == MAX_DEATHS:
             return _kept(bench, findings, queue), by_time, [not_reached(crash) for crash in wanted]

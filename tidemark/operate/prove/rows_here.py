@@ -40,11 +40,11 @@ def judged_here(target: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str
     kind, sides = target["format"], [*target["sides"], target["control"]]
     header = header_of(kind, sides)
     sides = with_marks(sides) if kind == "json" else sides
-    *found, control = [rows_of_side(kind, side, header) for side in sides]
-    base = found[0]
+    *compared, control = [rows_of_side(kind, side, header) for side in sides]
+    base = compared[0]
     names = base.names if base else []
     if base is None or not names:  # only other runs have written it, or empty files
-        alone = [len(side.rows) if side else 0 for side in found]
+        alone = [len(side.rows) if side else 0 for side in compared]
         answers = [{"rows": count or None, "expected": None, "added": count} for count in alone]
         return {"by_time": [], "sides": answers}
     differing = _differing(base, control)
@@ -57,9 +57,8 @@ def judged_here(target: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str
         return {"problem": NOTHING_LEFT, "by_time": by_time, "sides": [], "columns": names}
     key = [name for name in asked["key"] or target.get("key", []) if name in kept]
     candidates = candidates_of(kind, asked["surrogates"], kept)
-    key = key or _found_key(base, candidates)
-    answers = _answers(found, kept, by_time, key, are_texts=kind == "json")
-    types = [side.types if side else {} for side in found]
+    answers = _answers(compared, kept, by_time, key, candidates, are_texts=kind == "json")
+    types = [side.types if side else {} for side in compared]
     with_types(answers, types, control.types if control else None, kept)
     return {"by_time": by_time, "columns": names, "sides": answers}
 
@@ -81,6 +80,7 @@ def _answers(
     names: Sequence[str],
     left_out: Sequence[str],
     key: list[str],
+    candidates: Sequence[str],
     *,
     are_texts: bool,
 ) -> list[dict[str, Any]]:
@@ -94,7 +94,10 @@ def _answers(
             shown.setdefault(texts[-1], _text(values))
         counts.append(Counter(texts))
     base = counts[0]
-    present = {key_of(row, key) for row in base} if key else set()
+    present = set[str]()
+    if sides[0] and any(there != base for there in counts):
+        key = key or _found_key(sides[0], candidates)
+        present = {key_of(row, key) for row in base} if key else present
     answers = []
     for number, (side, there) in enumerate(zip(sides, counts, strict=True)):
         more, less = there - base, base - there

@@ -69,9 +69,9 @@ def _of_large_folders(outcome: Outcome) -> set[str]:
         # Not below a target: a mark may stand above the folder with the input.
         if is_data and not uri.startswith(f"s3://{SCRIPTS}/") and _root_of(uri) not in targets:
             folders[_root_of(uri)].add(uri)
-    found = {uri for files in folders.values() if len(files) > 1 for uri in files}
-    # The only file that a job reads is no table beside what is new.
-    return found or {uri for files in folders.values() if len(folders) == 1 for uri in files}
+    if len(folders) == 1:  # all that a job reads is no table beside what is new
+        return set().union(*folders.values())
+    return {uri for files in folders.values() if len(files) > 1 for uri in files}
 
 
 def _root_of(uri: str) -> str:

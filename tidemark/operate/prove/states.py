@@ -11,7 +11,7 @@ from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import carried_out, linked_home, unannounced
 from tidemark.operate.prove.identity import Equality, identity, learned, likeness
-from tidemark.operate.prove.pointers import forgotten
+from tidemark.operate.prove.pointers import SAME, RunFolders, forgotten
 from tidemark.operate.versions.targets import files_of
 
 MAX_DEATHS = 4  # in a row
@@ -33,7 +33,7 @@ class States:
     Attributes:
         contents: reads them.
         equality: which differences between them count.
-        pointers: objects that name the folders of runs that count.
+        folders: how runs name those that they write.
         known: those from which a run was tried, or is to be; a late file makes them others.
         alike: the same, but for what differs by chance.
         deaths: how many runs in a row have died before the last one was right.
@@ -41,24 +41,22 @@ class States:
 
     contents: Contents
     equality: Equality
-    pointers: Sequence[str] = ()
+    folders: RunFolders = SAME
     known: set[tuple[str, bool]] = field(default_factory=set)
     alike: set[tuple[str, bool]] = field(default_factory=set)
     deaths: int = 1
 
     @classmethod
-    def between(
-        cls, since: float, run: Baseline, other: Home, pointers: Sequence[str] = ()
-    ) -> "States":
+    def between(cls, since: float, run: Baseline, other: Home, folders: RunFolders) -> "States":
         """Return what tells states apart, from what a run has left, and one that is equal."""
         contents = Contents(run.base, run.sources)
         left = contents.of(run.outcome.home), contents.of(other)
-        return cls(contents, learned(since, *left), pointers)
+        return cls(contents, learned(since, *left), folders)
 
     def of(self, home: Home) -> State:
         """Return what tells the state of a home from others."""
         pieces = self.contents.of(home)
-        out = forgotten(home, files_of(home.lake, with_hidden=True), self.pointers)
+        out = forgotten(home, files_of(home.lake, with_hidden=True), self.folders.pointers)
         known = [piece for piece in pieces if piece.name not in out]
         return State(identity(pieces, self.equality), likeness(known, self.equality))
 

@@ -18,10 +18,8 @@ def taken_away(bench: Bench, run: Baseline, left_out: Mapping[str, Sequence[str]
     before, after = files_of(bench.base.lake), files_of(run.outcome.home.lake)
     gone = []
     for target in changed_targets(before, after):
-        was, is_now = (
-            target.within(bench.base.lake, before),
-            target.within(run.outcome.home.lake, after),
-        )
+        was = target.within(bench.base.lake, before)
+        is_now = target.within(run.outcome.home.lake, after)
         asked = {
             "format": target.format,
             "sides": [was, is_now],

@@ -12,6 +12,9 @@ from typing import Any
 
 from tidemark.operate.versions.targets import HIDDEN
 
+LINE = "line"
+WINDOW_COLUMNS = {"window", "attempt"}  # folders of `write_window`: their names are random
+CORRUPT = "_corrupt_record"  # Spark's column for lines that are not JSON
 PLAIN_JSON = (".json", ".jsonl")  # not compressed
 PLAIN_CSV = (".csv", ".tsv")
 # The name of a field, and how its value begins: a string, or a number or boolean.

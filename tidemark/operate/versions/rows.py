@@ -9,12 +9,17 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T  # noqa: N812 (every PySpark user's convention)
 
-from tidemark.operate.versions.records import copied, have_shared_lines, in_lines, lines_of
+from tidemark.operate.versions.records import (
+    CORRUPT,
+    LINE,
+    WINDOW_COLUMNS,
+    copied,
+    have_shared_lines,
+    in_lines,
+    lines_of,
+)
 from tidemark.operate.versions.targets import HIDDEN
 
-LINE = "line"
-WINDOW_COLUMNS = {"window", "attempt"}  # folders of `write_window`: their names are random
-CORRUPT = "_corrupt_record"  # Spark's column for lines that are not JSON
 NESTED = (T.MapType, T.StructType, T.ArrayType)
 STRING = T.StringType()
 

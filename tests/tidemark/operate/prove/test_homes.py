@@ -17,6 +17,7 @@ from tidemark.local_state.operations import (
     Recorder,
     count_looks,
     has_arrived,
+    has_failed,
     let_arrive_at_look,
     let_arrive_meanwhile,
     let_fail_once,
@@ -212,6 +213,36 @@ def test_an_operation_that_is_to_fail_fails_once(tmp_path):
 
     assert found == ["", "refused", "", ""]
     assert [one.number for one in read_operations(home)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("how", "is_left"), [("unanswered", True), ("refused", False)])
+def test_a_failure_waits_where_a_request_fails_by_itself(tmp_path, how, is_left):
+    home = new_home(tmp_path / "home")
+    record_operations(home)
+    recorder = Recorder(home, "jr_1")
+    let_fail_once(home, 1, how)
+
+    with pytest.raises(ValueError, match="there"), recorder.alone() as first:
+        raise ValueError("it is there already")  # as a put under a condition
+    with recorder.alone() as second:
+        pass
+
+    assert (first, second) == (how, how if is_left else "")
+    assert has_failed(home)
+
+
+def test_a_failure_is_for_the_request_that_is_meant(tmp_path):
+    home = new_home(tmp_path / "home")
+    record_operations(home)
+    recorder = Recorder(home, "jr_1")
+    let_fail_once(home, 1, what="dynamodb PutItem orders")
+
+    with recorder.alone("dynamodb CreateTable orders") as other:
+        pass
+    with recorder.alone("dynamodb PutItem orders") as meant:
+        pass
+
+    assert (other, meant) == ("", "refused")
 
 
 def test_a_request_that_reads_fails_by_its_own_number(tmp_path):
