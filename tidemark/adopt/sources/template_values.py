@@ -169,9 +169,9 @@ class Values:
         if name not in functions:
             return self._braces(name.removeprefix("Fn::"))
         try:
-            found = functions[name](argument)
-            self._go_on(found)
-            return found
+            value = functions[name](argument)
+            self._go_on(value)
+            return value
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             return self._braces(name.removeprefix("Fn::"))  # not as CloudFormation takes it
 
@@ -276,9 +276,9 @@ class Values:
             return None
         return decisive if decisive in parts else not decisive
 
-    def _go_on(self, found: object = "") -> None:
+    def _go_on(self, value: object = "") -> None:
         """Raise if functions that double one another would take for ever."""
-        if next(self._steps) > MAX_VALUES or len(str(found)) > MAX_VALUES:
+        if next(self._steps) > MAX_VALUES or len(str(value)) > MAX_VALUES:
             raise RecursionError
 
     def _braces(self, name: str) -> str:

@@ -76,10 +76,10 @@ def _items(frame: DataFrame) -> Iterator[dict[str, Any]]:
     assert record_of is not None  # noqa: S101 (a row is a struct)
     # By its text a float of 1.1 is the double 1.1, and not 1.100000023841858.
     columns = [
-        F.col(quoted(one.name))
-        .cast(_floats_as(StringType(), one.dataType))
-        .cast(_floats_as(DoubleType(), one.dataType))
-        for one in frame.schema
+        F.col(quoted(field.name))
+        .cast(_floats_as(StringType(), field.dataType))
+        .cast(_floats_as(DoubleType(), field.dataType))
+        for field in frame.schema
     ]
     for row in frame.select(*columns).toLocalIterator():
         yield _map(record_of(row))

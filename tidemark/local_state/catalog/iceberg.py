@@ -59,10 +59,10 @@ def metadata_or_none(home: Home, store: Store, name: str) -> dict[str, Any] | No
 def parsed_metadata(content: bytes) -> dict[str, Any]:
     """Return the metadata that the contents of a file are, compressed or not."""
     text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    found = json.loads(text)
-    if not isinstance(found, dict) or "table-uuid" not in found:
+    metadata = json.loads(text)
+    if not isinstance(metadata, dict) or "table-uuid" not in metadata:
         raise ValueError("no metadata of Iceberg")
-    return found
+    return metadata
 
 
 def has_replaced_partitions(metadata: Mapping[str, Any], snapshots: Collection[str]) -> bool:

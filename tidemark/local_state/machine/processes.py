@@ -32,6 +32,7 @@ def inherited() -> dict[str, str]:
     # Where it is missing, as under cron, only the shell that starts a cold JVM would set it: a job
     # must not see whether its JVM is warm.
     found.setdefault("SHLVL", "1")
+    found.pop("PS1", None)  # it would unset that of an activated environment
     locale = next((found[name] for name in LOCALE if found.get(name)), "")
     return found if UTF_8.search(locale) else found | {"LC_ALL": "C.UTF-8"}
 

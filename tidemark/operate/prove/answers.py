@@ -86,8 +86,8 @@ def details(
             added.append(key_of(row[ROW], key))
     return {
         "key": key,
-        "same_key": sum(one in lost for one in added) if key else 0,
-        "second_key": sum(one in present - lost for one in added) if key else 0,
+        "same_key": sum(added_key in lost for added_key in added) if key else 0,
+        "second_key": sum(added_key in present - lost for added_key in added) if key else 0,
         "examples": {kind: sorted(texts)[:MAX_SHOWN] for kind, texts in examples.items()},
     }
 

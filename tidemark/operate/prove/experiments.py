@@ -124,7 +124,7 @@ def at_once(
     plan = [one for one in found if one.kind not in ("executors", "reading")]
     reading = next(one for one in found if one.kind == "reading")
     plan += [reading] if reading.not_tried else [replace(reading, look=at) for at in between(looks)]
-    tied = next(one for one in found if one.kind == "tied")
+    tied = next(experiment for experiment in found if experiment.kind == "tied")
     plan += [] if tied.not_tried else [replace(tied, title=DATED_EARLIER, is_dated_earlier=True)]
     if why := why_not.get("executors", ""):
         return [*plan, Experiment("executors", TITLES["executors"], not_tried=why)]

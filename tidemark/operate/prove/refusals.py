@@ -54,7 +54,7 @@ def refusals(
     own = [one for one in by_script if not one.continues]
     kept = [one for one in own if one.may_go_on]
     # A request that deletes several objects is several operations.
-    several = {one.number for one, after in pairwise(by_script) if after.continues}
+    several = {change.number for change, after in pairwise(by_script) if after.continues}
     in_part = [
         change
         for change in own

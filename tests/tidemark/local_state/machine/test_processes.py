@@ -31,7 +31,7 @@ def test_text_of_a_job_is_utf_8(monkeypatch, given, expected):
 
 
 def test_the_identity_of_the_caller_is_not_the_jobs(monkeypatch):
-    given = {"AWS_PROFILE": "me", "AWS_ENDPOINT_URL": "x", "HOME": "/h", "SHLVL": "3"}
+    given = {"AWS_PROFILE": "me", "AWS_ENDPOINT_URL": "x", "HOME": "/h", "SHLVL": "3", "PS1": "$"}
     monkeypatch.setattr(os, "environ", given)
 
     found = {name for name in inherited() if name != "LC_ALL"}

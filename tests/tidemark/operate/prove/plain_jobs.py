@@ -14,8 +14,8 @@ items = boto3.client("dynamodb")
 
 
 def keys(prefix):
-    found = s3.list_objects_v2(Bucket="lake", Prefix=prefix).get("Contents", [])
-    return [entry["Key"] for entry in found]
+    listed = s3.list_objects_v2(Bucket="lake", Prefix=prefix).get("Contents", [])
+    return [entry["Key"] for entry in listed]
 
 
 def read(key):

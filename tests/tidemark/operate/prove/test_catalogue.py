@@ -113,7 +113,7 @@ def test_the_wrong_jobs_of_the_page_get_the_verdicts_that_it_states(name, verdic
 
 
 def test_the_catalogue_has_right_and_wrong_jobs():
-    assert len({one.name for one in CATALOGUE}) == len(CATALOGUE) >= 60
+    assert len({case.name for case in CATALOGUE}) == len(CATALOGUE) >= 60
     safe = [one for one in CATALOGUE if set(one.verdicts.values()) <= {"equal", "not tried"}]
     assert len(safe) >= 3
     assert {ALL, NEW, WINDOWS} == {

@@ -122,7 +122,9 @@ def test_objects_are_hidden_by_their_names(place, hidden):
 def test_every_kind_is_planned_besides_those_of_changes():
     plan = at_once(4, {}, looks=2)
 
-    assert sorted(one.kind for one in plan) == sorted([*KINDS[2:], "tied"])  # two times
+    assert sorted(experiment.kind for experiment in plan) == sorted(
+        [*KINDS[2:], "tied"]
+    )  # of two kinds of times
     assert not [one for one in plan if one.not_tried]
 
 
@@ -165,10 +167,10 @@ def test_what_cannot_be_tried_says_why(files, not_tried):
 
 
 def test_a_file_may_have_the_time_of_another_or_an_earlier_one():
-    tied = [one for one in at_once(2, {}) if one.kind == "tied"]
+    tied = [experiment for experiment in at_once(2, {}) if experiment.kind == "tied"]
 
-    assert [one.is_dated_earlier for one in tied] == [False, True]
-    assert len({one.title for one in tied}) == 2
+    assert [experiment.is_dated_earlier for experiment in tied] == [False, True]
+    assert len({experiment.title for experiment in tied}) == 2
 
 
 def test_a_crash_after_a_line_has_begun_to_delete_comes_before_those_of_its_writes():

@@ -125,18 +125,18 @@ def test_what_is_not_json_is_compared_by_its_lines(against):
 
 def changed(rows: list[dict[str, object]], how: int, draws: random.Random) -> list[object]:
     """Return rows that differ in one of several ways from others."""
-    rows, row = [*rows], draws.choice(rows)
+    rows, chosen = [*rows], draws.choice(rows)
     others: list[list[dict[str, object]]] = [
         rows[::-1],
-        [one for one in rows if one is not row],
-        [*rows, row],
-        [*rows, {**row, "n": 77}],
-        [{**one, "s": "new"} if one is row else one for one in rows],
-        [{**one, "a": one["a"][::-1]} for one in rows],  # type: ignore[index]
-        [{**one, "more": 1} for one in rows],
-        [{name: value for name, value in one.items() if name != "s"} for one in rows],
-        [{**one, "n": str(one["n"])} for one in rows],
-        [{**one, "of": {"x": 9, "y": None}} for one in rows],
+        [row for row in rows if row is not chosen],
+        [*rows, chosen],
+        [*rows, {**chosen, "n": 77}],
+        [{**row, "s": "new"} if row is chosen else row for row in rows],
+        [{**row, "a": row["a"][::-1]} for row in rows],  # type: ignore[index]
+        [{**row, "more": 1} for row in rows],
+        [{name: value for name, value in row.items() if name != "s"} for row in rows],
+        [{**row, "n": str(row["n"])} for row in rows],
+        [{**row, "of": {"x": 9, "y": None}} for row in rows],
         [],
     ]
     return list(others[how])

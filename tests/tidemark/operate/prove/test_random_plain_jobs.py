@@ -105,14 +105,14 @@ class Parts:
         """What must come out, by reasoning alone."""
         is_first = self.mark != "none" and self.when[0] == "first"
         adds = self.write == "random"
-        found = {
+        expected = {
             "crash": "lost" if is_first else "doubled" if adds else "equal",
             "again": "doubled" if self.mark == "none" and adds else "equal",
         }
         if self.keeps != "none":
             is_lost = self.mark != "none"
-            found["error"] = "lost" if is_lost else "doubled" if adds else "equal"
-        return found
+            expected["error"] = "lost" if is_lost else "doubled" if adds else "equal"
+        return expected
 
 
 def jobs() -> list[Parts]:
@@ -140,6 +140,6 @@ def test_a_job_gets_the_verdicts_of_its_parts(verdicts, project, parts):
         (project / f"home/lake/lake/in/day{day}.json").unlink()
     case = Case(parts.name, parts.script, parts.verdicts, (), STATE)
 
-    found = verdicts(case, only=("crash", "error", "again"))
+    told = verdicts(case, only=("crash", "error", "again"))
 
-    assert {kind: found[kind] for kind in parts.verdicts} == parts.verdicts, parts.script
+    assert {kind: told[kind] for kind in parts.verdicts} == parts.verdicts, parts.script

@@ -104,8 +104,8 @@ def test_a_killed_run_and_the_next_one_leave_what_a_proof_says(project, monkeypa
     first, killed = side(well / "lake"), side(project / "home" / "lake")
     kind = target_of("/".join(Path(first["files"][0]).parts[-2:])).format
     target = {"format": kind, "sides": [first, killed], "control": first, "left_out": ()}
-    found = judged_here(target, {"key": [], "surrogates": []})["sides"][1]
+    left = judged_here(target, {"key": [], "surrogates": []})["sides"][1]
     facts = ("expected", "lost", "doubled", "added")
     (told,) = [rows for rows in tried["targets"] if rows["target"].startswith("s3://lake/out")]
-    assert {fact: found[fact] for fact in facts} == {fact: told[fact] for fact in facts}
-    assert found["lost"] + found["doubled"] + found["added"] > 0
+    assert {fact: left[fact] for fact in facts} == {fact: told[fact] for fact in facts}
+    assert left["lost"] + left["doubled"] + left["added"] > 0
