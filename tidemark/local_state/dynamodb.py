@@ -159,12 +159,13 @@ def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition])
     created = []
     for table in tables:
         try:
-            found = dynamodb.describe_table(TableName=table.name)["Table"]
+            _check_keys(dynamodb.describe_table(TableName=table.name)["Table"], table)
         except dynamodb.exceptions.ResourceNotFoundException:
-            _create_table(dynamodb, table)
-            created.append(table.name)
-        else:
-            _check_keys(found, table)
+            try:
+                _create_table(dynamodb, table)
+                created.append(table.name)
+            except dynamodb.exceptions.ResourceInUseException:  # another command was faster
+                _check_keys(dynamodb.describe_table(TableName=table.name)["Table"], table)
     return created
 
 

@@ -39,7 +39,8 @@ def test_a_machine_on_which_everything_is_there_is_healthy() -> None:
     found = {one["name"]: one for one in json.loads(result.stdout)}
 
     assert result.exit_code == 0, result.output
-    assert list(found) == [
+    own = [name for name in found if name != "libraries of Glue 6.0"]  # where it is installed
+    assert own == [
         "python",
         "spark",
         "libraries of Glue 5.1",

@@ -106,6 +106,21 @@ def test_table_with_other_keys_than_the_template_is_refused(home):
             create_tables(connection, [WATERMARKS])
 
 
+def test_a_table_that_another_command_makes_meanwhile_is_taken(home, monkeypatch):
+    with connected(home) as connection:
+        create_tables(connection, [WATERMARKS])
+        describe, asked = connection.describe_table, []
+
+        def not_yet(TableName):  # noqa: N803 (boto3's name)
+            asked.append(TableName)
+            return describe(TableName=TableName if len(asked) > 1 else "not-yet")
+
+        monkeypatch.setattr(connection, "describe_table", not_yet)
+
+        assert create_tables(connection, [WATERMARKS]) == []
+        assert len(asked) == 2
+
+
 def test_data_survive_a_restart_of_the_engine(home):
     with connected(home) as connection:
         create_tables(connection, [WATERMARKS])
