@@ -6,6 +6,7 @@ with the run: neither its own death nor that of `tidemark` loses it.
 
 import json
 import os
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 
@@ -394,5 +395,12 @@ def noted(run_folder: Path) -> list[tuple[str, str]]:
     file = run_folder / WARNINGS_FILE
     if not file.exists():
         return []
-    lines = dict.fromkeys(file.read_text(encoding="utf-8").splitlines())
-    return [(name, about) for name, about in map(json.loads, lines)]
+    known: list[tuple[str, str]] = []
+    lines = dict.fromkeys(file.read_text(encoding="utf-8", errors="replace").splitlines())
+    for line in lines:
+        # A run that was killed may leave a part of a line, and a script has files of any name.
+        with suppress(TypeError, ValueError, RecursionError):
+            name, about = json.loads(line)
+            if name in RunWarning.__members__:
+                known.append((name, about))
+    return known

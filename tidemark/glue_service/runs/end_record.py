@@ -6,14 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark.errors import DiskFullError, TidemarkError
+from tidemark.errors import DiskFullError
 from tidemark.glue_job.process.commit_record import read_facts
 from tidemark.glue_job.process.spark import EVENTS_FOLDER
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.glue_service.runs.spark_datasets import A_QUERY, DATABASE, MORE, Scan
 from tidemark.glue_service.runs.watermark_moves import (
     Recorded,
-    WatermarksError,
     recorded_by_library,
 )
 from tidemark.local_state.bookmarks.datasets_read import reads_of_run
@@ -45,6 +44,7 @@ class Found:
             normally.
         read: datasets read without Spark's knowledge.
         written: datasets written without it.
+        snapshots: those that it has added to tables of Iceberg.
         library: records of the watermark library.
         problem: why these could not be read; empty if they could.
     """
@@ -53,6 +53,7 @@ class Found:
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     read: Sequence[DatasetRead] = ()
     written: Sequence[DatasetWritten] = ()
+    snapshots: Sequence[Mapping[str, Any]] = ()
     library: Recorded = field(default_factory=Recorded)
     problem: str = ""
 
@@ -70,7 +71,13 @@ def found_at_end(
     found = Found()
     try:
         counts = counts or read_row_counts(folder / EVENTS_FOLDER)
-        found = Found(counts, read_facts(folder), noted_reads(folder), noted_writes(folder))
+        found = Found(
+            counts,
+            read_facts(folder),
+            noted_reads(folder),
+            noted_writes(folder),
+            snapshots_of(folder),
+        )
         scripts = folder.glob("*.py")
         if dynamodb is None or not any(LIBRARY in script.read_bytes() for script in scripts):
             return found
@@ -80,8 +87,7 @@ def found_at_end(
         return replace(found, library=library)
     except DiskFullError:
         raise  # it is recorded when there is room
-    except (TidemarkError, WatermarksError, OSError, ValueError, LookupError, TypeError) as error:
-        # Files that a script left, or a table that it broke, must not prevent the run's end.
+    except Exception as error:  # noqa: BLE001 (files that a script left, a table that it broke)
         return replace(found, problem=f"{type(error).__name__}: {error}")
 
 
@@ -120,7 +126,7 @@ def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
         read=with_committed(reads, counts.scans, found.facts.get("committed_reads", {})),
         written=with_snapshots(
             with_library(merged_writes([*counts.writes, *found.written]), found.library.written),
-            snapshots_of(Path(run.log_path).parent),
+            found.snapshots,
         ),
     )
     put_checkpoint(store, complete)

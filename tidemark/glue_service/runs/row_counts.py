@@ -16,6 +16,7 @@ PYTHON_ROWS = "Scan ExistingRDD"  # createDataFrame, by the script or by a reade
 SCAN_ROWS_METRIC = "number of output rows"
 # Spark describes a query from Python by its call site: here, the query for a bound.
 _BOUND_QUERY = re.compile(r"^collect at .*\bwatermarks/spark/frames\.py:\d+$")
+UNCOUNTED = {"Event": "SparkListenerJobStart", "Stage IDs": [-1]}  # as the job of an RDD is
 EXECUTION = "spark.sql.execution.id"  # a property of each job of a plan
 
 
@@ -24,8 +25,8 @@ class RowCounts:
     """Rows from scans after pushed-down filters, and rows written.
 
     `scans` and `writes` are the same by dataset, as far as Spark names it. `is_whole` is False if
-    Spark may have read or written more than it reports: it counts no rows of RDDs, and ignores
-    the source of rows from Python.
+    Spark may have read or written more than it reports: it counts no rows of RDDs, ignores the
+    source of rows from Python, and has plans that are too deep to be read.
     """
 
     rows_read: int = 0
@@ -58,6 +59,8 @@ def _events(log: Path) -> Iterator[Mapping[str, Any]]:
         for line in lines:
             try:
                 yield json.loads(line)
+            except RecursionError:  # of a plan with 500 steps one upon the other
+                yield UNCOUNTED
             except ValueError:
                 return
 

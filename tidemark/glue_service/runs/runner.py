@@ -150,7 +150,7 @@ class Runner:
     def step(self) -> None:
         """Do what is due: record runs that ended, start runs that can."""
         while self._never_started:
-            self._observe(self._never_started.pop(0))
+            self._tell(self._observe, self._never_started.pop(0))
         for active, run in list(self._ended.values()):
             self._end(active, run)
         for active in self._active.started():
@@ -188,8 +188,8 @@ class Runner:
             return
         try:
             started = future.result()
-        except (TidemarkError, OSError) as error:
-            why = full_disk_line(self._machine.home.root) if is_full(error) else str(error)
+        except Exception as error:  # noqa: BLE001 (it is this run alone that cannot start)
+            why = full_disk_line(self._machine.home.root) if is_full(error) else _why(error)
             self._end(active, failed_run(active.run, why))
             return
         if isinstance(started, NothingNew):
@@ -212,7 +212,7 @@ class Runner:
             try:
                 ended = poll_job_run(active.process)
             except Exception as error:  # noqa: BLE001 (files that a script left must stop no one)
-                text = f"how the run ended cannot be read: {type(error).__name__}: {error}"
+                text = f"how the run ended cannot be read: {_why(error)}"
                 ended = failed_run(active.run, text)
             if ended is not None:
                 self._marks.note(ended, is_last=True)
@@ -221,30 +221,46 @@ class Runner:
     def _end(self, active: ActiveRun, run: JobRun) -> None:
         """Record the final state of a run and what follows, together; retry later if that fails."""
         self._ended[run.run_id] = active, run
-        start = active.start
         try:
             found = self._found_at_end(active, run)
-            with self._store.transaction():
-                run = record_end(self._store, run, found)
-                texts = warnings_of(self._store, run, start.job)
-                keep_warnings(self._store, run.run_id, texts)
-                # A TIMEOUT is not retried.
-                # Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html
-                may_retry = run.state == "FAILED" and start.attempt < start.job.max_retries
-                if active.run.state != STOPPING and may_retry:
-                    retry = retry_of(start, run)
-                    next_run = self._plan(retry, Counter())
-                    self._record(next_run, retry)
-                    live = [(next_run, retry)]
-                else:
-                    live = self.settle(self._on_end(run, start.request), run.run_id)
+            try:
+                run, live = self._record_end(active, run, found)
+            except (AttributeError, LookupError, TypeError, ValueError) as error:  # of its files
+                run, live = self._record_end(active, run, Found(problem=_why(error)))
         except TidemarkError as error:  # such as a full disk: the end must still be recorded
             self.problem = error
             return
         del self._ended[run.run_id]
         self._active.remove(active)
         self.add(live)
-        self._observe(run)
+        self._tell(self._observe, run)
+
+    def _record_end(
+        self, active: ActiveRun, run: JobRun, found: Found
+    ) -> tuple[JobRun, list[tuple[JobRun, Start]]]:
+        start = active.start
+        with self._store.transaction():
+            run = record_end(self._store, run, found)
+            keep_warnings(self._store, run.run_id, warnings_of(self._store, run, start.job))
+            # A TIMEOUT is not retried.
+            # Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html
+            may_retry = run.state == "FAILED" and start.attempt < start.job.max_retries
+            if active.run.state == STOPPING or not may_retry:
+                return run, self.settle(self._on_end(run, start.request), run.run_id)
+            retry = retry_of(start, run)
+            next_run = self._plan(retry, Counter())
+            self._record(next_run, retry)
+            return run, [(next_run, retry)]
+
+    def _tell(self, report: Callable[[JobRun], None], run: JobRun) -> None:
+        """Report a run; a report that fails, as of code on disk, stops no run."""
+        try:
+            report(run)
+        except TidemarkError:
+            raise
+        except Exception as error:  # noqa: BLE001 (the run goes on, and says so)
+            text = f"the state {run.state} could not be reported: {_why(error)}"
+            keep_warnings(self._store, run.run_id, [text])
 
     def _found_at_end(self, active: ActiveRun, run: JobRun) -> Found:
         counts = active.process.counts if isinstance(active.process, JobProcess) else None
@@ -299,13 +315,13 @@ class Runner:
             active.run = replace(active.run, started_at_ms=now_ms())
             job, request = active.start.job, active.start.request
             self._change(active, RUNNING)
-            self._on_start(active.run)
             future = self._starter.submit(
                 start_or_skip, self._machine, job, request.arguments, active.run
             )
             active.process = future
             self._active.place(active)
             future.add_done_callback(lambda _: self.wake())
+            self._tell(self._on_start, active.run)
 
     def _startable(self) -> list[ActiveRun]:
         """Return the runs for which a core is free."""
@@ -321,6 +337,11 @@ def retry_of(start: Start, run: JobRun) -> Start:
     run_id = f"{run.run_id.split('_attempt_')[0]}_attempt_{attempt}"
     request = replace(start.request, run_id=run_id, previous_run_id=run.run_id)
     return replace(start, request=request, attempt=attempt)
+
+
+def _why(error: Exception) -> str:
+    is_named = isinstance(error, TidemarkError | OSError)
+    return str(error) if is_named else f"{type(error).__name__}: {error}"
 
 
 def _refusal(start: Start) -> tuple[str, str] | None:

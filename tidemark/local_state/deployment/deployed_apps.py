@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -99,10 +100,12 @@ def apps_with(apps: Sequence[DeployedApp], kind: str, name: str | None) -> list[
 
 def digests_of(project: Path) -> dict[str, str]:
     """Return the digest of each code file of a project, by its path below the project."""
-    return {
-        path.relative_to(project).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in code_files(project)
-    }
+    digests: dict[str, str] = {}
+    for path in code_files(project):
+        with suppress(OSError):  # an editor's, gone by now; or nobody may read it
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            digests[path.relative_to(project).as_posix()] = digest
+    return digests
 
 
 def changed_sources(app: DeployedApp) -> list[str]:

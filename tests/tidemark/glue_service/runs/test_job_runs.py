@@ -15,8 +15,11 @@ from tests.sampled import at_night
 from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
 from tidemark.glue_service.http.serving import Options
+from tidemark.glue_service.runs import runner
 from tidemark.glue_service.runs.job_runs import start_job_run
 from tidemark.local_state.bookmarks.versions import commit_bookmark
+from tidemark.local_state.store.database import Store
+from tidemark.local_state.store.stored_warnings import texts_of_run
 
 pytestmark = pytest.mark.stress  # starts many processes
 
@@ -273,6 +276,44 @@ def test_a_script_that_is_not_there_fails_the_run(port):
 
     assert run["JobRunState"] == "FAILED"
     assert "s3://scripts/gone.py" in run["ErrorMessage"]
+
+
+def test_a_run_that_cannot_start_has_failed_with_the_error_and_others_run(port, monkeypatch):
+    port.job("unlucky", "")
+    port.job("next", "")
+    monkeypatch.setattr(runner, "start_or_skip", lambda *_: 1 // 0)
+    unlucky = port.ended("unlucky", port.start("unlucky"))
+    monkeypatch.undo()
+
+    after = port.ended("next", port.start("next"))
+
+    assert unlucky["JobRunState"] == "FAILED"
+    assert unlucky["ErrorMessage"].startswith("ZeroDivisionError")
+    assert after["JobRunState"] == "SUCCEEDED"
+
+
+@pytest.mark.parametrize("file", ["warnings.jsonl", "snapshots.jsonl", "tidemark-datasets.jsonl"])
+def test_a_file_of_a_script_with_a_name_of_ours_keeps_no_run_from_its_end(port, file):
+    lines = ['{"id": "1"}', "[]", "7", '["COMMIT_MISSING"]', '["OF_MINE", "x"]', "[" * 5000, "\xff"]
+    port.job(file, f"open({file!r}, 'w').write({chr(10).join(lines)!r})")
+
+    assert port.ended(file, port.start(file))["JobRunState"] == "SUCCEEDED"
+    assert port.ended(file, port.start(file))["JobRunState"] == "SUCCEEDED"
+
+
+def test_a_report_that_fails_stops_no_run_and_is_a_warning(serve):
+    def report(run):
+        raise PermissionError(13, "Permission denied", "job.py")
+
+    with serve(options=Options(on_start=report, observe=report)) as (url, engine):
+        port = Port(engine.ask(lambda glue: glue.machine.home), url, engine)
+        port.job("plain", "")
+        runs = [port.ended("plain", port.start("plain")) for _ in range(2)]
+        with Store(port.home.database) as store:
+            texts = texts_of_run(store, runs[0]["Id"])
+
+    assert [run["JobRunState"] for run in runs] == ["SUCCEEDED", "SUCCEEDED"]
+    assert [text.split()[2] for text in texts] == ["RUNNING", "SUCCEEDED"]
 
 
 @pytest.mark.parametrize("name", ["../../up", "日本 語", "x" * 255, *at_night("a/b", ".", "-rf")])

@@ -86,3 +86,14 @@ def test_applications_of_one_run_are_added(tmp_path):
 def test_without_a_log_there_are_no_counts(tmp_path):
     assert read_row_counts(tmp_path) is None
     assert read_row_counts(tmp_path / "missing") is None
+
+
+def test_a_plan_that_is_too_deep_to_be_read_is_not_counted_and_stops_no_other(tmp_path):
+    scan = json.dumps(started(plan("Scan csv ", 2)))
+    step = '{"nodeName": "Project", "metrics": [], "children": ['
+    deep = f'{{"Event": "Start", "sparkPlanInfo": {step * 5000}{"]}" * 5000}}}'
+    (tmp_path / "app").write_text(f"{scan}\n{deep}\n{json.dumps(task(_2=7))}\n", encoding="utf-8")
+
+    counts = read_row_counts(tmp_path)
+
+    assert (counts.rows_read, counts.is_whole) == (7, False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tidemark.local_state.deployment.deployed_apps import digests_of
 from tidemark.local_state.deployment.project_files import files_like
 
 
@@ -38,3 +39,10 @@ def test_a_script_that_no_single_file_equals_keeps_its_own_name(put, tmp_path, t
 
     assert files_like(tmp_path / "project", {"orders": script}) == {}
     assert files_like(tmp_path / "project", {"gone": tmp_path / "gone.py"}) == {}
+
+
+def test_a_code_file_that_cannot_be_read_has_no_digest(tmp_path):
+    (tmp_path / "job.py").write_text("", encoding="utf-8")
+    (tmp_path / "other.py").symlink_to("/proc/self/mem")  # a file, whose first page nobody reads
+
+    assert list(digests_of(tmp_path)) == ["job.py"]
