@@ -27,7 +27,7 @@ from tidemark.local_state.deployment.deployed_apps import (
     replace_deployed_jobs,
 )
 from tidemark.local_state.deployment.project_files import with_submitted_files
-from tidemark.local_state.dynamodb import create_tables, dynamodb_client
+from tidemark.local_state.dynamodb import have_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.watermark_tables import imported_tables
@@ -71,8 +71,7 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
 def prepare(app: App, home: Home, dynamodb_endpoint: str) -> Deployment:
     """Create buckets, tables and the Data Catalog of an app, and publish its files."""
     deployment = with_submitted_files(deploy(app, home), app.folder, home)
-    with dynamodb_client(dynamodb_endpoint, deployment.region) as dynamodb:
-        create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
+    have_tables(home, dynamodb_endpoint, [*deployment.tables, *imported_tables(deployment)])
     return deployment
 
 

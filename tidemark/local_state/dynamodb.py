@@ -6,8 +6,9 @@ It is the embedded engine, which a command starts for itself; or another DynamoD
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,13 +20,16 @@ from tidemark.errors import (
     UsageError,
 )
 from tidemark.local_state.access_key import key_of_environment
-from tidemark.local_state.engine.front import front_of, is_front
+from tidemark.local_state.engine.embedded import runs_here
+from tidemark.local_state.engine.front import Engine, front_of, is_front
 from tidemark.local_state.engine.kept_by import check_kept_here, keep_in, kept_by
 from tidemark.local_state.engine.on_demand import engine_on_demand
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE, OtherEngine
+from tidemark.local_state.expected_tables import expect, expected, forget, key_schemas
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
 from tidemark.local_state.machine.secrets_in_text import show_endpoint
+from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.definitions import TableDefinition
 
 if TYPE_CHECKING:
@@ -61,13 +65,52 @@ def dynamodb_endpoint(home: Home) -> Iterator[str]:
             yield url
     else:
         check_kept_here(home)
-        with engine_on_demand(home) as embedded, front_of(embedded) as url:
+        prepare = partial(_make_expected, home)
+        with engine_on_demand(home, prepare) as embedded, front_of(embedded) as url:
             yield url
 
 
 def may_have_tables(home: Home) -> bool:
-    """Return whether a DynamoDB was ever used in a home; nothing is started."""
-    return home.dynamodb_tables.is_file() or kept_by(home) is not None
+    """Return whether a DynamoDB was ever used in a home, or an app wants it; nothing is started."""
+    if home.dynamodb_tables.is_file() or kept_by(home) is not None:
+        return True
+    return bool(_expected(home))
+
+
+def have_tables(home: Home, endpoint: str, tables: Sequence[TableDefinition]) -> None:
+    """Let the tables of an app exist for whoever asks: the embedded engine makes them when it runs.
+
+    A table that has other keys there is refused at once.
+    """
+    if not os.environ.get(ENDPOINT_VARIABLE):
+        schemas = key_schemas(home.dynamodb_tables)
+        for table in tables:
+            if table.name in schemas:
+                _check_keys(schemas[table.name], table)
+        missing = [table for table in tables if table.name not in schemas]
+        if missing:
+            with Store(home.database) as store:
+                expect(store, missing)
+        if not missing or not runs_here(home):  # in this order: one may start meanwhile
+            return
+    with dynamodb_client(endpoint, ANY_REGION) as client:
+        create_tables(client, tables)
+
+
+def _expected(home: Home) -> list[TableDefinition]:
+    if not home.database.is_file():
+        return []
+    with Store(home.database) as store:
+        return expected(store)
+
+
+def _make_expected(home: Home, engine: Engine) -> None:
+    """Make the tables that wait for an engine."""
+    if tables := _expected(home):
+        with front_of(engine) as url, dynamodb_client(url, ANY_REGION) as client:
+            create_tables(client, tables)
+        with Store(home.database) as store:
+            forget(store, tables)
 
 
 _local = threading.local()  # what makes clients is not for several threads at once
@@ -159,14 +202,18 @@ def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition])
     created = []
     for table in tables:
         try:
-            _check_keys(dynamodb.describe_table(TableName=table.name)["Table"], table)
+            _check_keys(_keys_of(dynamodb, table.name), table)
         except dynamodb.exceptions.ResourceNotFoundException:
             try:
                 _create_table(dynamodb, table)
                 created.append(table.name)
             except dynamodb.exceptions.ResourceInUseException:  # another command was faster
-                _check_keys(dynamodb.describe_table(TableName=table.name)["Table"], table)
+                _check_keys(_keys_of(dynamodb, table.name), table)
     return created
+
+
+def _keys_of(dynamodb: "DynamoDBClient", table: str) -> Any:
+    return dynamodb.describe_table(TableName=table)["Table"]["KeySchema"]
 
 
 def _create_table(dynamodb: "DynamoDBClient", table: TableDefinition) -> None:
@@ -180,8 +227,8 @@ def _create_table(dynamodb: "DynamoDBClient", table: TableDefinition) -> None:
         )
 
 
-def _check_keys(found: Mapping[str, Any], table: TableDefinition) -> None:
-    stored, defined = found["KeySchema"], table.create_request["KeySchema"]
+def _check_keys(stored: Any, table: TableDefinition) -> None:
+    defined = table.create_request["KeySchema"]
     if stored != defined:
         raise TidemarkError(
             f"the local table {table.name} has the keys {stored}, the template defines {defined}; "

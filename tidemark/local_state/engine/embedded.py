@@ -55,6 +55,11 @@ def tidy(home: Home) -> None:
     check_database(home.dynamodb_tables)  # the engine would say that a table does not exist
 
 
+def runs_here(home: Home) -> bool:
+    """Return whether this process has an engine of a home."""
+    return any(home.dynamodb.glob(f"{os.getpid()}-*.pid"))
+
+
 @contextmanager
 def embedded_engine(home: Home) -> Iterator[ClosedPort]:
     """Yield the only connections to an engine with the tables of a home; stop it afterwards."""

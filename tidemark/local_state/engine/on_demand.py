@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 from tidemark.errors import DiskFullError, TidemarkError, UsageError
 from tidemark.local_state.engine.closed_port import Answer, ClosedPort
 from tidemark.local_state.engine.embedded import embedded_engine, tidy
+from tidemark.local_state.engine.front import Engine
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import TABLES
 from tidemark.local_state.machine.disk import full_disk_line, has_room
@@ -20,26 +21,16 @@ NOTED_EVERY_S = 1.0  # the home counts uses, not requests: each waits for the di
 WATERMARKS_STAY = "the watermarks were not changed; make room, then run again"
 
 
-class EngineOnDemand:
-    """Sends requests to an engine, which it starts for the first one; called by any thread."""
+class _Counted:
+    """Sends requests to the engine of a home, counts its uses, and names a full disk."""
 
-    def __init__(self, home: Home, start: Callable[[], ClosedPort]) -> None:
-        """Start nothing yet."""
+    def __init__(self, home: Home, engine: ClosedPort) -> None:
         self._home = home
-        self._start = start
-        self._lock = threading.Lock()
-        self._engine: ClosedPort | None = None
-        self._error: TidemarkError | None = None
-        self._is_closed = False
+        self._engine = engine
         self._noted_at = 0.0
 
     def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """Send a request to the engine and return its response.
-
-        After a failed start the next request tries again if the user can have fixed that meanwhile:
-        the engine was not installed, or the disk was full.
-        """
-        answer = self._started().request(method, path, headers, body)
+        answer = self._engine.request(method, path, headers, body)
         _, _, operation = headers.get("x-amz-target", "").rpartition(".")
         if not operation.startswith(READS) and time.monotonic() > self._noted_at + NOTED_EVERY_S:
             self._noted_at = time.monotonic()
@@ -48,12 +39,32 @@ class EngineOnDemand:
             raise DiskFullError(f"{full_disk_line(self._home.dynamodb)}: {WATERMARKS_STAY}")
         return answer
 
+
+class EngineOnDemand:
+    """Sends requests to an engine, which it starts for the first one; called by any thread."""
+
+    def __init__(self, start: Callable[[], Engine]) -> None:
+        """Start nothing yet."""
+        self._start = start
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+        self._error: TidemarkError | None = None
+        self._is_closed = False
+
+    def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """Send a request to the engine and return its response.
+
+        After a failed start the next request tries again if the user can have fixed that meanwhile:
+        the engine was not installed, or the disk was full.
+        """
+        return self._started().request(method, path, headers, body)
+
     def close(self) -> None:
         """Start no engine any more; a start in progress is waited for."""
         with self._lock:
             self._is_closed = True
 
-    def _started(self) -> ClosedPort:
+    def _started(self) -> Engine:
         with self._lock:
             if self._engine is None:
                 if self._is_closed:
@@ -71,18 +82,25 @@ class EngineOnDemand:
 
 
 @contextmanager
-def engine_on_demand(home: Home) -> Iterator[EngineOnDemand]:
-    """Yield an engine with the tables of a home, which is not started yet; stop it afterwards."""
+def engine_on_demand(home: Home, prepare: Callable[[Engine], None]) -> Iterator[EngineOnDemand]:
+    """Yield an engine with the tables of a home, which is not started yet; stop it afterwards.
+
+    Once started, it is prepared before it answers the first request.
+    """
     tidy(home)
     # The kernel ends the engine with the thread that started it, and a request's thread is short.
     with ThreadPoolExecutor(1, "dynamodb-engine") as starter, ExitStack() as stack:
 
-        def start() -> ClosedPort:
+        def start() -> Engine:
             refuse_loss(home.root, TABLES, home.shown)
-            stack.callback(note_use, home.root, TABLES)  # after the engine's end
-            engine = starter.submit(stack.enter_context, embedded_engine(home)).result()
-            note_use(home.root, TABLES)
+            with ExitStack() as attempt:
+                attempt.callback(note_use, home.root, TABLES)  # after the engine's end
+                port = starter.submit(attempt.enter_context, embedded_engine(home)).result()
+                note_use(home.root, TABLES)
+                engine = _Counted(home, port)
+                prepare(engine)
+                stack.enter_context(attempt.pop_all())
             return engine
 
-        with closing(EngineOnDemand(home, start)) as engine:
+        with closing(EngineOnDemand(start)) as engine:
             yield engine

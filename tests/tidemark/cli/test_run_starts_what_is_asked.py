@@ -1,0 +1,115 @@
+"""A run starts the DynamoDB of its home when something asks for it, and then finds its tables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures.commands import WriteAssembly
+from tests.sockets import descendants
+from tests.tidemark.cli.processes import read_until, started
+from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
+from tests.tidemark.cli.test_run_serves import WAITS, shells
+from tests.waiting import BOUND_S
+from tidemark.errors import UsageError
+
+TABLE = {
+    "Type": "AWS::DynamoDB::Table",
+    "Properties": {
+        "TableName": "marks",
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    },
+}
+PUTS = """
+import boto3
+marks = boto3.resource("dynamodb").Table("marks")
+print(marks.scan()["Count"])
+marks.put_item(Item={"id": "1"})
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_other_dynamodb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
+
+
+def commands_below(pid: int) -> set[str]:
+    files = (Path(f"/proc/{child}/cmdline") for child in descendants(pid) - {pid})
+    return {file.read_text(encoding="utf-8").partition("\0")[0] for file in files}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_run_without_dynamodb_has_no_process_but_those_of_its_job(
+    home: Path, write_assembly: WriteAssembly, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    app = shells(
+        write_assembly({"waits": WAITS.format(str(gate)), "puts": PUTS}, others={"Marks": TABLE})
+    )
+    with started("run", "--app", str(app), "--only", "waits") as run:
+        read_until(run, b"waits  started")
+        commands = commands_below(run.pid)
+        gate.touch()
+        said, errors = run.communicate(timeout=BOUND_S)
+
+    assert run.returncode == 0, said + errors
+    assert {Path(command).name.rstrip("0123456789.") for command in commands} == {"python"}
+    assert not (home / "dynamodb" / "tables.db").exists()
+
+    asked = tidemark("run", "--app", str(app), "--only", "puts")
+
+    assert asked.exit_code == 0, asked.output
+    assert tidemark("logs", "puts", "--output").stdout == "0\n"
+
+
+def test_a_script_without_an_app_finds_the_tables_that_an_app_has_defined_before(
+    home: Path, write_assembly: WriteAssembly, tmp_path: Path
+) -> None:
+    app = shells(write_assembly({"idle": ""}, others={"Marks": TABLE}))
+    (tmp_path / "puts.py").write_text(PUTS, encoding="utf-8")
+
+    run = tidemark("run", "--app", str(app))
+    submitted = tidemark("submit", str(tmp_path / "puts.py"))
+
+    assert (run.exit_code, submitted.exit_code) == (0, 0), run.output + submitted.output
+    assert "0\n" in submitted.stdout
+
+
+def test_an_engine_that_is_missing_is_named_to_the_job_that_asks_alone(
+    home: Path, write_assembly: WriteAssembly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = shells(write_assembly({"idle": "", "puts": PUTS}, others={"Marks": TABLE}))
+
+    def missing(variable: str) -> Path:
+        raise UsageError("the embedded DynamoDB engine is not installed; run `npm install x`")
+
+    monkeypatch.setattr("tidemark.local_state.engine.embedded.find_engine", missing)
+
+    idle = tidemark("run", "--app", str(app), "--only", "idle")
+    puts = tidemark("run", "--app", str(app), "--only", "puts")
+
+    assert idle.exit_code == 0, idle.output
+    assert puts.exit_code == 1
+    assert "engine is not installed; run `npm install x`" in puts.output
+
+
+@pytest.mark.parametrize("content", [None, b""])
+def test_lost_tables_are_refused_before_a_job_without_dynamodb_starts(
+    home: Path, write_assembly: WriteAssembly, content: bytes | None
+) -> None:
+    app = shells(write_assembly({"idle": "", "puts": PUTS}, others={"Marks": TABLE}))
+    assert tidemark("run", "--app", str(app), "--only", "puts").exit_code == 0
+    tables = home / "dynamodb" / "tables.db"
+    tables.unlink()
+    if content is not None:
+        tables.write_bytes(content)
+    runs = set((home / "runs").iterdir())
+
+    result = tidemark("run", "--app", str(app), "--only", "idle")
+
+    assert_one_clear_line(result, 1, "tables.db", "lost with it: watermarks")
+    assert set((home / "runs").iterdir()) == runs
