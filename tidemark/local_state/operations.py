@@ -39,6 +39,7 @@ AWAITED = "awaited.json"  # what must happen before an object that is held back 
 COPIES = "copies"  # of the databases of the commit that is recorded now
 EMBEDDED = "derby"  # folder of a home, and of a state
 MESSAGES = "aws-messages-local"  # the bucket of messages that such runs have sent
+SEVERAL = ".batch.json"  # ends the names of objects with the messages of one request
 
 
 REFUSED, UNANSWERED, HALF_DONE = "refused", "unanswered", "half done"

@@ -1,12 +1,15 @@
 """Lets requests of boto3 fail as their services do: refused, without an answer, done in part.
 
 Sources: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html and
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html;
+of messages, https://docs.aws.amazon.com/sns/latest/api/API_BatchResultErrorEntry.html
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from tidemark.glue_job.edge.messages import ENTRIES
 from tidemark.local_state.operations import HALF_DONE, REFUSED
 
 # What a client gets when it has tried as often as it does.
@@ -37,6 +40,11 @@ def failing(
     is_empty = half.get("RequestItems") == {}
     answer = NOTHING_DONE if is_empty else call(client, operation, half)
     return {**answer, **unfinished}
+
+
+def done_of(operation: str, parameters: Mapping[str, Any], how: str) -> Mapping[str, Any]:
+    """Return the part of a request that is done if it fails in a way."""
+    return HALVES[operation](parameters)[0] if how == HALF_DONE else parameters
 
 
 def refusal(client: Any, operation: str) -> Exception:
@@ -83,6 +91,16 @@ def _half_of_objects(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     return {**parameters, "Delete": {**parameters["Delete"], "Objects": first}}, {"Errors": errors}
 
 
+def _half_of_messages(
+    parameters: Mapping[str, Any], name: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the first half of what is sent, and the answer for the rest."""
+    entries = parameters[name]
+    first, rest = entries[: len(entries) // 2], entries[len(entries) // 2 :]
+    error = {"Code": "InternalError", "Message": MESSAGE, "SenderFault": False}
+    return {**parameters, name: first}, {"Failed": [{"Id": entry["Id"], **error} for entry in rest]}
+
+
 def _by_table(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for table, item in pairs:
@@ -90,9 +108,11 @@ def _by_table(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
     return found
 
 
-HALVES = {
+HALVES: Mapping[str, Callable[[Mapping[str, Any]], tuple[dict[str, Any], dict[str, Any]]]] = {
     "BatchGetItem": _half_of_keys,
     "BatchWriteItem": _half_of_items,
     "DeleteObjects": _half_of_objects,
+    "PublishBatch": partial(_half_of_messages, name=ENTRIES["PublishBatch"]),
+    "SendMessageBatch": partial(_half_of_messages, name=ENTRIES["SendMessageBatch"]),
 }
 """Requests that a service may do in part."""

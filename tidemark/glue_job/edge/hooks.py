@@ -15,7 +15,7 @@ from tidemark.glue_job.edge.announce import (
     note_request,
     open_edge,
 )
-from tidemark.glue_job.edge.failures import failing, unanswered
+from tidemark.glue_job.edge.failures import done_of, failing, unanswered
 from tidemark.glue_job.edge.jvm import SETTING, JvmEdge
 from tidemark.glue_job.edge.messages import keep_messages, messages_place
 from tidemark.glue_job.edge.outside import watch_outside
@@ -114,7 +114,8 @@ def _announce_requests(module: ModuleType) -> None:
             with announced(*changes) as how:
                 answer = failing(call, client, operation_name, api_params, how)
                 if changes and changes[0][1].startswith(SENT):
-                    keep_messages(changes[0][1], operation_name, api_params)
+                    done = done_of(operation_name, api_params, how)
+                    keep_messages(changes[0][1], operation_name, done)
             if how == UNANSWERED:
                 raise unanswered(client)
         if prefix := _listed(service, operation_name, api_params):

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from tidemark.glue_job.edge.announce import recording_home
-from tidemark.local_state.operations import MESSAGES
+from tidemark.local_state.operations import MESSAGES, SEVERAL
 
 ENTRIES = {
     "Publish": "",
@@ -34,7 +34,8 @@ def messages_place(service: str, name: str, parameters: Mapping[str, Any]) -> st
     ids = "\n".join(known).encode()
     object_name = sha256(ids).hexdigest() if known and all(known) else str(uuid.uuid4())
     topic = place.replace("/", ":").rpartition(":")[2]
-    return f"s3://{MESSAGES}/{service}/{topic}/{object_name}.json"
+    ending = SEVERAL if len(entries) > 1 else ".json"
+    return f"s3://{MESSAGES}/{service}/{topic}/{object_name}{ending}"
 
 
 def keep_messages(place: str, name: str, parameters: Mapping[str, Any]) -> None:

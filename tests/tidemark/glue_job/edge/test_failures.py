@@ -8,7 +8,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from tidemark.glue_job.edge.failures import failing, unanswered
+from tidemark.glue_job.edge.failures import done_of, failing, unanswered
 
 ITEMS = {"orders": [{"PutRequest": {"Item": {"id": {"N": str(number)}}}} for number in range(3)]}
 KEYS = {"orders": {"Keys": [{"id": {"N": "1"}}], "ConsistentRead": True}}
@@ -80,3 +80,22 @@ def test_half_of_several_objects_is_deleted_and_the_answer_names_the_others(clie
         ("b", "InternalError"),
         ("c", "InternalError"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "name"),
+    [
+        ("sns", "PublishBatch", "PublishBatchRequestEntries"),
+        ("sqs", "SendMessageBatch", "Entries"),
+    ],
+)
+def test_half_of_several_messages_is_sent_and_the_answer_names_the_others(
+    client, service, operation, name
+):
+    asked = {name: [{"Id": number, "Message": number} for number in "123"]}
+
+    answer = failing(echo, client(service), operation, asked, "half done")
+
+    assert answer["asked"] == done_of(operation, asked, "half done") == {name: asked[name][:1]}
+    assert [entry["Id"] for entry in answer["Failed"]] == ["2", "3"]
+    assert done_of(operation, asked, "") == asked
