@@ -128,8 +128,8 @@ def prove(
     from tidemark.local_state.home import Home
     from tidemark.local_state.outside import withhold_others
     from tidemark.operate.prove.bench import Bench
-    from tidemark.operate.prove.experiments import KINDS
     from tidemark.operate.prove.findings import Wish
+    from tidemark.operate.prove.kinds.every import KINDS
     from tidemark.operate.prove.lakes import fill_with_samples, home_of
     from tidemark.operate.prove.prove import prove as prove_it
     from tidemark.operate.prove.schedule import AT_ONCE

@@ -15,8 +15,8 @@ from tidemark.checks.script.surrogates import surrogates_of
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.lake_fs.semantics import S3, VARIABLE
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.experiments import KINDS
 from tidemark.operate.prove.findings import NOT_ALL_TRIED, Wish
+from tidemark.operate.prove.kinds.every import KINDS
 from tidemark.operate.prove.prove import prove
 from tidemark.operate.prove.subject import script_subject
 from tidemark.operate.prove.words import lines_of

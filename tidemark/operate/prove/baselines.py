@@ -1,10 +1,8 @@
 """The runs that go well, whose rows the experiments are compared with."""
 
-import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
@@ -19,10 +17,10 @@ from tidemark.local_state.operations import (
     read_opened,
     read_operations,
     read_requests,
-    record_operations,
     tables_changed,
 )
 from tidemark.local_state.store.database import Store
+from tidemark.operate.prove.arrivals import home_without, in_parts, let_arrive
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.changes import (
     is_below,
@@ -31,7 +29,7 @@ from tidemark.operate.prove.changes import (
     place_of,
     with_short_calls,
 )
-from tidemark.operate.prove.experiments import TITLES, Experiment, in_parts
+from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.items import tables_of, with_items
 from tidemark.operate.prove.sources import sources_of
@@ -122,6 +120,23 @@ class Baseline:
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """An experiment, the run that it changes, and what arrives after a crash in it.
+
+    Attributes:
+        of: the run.
+        experiment: what goes wrong.
+        well: the run whose rows should come out; None: the first one.
+        late: URIs of the files that arrive before the next run.
+    """
+
+    of: Baseline
+    experiment: Experiment
+    well: Outcome | None = None
+    late: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Parts:
     """Runs over the new files in parts, each after the last.
 
@@ -143,13 +158,11 @@ class Parts:
         """The run before the last one; None without an increment."""
         return self.steps[-2] if self.increment else None
 
-    @property
-    def outcome(self) -> Outcome:
-        """What all runs together have left."""
-        runs = [one.outcome for one in self.steps]
-        trials = [one for run in runs for one in run.trials]
-        experiment = Experiment("parts", TITLES["parts"])
-        return Outcome(experiment, runs[-1].home, trials, sum(one.seconds for one in runs))
+    def outcome(self, experiment: Experiment) -> Outcome:
+        """Return what all runs together have left."""
+        runs = [step.outcome for step in self.steps]
+        trials = [trial for run in runs for trial in run.trials]
+        return Outcome(experiment, runs[-1].home, trials, sum(run.seconds for run in runs))
 
     @property
     def is_well(self) -> bool:
@@ -161,7 +174,6 @@ def run_well(bench: Bench, base: Home, name: str, turn: int = 0) -> Baseline:
     """Run once on a copy of a base, and return what is known of the run; `turn`: `Bench.run`."""
     began = time.monotonic()
     home = linked_home(base, bench.folder(name))
-    record_operations(home)
     trial = bench.run(home, turn=turn)
     outcome = Outcome(Experiment("again", name), home, [trial], time.monotonic() - began)
     with Store(home.database) as store:
@@ -217,39 +229,11 @@ def nothing_written_reason(run: Baseline) -> str:
 def run_in_parts(bench: Bench, sources: Sequence[str]) -> Parts:
     """Let files arrive part by part, and run after each, until a run fails."""
     parts, steps = in_parts(sources), list[Baseline]()
-    base = home_without(bench, sources, bench.folder("part-0"))
+    base = home_without(bench.base, sources, bench.folder("part-0"))
     for number, part in enumerate(parts):
-        let_arrive(bench, base, part)
+        let_arrive(bench.base, base, part)
         steps.append(run_well(bench, base, f"part-{number}-run"))
         if steps[-1].outcome.failure or number + 1 == len(parts):
             break
         base = linked_home(steps[-1].outcome.home, bench.folder(f"part-{number + 1}"))
     return Parts(steps, parts)
-
-
-def home_without(bench: Bench, uris: Sequence[str], folder: Path) -> Home:
-    """Return a home like the base in which some files have not arrived."""
-    home = linked_home(bench.base, folder)
-    for uri in uris:
-        home.local_path(uri).unlink()
-    return home
-
-
-def let_arrive(bench: Bench, home: Home, uris: Sequence[str]) -> None:
-    """Put files of the base in place, as new as objects that arrive now."""
-    # In a second of their own: the same one is an experiment, `tied`.
-    folders = {home.local_path(uri).parent for uri in uris}
-    there = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
-    newest = max((int(file.stat().st_mtime) for file in there), default=0)
-    while int(time.time()) == newest:
-        time.sleep(0.05)
-    for uri in uris:
-        arrive(bench.base.local_path(uri), home.local_path(uri))
-
-
-def arrive(file: Path, target: Path) -> None:
-    """Put a copy of a file in place, as new as an object that arrives now."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.arriving")
-    shutil.copyfile(file, unfinished)
-    unfinished.replace(target)

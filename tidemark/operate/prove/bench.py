@@ -12,6 +12,7 @@ from typing import Any
 from tidemark.errors import NotProvedError, TidemarkError
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.home import Home
+from tidemark.local_state.operations import record_operations, records_operations
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.subject import Subject
@@ -105,6 +106,8 @@ class Bench:
             with Store(home.database) as store:
                 counts = Counter(one.job_name for one in store.all_job_runs())
             earlier = max(counts.values(), default=0)
+        if not records_operations(home):  # which keeps the messages that runs send, too
+            record_operations(home)
         trial = run_trial(
             home,
             start or self.subject.start,

@@ -7,10 +7,9 @@ from functools import partial
 from typing import TypeAlias
 
 from tidemark.local_state.operations import Operation, read_first, read_operations
-from tidemark.operate.prove.archives import is_archive
-from tidemark.operate.prove.baselines import Baseline
+from tidemark.operate.prove.baselines import Baseline, Wanted
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.causes import Cause, cause_of, of_types, or_of_mark
+from tidemark.operate.prove.causes import Cause, Fault, of_types, or_of_mark
 from tidemark.operate.prove.changes import (
     SENT,
     is_of,
@@ -19,15 +18,18 @@ from tidemark.operate.prove.changes import (
     micro_batches,
     with_short_calls,
 )
-from tidemark.operate.prove.experiments import CHANGE_KINDS
+from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.findings import BAD, Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import judge
 from tidemark.operate.prove.judged import WORST, TargetRows, Verdict, worst
+from tidemark.operate.prove.kinds.arrivals import InParts
+from tidemark.operate.prove.kinds.every import cause_of, kind_of
+from tidemark.operate.prove.kinds.machines import NewestVersion
+from tidemark.operate.prove.kinds.reruns import NothingNew
 from tidemark.operate.prove.pointers import RunFolders
-from tidemark.operate.prove.trials import Wanted
+from tidemark.operate.prove.refusals import ERROR
 
-ARRIVALS = ("order", "meanwhile", "reading", "tied")  # kinds in which a file arrives late
 Done: TypeAlias = Sequence[tuple[Wanted, Outcome]]
 
 
@@ -73,7 +75,7 @@ def with_own_causes(findings: Sequence[Finding], operations: Sequence[Operation]
     Which other change a crash stood before or after differs from crash to crash.
     """
     of_targets: dict[str, Counter[Cause]] = {}
-    crashes = [one for one in findings if one.experiment.kind == "crash"]
+    crashes = [one for one in findings if one.experiment.kind == CRASH]
     for target, cause in (pair for one in crashes for pair in one.causes.items()):
         own = [one for one in operations if is_write(one) and is_of(one, target)]
         if (cause.script, cause.line) in {(one.script, one.line) for one in own}:
@@ -120,7 +122,7 @@ def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
     # A run with nothing new, or over the files in parts, does not depend on when they arrive.
     plain = {
         (one.verdict, target): cause
-        for kind in ("parts", "again")
+        for kind in (InParts.name, NothingNew.name)
         for one in findings
         if one.experiment.kind == kind and one.cause
         for target, cause in {"": one.cause, **one.causes}.items()
@@ -134,7 +136,7 @@ def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
                 for target, cause in one.causes.items()
             },
         )
-        if one.experiment.kind in ARRIVALS and one.cause
+        if kind_of(one.experiment).has_late_file and one.cause
         else one
         for one in findings
     ]
@@ -157,21 +159,21 @@ def _findings(
 def _finding(
     bench: Bench, wanted: Wanted, outcome: Outcome, rows: Sequence[TargetRows], wish: Wish
 ) -> Finding:
-    baseline, experiment = wanted.of, outcome.experiment
+    baseline, experiment, kind = wanted.of, outcome.experiment, kind_of(outcome.experiment)
     counting = list(rows)
-    if experiment.kind not in CHANGE_KINDS:
+    if not kind.is_of_changes:
         # What a later job of a workflow reads, shows in what that job writes.
         counting = [target for target in rows if not baseline.is_read_on(target.target)] or counting
     counting = [one for one in counting if not wish.ignores(one.target)]
-    if experiment.kind not in CHANGE_KINDS:  # how often a job tells goes by how often it runs
+    if not kind.is_of_changes:  # how often a job tells goes by how often it runs
         unsent = [target for target in counting if not target.target.startswith(SENT)]
         counting = unsent or counting
-    if experiment.kind == "twice":  # an archive has each delivery, whatever its name
-        counting = [one for one in counting if not is_archive(baseline, one.target)] or counting
+    kept = [target for target in counting if not kind.leaves_out(baseline, target.target)]
+    counting = kept or counting
     verdict = worst([one.verdict for one in counting])
     problem = next((one.problem for one in counting if one.problem), "")
     reason = without_scratch(outcome.failure or problem or "", bench.scratch)
-    if outcome.failure and (verdict == "equal" or experiment.kind == "versions"):
+    if outcome.failure and (verdict == "equal" or experiment.kind == NewestVersion.name):
         verdict = "fails"
     elif problem and verdict == "equal":  # not of all targets
         verdict = "not tried"
@@ -179,9 +181,11 @@ def _finding(
     is_right = verdict in ("equal", "not tried")
     cause = None if is_right else _cause(wanted, outcome, verdict, worst_rows)
     causes = {
-        one.target: cause if one is worst_rows and cause else _cause(wanted, outcome, kind, one)
+        one.target: cause
+        if one is worst_rows and cause
+        else _cause(wanted, outcome, one.verdict, one)
         for one in counting
-        if (kind := one.verdict) in BAD
+        if one.verdict in BAD
     }
     only_adds = verdict == "doubled" or not any(one.lost for one in counting)
     places = {(one.script, one.line or 0) for one in causes.values()}
@@ -197,16 +201,16 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
     recorded = with_short_calls(read_operations(outcome.home))
     of_target = [one for one in recorded if is_of(one, target)]
     # A run that finds a target may do what the first one did not: delete it, for example.
-    if experiment.kind in ("parts", "again", *ARRIVALS):
+    if kind_of(experiment).writes_otherwise:
         around += of_target
     # A run whose write has failed may then have noted how far it had got.
     failing, has_noted = experiment.operation, False
-    if failing is not None and recorded and experiment.kind == "error":
+    if failing is not None and recorded and experiment.kind == ERROR:
         own = [one.number for one in baseline.operations if one.run_id == failing.run_id]
         of_failed = [one for one in recorded if one.run_id != recorded[-1].run_id]
         has_noted = any(is_state(one) for one in of_failed[own.index(failing.number) :])
     marks = read_first(baseline.outcome.home)
-    cause = cause_of(
+    fault = Fault(
         experiment,
         verdict,
         around,
@@ -214,8 +218,8 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
         has_ended=bool(outcome.trials and outcome.trials[0].failure),
         has_noted=has_noted,
         has_written=bool(of_target) or not target.startswith("s3://"),
-        marks=marks,
     )
+    cause = cause_of(fault, marks)
     cause = of_types(cause, rows.types) if rows.types else cause
     written = {one.places[-1] for one in baseline.operations if is_of(one, target)}
     return or_of_mark(cause, target) if written and written <= marks else cause

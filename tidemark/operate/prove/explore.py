@@ -5,22 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tidemark.model.messages import plural
-from tidemark.operate.prove.baselines import Baseline, Parts, run_after
+from tidemark.operate.prove.baselines import Baseline, Parts, Wanted, run_after
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.changes import calls_of, is_write
-from tidemark.operate.prove.experiments import (
-    CHANGE_KINDS,
-    MAX_FIRST_CRASHES,
-    TITLES,
-    Experiment,
-    crashes,
-    late_first,
-)
+from tidemark.operate.prove.changes import is_write
+from tidemark.operate.prove.crash_points import crashes, late_first, without_middles
+from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.findings import RIGHT, Finding, Wish
-from tidemark.operate.prove.refusals import refusals
+from tidemark.operate.prove.kinds.every import CHANGE_KINDS, kind_of, not_tried
+from tidemark.operate.prove.refusals import ERROR, refusals
 from tidemark.operate.prove.states import MAX_DEATHS, State, States
-from tidemark.operate.prove.trials import Wanted
 
+MAX_FIRST_CRASHES = 8  # that are tried before anything else
 NO_WRITE = "the run writes no object, and no rows to an embedded database"
 ENDS = "an error ends the run wherever it writes or reads, which leaves what a crash there leaves"
 
@@ -73,20 +68,9 @@ def of_changes(
     refused = [Wanted(run, error, well) for error in errors]
     if not errors:
         has_written = any(map(is_write, run.operations))
-        refused = [Wanted(first, not_tried("error", ENDS if has_written else NO_WRITE))]
+        refused = [Wanted(first, not_tried(ERROR, ENDS if has_written else NO_WRITE))]
     plan = [*told_first, *refused, *rest]
     return [wanted for wanted in plan if wanted.experiment.kind in kinds]
-
-
-def without_middles(crashes: Sequence[Experiment]) -> list[Experiment]:
-    """Return the crashes of a run; within a write of Spark, whose tasks are alike, three."""
-    of_lines: dict[tuple[str, tuple[str, ...]], list[Experiment]] = {}
-    for crash in crashes:
-        if crash.operation is not None and crash.operation.is_of_jvm:
-            key = crash.operation.run_id, calls_of(crash.operation)
-            of_lines.setdefault(key, []).append(crash)
-    middles = [crash for of_line in of_lines.values() for crash in of_line[2:-1]]
-    return [crash for crash in crashes if crash not in middles]
 
 
 def after_repairs(
@@ -99,7 +83,7 @@ def after_repairs(
     plan = list[Wanted]()
     for wanted, outcome in tried:
         finding = findings.get(str(outcome.home.root))
-        is_repair = wanted.experiment.kind in CHANGE_KINDS
+        is_repair = kind_of(wanted.experiment).is_of_changes
         if not is_repair or outcome.start is None or not finding or finding.verdict not in RIGHT:
             continue  # what is wrong after one crash is wrong after two
         repair = run_after(wanted.of, outcome, outcome.start)
@@ -126,9 +110,3 @@ def _unannounced(objects: Sequence[str]) -> str:
         f"{plural(len(objects), 'object')} were changed that no operation announced, such as "
         f"{objects[0]}: write by Spark, DynamicFrames, boto3 or the library"
     )
-
-
-def not_tried(kind: str, why: str, *, is_open: bool = False) -> Experiment:
-    """Return the experiments of a kind that are not carried out, as one."""
-    title = {"crash": "crashes", "error": "requests that fail"}.get(kind) or TITLES["parts"]
-    return Experiment(kind, title, not_tried=why, is_open=is_open)  # type: ignore[arg-type]

@@ -10,7 +10,8 @@ from typing import TypeAlias, TypeVar
 
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.answers import is_header
-from tidemark.operate.prove.baselines import Baseline, home_without
+from tidemark.operate.prove.arrivals import home_without
+from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench
 from tidemark.operate.versions.records import records_of
 
@@ -29,7 +30,7 @@ def home_of_halves(bench: Bench, run: Baseline) -> Home | None:
     halves = in_two(file)
     if halves is None:
         return None
-    home = home_without(bench, run.sources, bench.folder("of-halves"))
+    home = home_without(bench.base, run.sources, bench.folder("of-halves"))
     first = home.local_path(run.sources[0])
     name, *suffixes = first.name.split(".")
     second = first.with_name(".".join((f"{name}{SECOND}", *suffixes)))

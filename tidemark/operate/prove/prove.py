@@ -16,6 +16,7 @@ from tidemark.operate.prove.anew import start_anew
 from tidemark.operate.prove.baselines import (
     ELSEWHERE,
     Baseline,
+    Wanted,
     nothing_written_reason,
     run_in_parts,
     run_well,
@@ -23,29 +24,28 @@ from tidemark.operate.prove.baselines import (
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
 from tidemark.operate.prove.changes import messages_taken, unjudged
 from tidemark.operate.prove.comparison import compared
-from tidemark.operate.prove.experiments import (
-    CHANGE_KINDS,
-    KINDS,
-    OF_TWO_FILES,
-    Experiment,
-    at_once,
-    drawn_moments,
-)
-from tidemark.operate.prove.explore import after_repairs, not_reached, not_tried, of_changes
+from tidemark.operate.prove.crash_points import CRASH
+from tidemark.operate.prove.experiments import Experiment
+from tidemark.operate.prove.explore import after_repairs, not_reached, of_changes
 from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.halves import home_of_halves
 from tidemark.operate.prove.homes import without_scratch
+from tidemark.operate.prove.kinds.arrivals import InParts
+from tidemark.operate.prove.kinds.every import BY_NAME, KINDS, at_once, kind_of, not_tried
+from tidemark.operate.prove.kinds.kind import FirstRun
+from tidemark.operate.prove.kinds.machines import drawn_moments
 from tidemark.operate.prove.places import hidden_marks
 from tidemark.operate.prove.pointers import run_folders
 from tidemark.operate.prove.replays import keep
 from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
 from tidemark.operate.prove.states import MAX_DEATHS, States
 from tidemark.operate.prove.taken import taken_away
-from tidemark.operate.prove.trials import Wanted
 
 FOR_COMPARISON = 0.15  # of the budget
-OWN_JVM_KINDS = ("executors", "versions")  # they have JVMs of their own
-FROM_PARTS = ("parts", *CHANGE_KINDS)  # kinds that need runs over the files in parts
+OF_PARTS = [name for name, kind in BY_NAME.items() if kind.needs_parts]
+OF_TWO_FILES = [
+    name for name, kind in BY_NAME.items() if kind.needed_files > 1 or kind.is_of_changes
+]
 
 
 def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
@@ -72,11 +72,17 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         states = States.between(since, first, control.home, folders)
         queue = Queue(bench, threads, began, say)
         moments = drawn_moments(first.operations, draws, wish.moments)
-        early = at_once(len(first.sources), _impossible(bench, first), moments, first.looks)
-        early = [one for one in early if wish.wants(one.kind)]
+        known = FirstRun(len(first.sources), first.looks, _impossible(bench, first), moments)
+        early = [experiment for experiment in at_once(known) if wish.wants(experiment.kind)]
         if bench.deadline is None:  # what takes longest goes on beside all the others
-            early.sort(key=lambda one: one.kind not in OWN_JVM_KINDS)
-        queue.add([Wanted(first, one) for one in early if one.kind != "parts" or one.not_tried])
+            early.sort(key=lambda experiment: not kind_of(experiment).has_own_jvms)
+        queue.add(
+            [
+                Wanted(first, experiment)
+                for experiment in early
+                if experiment.kind != InParts.name or experiment.not_tried
+            ]
+        )
         has_parts = len(first.sources) > 1
         queue.run(lambda: _planned(bench, wish, first, states, draws, has_parts=has_parts))
         findings, by_time, left = _explored(bench, wish, first, control, states, queue)
@@ -110,7 +116,7 @@ def _with_two_files(
     bench: Bench, wish: Wish, threads: ThreadPoolExecutor, first: Baseline, control: Outcome
 ) -> tuple[Bench, Baseline, Outcome]:
     """Return the bench and its runs with the only new file split in two, where that can be."""
-    if not any(map(wish.wants, (*OF_TWO_FILES, *CHANGE_KINDS))):
+    if not any(map(wish.wants, OF_TWO_FILES)):
         return bench, first, control
     halves = home_of_halves(bench, first)
     if halves is None:
@@ -146,7 +152,7 @@ def _explored(
     while tried:
         queue.say("comparing the rows", len(queue.done), len(queue.done))
         findings, by_time = compared(bench, wish, first, control, queue.done, states.folders)
-        wanted = after_repairs(bench, states, tried, findings) if wish.wants("crash") else []
+        wanted = after_repairs(bench, states, tried, findings) if wish.wants(CRASH) else []
         if wanted and states.deaths == MAX_DEATHS:
             return _kept(bench, findings, queue), by_time, [not_reached(crash) for crash in wanted]
         states.deaths += bool(wanted)
@@ -251,14 +257,16 @@ def _planned(
     has_parts: bool,
 ) -> Planned:
     """Run over the files in parts; return that experiment, and the crashes and errors."""
-    if not any(map(wish.wants, FROM_PARTS)):
+    if not any(map(wish.wants, OF_PARTS)):
         return Planned()
     try:
         parts = run_in_parts(bench, first.sources) if has_parts else None
     except OutOfTimeError as error:
-        kinds = [kind for kind in FROM_PARTS if wish.wants(kind)]
+        kinds = [kind for kind in OF_PARTS if wish.wants(kind)]
         left = [Wanted(first, not_tried(kind, str(error), is_open=True)) for kind in kinds]
         return Planned(left)
-    done = [(Wanted(first, parts.outcome.experiment), parts.outcome)] if parts else []
-    wanted = of_changes(bench, wish, first, parts, states, draws)
-    return Planned(wanted, done if wish.wants("parts") else [])
+    done = list[tuple[Wanted, Outcome]]()
+    if parts and wish.wants(InParts.name):
+        experiment = Experiment(InParts.name, InParts.title)
+        done = [(Wanted(first, experiment), parts.outcome(experiment))]
+    return Planned(of_changes(bench, wish, first, parts, states, draws), done)

@@ -16,13 +16,16 @@ from tidemark.local_state.operations import (
     PUT,
     REFUSED,
     REQUEST,
+    SEVERAL,
     UNANSWERED,
     Operation,
     ReadRequest,
 )
 from tidemark.operate.prove.changes import calls_of, described
-from tidemark.operate.prove.experiments import FIXED, Experiment
+from tidemark.operate.prove.experiments import Experiment
 
+ERROR = "error"  # the kind
+FIXED = random.Random(1)  # noqa: S311 (not a secret)
 BY_SPARK = (PUT, JDBC)  # what Spark's tasks are let fail at
 BY_SCRIPT = (PUT, DELETE, ITEMS, REQUEST, BOOKMARK, CATALOG)
 ENDINGS = {
@@ -53,12 +56,12 @@ def refusals(
     by_script = [one for one in operations if not one.is_of_jvm and one.kind in BY_SCRIPT]
     own = [one for one in by_script if not one.continues]
     kept = [one for one in own if one.may_go_on]
-    # A request that deletes several objects is several operations.
+    # A request that deletes several objects is several operations; one that sends, an object.
     several = {change.number for change, after in pairwise(by_script) if after.continues}
     in_part = [
         change
         for change in own
-        if any(BATCH in place for place in change.places)
+        if any(BATCH in place or place.endswith(SEVERAL) for place in change.places)
         or (change.kind == DELETE and change.number in several)
     ]
     guarded = [one for one in requests if one.may_go_on]
@@ -86,7 +89,7 @@ def refusals(
 def _of_change(operation: Operation, how: str, *, is_in_increment: bool) -> Experiment:
     title = f"{described(operation)} {ENDINGS[how]}, and the next run"
     return Experiment(
-        "error", title, operation.number, operation, how, is_in_increment=is_in_increment
+        ERROR, title, operation.number, operation, how, is_in_increment=is_in_increment
     )
 
 
@@ -94,13 +97,13 @@ def _of_read(request: ReadRequest, how: str, *, is_in_increment: bool) -> Experi
     at = f" ({request.calls[-1]})" if request.calls else ""
     title = f"the request {request.place}{at} {ENDINGS[how]}, and the next run"
     return Experiment(
-        "error", title, request.done, None, how, is_in_increment=is_in_increment, request=request
+        ERROR, title, request.done, None, how, is_in_increment=is_in_increment, request=request
     )
 
 
 def _left(count: int) -> Experiment:
     return Experiment(
-        "error",
+        ERROR,
         f"{count:,} more requests that fail",
         not_tried="their lines repeat them: more --moments try more of them",
         is_open=True,

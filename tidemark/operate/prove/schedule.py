@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
+from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.experiments import Experiment
-from tidemark.operate.prove.trials import Wanted, carry_out
+from tidemark.operate.prove.trials import carry_out
 
 AT_ONCE = 2
 TELL_S = 10.0  # how often at least it is told how far it is

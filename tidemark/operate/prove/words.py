@@ -8,9 +8,11 @@ from typing import Any, TypeAlias
 from tidemark.model.messages import plural
 from tidemark.operate.prove.baselines import ELSEWHERE
 from tidemark.operate.prove.causes import Cause
-from tidemark.operate.prove.experiments import CHANGE_KINDS
+from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.findings import Finding, Proof
 from tidemark.operate.prove.judged import WORST, TargetRows, Verdict
+from tidemark.operate.prove.kinds.every import kind_of
+from tidemark.operate.prove.refusals import ERROR
 
 MARKS = {
     "equal": "✓",
@@ -27,22 +29,6 @@ ANEW = (
 )
 OfCause: TypeAlias = tuple[Finding, Sequence[TargetRows]]
 """A finding, and those of its targets that are wrong by one cause."""
-SHORT: Mapping[str, str] = {
-    "crash": "a crash",
-    "error": "a request that fails",
-    "again": "the next run",
-    "parts": "a run for each file",
-    "order": "a file that arrives late",
-    "meanwhile": "a file that arrives meanwhile",
-    "reading": "a file that arrives meanwhile",
-    "tied": "a file that is dated like one that was read",
-    "twice": "a second delivery",
-    "replaced": "a file that is overwritten",
-    "rewind": "a rewind",
-    "together": "a second run at once",
-    "executors": "a lost executor",
-    "versions": "the newest version of Glue",
-}
 DOES: Mapping[Verdict, str] = {
     "lost": "loses rows of",
     "doubled": "doubles rows of",
@@ -117,7 +103,7 @@ def _verdict(proof: Proof) -> Iterator[str]:
     finding, targets = group[0]
     where = f": fix {cause.script} line {cause.line}" if cause.line else ""
     target = next((rows.target for rows in targets), "the output")
-    yield f"NOT SAFE: {SHORT[finding.experiment.kind]} {DOES[verdict]} {target}{where}"
+    yield f"NOT SAFE: {kind_of(finding.experiment).subject} {DOES[verdict]} {target}{where}"
     if source := proof.source_of(cause.script, cause.line):
         yield f"  {cause.line} | {source}"
 
@@ -134,18 +120,18 @@ def _equal(proof: Proof) -> Iterator[str]:
 def _coverage(proof: Proof) -> str:
     """Return how much was tried, of what could be."""
     parts = []
-    for kind, noun in (("crash", "crash"), ("error", "failing request")):
+    for kind, noun in ((CRASH, "crash"), (ERROR, "failing request")):
         known = [one for one in proof.findings if one.experiment.kind == kind]
         tried = sum(one.verdict != "not tried" for one in known)
         if known:
             parts.append(f"{tried} of {plural(len(known), noun)}")
-    not_reached = sum(finding.experiment.kind == "crash" for finding in proof.open_findings)
+    not_reached = sum(finding.experiment.kind == CRASH for finding in proof.open_findings)
     if proof.states:
         deep = "" if proof.deaths < 2 else f", {proof.deaths} deaths in a row deep"
         is_open = f"open: {plural(not_reached, 'state')} not reached, of "
         states = plural(proof.states, "state")
         parts.append(f"{is_open if not_reached else 'closed: '}{states}{deep}")
-    others = len([one for one in proof.open_findings if one.experiment.kind not in CHANGE_KINDS])
+    others = len([one for one in proof.open_findings if not kind_of(one.experiment).is_of_changes])
     parts += [f"{others} other experiments not"] if others else []
     left = proof.open_findings or proof.unjudged
     judged = f"; not judged: {', '.join(proof.unjudged)}" if proof.unjudged else ""
@@ -175,8 +161,8 @@ def worst_targets(group: Sequence[OfCause]) -> Sequence[TargetRows]:
 def _lines_of_cause(key: tuple[Verdict, Cause], group: Sequence[OfCause]) -> Iterator[str]:
     verdict, cause = key
     experiments = [finding.experiment for finding, _ in group]
-    crashes = sum(one.kind == "crash" for one in experiments)
-    named = [one for one in experiments if one.kind != "crash" or crashes == 1]
+    crashes = sum(one.kind == CRASH for one in experiments)
+    named = [one for one in experiments if one.kind != CRASH or crashes == 1]
     titles = list(dict.fromkeys(one.title for one in named))
     where = [*([f"{crashes} of the crashes"] if crashes > 1 else ()), *titles]
     yield f"{verdict}: {'; '.join(where)}"

@@ -18,8 +18,8 @@ from tidemark.glue_service.runs.jvms.supply import POOL_VARIABLE, jvms_of
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.watermark_tables import watermark_table
-from tidemark.operate.prove.experiments import KINDS
 from tidemark.operate.prove.judged import worst
+from tidemark.operate.prove.kinds.every import KINDS
 
 LIBS = Path(__file__).parents[4] / "libs"
 

@@ -67,6 +67,20 @@ BATCH = """
     %s
     """
 
+SENDER = """
+sns = boto3.client("sns")
+topic = sns.create_topic(Name="loads")["TopicArn"]
+
+
+def send(rows):
+    return sns.publish_batch(TopicArn=topic, PublishBatchRequestEntries=[
+        {"Id": str(row["id"]), "Message": json.dumps(row)} for row in rows
+    ])
+"""
+SENDS = """rows = rows_of(key)
+    %s
+    """
+
 
 def _new(name: str, body: str, verdicts: str, error: str = "", head: str = "") -> Case:
     return case(name, f"{HEAD}{head}{NEW}    {body}\n", verdicts, (), error, STATE)
@@ -170,6 +184,18 @@ PLAIN = [
     {NOTE}""",
         "ceeece-",
         head='table("totals")\n',
+    ),
+    _new("leaves-what-is-not-sent", f"{SENDS % 'send(rows)'}{NOTE}", "deeede-", "lost", SENDER),
+    _new(
+        "sends-what-is-not-sent",
+        SENDS
+        % """while rows:
+        failed = {entry["Id"] for entry in send(rows).get("Failed", [])}
+        rows = [row for row in rows if str(row["id"]) in failed]"""
+        + NOTE,
+        "deeede-",
+        "equal",
+        SENDER,
     ),
     # What it writes is its input, moved: an archive, which keeps each delivery.
     case(

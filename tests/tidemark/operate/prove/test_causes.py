@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import pytest
 
 from tidemark.local_state.operations import Operation
-from tidemark.operate.prove.causes import cause_of
-from tidemark.operate.prove.experiments import KINDS, Experiment
+from tidemark.operate.prove.causes import Cause, Fault
+from tidemark.operate.prove.experiments import Experiment
+from tidemark.operate.prove.judged import Verdict
+from tidemark.operate.prove.kinds import every
+from tidemark.operate.prove.kinds.every import KINDS
 
 
 def put(number: int, line: int) -> Operation:
@@ -21,6 +25,18 @@ def commit(number: int, line: int) -> Operation:
 
 WRITE_FIRST = [put(1, 10), put(2, 10), commit(3, 11)]
 COMMIT_FIRST = [commit(1, 9), put(2, 10), put(3, 10)]
+
+
+def cause_of(
+    experiment: Experiment,
+    verdict: Verdict,
+    operations: Sequence[Operation],
+    target: str = "",
+    *,
+    marks: Collection[str] = (),
+    **facts: bool,
+) -> Cause:
+    return every.cause_of(Fault(experiment, verdict, operations, target, **facts), marks)
 
 
 def crash(after: int) -> Experiment:
@@ -266,6 +282,14 @@ def test_every_kind_and_verdict_has_a_cause_and_a_remedy(kind, verdict):
         assert cause.text
         assert cause.remedy
         assert "{place}" not in cause.text
+
+
+def test_what_is_done_by_half_is_to_be_done_again():
+    half = Experiment("error", "error", 2, WRITE_FIRST[1], "half done")
+
+    cause = cause_of(half, "lost", WRITE_FIRST)
+
+    assert (cause.line, "UnprocessedItems" in cause.remedy) == (10, True)
 
 
 def test_a_late_row_below_a_watermark_is_not_called_doubled():

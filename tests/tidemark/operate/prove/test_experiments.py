@@ -9,17 +9,13 @@ import pytest
 
 from tidemark.local_state.lost_executor import Moment
 from tidemark.local_state.operations import Operation
+from tidemark.operate.prove.arrivals import in_parts
 from tidemark.operate.prove.changes import described, is_hidden, is_state
-from tidemark.operate.prove.experiments import (
-    KINDS,
-    at_once,
-    crashes,
-    drawn_moments,
-    in_parts,
-    late_first,
-)
-from tidemark.operate.prove.explore import without_middles
+from tidemark.operate.prove.crash_points import crashes, late_first, without_middles
 from tidemark.operate.prove.findings import Finding
+from tidemark.operate.prove.kinds.every import CHANGE_KINDS, KINDS, at_once
+from tidemark.operate.prove.kinds.kind import FirstRun
+from tidemark.operate.prove.kinds.machines import drawn_moments
 from tidemark.operate.prove.prove import with_numbers
 
 OUT = "s3://lake/out/"
@@ -120,12 +116,11 @@ def test_objects_are_hidden_by_their_names(place, hidden):
 
 
 def test_every_kind_is_planned_besides_those_of_changes():
-    plan = at_once(4, {}, looks=2)
+    plan = at_once(FirstRun(4, looks=2))
 
-    assert sorted(experiment.kind for experiment in plan) == sorted(
-        [*KINDS[2:], "tied"]
-    )  # of two kinds of times
-    assert not [one for one in plan if one.not_tried]
+    kinds = [experiment.kind for experiment in plan]
+    assert list(dict.fromkeys(kinds)) == [kind for kind in KINDS if kind not in CHANGE_KINDS]
+    assert not [experiment for experiment in plan if experiment.not_tried]
 
 
 def test_executors_are_lost_after_the_first_change_and_at_moments_that_are_drawn():
@@ -136,7 +131,7 @@ def test_executors_are_lost_after_the_first_change_and_at_moments_that_are_drawn
     assert found == drawn_moments(RUN, draws(), 3)
     assert len(set(found)) == 3
     assert all(one.number <= 3 for one in found)
-    titles = {one.title for one in at_once(4, {}, found) if one.kind == "executors"}
+    titles = {one.title for one in at_once(FirstRun(4, moments=found)) if one.kind == "executors"}
     assert len(titles) == 3
 
 
@@ -145,7 +140,7 @@ def test_executors_are_lost_after_the_first_change_and_at_moments_that_are_drawn
     [(0, []), (1, []), (2, [1]), (3, [1, 2]), (4, [1, 2, 3]), (9, [1, 4, 8])],
 )
 def test_a_file_arrives_between_two_listings(looks, after):
-    found = [one for one in at_once(4, {}, looks=looks) if one.kind == "reading"]
+    found = [one for one in at_once(FirstRun(4, looks)) if one.kind == "reading"]
 
     assert [one.look for one in found if not one.not_tried] == after
     assert bool(after) is not any(one.not_tried for one in found)
@@ -159,7 +154,7 @@ def test_a_file_arrives_between_two_listings(looks, after):
     ],
 )
 def test_what_cannot_be_tried_says_why(files, not_tried):
-    plan = at_once(files, {"together": "MaxConcurrentRuns of job is 1"})
+    plan = at_once(FirstRun(files, impossible={"together": "MaxConcurrentRuns of job is 1"}))
 
     found = {one.kind: one.not_tried for one in plan if one.not_tried}
     assert found.pop("together") == "MaxConcurrentRuns of job is 1"
@@ -167,7 +162,7 @@ def test_what_cannot_be_tried_says_why(files, not_tried):
 
 
 def test_a_file_may_have_the_time_of_another_or_an_earlier_one():
-    tied = [experiment for experiment in at_once(2, {}) if experiment.kind == "tied"]
+    tied = [experiment for experiment in at_once(FirstRun(2)) if experiment.kind == "tied"]
 
     assert [experiment.is_dated_earlier for experiment in tied] == [False, True]
     assert len({experiment.title for experiment in tied}) == 2

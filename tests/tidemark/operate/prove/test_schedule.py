@@ -7,10 +7,10 @@ from unittest.mock import sentinel
 from tests.waiting import BOUND_S
 from tidemark.local_state.home import Home
 from tidemark.operate.prove import schedule
+from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.schedule import Queue
-from tidemark.operate.prove.trials import Wanted
 
 
 def test_what_was_tried_before_an_interruption_counts(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from tidemark.local_state.home_folder import SERVICES, TABLES
 from tidemark.local_state.operations import Operation
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.contents import Contents
-from tidemark.operate.prove.experiments import crashes
+from tidemark.operate.prove.crash_points import crashes
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.identity import Equality
 from tidemark.operate.prove.states import State, States

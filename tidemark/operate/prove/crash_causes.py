@@ -1,0 +1,107 @@
+"""Why a run that dies leaves what the next one doubles, loses or changes."""
+
+from collections.abc import Sequence
+
+from tidemark.local_state.operations import DELETE, Operation
+from tidemark.operate.prove.causes import (
+    FINAL,
+    NO_WRITE,
+    REPEATABLE,
+    Cause,
+    Fault,
+    at,
+    last,
+    repeatable,
+)
+from tidemark.operate.prove.changes import described, is_hidden, is_of, is_state, is_write, place_of
+
+IN_PLACE = (
+    "do not rewrite a target that the job reads: merge into a table of Iceberg (merge_window), "
+    "which changes as a whole; or keep every version in a target of its own, and publish from it"
+)
+
+
+def of_crash(fault: Fault, after: int) -> Cause:
+    """Return why a run that dies after an operation leaves what the next one makes wrong."""
+    verdict, target, operations = fault.verdict, fault.target, fault.operations
+    if fault.experiment.deaths > 1:
+        return _of_repair(operations, after)
+    done = [operation for operation in operations if operation.number <= after]
+    left = [operation for operation in operations if operation.number > after]
+    noted = last(filter(is_state, done))
+    own = [write for write in left if is_write(write) and is_of(write, target)]
+    to_write = next(iter(own or filter(is_write, left)), None)
+    if verdict == "lost" and noted and to_write:
+        return _of_note(noted, to_write)
+    seen = last(change for change in done if not is_hidden(change))
+    has_written_last = bool(seen and is_write(seen) and is_of(seen, target))
+    is_unnoted = has_written_last and any(map(is_state, left))  # it is noted later
+    if verdict == "changed" and noted and to_write and not is_unnoted:
+        return _of_note(noted, to_write)
+    deleted = last(change for change in done if change.kind == DELETE and not is_hidden(change))
+    if verdict in ("lost", "changed") and deleted and not noted:
+        text = (
+            f"{place_of(deleted)} deletes what earlier runs have written before it writes it again:"
+            " the next run finds only a part of it"
+        )
+        return at(deleted, text, IN_PLACE)
+    return _of_what_is_left(fault, done, left)
+
+
+def _of_repair(operations: Sequence[Operation], after: int) -> Cause:
+    """Return the cause of what is right after one death, and wrong after one in the repair."""
+    before = last(operation for operation in operations if operation.number == after)
+    left = (operation for operation in operations if operation.number > after)
+    following = next(left, None)
+    if before is None:
+        return NO_WRITE
+    text = (
+        f"a run that dies in its turn, right after {described(before)}, leaves what no run repairs"
+    )
+    if following is None or place_of(following) == place_of(before):
+        return at(before, text, REPEATABLE)
+    first = f"change last what tells the next run what to repair (move {place_of(before)} behind "
+    return at(before, text, f"{first}{place_of(following)}, or what follows it); or {REPEATABLE}")
+
+
+def _of_what_is_left(fault: Fault, done: Sequence[Operation], left: Sequence[Operation]) -> Cause:
+    """Return the cause of what a run that wrote the target, at least in part, leaves."""
+    verdict, target = fault.verdict, fault.target
+    own = [write for write in done if is_write(write) and is_of(write, target)]
+    written = last(own or filter(is_write, done))
+    to_note = next(filter(is_state, left), None)
+    if written is None:
+        return NO_WRITE
+    to_write = next((write for write in left if is_write(write) and is_of(write, target)), None)
+    if verdict == "lost" and not own and to_write:  # a mark of its own, such as an object
+        return _of_note(written, to_write)
+    if verdict == "lost":
+        text = f"the next run takes what {place_of(written)} has written for all of it, and leaves "
+        return at(written, f"{text}out the rest", REPEATABLE)
+    if to_note:
+        text = (
+            f"{place_of(written)} has written rows that {place_of(to_note)} had not yet noted: the "
+            "next run reads and writes them again"
+        )
+        return at(written, text, FINAL if verdict == "changed" else REPEATABLE)
+    if not any(map(is_state, fault.operations)):
+        text = f"{place_of(written)} writes rows, and nothing notes that they are done"
+        remedy = f"{REPEATABLE}; or set MaxRetries to 0, and look before a new run"
+        return at(written, text, remedy)
+    return at(written, f"{place_of(written)} wrote what the next run does not expect", REPEATABLE)
+
+
+def _of_note(noted: Operation, to_write: Operation) -> Cause:
+    place = place_of(noted)
+    if noted.places and noted.places[-1].startswith("s3://"):  # an object that runs read
+        what = f"changes or deletes {noted.places[-1]}, which tells a run what to read,"
+        remedy = f"do that after the last write (move {place} there)"
+    else:
+        what = "notes that the rows are done"
+        remedy = f"commit after the last write (move {place} there)"
+    text = (
+        f"{place} {what} before {place_of(to_write)} writes them: the next run does not read them "
+        "again"
+    )
+    again = repeatable(REPEATABLE, to_write)
+    return at(noted, text, f"{remedy}; and {again}, for a crash between the two")

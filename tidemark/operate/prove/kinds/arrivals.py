@@ -1,0 +1,210 @@
+"""Files that arrive in parts, late, or while a run goes on."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from tidemark.local_state.home import Home
+from tidemark.local_state.operations import (
+    has_arrived,
+    let_arrive_at_look,
+    let_arrive_meanwhile,
+    record_operations,
+)
+from tidemark.operate.prove.arrivals import home_without, in_parts, let_arrive
+from tidemark.operate.prove.baselines import Wanted
+from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.causes import NO_WRITE, ONLY_NEW, Advice, Cause, Fault, at, of_target
+from tidemark.operate.prove.changes import place_of
+from tidemark.operate.prove.experiments import Experiment
+from tidemark.operate.prove.homes import linked_home
+from tidemark.operate.prove.judged import Verdict
+from tidemark.operate.prove.kinds.kind import ExperimentKind, FirstRun, last_run
+from tidemark.operate.versions.trial import Trial
+
+UPLOAD_S = 5  # how long an upload of several parts takes
+LATE = (
+    "read files through a bookmark, which goes by the time of the file, or give the windows a "
+    "lookback that is longer than rows are late"
+)
+UP_TO_MARK = (
+    "take the high mark before the rows are read, and read up to it: windows do, with "
+    "high=newest(rows), and so do bookmarks; a job that moves or deletes its input lists it "
+    "once, and moves only what it has read"
+)
+READ_UNSEEN = "the run notes as read what arrived after it had read", UP_TO_MARK
+
+
+class InParts(ExperimentKind):
+    """New files arrive in two parts, and a run reads each.
+
+    `prove` makes these runs itself: crashes in the later one are experiments too.
+    """
+
+    name = "parts"
+    title = "new files in parts, a run for each"
+    subject = "a run for each file"
+    needed_files = 2
+    needs_parts = True
+    writes_otherwise = True
+    causes: ClassVar[Mapping[Verdict, Advice]] = {
+        "doubled": (
+            "each run reads what earlier runs have read, and {place} adds it to the target",
+            ONLY_NEW,
+        ),
+        "changed": (
+            "what {place} writes depends on which rows arrive in one run",
+            "compute it from all rows that belong together, or merge it into what is there",
+        ),
+    }
+
+    def cause(self, fault: Fault) -> Cause:
+        """A later run may write nothing, since the target is there."""
+        if fault.verdict == "fails" or fault.has_written:
+            return super().cause(fault)
+        written = of_target(fault)
+        if written is None:
+            return NO_WRITE
+        return at(
+            written,
+            f"the later run writes nothing at {place_of(written)}, though it has new files to read",
+            "let a run end early only if there is nothing new to read, such as no rows, and not "
+            "because the target, or a part of it, is there",
+        )
+
+
+class ReverseOrder(ExperimentKind):
+    """The later half of the files arrives before the earlier one."""
+
+    name = "order"
+    title = "new files in the reverse order"
+    subject = "a file that arrives late"
+    needed_files = 2
+    has_late_file = True
+    writes_otherwise = True
+    causes: ClassVar[Mapping[Verdict, Advice]] = {
+        "lost": ("rows that arrive late are below the mark of an earlier run", LATE),
+        "changed": (
+            "what arrives last wins at {place}, also if it is older",
+            "keep the newest row of each key by a column of the data: merge_window does",
+        ),
+    }
+
+    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+        """Let the parts arrive, and run after each, until a run fails."""
+        home = home_without(bench.base, wanted.of.sources, folder)
+        trials = list[Trial]()
+        for part in in_parts(wanted.of.sources)[::-1]:
+            let_arrive(bench.base, home, part)
+            trials.append(last_run(bench, home, folder))
+            if trials[-1].failure:
+                break
+        return home, trials
+
+
+class ArrivesWhileWriting(ExperimentKind):
+    """A file arrives when the run has written for the first time."""
+
+    name = "meanwhile"
+    title = "a file arrives while the run writes"
+    subject = "a file that arrives meanwhile"
+    needed_files = 2
+    has_late_file = True
+    writes_otherwise = True
+    causes: ClassVar[Mapping[Verdict, Advice]] = {"lost": READ_UNSEEN}
+
+    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+        """Let it arrive in a run, and run again after it."""
+        home = linked_home(bench.base, folder)
+        record_operations(home)
+        let_arrive_meanwhile(home, wanted.of.sources[-1], wanted.of.other_stores.items)
+        first = bench.run(home)
+        return home, [first, last_run(bench, home, folder)]
+
+    def why_impossible(self, wanted: Wanted, home: Home) -> str:
+        """It arrives at the first change."""
+        return "" if has_arrived(home) else "the run has written nothing"
+
+
+class ArrivesWhileReading(ExperimentKind):
+    """A file arrives between two listings of a run."""
+
+    name = "reading"
+    title = "a file arrives between two listings of the run"
+    subject = "a file that arrives meanwhile"
+    needed_files = 2
+    has_late_file = True
+    writes_otherwise = True
+    causes: ClassVar[Mapping[Verdict, Advice]] = {
+        "lost": READ_UNSEEN,
+        "doubled": (
+            "the run reads what arrived after it had looked how far to note, so the next run reads "
+            "it again",
+            UP_TO_MARK,
+        ),
+    }
+
+    def why_not(self, run: FirstRun) -> str:
+        """There must be a second listing."""
+        once = "the run lists its input once at most" if run.looks < 2 else ""
+        return super().why_not(run) or once
+
+    def planned(self, run: FirstRun) -> list[Experiment]:
+        """After the first listing, a middle one, and the last but one."""
+        looks = sorted({1, run.looks // 2, run.looks - 1})
+        return [Experiment(self.name, self.title, look=look) for look in looks]
+
+    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+        """Let it arrive in a run, and run again after it."""
+        home = linked_home(bench.base, folder)
+        record_operations(home)
+        let_arrive_at_look(home, wanted.of.sources[-1], wanted.experiment.look)
+        first = bench.run(home)
+        return home, [first, last_run(bench, home, folder)]
+
+    def why_impossible(self, wanted: Wanted, home: Home) -> str:
+        """It arrives at a listing that the first run has made."""
+        return "" if has_arrived(home) else "the run has not listed its input as often as before"
+
+
+class ArrivesWithEarlierTime(ExperimentKind):
+    """A file arrives after a run with the time of one that was read, or with an earlier one."""
+
+    # S3 counts whole seconds, and dates an upload of several parts by its start.
+    name = "tied"
+    title = "a file arrives with the time of one that was read"
+    subject = "a file that is dated like one that was read"
+    needed_files = 2
+    has_late_file = True
+    writes_otherwise = True
+    causes: ClassVar[Mapping[Verdict, Advice]] = {
+        "lost": (
+            "a run has noted a time up to which it has read, and leaves out what is dated so or "
+            "earlier: S3 counts whole seconds, and dates an upload of several parts by its start",
+            "keep the names of the files that are done beside their times, and look again at those "
+            "that are younger than the longest upload before the mark; a bookmark does",
+        )
+    }
+
+    def planned(self, run: FirstRun) -> list[Experiment]:
+        """With the same time, and with an earlier one."""
+        earlier = "a file arrives with a time before that of one that was read"
+        return [
+            Experiment(self.name, self.title),
+            Experiment(self.name, earlier, is_dated_earlier=True),
+        ]
+
+    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+        """Run before and after the last file arrives."""
+        *earlier, last = wanted.of.sources
+        home = home_without(bench.base, wanted.of.sources, folder)
+        let_arrive(bench.base, home, earlier)
+        newest = max(int(home.local_path(uri).stat().st_mtime) for uri in earlier)
+        for uri in earlier:
+            os.utime(home.local_path(uri), (newest, newest))
+        first = bench.run(home)
+        let_arrive(bench.base, home, [last])
+        time = newest - UPLOAD_S * wanted.experiment.is_dated_earlier
+        os.utime(home.local_path(last), (time, time))
+        return home, [first, last_run(bench, home, folder)]

@@ -1,0 +1,112 @@
+"""A request of a run that fails, whatever the job makes of it, and the next run."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from tidemark.local_state.home import Home
+from tidemark.local_state.operations import (
+    HALF_DONE,
+    ITEMS,
+    REQUEST,
+    Operation,
+    ReadRequest,
+    has_failed,
+    let_fail_once,
+    record_operations,
+)
+from tidemark.operate.prove.baselines import Wanted
+from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.causes import Advice, Cause, Fault, of_run
+from tidemark.operate.prove.changes import is_state, is_write, place_of
+from tidemark.operate.prove.crash_causes import of_crash
+from tidemark.operate.prove.homes import home_after
+from tidemark.operate.prove.judged import Verdict
+from tidemark.operate.prove.kinds.kind import ExperimentKind, keep_start, resumed
+from tidemark.operate.prove.refusals import ERROR
+from tidemark.operate.versions.trial import Trial
+
+LEFT_UNDONE: Mapping[Verdict, Advice] = {
+    "lost": (
+        "the answer to the request names what was not done, and the job continues without it",
+        "do again what the answer names (UnprocessedItems, UnprocessedKeys, Failed, Errors) until "
+        "it names nothing, and note the rows as done after that",
+    )
+}
+
+
+class FailingRequest(ExperimentKind):
+    """A request fails: it is refused, done without an answer, or done by half."""
+
+    name = ERROR
+    title = "requests that fail"
+    subject = "a request that fails"
+    is_of_changes = True
+    needs_parts = True
+    causes: ClassVar[Mapping[Verdict, Advice]] = {
+        "lost": (
+            "the job commits although a write has failed: the next run does not read its rows "
+            "again",
+            "commit only if every write has succeeded: not in finally, and not after an except "
+            "that continues",
+        )
+    }
+
+    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+        """Run from what earlier jobs have left, let the request fail, and run again."""
+        run, experiment = wanted.of, wanted.experiment
+        failing, request = experiment.operation, experiment.request
+        if failing is not None:
+            run_id, numbers = failing.run_id, numbers_of(run.operations, failing.run_id)
+            number = numbers.index(failing.number) + 1
+        else:
+            assert request is not None  # noqa: S101 (of each error)
+            run_id, numbers = request.run_id, numbers_of(run.operations, request.run_id)
+            own = [read for read in run.requests if read.run_id == run_id]
+            number = own.index(request) + 1
+            numbers = numbers or [own[0].done + 1]
+        done = [change for change in run.operations if change.number < numbers[0]]
+        home = home_after(run.base, run.outcome.home, done, folder)
+        record_operations(home)
+        made_by = failing.places[0] if failing and failing.kind in (REQUEST, ITEMS) else ""
+        of_requests = request is not None
+        let_fail_once(home, number, experiment.how, of_requests=of_requests, what=made_by)
+        job = run.jobs.get(run_id)
+        failed = bench.run(home, bench.subject.only(job) if job else None)
+        keep_start(home, folder)
+        return home, [failed, *resumed(bench, run, home, job)]
+
+    def why_unknown(self, wanted: Wanted, home: Home) -> str:
+        """A run may go another way than the first one."""
+        return "" if has_failed(home) else "the run did not make this request again"
+
+    def cause(self, fault: Fault) -> Cause:
+        """An error that ends the run leaves what a crash there leaves."""
+        if fault.verdict == "fails":
+            return super().cause(fault)
+        if fault.experiment.how == HALF_DONE and fault.verdict == "lost":
+            return of_run(fault, LEFT_UNDONE)
+        if fault.has_ended and not (fault.verdict == "lost" and fault.has_noted):
+            return of_crash(fault, _moment(fault))
+        return super().cause(fault)
+
+
+def numbers_of(made: Sequence[Operation] | Sequence[ReadRequest], run_id: str) -> list[int]:
+    """Return the numbers of what a run has done."""
+    return [operation.number for operation in made if operation.run_id == run_id]
+
+
+def _moment(fault: Fault) -> int:
+    """Return the last change before a crash that leaves what a write that failed has left."""
+    # Rows are lost by what was noted or written before it. Else other tasks of its line have
+    # written.
+    experiment, operations = fault.experiment, fault.operations
+    failing = experiment.operation
+    before = [change for change in operations if change.number < experiment.after]
+    of_note = any(is_state(change) for change in operations if change.number == experiment.after)
+    if before and of_note:
+        return before[-1].number
+    if fault.verdict == "lost" and any(is_write(change) or is_state(change) for change in before):
+        return before[-1].number
+    same = (change for change in operations if failing and place_of(change) == place_of(failing))
+    return max((change.number for change in same), default=experiment.after)

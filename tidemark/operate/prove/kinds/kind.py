@@ -1,0 +1,129 @@
+"""What every kind of experiment has, and the runs that several of them share."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from tidemark.local_state.home import Home
+from tidemark.local_state.lost_executor import Moment
+from tidemark.operate.prove.baselines import Baseline, Wanted
+from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.causes import Advice, Cause, Fault, of_run
+from tidemark.operate.prove.experiments import FIRST, Experiment
+from tidemark.operate.prove.homes import linked_home
+from tidemark.operate.prove.judged import Verdict
+from tidemark.operate.versions.trial import Trial
+
+NO_NEW_FILE = "the run read no file as a new one"
+TOO_FEW_FILES = "it needs two new files, and the run read fewer"
+IN_USE = Cause(
+    "the next run fails on the output that exists, and so will all later ones",
+    "let a run take over what another one has left: mode('append') or mode('overwrite') in place "
+    "of errorifexists, CREATE TABLE IF NOT EXISTS",
+)
+
+
+@dataclass(frozen=True)
+class FirstRun:
+    """What decides which experiments a run can have.
+
+    Attributes:
+        new_files: how many files it read as new ones.
+        looks: how often it has listed the folder of its newest file.
+        impossible: why kinds cannot be tried, by their names.
+        moments: when executors are killed.
+    """
+
+    new_files: int
+    looks: int = 0
+    impossible: Mapping[str, str] = field(default_factory=dict)
+    moments: Sequence[Moment] = (FIRST,)
+
+
+class ExperimentKind:
+    """A kind of experiment. A new kind is a class like this one, and a line in `every.KINDS`."""
+
+    name: ClassVar[str]
+    """What `--only` calls it."""
+    title: ClassVar[str]
+    """What happens, for people."""
+    subject: ClassVar[str]
+    """The same in a verdict: SUBJECT doubles rows of a target."""
+    causes: ClassVar[Mapping[Verdict, Advice]] = {}
+    """Why rows are wrong, and what to do, where it is not the same for all kinds."""
+    needed_files: ClassVar[int] = 0
+    """How many new files the run must have read."""
+    needs_parts: ClassVar[bool] = False
+    """Whether it needs runs over the new files in parts."""
+    is_of_changes: ClassVar[bool] = False
+    """Whether it goes by the changes of a run, one by one."""
+    has_own_jvms: ClassVar[bool] = False
+    has_late_file: ClassVar[bool] = False
+    """Whether a file arrives later than the others; then its cause may be that of another kind."""
+    writes_otherwise: ClassVar[bool] = False
+    """Whether its runs may write as the first one did not, such as to delete what is there."""
+
+    def experiments(self, run: FirstRun) -> list[Experiment]:
+        """Return what is to be tried, or why nothing is."""
+        if reason := self.why_not(run):
+            return [Experiment(self.name, self.title, not_tried=reason)]
+        return self.planned(run)
+
+    def why_not(self, run: FirstRun) -> str:
+        """Return why it cannot be tried; empty if it can."""
+        if run.new_files < self.needed_files:
+            return TOO_FEW_FILES if self.needed_files > 1 else NO_NEW_FILE
+        return run.impossible.get(self.name, "")
+
+    def planned(self, run: FirstRun) -> list[Experiment]:
+        """Return the experiments of a run for which this kind can be tried."""
+        return [Experiment(self.name, self.title)]
+
+    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+        """Return a new home after an experiment, and its runs."""
+        raise NotImplementedError
+
+    def why_unknown(self, wanted: Wanted, home: Home) -> str:
+        """Return why an experiment has not shown what the job does; empty if it has."""
+        return ""
+
+    def why_impossible(self, wanted: Wanted, home: Home) -> str:
+        """Return why what an experiment waits for cannot happen; empty if it did."""
+        return ""
+
+    def leaves_out(self, baseline: Baseline, target: str) -> bool:
+        """Return whether a target may have other rows than those of the first run."""
+        return False
+
+    def cause(self, fault: Fault) -> Cause:
+        """Return the cause of rows that are wrong."""
+        return IN_USE if fault.verdict == "fails" else of_run(fault, self.causes)
+
+
+def start_of(folder: Path) -> Path:
+    """Return the folder that keeps the home of an experiment as it is before its last run."""
+    return folder.with_name(f"{folder.name}-start")
+
+
+def keep_start(home: Home, folder: Path) -> None:
+    """Keep a home as it is, in place of the one before an earlier run."""
+    shutil.rmtree(start_of(folder), ignore_errors=True)
+    linked_home(home, start_of(folder))
+
+
+def last_run(bench: Bench, home: Home, folder: Path) -> Trial:
+    """Run once, and keep the home as it was before."""
+    keep_start(home, folder)
+    return bench.run(home)
+
+
+def resumed(bench: Bench, of: Baseline, home: Home, job: str | None) -> list[Trial]:
+    """Run a job, and those after it in the workflow, until one fails; without a job, all."""
+    trials = list[Trial]()
+    for name in of.jobs_from(job):
+        trials.append(bench.run(home, bench.subject.only(name) if name else None))
+        if trials[-1].failure:
+            break
+    return trials

@@ -1,0 +1,126 @@
+"""A run after a run that went well: with nothing new, with a file again, or after a rewind."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import DATABASES, TABLES
+from tidemark.local_state.operations import COPY, PUT
+from tidemark.operate.prove.archives import is_archive
+from tidemark.operate.prove.arrivals import arrive
+from tidemark.operate.prove.baselines import Baseline, Wanted
+from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.causes import ONLY_NEW, Advice
+from tidemark.operate.prove.homes import linked_home, put_databases
+from tidemark.operate.prove.items import put_watermarks
+from tidemark.operate.prove.judged import Verdict
+from tidemark.operate.prove.kinds.kind import ExperimentKind, last_run
+from tidemark.operate.prove.places import data_files, hidden_marks
+from tidemark.operate.versions.targets import changed_targets
+from tidemark.operate.versions.trial import Trial
+
+
+class NothingNew(ExperimentKind):
+    """A run with nothing new to read."""
+
+    name = "again"
+    title = "a run with nothing new"
+    subject = "the next run"
+    writes_otherwise = True
+    causes: ClassVar[Mapping[Verdict, Advice]] = {
+        "doubled": (
+            "the next run reads the same data again, and {place} adds them to the target",
+            ONLY_NEW,
+        )
+    }
+
+    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+        """Run once more."""
+        home = linked_home(wanted.of.outcome.home, folder)
+        return home, [last_run(bench, home, folder)]
+
+
+class DeliveredTwice(ExperimentKind):
+    """The newest file arrives again, under another name."""
+
+    name = "twice"
+    title = "a file delivered twice"
+    subject = "a second delivery"
+    needed_files = 1
+
+    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+        """Let it arrive behind the file, in the order of names, and run."""
+        home = linked_home(wanted.of.outcome.home, folder)
+        uri = wanted.of.sources[-1]
+        file = home.local_path(uri)
+        name, *suffixes = file.name.split(".")
+        again = file.with_name(".".join((f"{name}_again", *suffixes)))
+        arrive(bench.base.local_path(uri), again)
+        return home, [last_run(bench, home, folder)]
+
+    def leaves_out(self, baseline: Baseline, target: str) -> bool:
+        """An archive has each delivery, whatever its name."""
+        return is_archive(baseline, target)
+
+
+class Replaced(ExperimentKind):
+    """The newest file is overwritten with the same rows."""
+
+    name = "replaced"
+    title = "a file overwritten with the same rows"
+    subject = "a file that is overwritten"
+    needed_files = 1
+
+    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+        """Overwrite it, and run."""
+        home = linked_home(wanted.of.outcome.home, folder)
+        uri = wanted.of.sources[-1]
+        arrive(bench.base.local_path(uri), home.local_path(uri))
+        return home, [last_run(bench, home, folder)]
+
+
+class Rewound(ExperimentKind):
+    """Bookmarks, watermarks and catalog are taken back to before the run, as by a rewind."""
+
+    name = "rewind"
+    title = "rewound with --clear, and run again"
+    subject = "a rewind"
+    causes: ClassVar[Mapping[Verdict, Advice]] = {
+        "lost": (
+            "the run cannot read or merge the same again: it is gone, or a mark of the job's own, "
+            "which a rewind does not know, says that it is done",
+            "keep the sources for as long as you may rewind, take marks of the job's own back with "
+            "it, and write so that a repeat is equal",
+        )
+    }
+
+    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+        """Take back what `tidemark rewind --clear` does, and run."""
+        # Other tables of DynamoDB stay, as embedded databases do: a rewind does not know them.
+        home = linked_home(wanted.of.outcome.home, folder)
+        put_databases(bench.base, home, [name for name in DATABASES if name != TABLES])
+        if (home.root / TABLES).is_file():
+            put_watermarks(bench.base, home)
+        _clear(bench.base, home, wanted.of)
+        return home, [last_run(bench, home, folder)]
+
+
+def _clear(base: Home, home: Home, run: Baseline) -> None:
+    """Remove what a run has put into folders to which it has only added files."""
+    marks = hidden_marks(run.outcome.home)  # a rewind does not know these
+    before, after = data_files(base, marks), data_files(home, marks)
+    cleared = tuple(
+        f"s3://{folder}"
+        for folder in (f"{target.folder}/" for target in changed_targets(before, after))
+        if all(after.get(path) == before[path] for path in before if path.startswith(folder))
+    )
+    for operation in run.operations:
+        place = operation.places[-1]
+        if operation.kind in (PUT, COPY) and place.startswith(cleared) and place not in marks:
+            file = home.local_path(place)
+            file.unlink(missing_ok=True)
+            emptied = file.parent  # the buckets stay
+            while emptied.parent != home.lake and emptied.is_dir() and not any(emptied.iterdir()):
+                emptied.rmdir()
+                emptied = emptied.parent
