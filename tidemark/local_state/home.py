@@ -334,3 +334,9 @@ def _lock(lock: TextIO) -> bool:
             time.sleep(0.01)
         else:
             return True
+
+
+def has_uploads(home: Home) -> bool:
+    """Return whether clients of S3 have begun to write something, and may have died."""
+    folder = home.root / UPLOADS
+    return folder.is_dir() and any(folder.iterdir())

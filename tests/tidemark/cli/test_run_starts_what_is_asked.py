@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import CodeType, FrameType
 
 import pytest
 
+import tidemark as package
 from tests.fixtures.commands import WriteAssembly
 from tests.sockets import descendants
 from tests.tidemark.cli.processes import read_until, started
@@ -35,6 +40,28 @@ marks.put_item(Item={"id": "1"})
 @pytest.fixture(autouse=True)
 def no_other_dynamodb(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB", raising=False)
+
+
+@contextmanager
+def entered() -> Iterator[set[tuple[str, str]]]:
+    """Yield the functions of the package that are entered: each file, and a name in it."""
+    folder, codes = f"{Path(package.__file__).parent}/", set[CodeType]()
+    functions = set[tuple[str, str]]()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(folder) and code not in codes:
+            codes.add(code)
+            if "<" not in code.co_qualname:  # modules, lambdas and what is in a function
+                functions.add((code.co_filename.removeprefix(folder), code.co_qualname))
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield functions
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type] # which takes None
 
 
 def commands_below(pid: int) -> set[str]:
@@ -113,3 +140,26 @@ def test_lost_tables_are_refused_before_a_job_without_dynamodb_starts(
 
     assert_one_clear_line(result, 1, "tables.db", "lost with it: watermarks")
     assert set((home / "runs").iterdir()) == runs
+
+
+def test_a_run_that_asks_for_nothing_enters_no_service_and_no_engine(
+    home: Path, write_assembly: WriteAssembly
+) -> None:
+    app = shells(write_assembly({"idle": ""}, others={"Marks": TABLE}))
+    assert tidemark("run", "--app", str(app), "--only", "idle").exit_code == 0
+
+    with entered() as functions:
+        assert tidemark("run", "--app", str(app), "--only", "idle").exit_code == 0
+
+    files = {file for file, _ in functions}
+    assert files.isdisjoint(
+        {
+            "glue_service/http/application.py",
+            "glue_service/http/connections.py",
+            "glue_service/http/other_services.py",
+            "local_state/engine/closed_port.py",
+            "local_state/engine/executable.py",
+        }
+    )
+    assert len(functions) <= 430, sorted(functions)
+    assert len(files) <= 120, sorted(files)

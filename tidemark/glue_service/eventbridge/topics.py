@@ -7,6 +7,7 @@ thread publishes the messages of rules.
 import queue
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 from urllib.parse import urlencode
 
 from tidemark.glue_service.protocol.replies import Reply
@@ -17,29 +18,37 @@ FORM = "application/x-www-form-urlencoded"
 SCOPE = "AWS4-HMAC-SHA256 Credential=local/20260101/{region}/sns/aws4_request, SignedHeaders=host"
 OK = 200
 CLOSE_S = 10  # for messages in progress
-Ask = Callable[[Mapping[str, str], bytes], Reply]
+
+
+class Sns(Protocol):
+    """SNS of one home."""
+
+    def ask_sns(self, headers: Mapping[str, str], body: bytes) -> Reply:
+        """Answer a request."""
+
+    def missing_for_sns(self) -> str | None:
+        """Return what must be installed first; None if nothing is missing."""
+
+    def is_sns_used(self) -> bool:
+        """Return whether anything was ever defined there."""
 
 
 class Topics:
-    """SNS of one home; called by any thread."""
+    """The topics of one home; called by any thread."""
 
-    def __init__(
-        self,
-        ask: Ask,
-        missing_package: Callable[[], str | None],
-        is_used: Callable[[], bool],
-        say: Callable[[str], None],
-    ) -> None:
+    def __init__(self, sns: Callable[[], Sns], say: Callable[[str], None]) -> None:
         """Start without topics."""
-        self._ask = ask
-        self.missing_package = missing_package
-        self._is_used = is_used
+        self._sns = sns
         self._say = say
         self._expected: frozenset[str] = frozenset()
         self._made: set[str] = set()
         self._lock = threading.Lock()
         self._work: queue.SimpleQueue[tuple[str, str, str] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+
+    def missing_package(self) -> str | None:
+        """Return what must be installed first; None if nothing is missing."""
+        return self._sns().missing_for_sns()
 
     def expect(self, arns: Iterable[str]) -> None:
         """Have topics created before SNS is used next."""
@@ -55,7 +64,7 @@ class Topics:
 
     def publish(self, rule_name: str, arn: str, message: str) -> None:
         """Publish a rule's message to a topic, in a separate thread."""
-        if not self._is_used():
+        if not self._sns().is_sns_used():
             return
         with self._lock:
             if self._thread is None:
@@ -85,7 +94,7 @@ class Topics:
         region = arn.split(":")[3]
         headers = {"authorization": SCOPE.format(region=region), "content-type": FORM}
         form = {"Action": operation, "Version": VERSION, **fields}
-        return self._ask(headers, urlencode(form).encode())
+        return self._sns().ask_sns(headers, urlencode(form).encode())
 
 
 def is_topic(arn: str) -> bool:

@@ -24,6 +24,7 @@ from tidemark.glue_service.http.other_services import OtherServices
 from tidemark.glue_service.http.pages import Pages, is_page
 from tidemark.glue_service.http.routes import HOME, operation_of, service_of
 from tidemark.glue_service.http.services import IDENTITY, OPERATIONS, call, unsupported
+from tidemark.glue_service.lazy import Lazy
 from tidemark.glue_service.protocol import json_protocol, query_protocol
 from tidemark.glue_service.protocol.json_protocol import json_answer
 from tidemark.glue_service.protocol.models import find_operation
@@ -33,7 +34,7 @@ from tidemark.glue_service.protocol.service_errors import (
     ServiceError,
     service_error,
 )
-from tidemark.local_state.home import UPLOADS, Home
+from tidemark.local_state.home import Home, has_uploads
 
 if TYPE_CHECKING:
     from tidemark.glue_service.s3.service import S3
@@ -60,11 +61,9 @@ class Application:
         self._region = region
         self._wants_objects = wants_objects or threading.Event()
         self._pages = pages
-        self._built_s3: S3 | None = None
-        self._lock = threading.Lock()  # for the first request to S3
+        self._s3 = Lazy(self._made_s3)
         self._others = others or OtherServices(home, {})
-        uploads = home.root / UPLOADS
-        if uploads.is_dir() and any(uploads.iterdir()):
+        if has_uploads(home):
             self._s3()  # deletes the remains of dead uploads
 
     def __call__(
@@ -134,15 +133,11 @@ class Application:
             return self._answer_query(service, form, request_id)
         return self._answer_json(service, operation_of(headers), body)
 
-    def _s3(self) -> "S3":
-        # Built on demand: most runs have no S3 client, because Spark reads the lake's files itself.
+    def _made_s3(self) -> "S3":
+        # Most clients ask for other services, because Spark reads the lake's files itself.
         from tidemark.glue_service.s3.service import S3
 
-        with self._lock:
-            if self._built_s3 is None:
-                tell, wants = self._notify_of_object, self._wants_objects
-                self._built_s3 = S3(self._home, self._region, tell, wants)
-            return self._built_s3
+        return S3(self._home, self._region, self._notify_of_object, self._wants_objects)
 
     def _notify_of_object(self, created: CreatedObject) -> None:
         self._engine.tell(lambda glue: deliver_created(glue, created))

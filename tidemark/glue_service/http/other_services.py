@@ -3,8 +3,7 @@
 Nothing is sent to AWS: a service without an endpoint or emulator fails here.
 """
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Protocol
 
@@ -12,6 +11,7 @@ from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.http.forward import forward
 from tidemark.glue_service.http.services import OPERATIONS
 from tidemark.glue_service.http.waits import Waits
+from tidemark.glue_service.lazy import Lazy
 from tidemark.glue_service.protocol.models import EMULATED, services_signed_as
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.glue_service.protocol.service_errors import ServiceError
@@ -48,33 +48,23 @@ class OtherServices:
     """Answers for the services of one home; called by any thread."""
 
     def __init__(
-        self,
-        home: Home,
-        forwards: Mapping[str, str],
-        say: Callable[[str], None] = lambda _: None,
+        self, home: Home, forwards: Mapping[str, str], topics: Topics | None = None
     ) -> None:
-        """Serve a home."""
+        """Serve a home; SNS has the topics of its templates, if it is to have them."""
         self.waits = Waits()
         self._home = home
         self._forwards = forwards
-        self._emulator: Emulator | None = None
-        self._lock = threading.Lock()  # for the first request to the emulator
-        self.topics = Topics(self._ask_sns, self._sns_refusal, self._is_sns_used, say)
+        self._emulated: Lazy[Emulator] = Lazy(self._emulator)
+        self._topics = topics
 
-    @property
-    def _emulated(self) -> Emulator:
-        with self._lock:
-            if self._emulator is None:
-                self._emulator = import_module(WING).EmulatedServices(
-                    self._home.root, self.waits.one
-                )
-            return self._emulator
+    def _emulator(self) -> Emulator:
+        emulator: Emulator = import_module(WING).EmulatedServices(self._home.root, self.waits.one)
+        return emulator
 
     def close(self) -> None:
         """Wait a while for messages in progress."""
-        self.topics.close()
-        if self._emulator is not None:
-            self._emulator.close()
+        if self._emulated.made is not None:
+            self._emulated.made.close()
 
     def has(self, service: str) -> bool:
         """Return whether this machine answers the requests of a service."""
@@ -84,14 +74,14 @@ class OtherServices:
         self, service: str, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> Reply:
         """Answer a request."""
-        if service == SNS:
-            self.topics.make()
+        if service == SNS and self._topics is not None:
+            self._topics.make()
         if endpoint := self._forwards.get(service):
             with self.waits.one():
                 return forward(endpoint, method, path, headers, body)
         if service in EMULATED:
             place, _, _ = path.partition("?")
-            return self._emulated.answer(service, place, headers, body, headers.get("host"))
+            return self._emulated().answer(service, place, headers, body, headers.get("host"))
         known = (*OPERATIONS, "s3", "dynamodb", *EMULATED, *self._forwards)
         raise ServiceError(
             "UnknownOperationException",
@@ -99,16 +89,19 @@ class OtherServices:
             f"name the URL of an emulator: {_remedy(service)}",
         )
 
-    def _ask_sns(self, headers: Mapping[str, str], body: bytes) -> Reply:
+    def ask_sns(self, headers: Mapping[str, str], body: bytes) -> Reply:
+        """Answer a request of the topics of templates."""
         if endpoint := self._forwards.get(SNS):
             return forward(endpoint, "POST", "/", headers, body)
-        return self._emulated.answer(SNS, "/", headers, body)
+        return self._emulated().answer(SNS, "/", headers, body)
 
-    def _is_sns_used(self) -> bool:
-        return SNS in self._forwards or self._emulated.is_used()
+    def is_sns_used(self) -> bool:
+        """Return whether anything was ever defined in SNS."""
+        return SNS in self._forwards or self._emulated().is_used()
 
-    def _sns_refusal(self) -> str | None:
-        return None if SNS in self._forwards else self._emulated.missing_package(SNS)
+    def missing_for_sns(self) -> str | None:
+        """Return what must be installed first for SNS; None if nothing is missing."""
+        return None if SNS in self._forwards else self._emulated().missing_package(SNS)
 
 
 def _remedy(service: str) -> str:

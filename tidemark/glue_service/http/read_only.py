@@ -12,6 +12,7 @@ from tidemark.glue_service.commands import region
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.server import listening
+from tidemark.glue_service.lazy import Lazy
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.run_variables import Machine
@@ -30,7 +31,7 @@ def serving_read_only(home: Home) -> Iterator[str]:
     require("waitress")
     with listening(LOOPBACK, 0) as listener, Engine(partial(_open, home, listener.url)) as engine:
         gate = Gate(access_key(home), secrets.token_hex())
-        listener.serve(Application(engine, home, region()), gate)
+        listener.serve(Lazy(lambda: Application(engine, home, region())), gate)
         try:
             yield listener.url
         finally:

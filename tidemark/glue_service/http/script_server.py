@@ -10,6 +10,7 @@ from tidemark.glue_service.access.gate import Gate, key_of_port
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.server import listening
+from tidemark.glue_service.lazy import Lazy
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
@@ -31,7 +32,8 @@ def serving_script(machine: Machine) -> Iterator[Machine]:
         with Engine(partial(_open, served)) as engine:
             secret = secrets.token_hex(32)  # no other command knows it
             gate = Gate(key_of_port(machine.home), secret)
-            listener.serve(Application(engine, machine.home, machine.region), gate)
+            application = Lazy(lambda: Application(engine, machine.home, machine.region))
+            listener.serve(application, gate)
             try:
                 yield served
             finally:

@@ -8,6 +8,7 @@ Source: https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.htm
 
 import logging
 import os
+import selectors
 import socket
 import threading
 import time
@@ -118,10 +119,10 @@ def refusal_of_user(who: str) -> bytes:
 
 
 class Listener:
-    """A bound port; `serve` starts to answer."""
+    """A bound port. What answers is made when the first connection comes: most runs have none."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._application: Wsgi | None = None
+        self._server: _Server | None = None
         self._thread: threading.Thread | None = None
         self._is_closed = False
         try:
@@ -135,69 +136,94 @@ class Listener:
         number = self._socket.getsockname()[1]
         name = REACHED.get(host, host)
         self.url = f"http://[{name}]:{number}" if ":" in name else f"http://{name}:{number}"
-        adjustments = Adjustments(
-            sockets=[self._socket],
-            threads=THREADS,
-            connection_limit=MAX_IN_PROGRESS,
-            max_request_body_size=MAX_BODY_BYTES,
-            log_socket_errors=False,  # of clients that are gone
-            asyncore_use_poll=True,  # select() takes no file number above 1,023
-            ident="tidemark",
-        )
-        about = (family, self._socket.type, self._socket.proto, self._socket.getsockname())
-        self._server = _Server(
-            self._call,
-            map={},
-            _sock=self._socket,
-            adj=adjustments,
-            bind_socket=False,
-            sockinfo=about,
-        )
 
-    def serve(self, application: Wsgi, gate: Gate, *, any_user: bool = False) -> None:
+    def serve(self, application: Callable[[], Wsgi], gate: Gate, *, any_user: bool = False) -> None:
         """Answer requests that a gate admits, in separate threads; of other users if they may."""
-        self._application, self._server.gate = application, gate
-        self._server.any_user = any_user
-        self._thread = threading.Thread(target=self._server.run, name="port", daemon=True)
+        self._end, ends = socket.socketpair()
+        self._has_begun = threading.Event()
+        self._thread = threading.Thread(
+            target=self._main, args=(ends, application, gate, any_user), name="port", daemon=True
+        )
         self._thread.start()
 
-    def _call(self, environ: Any, start_response: Any) -> Any:
-        assert self._application is not None  # noqa: S101 (no thread serves before)
-        return self._application(environ, start_response)
+    def _main(
+        self, ends: socket.socket, application: Callable[[], Wsgi], gate: Gate, any_user: bool
+    ) -> None:
+        with ends, selectors.DefaultSelector() as selector:
+            selector.register(self._socket, selectors.EVENT_READ)
+            selector.register(ends, selectors.EVENT_READ)
+            is_asked = any(key.fileobj is self._socket for key, _ in selector.select())
+        try:
+            if is_asked:
+                self._server = _server_at(self._socket, application)
+                self._server.gate, self._server.any_user = gate, any_user
+        finally:
+            self._has_begun.set()
+        if self._server is not None:
+            self._server.run()
 
     def close(self, waits: Waits | None = None) -> None:
         """Stop answering; requests in progress get a few seconds, those that wait hardly any."""
         if self._is_closed:
             return
         self._is_closed = True
-        if self._thread is None:
-            self._server.close()
-        else:
-            self._end_threads(waits or Waits())
-            self._server.trigger.pull_trigger(self._close_all)  # in the serving thread
-            self._thread.join(SHUTDOWN_S)
-            if not self._thread.is_alive() and not self._server.task_dispatcher.threads:
-                self._server.trigger.close()
-            self._server.close_refused()
+        if self._thread is not None:
+            is_first = not self._has_begun.is_set()
+            self._end.close()
+            self._has_begun.wait()
+            if self._server is None:
+                self._thread.join()
+            else:
+                if is_first:  # who has asked before the end is read
+                    time.sleep(WAITS_S)
+                _end(self._server, self._thread, waits or Waits())
         self._socket.close()
 
-    def _end_threads(self, waits: Waits) -> None:
-        dispatcher = self._server.task_dispatcher
-        dispatcher.set_thread_count(0)
-        begun_s = time.monotonic()
-        while left := len(dispatcher.threads):
-            if time.monotonic() - begun_s > (WAITS_S if left <= waits.count else SHUTDOWN_S):
-                break
-            time.sleep(LOOK_S)
-        dispatcher.shutdown(timeout=0)
 
-    def _close_all(self) -> None:
-        """Leave the loop nothing to wait for."""
-        # The trigger stays open: a thread may be about to write to it, and its number could be
-        # another file's by then.
-        self._server.trigger.del_channel()
-        for channel in list(self._server._map.values()):
-            if isinstance(channel, Channel):
-                channel.handle_close()
-            else:
-                wasyncore.dispatcher.close(channel)
+def _server_at(bound: socket.socket, application: Callable[[], Wsgi]) -> _Server:
+    def answer(environ: Any, start_response: Any) -> Any:
+        try:
+            made = application()
+        except OSError as error:  # which waitress would take for a client that is gone
+            raise RuntimeError("the application cannot be made") from error
+        return made(environ, start_response)
+
+    adjustments = Adjustments(
+        sockets=[bound],
+        threads=THREADS,
+        connection_limit=MAX_IN_PROGRESS,
+        max_request_body_size=MAX_BODY_BYTES,
+        log_socket_errors=False,  # of clients that are gone
+        asyncore_use_poll=True,  # select() takes no file number above 1,023
+        ident="tidemark",
+    )
+    about = (bound.family, bound.type, bound.proto, bound.getsockname())
+    return _Server(answer, map={}, _sock=bound, adj=adjustments, bind_socket=False, sockinfo=about)
+
+
+def _end(server: _Server, thread: threading.Thread, waits: Waits) -> None:
+    """End the threads of a server, and the one in which it runs."""
+    server.task_dispatcher.set_thread_count(0)
+    begun_s = time.monotonic()
+    while left := len(server.task_dispatcher.threads):
+        if time.monotonic() - begun_s > (WAITS_S if left <= waits.count else SHUTDOWN_S):
+            break
+        time.sleep(LOOK_S)
+    server.task_dispatcher.shutdown(timeout=0)
+    server.trigger.pull_trigger(lambda: _close_all(server))  # in the serving thread
+    thread.join(SHUTDOWN_S)
+    if not thread.is_alive() and not server.task_dispatcher.threads:
+        server.trigger.close()
+    server.close_refused()
+
+
+def _close_all(server: _Server) -> None:
+    """Leave the loop of a server nothing to wait for."""
+    # The trigger stays open: a thread may be about to write to it, and its number could be another
+    # file's by then.
+    server.trigger.del_channel()
+    for channel in list(server._map.values()):
+        if isinstance(channel, Channel):
+            channel.handle_close()
+        else:
+            wasyncore.dispatcher.close(channel)

@@ -1,4 +1,7 @@
-"""Opens a home as a local Glue on a port, and closes it again."""
+"""Opens a home as a local Glue on a port, and closes it again.
+
+Services are imported and made when a client first asks: most runs have none.
+"""
 
 import os
 import secrets
@@ -7,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tidemark.extras import require
 from tidemark.glue_service.access.gate import Gate, key_of_port
@@ -17,10 +21,9 @@ from tidemark.glue_service.eventbridge.documents import state_change
 from tidemark.glue_service.eventbridge.log import LOG, Events
 from tidemark.glue_service.eventbridge.rules import Rules
 from tidemark.glue_service.eventbridge.topics import Topics
-from tidemark.glue_service.http.application import Application
-from tidemark.glue_service.http.other_services import OtherServices
 from tidemark.glue_service.http.pages import Pages
 from tidemark.glue_service.http.server import listening
+from tidemark.glue_service.lazy import Lazy
 from tidemark.glue_service.local_glue import LocalGlue, origin_of
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.runs.recovery import continue_runs
@@ -31,11 +34,15 @@ from tidemark.glue_service.steps import load
 from tidemark.glue_service.workflows.flows import Flows
 from tidemark.glue_service.workflows.schedules import Schedules
 from tidemark.local_state.dynamodb import dynamodb_endpoint
-from tidemark.local_state.home import Home
+from tidemark.local_state.home import Home, has_uploads
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.clock import now_ms
+
+if TYPE_CHECKING:
+    from tidemark.glue_service.http.application import Application
+    from tidemark.glue_service.http.other_services import OtherServices
 
 
 @dataclass(frozen=True)
@@ -88,20 +95,27 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
     """Serve a home as long as the block runs; yield the URL and the engine."""
     require("waitress")
     events = Events(home.root / LOG, options.on_event, options.say)
-    others = OtherServices(home, options.forwards, options.say)
     with (
         closing(events),
-        closing(others),
+        _other_services(home, options) as (topics, others),
         listening(options.host, options.port) as listener,
     ):
         secret = secrets.token_hex(32)
         port = ServedPort(listener.url, os.getpid(), secret, options.is_of_command, region())
         wants_objects = threading.Event()
-        bus = Rules(wants_objects), others.topics
+        bus = Rules(wants_objects), topics
         open_glue = partial(_open, home, options, events, port, bus)
         with Engine(open_glue, options.on_death) as engine:
             pages = options.pages if is_private(options) else None
-            application = Application(engine, home, region(), others, wants_objects, pages)
+
+            def make() -> "Application":
+                from tidemark.glue_service.http.application import Application
+
+                return Application(engine, home, region(), others(), wants_objects, pages)
+
+            application = Lazy(make)
+            if has_uploads(home):
+                application()  # deletes what is left of dead ones
             key = None if options.any_key else key_of_port(home)
             gate = Gate(key, port.secret, options.names, has_pages=pages is not None)
             listener.serve(application, gate, any_user=options.any_user)
@@ -110,7 +124,24 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
             finally:
                 if pages is not None:
                     pages.close()
-                listener.close(others.waits)
+                listener.close(others.made.waits if others.made else None)
+
+
+@contextmanager
+def _other_services(home: Home, options: Options) -> Iterator[tuple[Topics, Lazy["OtherServices"]]]:
+    def make() -> "OtherServices":
+        from tidemark.glue_service.http.other_services import OtherServices
+
+        return OtherServices(home, options.forwards, topics)
+
+    others = Lazy(make)
+    topics = Topics(others, options.say)
+    try:
+        yield topics, others
+    finally:
+        topics.close()
+        if others.made is not None:
+            others.made.close()
 
 
 def is_private(options: Options) -> bool:

@@ -184,9 +184,9 @@ def test_a_request_that_is_answered_keeps_its_place():
         ThreadPoolExecutor(1) as pool,
         ExitStack() as stack,
     ):
-        listener.serve(answer, Gate(None, "", LOOPBACK_NAMES))
+        listener.serve(lambda: answer, Gate(None, "", LOOPBACK_NAMES))
         asked = pool.submit(urlopen, listener.url)
-        wait_until(lambda: listener._server.active_channels)
+        wait_until(lambda: listener._server and listener._server.active_channels)
         for _ in range(SILENT):
             place = "127.0.0.1", int(port_of(listener.url))
             stack.enter_context(closing(socket.create_connection(place, 60)))

@@ -36,8 +36,13 @@ def test_a_port_at_every_address_is_asked_at_one_that_a_request_may_name(host):
 
 
 def test_a_server_that_ends_while_another_thread_wakes_it_ends_in_peace(monkeypatch):
+    def answer(environ, start_response):
+        start_response("200 OK", [("Content-Length", "0")])
+        return []
+
     with server.listening("127.0.0.1", 0) as listener:
-        listener.serve(lambda environ, start_response: [], gate=None)
+        listener.serve(lambda: answer, Gate(None, "", LOOPBACK_NAMES), any_user=True)
+        urlopen(listener.url).close()  # noqa: S310 (of this test)
         trigger = listener._server.trigger
         wake = trigger._physical_pull
 
@@ -123,9 +128,9 @@ def test_port_lets_a_request_in_progress_end_unless_it_waits_for_others(waits_fo
         return [b"done"]
 
     with server.listening("127.0.0.1", 0) as listener, ThreadPoolExecutor(1) as pool:
-        listener.serve(answer, Gate(None, "", LOOPBACK_NAMES), any_user=True)
+        listener.serve(lambda: answer, Gate(None, "", LOOPBACK_NAMES), any_user=True)
         asked = pool.submit(urlopen, listener.url)
-        wait_until(lambda: listener._server.active_channels)
+        wait_until(lambda: listener._server and listener._server.active_channels)
         time.sleep(0.2)
         begun_s = time.monotonic()
         listener.close(waits)
