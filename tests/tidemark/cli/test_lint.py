@@ -90,15 +90,17 @@ def test_script_is_read_by_its_coding_line(tmp_path):
 
 
 def test_a_file_that_is_no_script_hides_nothing_of_the_others(tmp_path):
-    bad, none = tmp_path / "bad.py", tmp_path / "none.py"
+    bad, none, deep = (tmp_path / f"{name}.py" for name in ("bad", "none", "deep"))
     bad.write_text("gc.getSource('s3')\n")
     none.write_text("print 'x'\n")
+    deep.write_text("x = " + "-" * 100_000 + "1\n")
 
-    result = tidemark(str(none), str(bad))
+    result = tidemark(str(none), str(deep), str(bad))
 
     assert result.exit_code == 2
     assert f"{bad}:1: error ctx-missing" in result.stdout
     assert result.stderr.startswith(f"error: {none}, line 1: not Python 3")
+    assert f"error: {deep} is nested too deeply to be linted" in result.stderr
 
 
 def test_a_folder_stands_for_the_scripts_in_it(tmp_path):

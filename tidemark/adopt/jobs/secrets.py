@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tidemark.adopt.jobs.job import JobCall
 from tidemark.adopt.model import Found, Guess
+from tidemark.model.programs import program_of
 
 # As the constructs check them, which start Node when they are imported: a test compares.
 SECRET = re.compile(
@@ -51,7 +52,7 @@ def secrets_of(job: str, call: JobCall, found: Found) -> Secrets:
 def _in_script(text: str, arguments: Mapping[str, str]) -> Iterator[str]:
     """Yield the secrets that a script names, literally or by an argument of the job."""
     try:
-        tree = ast.parse(text)
+        tree = program_of(text)
     except (SyntaxError, ValueError, RecursionError):
         return
     constants = _constants(tree)

@@ -9,6 +9,7 @@ from tidemark.checks.script.chains import Chains
 from tidemark.checks.script.operators import is_write
 from tidemark.checks.script.script_names import identifier, names_of
 from tidemark.checks.script.values import ScriptValues
+from tidemark.model.programs import program_of
 
 WRITERS = {"getSink", "to_csv", "to_json", "to_orc", "to_parquet"}  # of Glue, pandas, awswrangler
 BEGINNING = re.compile(r"\{--([^}]+)\}")
@@ -22,7 +23,7 @@ def written_arguments(text: str) -> frozenset[str]:
         ['dst']
     """
     try:
-        return frozenset(_written(ast.parse(text)))
+        return frozenset(_written(program_of(text)))
     except (SyntaxError, ValueError, RecursionError):
         return frozenset()
 

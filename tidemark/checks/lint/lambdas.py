@@ -2,6 +2,8 @@
 
 import ast
 
+from tidemark.model.programs import program_of
+
 
 def parsed_script(text: str) -> ast.Module:
     r"""Return the program of a script, each lambda as a function in front of its statement.
@@ -11,7 +13,7 @@ def parsed_script(text: str) -> ast.Module:
     >>> ast.unparse(parsed_script("all = map(lambda t: spark.table(t), tables)"))
     'def lambda_1_10(t):\n    return spark.table(t)\nall = map(lambda_1_10, tables)'
     """
-    tree = ast.parse(text)
+    tree = program_of(text)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]:
         statement: ast.AST = node

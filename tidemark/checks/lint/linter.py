@@ -1,6 +1,5 @@
 """Lints one script, or each job's script of an assembly with the arguments of the job."""
 
-import ast
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from tidemark.model.assembly.arguments import DISABLE, ENABLE, bookmark_option
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset
 from tidemark.model.assembly.definitions import SPARK, STREAMING
 from tidemark.model.assembly.glue_versions import AUTO, UNNAMED_GLUE_VERSION
+from tidemark.model.programs import program_of
 
 NOT_SOURCES = {"cdk.out", "node_modules", "site-packages"}
 
@@ -54,21 +54,24 @@ def lint_source(
 
     The calls at `without_ctx` need no transformation_ctx.
     """
-    facts = read_script(text, file)
-    arguments = starts[0].arguments if starts else {}
-    found = [*own_argument_findings(facts), *extension_findings(ast.parse(text)), *of_job]
-    found += overwrite_findings(text, arguments)
-    if option in (None, ENABLE):
-        without_ctx |= read_targets(text, arguments)
-        found += (
-            one
-            for one in bookmark_findings(facts, is_promised=option is not None)
-            if not (one.rule.startswith("ctx-") and one.place in without_ctx)
-        )
-    if starts:
-        found += argument_findings(facts, starts)
-    if is_local:
-        found += local_findings(ast.parse(text))
+    try:
+        facts = read_script(text, file)
+        arguments = starts[0].arguments if starts else {}
+        found = [*own_argument_findings(facts), *extension_findings(program_of(text)), *of_job]
+        found += overwrite_findings(text, arguments)
+        if option in (None, ENABLE):
+            without_ctx |= read_targets(text, arguments)
+            found += (
+                one
+                for one in bookmark_findings(facts, is_promised=option is not None)
+                if not (one.rule.startswith("ctx-") and one.place in without_ctx)
+            )
+        if starts:
+            found += argument_findings(facts, starts)
+        if is_local:
+            found += local_findings(program_of(text))
+    except RecursionError as error:
+        raise UsageError(f"{file} is nested too deeply to be linted; split it") from error
     kept = without_ignored(found, ignores_of(text))
     by_line = sorted(kept, key=lambda finding: (finding.place.line, finding.rule))
     return Linted(file, None, tuple(replace(finding, file=file) for finding in by_line))
@@ -83,7 +86,7 @@ def local_notes(file: Path) -> tuple[Finding, ...]:
     """Return the used names that do not run on this machine; empty if it is not Python."""
     try:
         text = _read(file)
-        found = local_findings(ast.parse(text))
+        found = local_findings(program_of(text))
         kept = without_ignored(found, ignores_of(text))
     except (UsageError, SyntaxError, ValueError, RecursionError):
         return ()

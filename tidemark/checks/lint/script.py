@@ -55,10 +55,7 @@ def read_script(text: str, file: str) -> Facts:
         line = getattr(error, "lineno", None) or 1
         reason = getattr(error, "msg", None) or str(error)
         raise UsageError(f"{file}, line {line}: not Python 3 ({reason}); fix it first") from error
-    try:
-        return ScriptReader(tree).read()
-    except RecursionError as error:
-        raise UsageError(f"{file} is nested too deeply to be linted; split it") from error
+    return ScriptReader(tree).read()
 
 
 class ScriptReader(Flow):

@@ -22,6 +22,7 @@ from tidemark.checks.script.place import Place, place_of
 from tidemark.checks.script.script_names import identifier, names_of
 from tidemark.checks.script.sql import HOLE, UNKNOWN, may_insert, read_query
 from tidemark.checks.script.values import ScriptValues
+from tidemark.model.programs import program_of
 
 # Where the mode stands among the arguments of what ends a DataFrameWriter.
 MODE_AT = {
@@ -81,7 +82,7 @@ def appends_in(text: str) -> tuple[Append, ...]:
 def possible_appends_in(text: str) -> tuple[Append, ...]:
     """Return the calls of a script that add rows, and those that only a run can judge, by line."""
     try:
-        tree = ast.parse(text)
+        tree = program_of(text)
         appends = set(_Reader(tree).appends())
     except (SyntaxError, ValueError, RecursionError):
         return ()

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tidemark.checks.script.script_names import identifier
+from tidemark.model.programs import program_of
 
 CLOCK_CALLS = {"datetime": {"now", "utcnow", "today"}, "date": {"today"}}
 SPARK_CLOCK = "current_date"
@@ -20,7 +21,7 @@ def clock_lines(text: str) -> list[int]:
         `clock_lines("day = datetime.date.today()")` returns `[1]`.
     """
     try:
-        tree = ast.parse(text)
+        tree = program_of(text)
     except (SyntaxError, ValueError, RecursionError):
         return []
     found = set[int]()

@@ -11,6 +11,7 @@ from tidemark.checks.script.calls import given
 from tidemark.checks.script.literals import Scope, literal
 from tidemark.checks.script.operators import chain_of
 from tidemark.checks.script.script_names import identifier, names_of
+from tidemark.model.programs import program_of
 
 # The data sources and types of connections that are files of the lake, or written nowhere. What
 # DynamoDB holds is copied with the home.
@@ -61,7 +62,7 @@ def database_writes_in(text: str, *, is_without_jdbc: bool = False) -> tuple[int
         `database_writes_in("df.write.jdbc(url, 'orders')")` returns `(1,)`.
     """
     try:
-        tree = ast.parse(text)
+        tree = program_of(text)
     except (SyntaxError, ValueError, RecursionError):
         return ()
     scope = names_of(tree).constants

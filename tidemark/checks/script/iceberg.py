@@ -11,6 +11,7 @@ from tidemark.checks.script.script_names import identifier
 from tidemark.checks.script.sql import HOLE, UNKNOWN, creates_unplaced, tables_named_in
 from tidemark.checks.script.values import ScriptValues, given_to, with_arguments
 from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES
+from tidemark.model.programs import program_of
 
 SETTING = "spark.sql.catalog."
 CLASSES = "org.apache.iceberg."
@@ -78,7 +79,7 @@ class IcebergScript:
 def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
     """Return what a script does with Iceberg, by its text and the arguments of its job."""
     try:
-        tree = ast.parse(text)
+        tree = program_of(text)
         script = ScriptValues(tree, UNKNOWN)
         uses = dict.fromkeys(
             use for found in _names_and_queries(script, arguments) for use in _uses(*found)

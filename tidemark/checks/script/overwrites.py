@@ -26,6 +26,7 @@ from tidemark.checks.script.place import Place, place_of
 from tidemark.checks.script.reaching import position
 from tidemark.checks.script.script_names import identifier
 from tidemark.checks.script.sql import HOLE
+from tidemark.model.programs import program_of
 
 TO_FOLDER = {*FILE_FORMATS, "save", "xml"}
 TO_TABLE = {"insertInto", "saveAsTable"}
@@ -90,7 +91,7 @@ class _Reader:
     """Compares what the writes of a script read with what they and the purges delete."""
 
     def __init__(self, text: str, arguments: Mapping[str, str]) -> None:
-        tree = ast.parse(text)
+        tree = program_of(text)
         self._frames = Frames(tree, arguments)
         self._chains = self._frames.chains
         lower = f"{text} {' '.join(arguments.values())}".lower()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tidemark.checks.script.script_names import identifier
 from tidemark.checks.script.sql import NUMBERING, numbered_columns, query_of
+from tidemark.model.programs import program_of
 
 RELATIONALIZE_KEYS = ("id", "index")  # of the tables that it makes of arrays
 
@@ -20,7 +21,7 @@ def surrogates_in(text: str) -> tuple[tuple[str, ...], ...]:
         `surrogates_in("df.withColumn('k', F.monotonically_increasing_id())")` returns `(("k",),)`.
     """
     try:
-        tree = ast.parse(text)
+        tree = program_of(text)
     except (SyntaxError, ValueError, RecursionError):
         return ()
     nodes = list(ast.walk(tree))

@@ -18,6 +18,7 @@ from tidemark.checks.script.bindings import attributes, bound_once, changed_name
 from tidemark.checks.script.expressions import written
 from tidemark.checks.script.script_names import FUNCTION, Function, identifier, parameters
 from tidemark.errors import UsageError
+from tidemark.model.programs import program_of
 
 DEEPEST = 5  # calls and names through which a value is followed
 MAX_WAYS = 1_000  # to a function; beyond that names have too many values
@@ -173,7 +174,7 @@ def is_certain(value: Any) -> bool:
 def parsed(text: str, job: str) -> ast.Module:
     """Return the program that the script of a job is."""
     try:
-        return ast.parse(text)
+        return program_of(text)
     except (SyntaxError, ValueError) as error:
         raise UsageError(f"the script of job {job} is not Python: {error}; fix it") from error
 

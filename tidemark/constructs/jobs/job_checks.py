@@ -1,6 +1,5 @@
 """Refuses invalid declarations of a job before anything is created."""
 
-import ast
 import os
 import re
 import sys
@@ -18,6 +17,7 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.overrides import RULE as OVERRIDDEN
 from tidemark.constructs.shared_checks import check_catalog, check_here
 from tidemark.errors import JobDefinitionError
+from tidemark.model.programs import program_of
 
 MAX_CHARACTERS = {
     "job": 255,
@@ -136,12 +136,14 @@ def _find_problem(script: Path, python: tuple[int, int]) -> str | None:
     try:
         with tokenize.open(script) as file:
             older = python if python < sys.version_info[:2] else None
-            program = ast.parse(file.read(), str(script), feature_version=older)
+            program = program_of(file.read(), str(script), older)
     except (SyntaxError, ValueError) as error:
         if sys.version_info[:2] < python:
             return None
         where = f"in line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else error
         return f"is not Python {python[0]}.{python[1]} ({where}); correct it"
+    except RecursionError:
+        return "is nested too deeply for Python; split it"
     except OSError as error:
         return f"cannot be read ({error.strerror}); allow it"
     return None if program.body else "is empty; write the job"

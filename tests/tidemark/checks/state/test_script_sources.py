@@ -264,9 +264,10 @@ def b(ctx):
     assert read(text) == (ScriptSource("<ctx>", "catalog", ("d.t",)),)
 
 
-def test_text_that_is_nested_too_deeply_is_refused_by_name():
+@pytest.mark.parametrize("text", [" + ".join("a" * 3_000), "-" * 100_000 + "1"])
+def test_text_that_is_nested_too_deeply_is_refused_by_name(text):
     with pytest.raises(UsageError, match="the script of job ingest is nested too deeply"):
-        read("x = " + " + ".join("a" * 3_000))
+        read(f"x = {text}")
 
 
 def test_options_that_only_a_run_knows_tell_nothing():

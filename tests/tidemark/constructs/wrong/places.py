@@ -317,6 +317,10 @@ WRONG = {
         lambda w: ((w.root / "sx.py").write_text("def"), w.job(script="sx.py")),
         "which is not Python",
     ),
+    "script that is nested too deeply": (
+        lambda w: ((w.root / "sx.py").write_text("-" * 100_000 + "1"), w.job(script="sx.py")),
+        "which is nested too deeply for Python",
+    ),
     "map with a struct as its key": (
         lambda w: tc.Column("a", "map<struct<a:int>,int>"),
         "the key of a map must be a type without others in it",
