@@ -98,6 +98,15 @@ def test_rows_that_came_below_the_bookmark_are_told_once(order, before, after, t
     assert bookmark.run([sign * row for row in after]) is None
 
 
+def test_a_bookmark_keeps_few_cuts_and_always_the_first_and_the_last():
+    cuts = [Cut((("int", str(key)),), key) for key in range(MAX_CUTS + 1)]
+
+    kept = stored_cuts({"passed": to_json(cuts)})
+
+    assert len(kept) <= MAX_CUTS
+    assert (kept[0], kept[-1]) == (cuts[0], cuts[-1])
+
+
 CHANGES = st.one_of(
     st.tuples(st.just("add"), st.integers(1, 4)),
     st.tuples(st.just("late"), st.integers(0, 400)),

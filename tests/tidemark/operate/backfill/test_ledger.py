@@ -122,6 +122,10 @@ def test_what_is_known_lies_within_the_extent(asked, evidence):
         assert it.range.common(extent) == it.range
 
 
+def test_a_range_without_an_end_alone_has_no_extent():
+    assert Evidence([Loaded(3, None, 1)]).extent() is None
+
+
 def test_filled_ranges_are_done_and_the_rest_is_missing():
     evidence = Evidence([Loaded(3, 5, 1), Loaded(5, 7, 2)], [Range(8, 9)])
 
