@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from tidemark.cli.group import Verbs
 from tidemark.cli.known_names import JOB, RUN
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, where_options
@@ -24,7 +25,7 @@ FORMAT = click.Choice(["table", "json"])
 REPEATED = "data in targets is not changed: repeated input is written again"
 
 
-@click.group()
+@click.group(cls=Verbs)
 def bookmark() -> None:
     """Look at the bookmark of a job, reset it, or rewind it to an earlier run."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP
+from tidemark.cli.group import Verbs
 from tidemark.cli.terminal import Terminal
 from tidemark.cli.where import only_looks
 from tidemark.model.messages import plural
@@ -15,7 +16,7 @@ PIPE_WIDTH = 180  # a table outside a terminal is not folded
 PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
 
 
-@click.group()
+@click.group(cls=Verbs)
 def catalog() -> None:
     """Define, crawl and list the tables of the local Data Catalog."""
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from tidemark.cli.group import Verbs
 from tidemark.cli.where import AS_DEPLOYED_HELP, Where
 from tidemark.errors import UsageError
 
 DETAIL_HELP = "What happened: a JSON object, or @FILE with one."
 
 
-@click.group()
+@click.group(cls=Verbs)
 def event() -> None:
     """Put events on the event bus of this machine."""
 

@@ -74,6 +74,28 @@ class WholeWords(click.HelpFormatter):
 click.Context.formatter_class = WholeWords  # of all commands, also those in groups
 
 
+class Verbs(click.Group):
+    """A group of a few commands, each shown with its whole first sentence."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands and what each does."""
+        write_section(self, ctx, formatter, "Commands", self.list_commands(ctx))
+
+
+def write_section(
+    group: click.Group,
+    ctx: click.Context,
+    formatter: click.HelpFormatter,
+    heading: str,
+    names: Iterable[str],
+) -> None:
+    """Write a section of a help: some commands of a group."""
+    commands = [(name, group.get_command(ctx, name)) for name in names]
+    rows = [(name, command.get_short_help_str(SENTENCE)) for name, command in commands if command]
+    with formatter.section(heading):
+        formatter.write_dl(rows, col_max=max(map(len, group.list_commands(ctx))))
+
+
 class Commands(TidemarkGroup):
     """A group whose commands are named by sections of the help; each is imported when it is used.
 
@@ -110,7 +132,4 @@ class Commands(TidemarkGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each section with the commands in it and what each does."""
         for heading, names in self._sections.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(name, one.get_short_help_str(SENTENCE)) for name, one in commands if one]
-            with formatter.section(heading):
-                formatter.write_dl(rows, col_max=max(map(len, self._places)))
+            write_section(self, ctx, formatter, heading, names)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from tidemark.cli.group import Verbs
 from tidemark.cli.local_engine import engine
 from tidemark.cli.local_table import table
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
@@ -30,7 +31,7 @@ VALUE_HELP = "File with the value; without it, standard input is read."
 LAKE_HELP = "Also the data: the buckets, and embedded databases."
 
 
-@click.group()
+@click.group(cls=Verbs)
 def local() -> None:
     """Manage the local state."""
 
@@ -160,7 +161,7 @@ def bucket(names: tuple[str, ...]) -> None:
         click.echo(f"{'created' if is_new else 'already there'}: s3://{name} is {home.lake / name}")
 
 
-@local.group()
+@local.group(cls=Verbs)
 def secret() -> None:
     """Keep secrets that jobs of this machine read from Secrets Manager."""
 

@@ -4,6 +4,7 @@ import json
 
 import click
 
+from tidemark.cli.group import Verbs
 from tidemark.cli.where import only_looks
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
@@ -11,7 +12,7 @@ VERSION = click.Choice(RUN_HERE)
 JSON_HELP = "Print a table for people, or JSON."
 
 
-@click.group()
+@click.group(cls=Verbs)
 def engine() -> None:
     """Manage the Sparks that run jobs here, one for each line of Glue versions."""
 

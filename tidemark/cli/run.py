@@ -12,6 +12,7 @@ import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP
 from tidemark.cli.executors import asking, executors_options
+from tidemark.cli.group import Verbs
 from tidemark.cli.known_names import JOB, WORKFLOW
 from tidemark.cli.run_show import refuse_options, show
 from tidemark.cli.runs import changes_of, watch
@@ -66,7 +67,7 @@ class RunOptions:
             )
 
 
-@click.group(invoke_without_command=True, subcommand_metavar="[show ID]")
+@click.group(cls=Verbs, invoke_without_command=True, subcommand_metavar="[show ID]")
 @run_options
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tidemark.cli.bookmark import FORMAT
+from tidemark.cli.group import Verbs
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.cli.terminal import Terminal
 
@@ -18,7 +19,7 @@ APP = click.option(
 CONTEXT = click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 
 
-@click.group()
+@click.group(cls=Verbs)
 def state() -> None:
     """Guard bookmarks and watermarks against changes of the app that would lose them."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import CHANGED_HELP, FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.group import Verbs
 from tidemark.cli.known_names import JOB
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, where_options
@@ -31,7 +32,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
     return click.argument("job", type=JOB)(with_table)
 
 
-@click.group()
+@click.group(cls=Verbs)
 def watermark() -> None:
     """Look at the watermarks of a job, or rewind them to an earlier run."""
 

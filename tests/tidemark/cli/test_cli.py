@@ -58,6 +58,14 @@ def test_help_works_without_spark_the_cdk_or_boto3(command: list[str]) -> None:
     assert run.stdout.startswith("Usage:")
 
 
+@pytest.mark.parametrize("group", ["local", "local engine", "run", "state", "watermark"])
+def test_the_help_of_a_group_has_the_whole_sentence_of_each_command(group: str) -> None:
+    commands = tidemark(*group.split(), "--help").output.partition("Commands:")[2]
+
+    assert commands
+    assert "..." not in commands
+
+
 def test_python_dash_m_tidemark_is_the_command() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "tidemark", "--help"], capture_output=True, text=True
