@@ -15,6 +15,10 @@ from pyspark.sql.types import (
     BooleanType,
     DataType,
     DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegralType,
     NullType,
     NumericType,
     StringType,
@@ -44,6 +48,7 @@ COMPARABLE: tuple[tuple[tuple[type, ...], tuple[type[DataType], ...]], ...] = (
     ((object,), (DateType, TimestampType, TimestampNTZType)),
 )
 """The types of values, and the types of the parts of a choice that they are compared with."""
+FLOATING, EXACT = (DoubleType, FloatType), (DecimalType, IntegralType)
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -90,13 +95,18 @@ def _renamed(frame: DataFrame, prefix: str) -> tuple[DataFrame, list[Value]]:
 
 def _equal(first: Value, second: Value) -> Column:
     """Return whether two keys are equal: as strings if one is, where Spark takes "2.7" for 2."""
-    if isinstance(first.kind, StringType) == isinstance(second.kind, StringType):
-        return first.column == second.column
-    one, two = (
-        converted(key.column, key.kind, StringType(), f"the key {key.name!r}")
-        for key in (first, second)
-    )
-    return one == two
+
+    def converted_key(key: Value, kind: DataType) -> Column:
+        return converted(key.column, key.kind, kind, f"the key {key.name!r}")
+
+    if isinstance(first.kind, StringType) != isinstance(second.kind, StringType):
+        return converted_key(first, StringType()) == converted_key(second, StringType())
+    equal = first.column == second.column
+    for floating, exact in ((first, second), (second, first)):
+        if isinstance(floating.kind, FLOATING) and isinstance(exact.kind, EXACT):
+            # Spark compares them as doubles, of which one stands for several large numbers.
+            equal &= converted_key(floating, exact.kind) == exact.column
+    return equal
 
 
 def _key(frame: DataFrame, values: Sequence[Value], path: str, which: str) -> Value:

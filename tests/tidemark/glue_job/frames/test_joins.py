@@ -75,6 +75,17 @@ def test_a_number_equals_the_string_of_its_digits_and_no_other(rows_of):
     assert sorted(row.v for row in merged.collect() if row.v) == ["b"]
 
 
+@pytest.mark.parametrize(("kind", "number"), [("bigint", int), ("decimal(20,0)", Decimal)])
+def test_a_double_equals_the_one_number_that_has_its_digits(rows_of, kind, number):
+    large = 2**53
+    exact = rows_of(f"id {kind}, v string", (number(large), "a"), (number(large + 1), "b"))
+    doubles = rows_of("id double, w string", (float(large), "x"))
+
+    assert [row.v for row in exact.join(["id"], ["id"], doubles).toDF().collect()] == ["a"]
+    merged = exact.mergeDynamicFrame(doubles, ["id"]).toDF().collect()
+    assert [row.v for row in merged if row.v] == ["b"]
+
+
 @pytest.mark.parametrize(
     ("keys1", "keys2", "text"),
     [
