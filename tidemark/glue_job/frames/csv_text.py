@@ -17,6 +17,7 @@ from tidemark.glue_job.frames.choices import Value, built, has_choices, quoted, 
 from tidemark.glue_job.frames.types import NESTED, Choice
 
 LINE = "line of tidemark"
+JSON_LINES = "dev.tidemark.json.JsonText"  # the format of `json_lines`
 # Spark's defaults for text, but with all digits: Spark writes three, which lose microseconds.
 TIME, LOCAL_TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS[XXX]", "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 TIMES = {"timestampFormat": TIME, "timestampNTZFormat": LOCAL_TIME}
@@ -172,5 +173,5 @@ def write_sample(frame: DataFrame, path: str | None, options: Mapping[str, Any])
     except ValueError as error:
         raise UsageError(f"the options of spigot are {dict(options)}: {error}") from error
     if sample.columns:
-        kind = "text" if has_choices(frame) else "json"
+        kind = JSON_LINES if has_choices(frame) else "json"
         sample.coalesce(1).write.mode("append").options(**TIMES).save(path, format=kind)

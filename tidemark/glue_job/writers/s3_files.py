@@ -14,6 +14,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.edge.announce import announced
 from tidemark.glue_job.frames.choices import has_choices, schema_of
 from tidemark.glue_job.frames.csv_text import (
+    JSON_LINES,
     NO_SEPARATOR,
     json_lines,
     unquoted_lines,
@@ -122,7 +123,7 @@ def write_files(
         return
     format_name, options = how.name, dict(how.options)
     if how.name == "json" and has_choices(frame):
-        frame, format_name = json_lines(frame, partition_keys), "text"
+        frame, format_name = json_lines(frame, partition_keys), JSON_LINES
     if how.name == "csv" and not options["quote"]:
         frame = unquoted_lines(frame, partition_keys, options["sep"])
         options["sep"] = NO_SEPARATOR

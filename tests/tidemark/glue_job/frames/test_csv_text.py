@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from datetime import UTC, datetime
 
@@ -69,7 +70,20 @@ def test_json_with_choices_is_put_into_folders(written, json_frame, s3):
     text = written(json_frame(*MIXED), "json", folder="id=2", partitionKeys=["id"])
 
     assert json.loads(text) == {key: MIXED[1][key] for key in ("seen", "n")}
-    assert {name.split("/")[0] for name in s3.names()} >= {"id=1", "id=2", "id=3", "id=4"}
+    parts = {tuple(name.split("/")) for name in s3.names() if "part-" in name}
+    assert {folder for folder, _ in parts} == {"id=1", "id=2", "id=3", "id=4"}
+    assert all(file.endswith(".json") for _, file in parts)
+
+
+def test_json_with_choices_is_compressed_as_others_are(json_frame, glue_context, s3):
+    glue_context.write_dynamic_frame.from_options(
+        json_frame(*MIXED).coalesce(1), "s3", {"path": s3.uri, "compression": "gzip"}, "json"
+    )
+
+    (part,) = (name for name in s3.names() if "part-" in name)
+    assert part.endswith(".json.gz")
+    lines = gzip.decompress((s3.folder / part).read_bytes()).splitlines()
+    assert [json.loads(line) for line in lines] == list(MIXED)
 
 
 def test_csv_has_the_values_of_choices(written, json_frame):

@@ -58,6 +58,7 @@ JDBC_CLASSES = (
 )
 NO_PAGES = Path(__file__).parents[2] / "cluster" / "NoPages.java"
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
+JSON_TEXT = Path(__file__).parents[2] / "writers" / "JsonText.java"
 # What Spark 4 calls otherwise: Seq of Scala 2.13, and the servlets of Jetty.
 SPARK_4_SOURCES = {
     "import scala.collection.Seq;": "import scala.collection.immutable.Seq;",
@@ -133,6 +134,7 @@ def _sources(spark: Spark) -> dict[str, str]:
         },
         "dev.tidemark.cluster.NoPages": NO_PAGES.read_text(encoding="utf-8"),
         "dev.tidemark.json.JsonKinds": JSON_KINDS.read_text(encoding="utf-8"),
+        "dev.tidemark.json.JsonText": JSON_TEXT.read_text(encoding="utf-8"),
         **{
             f"dev.tidemark.catalog.{name}": (METASTORE / f"{name}.java").read_text(encoding="utf-8")
             for name in METASTORE_CLASSES
