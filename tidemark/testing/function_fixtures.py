@@ -86,6 +86,7 @@ def glue_context(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> GlueCo
     from tidemark.glue_job.process import bookmark_session
 
     monkeypatch.setattr(bookmark_session, "_sessions", [])
+    monkeypatch.setattr(bookmark_session, "_early", [])
     return GlueContext(spark.sparkContext)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.tidemark.glue_job.readers.databases.derby import DERBY, Table
-from tidemark.glue_job.process import bookmark_session
 from tidemark.local_state.run_warnings import read_warnings
 
 
@@ -34,6 +33,5 @@ def read(glue_context):
 
 @pytest.fixture
 def warnings(tmp_path, monkeypatch):
-    monkeypatch.setattr(bookmark_session, "_early", [])  # of a test before, without a job
     monkeypatch.setenv("TIDEMARK_RUN_FOLDER", str(tmp_path))
     return lambda: read_warnings(tmp_path)
