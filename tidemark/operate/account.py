@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
 
-from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
+from tidemark.errors import DamagedDatabaseError, EntityNotFoundError, TidemarkError, UsageError
 from tidemark.local_state.catalog.iceberg import DEFAULT, parsed_metadata
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
@@ -214,8 +214,15 @@ class Account(Target):
             if not place:
                 return None
             bucket, _, key = place.partition("://")[2].partition("/")
-            found = self.glue.client("s3").get_object(Bucket=bucket, Key=key)
-            return parsed_metadata(found["Body"].read())
+            content = self.glue.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
+        try:
+            return parsed_metadata(content)
+        except ValueError as error:
+            raise DamagedDatabaseError(
+                f"{place}, the metadata of the table {table} in {self.where}, cannot be read: "
+                f"{error}; restore an earlier version of that object, or let {METADATA} of the "
+                "table in the Data Catalog name earlier metadata"
+            ) from error
 
     def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
         """Return the bookmarks of the stage, and the triggers that start a job of it."""

@@ -5,6 +5,7 @@ Source: https://iceberg.apache.org/spec/#table-metadata-fields
 
 import gzip
 import json
+import zlib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ def read_metadata(home: Home, place: str) -> dict[str, Any]:
     file = home.existing_path(place)
     try:
         return parsed_metadata(file.read_bytes())
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise _lost(home, file) from error
 
 
@@ -57,11 +58,18 @@ def metadata_or_none(home: Home, store: Store, name: str) -> dict[str, Any] | No
 
 
 def parsed_metadata(content: bytes) -> dict[str, Any]:
-    """Return the metadata that the contents of a file are, compressed or not."""
-    text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    metadata = json.loads(text)
+    """Return the metadata that the contents of a file are, compressed or not.
+
+    Raises:
+        ValueError: they are none.
+    """
+    try:
+        text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        metadata = json.loads(text)
+    except (EOFError, OSError, RecursionError, ValueError, zlib.error) as error:
+        raise ValueError(f"it is not JSON: {error}") from error
     if not isinstance(metadata, dict) or "table-uuid" not in metadata:
-        raise ValueError("no metadata of Iceberg")
+        raise ValueError("it is JSON of another kind")
     return metadata
 
 

@@ -115,6 +115,8 @@ LOSSES = {
     "cut": b'{"format-version": 2, "snap',
     "no JSON": b"\xff\xfe",
     "of another kind": b"[]",
+    "nested too deeply": b"[" * 100_000,
+    "badly compressed": b"\x1f\x8b\x08" + bytes(7) + b"\xff\xff\xff",
     "of another file": b"{}",
 }
 
