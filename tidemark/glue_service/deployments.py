@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from tidemark.errors import UsageError
 from tidemark.glue_service.commands import App, deploy, load_app, region
 from tidemark.glue_service.entities import (
     Entity,
@@ -123,6 +124,12 @@ def _define(
     glue: LocalGlue, kind: Kind, name: str, properties: dict[str, Any], stack: str, now_ms: int
 ) -> None:
     old = find_entity(glue.store, kind, name)
+    if kind == Kind.RULE and old is not None and STACK_TAG not in old.tags:
+        raise UsageError(
+            f"there is a rule {name} that no deployment has made, which the one of {stack} would "
+            "replace with its targets; delete it (aws events remove-targets, delete-rule), or "
+            "rename the one of the app, as CloudFormation asks for"
+        )
     request = as_shape(REQUESTS[kind], properties) if kind in REQUESTS else properties
     definition = {key: value for key, value in request.items() if key not in SEPARATE_MEMBERS}
     if kind == Kind.JOB:

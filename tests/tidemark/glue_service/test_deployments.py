@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.deployments import deploy_on_port
 
 
@@ -74,3 +74,23 @@ def test_a_table_of_iceberg_that_aws_would_refuse_stops_the_deployment(port, wri
 
     with pytest.raises(TidemarkError, match="has to be EXTERNAL_TABLE"):
         port.engine.ask(lambda glue: deploy_on_port(glue, folder))
+
+
+def test_a_rule_that_a_client_has_made_is_not_replaced(port, write_assembly):
+    events = port.client("events")
+    pattern = json.dumps({"source": ["mine"]})
+    rule = {
+        "Type": "AWS::Events::Rule",
+        "Properties": {"Name": "r", "EventPattern": {"source": ["a"]}},
+    }
+    folder = write_assembly({"one": ""}, others={"Rule": rule})
+    events.put_rule(Name="r", EventPattern=pattern)
+
+    with pytest.raises(UsageError, match="there is a rule r that no deployment has made"):
+        port.engine.ask(lambda glue: deploy_on_port(glue, folder))
+    assert events.describe_rule(Name="r")["EventPattern"] == pattern
+    events.delete_rule(Name="r")
+    for _ in range(2):
+        port.engine.ask(lambda glue: deploy_on_port(glue, folder))
+
+    assert json.loads(events.describe_rule(Name="r")["EventPattern"]) == {"source": ["a"]}

@@ -12,6 +12,7 @@ from tidemark.model.assembly.symbolic_names import SymbolicNames
 NAMES: dict[str, tuple[str, *tuple[tuple[str, ...], ...]]] = {
     **dict.fromkeys(DYNAMODB_TABLES, ("table of DynamoDB", ("TableName",))),
     "AWS::CloudWatch::Dashboard": ("dashboard", ("DashboardName",)),
+    "AWS::Events::Rule": ("rule", ("EventBusName",), ("Name",)),
     "AWS::Glue::Connection": ("connection", ("ConnectionInput", "Name")),
     "AWS::Glue::DataQualityRuleset": ("ruleset", ("Name",)),
     "AWS::Glue::Database": ("database", ("DatabaseInput", "Name")),
@@ -23,6 +24,7 @@ NAMES: dict[str, tuple[str, *tuple[tuple[str, ...], ...]]] = {
     "AWS::Logs::LogGroup": ("log group", ("LogGroupName",)),
     "AWS::Scheduler::ScheduleGroup": ("group of schedules", ("Name",)),
 }
+DEFAULTS = {"EventBusName": "default"}
 
 
 def read_names(names: SymbolicNames, templates: Templates) -> Iterator[Named]:
@@ -37,7 +39,7 @@ def read_names(names: SymbolicNames, templates: Templates) -> Iterator[Named]:
 
 def _stated(value: Any, path: tuple[str, ...]) -> Any:
     for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
+        value = value.get(step, DEFAULTS.get(step)) if isinstance(value, dict) else None
     return value
 
 

@@ -426,6 +426,18 @@ REFUSED_AT_SYNTHESIS = {
         ),
         "duplicate-name",
     ),
+    "two rules of one name": (
+        lambda w: (
+            w.job(),
+            *(
+                cdk.aws_events.CfnRule(
+                    w.stack, id_, name="nightly", event_pattern={"source": [id_]}
+                )
+                for id_ in ("One", "Two")
+            ),
+        ),
+        "duplicate-name",
+    ),
     "two rulesets of one name": (
         lambda w: w.job(writes=[ruleset(w, "t"), ruleset(w, "u")]),
         "duplicate-name",
