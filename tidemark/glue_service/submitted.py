@@ -7,7 +7,6 @@ from tidemark.glue_service.runs.run_requests import run_request
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.definitions import SPARK
-from watermarks import TABLE_NAME
 
 # Runs of a job that was defined when its script was submitted are runs of that job.
 SUBMITTED = """
@@ -26,6 +25,8 @@ def submitted_jobs(store: Store) -> list[str]:
 
 def submitted_job(store: Store, name: str) -> Entity | None:
     """Return what stands for the job of a submitted script: the arguments of its last run."""
+    from watermarks import TABLE_NAME  # few commands ask for such a job
+
     rows = store.query(f"{SUBMITTED} AND job_name = ? GROUP BY job_name", (name,))
     if not rows:
         return None

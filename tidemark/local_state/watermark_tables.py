@@ -2,11 +2,12 @@
 
 from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.definitions import Deployment, TableDefinition
-from watermarks import EXPIRES_AT, create_table_request
 
 
 def watermark_table(name: str) -> TableDefinition:
     """Return the definition of a table of watermarks."""
+    from watermarks import EXPIRES_AT, create_table_request  # few jobs have any
+
     return TableDefinition(name, create_table_request(name), EXPIRES_AT)
 
 

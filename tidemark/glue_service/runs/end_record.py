@@ -11,10 +11,7 @@ from tidemark.glue_job.process.commit_record import read_facts
 from tidemark.glue_job.process.spark import EVENTS_FOLDER
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.glue_service.runs.spark_datasets import A_QUERY, DATABASE, MORE, Scan
-from tidemark.glue_service.runs.watermark_moves import (
-    Recorded,
-    recorded_by_library,
-)
+from tidemark.glue_service.runs.watermark_moves import Recorded, recorded_by_library
 from tidemark.local_state.bookmarks.datasets_read import reads_of_run
 from tidemark.local_state.run_snapshots import snapshots_of
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, put_checkpoint

@@ -7,8 +7,6 @@ from tidemark.local_state.dynamodb import dynamodb_client
 from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten, WatermarkMove
 from tidemark.model.checkpoints.from_watermarks import moves_of, reads_of, writes_of
-from watermarks import TABLE_NAME, WatermarkAdmin, WatermarkTableError
-from watermarks import WatermarksError as WatermarksError
 
 
 class Recorded(NamedTuple):
@@ -23,6 +21,8 @@ def recorded_by_library(
     endpoint: str, region: str, job_name: str, run_id: str, arguments: Mapping[str, str]
 ) -> Recorded:
     """Return what a run has recorded in the table of its argument, or in the library's own."""
+    from watermarks import TABLE_NAME, WatermarkAdmin, WatermarkTableError  # few jobs have any
+
     table = arguments.get(WATERMARK_TABLE) or TABLE_NAME
     with dynamodb_client(endpoint, region) as client:
         try:
