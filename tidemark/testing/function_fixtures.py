@@ -140,12 +140,11 @@ def watermark_table(spark_home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterat
     import boto3
 
     from tidemark.local_state import watermark_tables
-    from tidemark.local_state.dynamodb import create_tables, dynamodb_client
+    from tidemark.local_state.dynamodb import have_tables
     from tidemark.testing.empty_dynamodb import empty_dynamodb
 
     with empty_dynamodb(spark_home) as endpoint:
-        with dynamodb_client(endpoint, REGION) as client:
-            create_tables(client, [watermark_tables.watermark_table(TABLE)])
+        have_tables(spark_home, endpoint, [watermark_tables.watermark_table(TABLE)])
         for name, value in {
             "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
             "AWS_ACCESS_KEY_ID": "local",

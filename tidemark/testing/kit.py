@@ -14,7 +14,7 @@ from tidemark.errors import UsageError
 from tidemark.glue_service.commands import region
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.glue_service.runs.run_variables import Machine
-from tidemark.local_state.dynamodb import NOWHERE, create_tables, dynamodb_client
+from tidemark.local_state.dynamodb import NOWHERE, have_tables
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_state.home import Home, delete_entry
 from tidemark.local_state.machine.java import find_java_home
@@ -156,15 +156,14 @@ class GlueTest:
 
     @property
     def has_dynamodb(self) -> bool:
-        """Whether it has started DynamoDB."""
+        """Whether it has opened DynamoDB."""
         return bool(self._endpoint)
 
     def dynamodb(self) -> str:
-        """Start DynamoDB with the table of watermarks, if it was not; return its URL."""
+        """Open DynamoDB with the table of watermarks, if it was not; return its URL."""
         if not self._endpoint:
             endpoint = self._stack.enter_context(empty_dynamodb(self.home))
-            with dynamodb_client(endpoint, region()) as client:
-                create_tables(client, [watermark_table(WATERMARKS)])
+            have_tables(self.home, endpoint, [watermark_table(WATERMARKS)])
             self._endpoint = endpoint
         return self._endpoint
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.local_state.engine.embedded import runs_here
 from tidemark.testing import assert_idempotent, assert_incremental, assert_same_as_recomputed
 from tidemark.testing.marker import settings_of
 
@@ -137,6 +138,10 @@ def test_catalog_of_a_test_is_that_of_its_jobs(catalog, lake, glue_job, script):
     assert catalog.columns(name) == {"id": "bigint", "status": "string"}
     with pytest.raises(EntityNotFoundError, match=r"sales\.orders"):
         catalog.rows("sales.other")
+
+
+def test_a_table_of_watermarks_that_no_run_uses_starts_no_engine(watermarks, glue_test):
+    assert not runs_here(glue_test.home)
 
 
 def test_watermarks_are_kept_in_the_embedded_engine(watermarks, glue_job, script):
