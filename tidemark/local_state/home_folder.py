@@ -4,7 +4,7 @@ import contextlib
 import os
 import stat
 import sys
-from errno import EACCES, EROFS
+from errno import EACCES, EEXIST, ELOOP, ENOTDIR, EROFS
 from functools import lru_cache
 from pathlib import Path
 
@@ -62,7 +62,11 @@ def refuse_foreign(root: Path) -> None:
     if {entry.name for entry in root.iterdir()} - {"lake"}:
         raise UsageError(
             f"{root} is not empty and not a state folder of Tidemark (no file {MARKER!r} in it); "
-            "set TIDEMARK_HOME to an empty or a new folder"
+            + (
+                f"it has been one, as {STORE_FILE} in it says: `touch {root / MARKER}`"
+                if (root / STORE_FILE).exists()
+                else "set TIDEMARK_HOME to an empty or a new folder"
+            )
         )
 
 
@@ -75,6 +79,11 @@ def check_writable(folder: Path) -> None:
 
 def not_writable(root: Path, error: OSError) -> UsageError:
     """Return the error for a home that cannot be written."""
+    if error.errno in (EEXIST, ELOOP, ENOTDIR) and root.is_dir():
+        return UsageError(
+            f"{error.filename} is not a folder, as a state folder has one there: move it away; "
+            "what was in the folder comes back with a backup, by `tidemark local restore FILE`"
+        )
     return UsageError(
         f"cannot write the state folder {root}: {error.strerror}; make it writable or set "
         "TIDEMARK_HOME to a folder that is; commands that only look, such as `tidemark status`, "

@@ -153,6 +153,21 @@ def test_a_missing_engine_is_reported_to_the_command_and_to_the_script_that_asks
             client.list_tables()
 
 
+def test_a_folder_in_the_place_of_the_engines_log_is_named_until_it_is_gone(home):
+    log = home.dynamodb / "engine.log"
+    log.mkdir()
+    with dynamodb_endpoint(home) as endpoint:
+        with (
+            pytest.raises(UsageError, match=r"engine\.log: Is a directory; .*move it away"),
+            dynamodb_client(endpoint, REGION) as client,
+        ):
+            client.list_tables()
+        log.rmdir()
+
+        with dynamodb_client(endpoint, REGION) as client:
+            assert client.list_tables()["TableNames"] == []
+
+
 def test_requests_at_once_start_one_engine(home):
     with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, REGION) as client:
         with ThreadPoolExecutor(4) as threads:

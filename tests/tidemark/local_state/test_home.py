@@ -94,15 +94,29 @@ def test_default_home_is_in_the_current_folder(tmp_path, monkeypatch, value):
     assert Home.from_environment().root == tmp_path / ".tidemark"
 
 
-@pytest.mark.parametrize("name", ["file", "file/below", "claimed"])
+@pytest.mark.parametrize("name", ["file", "file/below"])
 def test_home_that_a_file_stands_in_the_way_of_is_refused(tmp_path, name):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    (tmp_path / "claimed").mkdir()
-    (tmp_path / "claimed" / "tidemark-home").write_text("", encoding="utf-8")
-    (tmp_path / "claimed" / "lake").write_text("", encoding="utf-8")
 
     with pytest.raises(UsageError, match=f"cannot write .*{name}: .*TIDEMARK_HOME"):
         Home.open(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["lake", "runs", "dynamodb", "derby"])
+@pytest.mark.parametrize("damage", [Path.touch, lambda path: path.symlink_to(path.name)])
+def test_what_stands_in_the_way_of_a_folder_of_a_home_is_named(tmp_path, name, damage):
+    (tmp_path / "tidemark-home").touch()
+    damage(tmp_path / name)
+
+    with pytest.raises(UsageError, match=f"{name} is not a folder, .*tidemark local restore"):
+        Home.open(tmp_path)
+
+
+def test_a_home_that_lost_its_mark_is_no_reason_to_begin_anew(tmp_path):
+    (tmp_path / "glue.sqlite").touch()
+
+    with pytest.raises(UsageError, match=f"touch {tmp_path}/tidemark-home"):
+        Home.open(tmp_path)
 
 
 def test_folder_of_something_else_is_refused_and_left_alone(tmp_path):

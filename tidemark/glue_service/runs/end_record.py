@@ -63,10 +63,10 @@ def found_at_end(
 ) -> Found:
     """Return what a run has done; changes nothing."""
     folder = Path(run.log_path).parent
-    if not folder.is_dir():  # it never started
-        return Found()
     found = Found()
     try:
+        if not folder.is_dir():  # it never started
+            return found
         counts = counts or read_row_counts(folder / EVENTS_FOLDER)
         found = Found(
             counts,

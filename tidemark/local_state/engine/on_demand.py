@@ -12,7 +12,7 @@ from tidemark.local_state.engine.embedded import embedded_engine, tidy
 from tidemark.local_state.engine.front import Engine
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import TABLES
-from tidemark.local_state.machine.disk import full_disk_line, has_room
+from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 from tidemark.local_state.store.state_record import note_use, refuse_loss
 
 FIRST_SERVER_ERROR = 500
@@ -75,6 +75,13 @@ class EngineOnDemand:
                     self._engine = self._start()
                 except (DiskFullError, UsageError):
                     raise
+                except OSError as error:  # of a file of the home, such as the engine's log
+                    kind = DiskFullError if is_full(error) else UsageError
+                    raise kind(
+                        f"the embedded DynamoDB engine cannot use {error.filename}: "
+                        f"{error.strerror}; nothing was changed: move it away, or make it "
+                        "writable, then run again"
+                    ) from error
                 except TidemarkError as error:  # such as another program that has reached it
                     self._error = error
                     raise

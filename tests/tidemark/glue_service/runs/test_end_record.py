@@ -132,6 +132,14 @@ def test_what_others_than_spark_wrote_is_found(store, run, tmp_path):
     assert found_at_end(store, run).written == [DatasetWritten("dynamodb:t", "merge", rows=2)]
 
 
+def test_a_folder_of_a_run_that_cannot_be_looked_at_keeps_no_run_from_its_end(store, run):
+    nowhere = "x" * 300  # an error, as a folder is that nobody may read
+
+    found = found_at_end(store, replace(run, log_path=f"{nowhere}/stderr.log"))
+
+    assert found.problem.startswith("OSError")
+
+
 def test_a_run_that_was_never_started_has_nothing(store, run):
     assert found_at_end(store, replace(run, log_path="/nowhere/jr_1/stderr.log")) == Found()
 
