@@ -149,14 +149,17 @@ class Listener:
     def _main(
         self, ends: socket.socket, application: Callable[[], Wsgi], gate: Gate, any_user: bool
     ) -> None:
-        with ends, selectors.DefaultSelector() as selector:
-            selector.register(self._socket, selectors.EVENT_READ)
-            selector.register(ends, selectors.EVENT_READ)
-            is_asked = any(key.fileobj is self._socket for key, _ in selector.select())
         try:
-            if is_asked:
-                self._server = _server_at(self._socket, application)
-                self._server.gate, self._server.any_user = gate, any_user
+            with ends, selectors.DefaultSelector() as selector:
+                selector.register(self._socket, selectors.EVENT_READ)
+                selector.register(ends, selectors.EVENT_READ)
+                while any(key.fileobj is self._socket for key, _ in selector.select()):
+                    with suppress(OSError):  # no file can be opened now
+                        self._server = _server_at(self._socket, application)
+                        self._server.gate, self._server.any_user = gate, any_user
+                    if self._server is not None or self._is_closed:
+                        break
+                    time.sleep(LOOK_S)
         finally:
             self._has_begun.set()
         if self._server is not None:

@@ -76,6 +76,23 @@ def test_a_first_request_is_answered_although_the_port_ends_before_there_is_a_se
         closed.result(BOUND_S)
 
 
+def test_a_client_waits_while_no_file_can_be_opened_for_a_server(monkeypatch):
+    tried = []
+    server_at = server._server_at
+
+    def no_file_at_first(*arguments):
+        tried.append(arguments)
+        if len(tried) == 1:
+            raise OSError("too many files are open")
+        return server_at(*arguments)
+
+    monkeypatch.setattr(server, "_server_at", no_file_at_first)
+    with server.listening("127.0.0.1", 0) as listener:
+        listener.serve(lambda: answer, ADMITS, any_user=True)
+
+        assert urlopen(listener.url).read() == b"done"  # noqa: S310 (of this test)
+
+
 def test_an_application_that_cannot_be_made_is_tried_again_for_the_next_request(caplog):
     tried = []
 
