@@ -82,19 +82,19 @@ def have_tables(home: Home, endpoint: str, tables: Sequence[TableDefinition]) ->
 
     A table that has other keys there is refused at once.
     """
-    if not os.environ.get(ENDPOINT_VARIABLE):
-        schemas = key_schemas(home.dynamodb_tables)
-        for table in tables:
-            if table.name in schemas:
-                _check_keys(schemas[table.name], table)
-        missing = [table for table in tables if table.name not in schemas]
-        if missing:
-            with Store(home.database) as store:
-                expect(store, missing)
-        if not missing or not runs_here(home):  # in this order: one may start meanwhile
-            return
-    with dynamodb_client(endpoint, ANY_REGION) as client:
-        create_tables(client, tables)
+    if os.environ.get(ENDPOINT_VARIABLE):
+        with dynamodb_client(endpoint, ANY_REGION) as client:
+            create_tables(client, tables)
+        return
+    schemas = key_schemas(home.dynamodb_tables)
+    for table in tables:
+        if table.name in schemas:
+            _check_keys(schemas[table.name], table)
+    if missing := [table for table in tables if table.name not in schemas]:
+        with Store(home.database) as store:
+            expect(store, missing)
+        if runs_here(home):  # in this order: it may start meanwhile
+            _make(home, endpoint, missing)
 
 
 def _expected(home: Home) -> list[TableDefinition]:
@@ -107,10 +107,15 @@ def _expected(home: Home) -> list[TableDefinition]:
 def _make_expected(home: Home, engine: Engine) -> None:
     """Make the tables that wait for an engine."""
     if tables := _expected(home):
-        with front_of(engine) as url, dynamodb_client(url, ANY_REGION) as client:
-            create_tables(client, tables)
-        with Store(home.database) as store:
-            forget(store, tables)
+        with front_of(engine) as url:
+            _make(home, url, tables)
+
+
+def _make(home: Home, endpoint: str, tables: Iterable[TableDefinition]) -> None:
+    with dynamodb_client(endpoint, ANY_REGION) as client:
+        create_tables(client, tables)
+    with Store(home.database) as store:
+        forget(store, tables)
 
 
 _local = threading.local()  # what makes clients is not for several threads at once

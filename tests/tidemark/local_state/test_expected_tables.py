@@ -82,7 +82,11 @@ def test_a_table_that_was_made_and_deleted_stays_away_until_it_is_wanted_again(h
     with dynamodb_endpoint(home) as endpoint:
         assert tables_of(endpoint) == []
         have_tables(home, endpoint, [MARKS])  # into an engine that runs
-        assert tables_of(endpoint) == ["marks"]
+        with dynamodb_client(endpoint, REGION) as client:
+            client.delete_table(TableName="marks")
+
+    with dynamodb_endpoint(home) as endpoint:
+        assert tables_of(endpoint) == []
 
 
 def test_no_engine_starts_for_tables_that_are_there(home):
