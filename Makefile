@@ -107,7 +107,7 @@ checkov: synth .venv-checkov/.complete ## Run checkov on the templates, in a ven
 	@.venv-checkov/bin/checkov --directory cdk.out --framework cloudformation --skip-download \
 		--compact --quiet
 
-constructs: setup ## Rewrite docs/constructs.md from the docstrings of infra/
+constructs: setup ## Rewrite docs/constructs.md from the docstrings of tidemark/constructs
 	@python -m tools.constructs_doc
 
 cli: setup ## Rewrite docs/cli.md from the commands

@@ -1,7 +1,7 @@
 """The runs that go well, whose rows the experiments are compared with."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.local_state.home import Home
@@ -120,6 +120,23 @@ class Baseline:
 
 
 @dataclass(frozen=True)
+class Known:
+    """The experiments whose last runs begin in states that are known.
+
+    Attributes:
+        identity_of: returns what tells the state of a home from others.
+        experiments: by these identities.
+    """
+
+    identity_of: Callable[[Home], str]
+    experiments: Mapping[str, Experiment]
+
+    def like(self, home: Home) -> Experiment | None:
+        """Return the experiment whose last run begins in the state of a home; None if none does."""
+        return self.experiments.get(self.identity_of(home))
+
+
+@dataclass(frozen=True)
 class Wanted:
     """An experiment, the run that it changes, and what arrives after a crash in it.
 
@@ -128,12 +145,14 @@ class Wanted:
         experiment: what goes wrong.
         well: the run whose rows should come out; None: the first one.
         late: URIs of the files that arrive before the next run.
+        known: the experiments whose last runs begin in states that are known.
     """
 
     of: Baseline
     experiment: Experiment
     well: Outcome | None = None
     late: Sequence[str] = ()
+    known: Known | None = None
 
 
 @dataclass(frozen=True)

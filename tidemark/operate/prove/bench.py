@@ -34,6 +34,9 @@ class Outcome:
         trials: the runs, in order.
         seconds: how long it took.
         start: the home as it was before the last run; None where that is not kept.
+        like: the experiment that had led to the same state, and so has the next run; None: it is
+            among the trials.
+        rows: the home whose rows are those after the next run; None: `home`.
     """
 
     experiment: Experiment
@@ -41,6 +44,8 @@ class Outcome:
     trials: Sequence[Trial] = ()
     seconds: float = 0.0
     start: Home | None = None
+    like: Experiment | None = None
+    rows: Home | None = None
 
     @property
     def failure(self) -> str:

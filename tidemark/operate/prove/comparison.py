@@ -207,7 +207,8 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
     failing, has_noted = experiment.operation, False
     if failing is not None and recorded and experiment.kind == ERROR:
         own = [one.number for one in baseline.operations if one.run_id == failing.run_id]
-        of_failed = [one for one in recorded if one.run_id != recorded[-1].run_id]
+        of_next = "" if outcome.like else recorded[-1].run_id
+        of_failed = [change for change in recorded if change.run_id != of_next]
         has_noted = any(is_state(one) for one in of_failed[own.index(failing.number) :])
     marks = read_first(baseline.outcome.home)
     fault = Fault(

@@ -39,7 +39,8 @@ def judge(
 
     What differs between the baseline and a control run like it is left out.
     """
-    homes = [one.home for one in (baseline, *outcomes, control or baseline)]
+    compared = (baseline, *outcomes, control or baseline)
+    homes = [outcome.rows or outcome.home for outcome in compared]
     places = sides_of_places(bench.base, homes, folders)
     of_places = {uri: _asked(kind, sides) for uri, (kind, sides) in places.items()}
     asked = {**of_places, **_tables(bench, homes)}

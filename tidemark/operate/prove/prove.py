@@ -26,7 +26,7 @@ from tidemark.operate.prove.changes import messages_taken, unjudged
 from tidemark.operate.prove.comparison import compared
 from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.experiments import Experiment
-from tidemark.operate.prove.explore import after_repairs, not_reached, of_changes
+from tidemark.operate.prove.explore import after_repairs, not_reached, of_changes, with_repairs
 from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.halves import home_of_halves
 from tidemark.operate.prove.homes import without_scratch
@@ -150,6 +150,8 @@ def _explored(
     """
     tried, findings, by_time = queue.done, dict[str, Finding](), dict[str, list[str]]()
     while tried:
+        queue.done, left = with_repairs(queue.done)
+        queue.not_tried += left
         queue.say("comparing the rows", len(queue.done), len(queue.done))
         findings, by_time = compared(bench, wish, first, control, queue.done, states.folders)
         wanted = after_repairs(bench, states, tried, findings) if wish.wants(CRASH) else []

@@ -63,11 +63,12 @@ class States:
     def along(self, bench: Bench, run: Baseline, name: str) -> tuple[dict[int, State], list[str]]:
         """Return the states that crashes in a run leave, by the numbers of its operations.
 
-        Return, too, the objects that were changed otherwise, which makes the states unknown.
+        That before the first one has the number 0. Return, too, the objects that were changed
+        otherwise, which makes the states unknown.
         """
         home = linked_home(run.base, bench.folder(name))
-        self._is_new(self.of(home))  # nothing has happened yet: it is the run itself
-        recorded, states = run.outcome.home, dict[int, State]()
+        recorded, states = run.outcome.home, {0: self.of(home)}
+        self._is_new(states[0])  # nothing has happened yet: it is the run itself
         for operation in carried_out(home, recorded, run.operations):
             bench.observe_run()
             states[operation.number] = self.of(home)

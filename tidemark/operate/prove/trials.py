@@ -23,21 +23,25 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
     began = time.monotonic()
     experiment, folder = wanted.experiment, bench.folder(f"{number}")
     home, trials, is_open = Home(folder), list[Trial](), True
+    kind, like = kind_of(experiment), None
     try:
-        home, trials = kind_of(experiment).carry_out(bench, wanted, folder)
+        home, trials = kind.carry_out(bench, wanted, folder)
+        like = wanted.known.like(home) if wanted.known else None
+        trials += [] if like else kind.repair(bench, wanted, folder, home)
     except OutOfTimeError as error:
         why_not = str(error)
     except TidemarkError as error:  # the other experiments continue
         why_not = without_scratch(str(error), bench.scratch)
     else:
         why_not = without_scratch(_why_unknown(wanted, home, trials), bench.scratch)
-        if not why_not and (why_not := kind_of(experiment).why_impossible(wanted, home)):
+        if not why_not and (why_not := kind.why_impossible(wanted, home)):
             is_open = False
         why_not = why_not or _make_comparable(bench, wanted, home)
     experiment = replace(experiment, not_tried=why_not, is_open=bool(why_not) and is_open)
     start = Home(start_of(folder))
     is_kept = (start.root / MARKER).exists()
-    return Outcome(experiment, home, trials, time.monotonic() - began, start if is_kept else None)
+    seconds = time.monotonic() - began
+    return Outcome(experiment, home, trials, seconds, start if is_kept else None, like)
 
 
 def _why_unknown(wanted: Wanted, home: Home, trials: Sequence[Trial]) -> str:

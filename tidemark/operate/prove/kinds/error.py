@@ -53,7 +53,7 @@ class FailingRequest(ExperimentKind):
     }
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
-        """Run from what earlier jobs have left, let the request fail, and run again."""
+        """Run from what earlier jobs have left, and let the request fail."""
         run, experiment = wanted.of, wanted.experiment
         failing, request = experiment.operation, experiment.request
         if failing is not None:
@@ -72,9 +72,12 @@ class FailingRequest(ExperimentKind):
         of_requests = request is not None
         let_fail_once(home, number, experiment.how, of_requests=of_requests, what=made_by)
         job = run.jobs.get(run_id)
-        failed = bench.run(home, bench.subject.only(job) if job else None)
+        return home, [bench.run(home, bench.subject.only(job) if job else None)]
+
+    def repair(self, bench: Bench, wanted: Wanted, folder: Path, home: Home) -> list[Trial]:
+        """Run the job again, and those after it."""
         keep_start(home, folder)
-        return home, [failed, *resumed(bench, run, home, job)]
+        return resumed(bench, wanted.of, home, wanted.of.job_of(wanted.experiment))
 
     def why_unknown(self, wanted: Wanted, home: Home) -> str:
         """A run may go another way than the first one."""

@@ -85,6 +85,10 @@ class ExperimentKind:
         """Return a new home after an experiment, and its runs."""
         raise NotImplementedError
 
+    def repair(self, bench: Bench, wanted: Wanted, folder: Path, home: Home) -> list[Trial]:
+        """Run again after what went wrong, and return the runs; a known state has them already."""
+        return []
+
     def why_unknown(self, wanted: Wanted, home: Home) -> str:
         """Return why an experiment has not shown what the job does; empty if it has."""
         return ""
