@@ -247,13 +247,46 @@ def test_texts_are_ordered_as_windows_order_them(make):
 
 def test_rows_are_compared_by_the_types_of_the_table(make):
     upsert, read = make("id CHAR(5) PRIMARY KEY, v JSONB, at NUMERIC(10,1)")
-    first = "SELECT 'ab   ' AS id, '{}' AS v, CAST(1.06 AS DECIMAL(10,3)) AS at"
+    first = "SELECT 'ab   ' AS id, '{}' AS v, CAST(1.1 AS DECIMAL(10,3)) AS at"
     upsert(first, window("1"))
     assert [row[0] for row in read()] == ["ab   "]
 
-    upsert(first.replace("1.06", "1.09"), window("2"), deleted="true")
+    upsert(first, window("2"), deleted="true")
 
     assert read() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("DATE", "TIMESTAMP'2024-02-28 18:00:00'"),
+        ("DATE", "'2024-02-28 18:00:00'"),
+        ("BIGINT", "10.5"),
+        ("NUMERIC(10,1)", "1.06"),
+    ],
+)
+def test_a_cursor_that_the_table_cannot_hold_whole_is_refused(make, kind, value):
+    upsert, read = make(f"id INT PRIMARY KEY, at {kind}")
+
+    with pytest.raises(Exception, match="of the column 'at' does not fit into the table's"):
+        upsert(f"SELECT 1 AS id, {value} AS at", window("1"))
+
+    assert read() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("DATE", "TIMESTAMP'2024-02-28'"),
+        ("NUMERIC", "CAST(1e30 AS DECIMAL(38,0))"),
+        ("TIMESTAMPTZ", "'2024-02-28T18:00:00Z'"),
+        ("TIMESTAMP", "CAST(NULL AS TIMESTAMP)"),
+    ],
+)
+def test_a_cursor_of_another_type_that_is_held_whole_is_taken(make, kind, value):
+    upsert, _ = make(f"id INT PRIMARY KEY, at {kind}")
+
+    assert upsert(f"SELECT 1 AS id, {value} AS at", window("1")) == 1
 
 
 def test_an_hour_that_comes_twice_stays_two_hours(make, spark):

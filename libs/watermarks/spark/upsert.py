@@ -22,18 +22,19 @@ from watermarks.errors import WatermarksError, WatermarkSupersededError, Waterma
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import Window, edges
 
-from .columns import DELETED, TargetColumns
+from .columns import DELETED, TargetColumns, without_loss
 from .dialects import Dialect, literal, quoted
 from .merge import changes_of, check_keys
 from .sql import source_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 WINDOWS_TABLE = "tidemark_windows"
 # Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
 _NO_SUCH_TABLE, _NO_UNIQUE_INDEX = "42P01", "42P10"
+_ANY_NUMERIC = "decimal(38,18)"  # so Spark reads a numeric of PostgreSQL that has any precision
 _LOCK_TIMEOUT = "SET LOCAL lock_timeout = '5s'"
 
 
@@ -59,7 +60,8 @@ def upsert_jdbc(
             row without a cursor value replaces none.
         options: of Spark's JDBC source: url, driver, user, password.
         table: the table, dotted if it is in a schema, each part quoted exactly as given. It has a
-            unique index on `keys`.
+            unique index on `keys`. A cursor value that its column cannot hold whole, such as a
+            time in a DATE, ends the job: an older row would replace a newer one.
         window: the window that the run holds; commit it afterwards.
         keys: the columns that identify a row; no NULLs.
         column: the cursor column, in the frame and the table, where its name is not the cursor.
@@ -98,7 +100,8 @@ def upsert_jdbc(
         raise
     target.check(schema.names, frame.columns)
     TargetColumns(table, schema).check_no_others(frame, [*keys, cursor], deleted)
-    rows = changes_of(frame, schema.names, keys, cursor, deleted)
+    whole = _with_whole_cursor(frame, cursor, schema[cursor].dataType)
+    rows = changes_of(whole, schema.names, keys, cursor, deleted)
     database.make_tables()
     try:
         # Into columns of the target's types; strings are cast to them.
@@ -121,6 +124,12 @@ def upsert_jdbc(
         return changed
     finally:
         database.clean_up()
+
+
+def _with_whole_cursor(frame: DataFrame, cursor: str, held: DataType) -> DataFrame:
+    if held.simpleString() == _ANY_NUMERIC:
+        return frame
+    return frame.withColumn(cursor, without_loss(frame, cursor, held))
 
 
 class _Target:
