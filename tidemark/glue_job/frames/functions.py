@@ -190,11 +190,27 @@ def mapped_partitions(
     return Mapped(frame, run)
 
 
-def _plain(value: Any) -> Any:
-    """Return a record as plain dicts and lists, with names that are strings."""
+def _plain(value: Any, field: str = "") -> Any:
+    """Return a record as plain dicts and lists, with names that are strings of Unicode."""
+    if isinstance(value, str):
+        return _whole(value, field)
     if isinstance(value, Mapping):
-        plain = {str(name): _plain(part) for name, part in value.items()}
+        plain = {_whole(str(name), field): _plain(part, str(name)) for name, part in value.items()}
         if len(plain) < len(value):
             raise ValueError(f"keys of a record are one name as strings: {list(value)}")
         return plain
-    return [_plain(one) for one in value] if isinstance(value, list | tuple | set) else value
+    return (
+        [_plain(part, field) for part in value] if isinstance(value, list | tuple | set) else value
+    )
+
+
+def _whole(text: str, field: str) -> str:
+    """Return a string or name; it fails with half of a surrogate pair, which Spark replaces."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            where = f"the field {field!r}" if field else "a key of the record"
+            half = text[error.start]
+            raise ValueError(f"{where} has half of a surrogate pair, {half!r}") from None
+    return text

@@ -159,6 +159,21 @@ def test_a_decimal_that_no_decimal_of_spark_holds_fails_by_its_value(rows_of, nu
         mapped.toDF()
 
 
+@pytest.mark.rule("Bad input", source="INFER", choice="where a function of the script made it")
+def test_half_of_a_surrogate_pair_makes_an_error_record_that_names_the_field(rows_of):
+    """Spark replaces it in a value, and does not end where a name has it."""
+    results = {0: {"s": "\U0001f600"}, 1: {"s": {"t": ["\ud83d"]}}, 2: {"s": "a", "\ude00": 1}}
+
+    mapped = rows_of("n int", *((n,) for n in results)).map(lambda record: results[record["n"]])
+
+    assert mapped.toDF().collect() == [("\U0001f600",)]
+    errors = sorted(row.error.msg for row in mapped.errorsAsDynamicFrame().toDF().collect())
+    assert errors == [
+        r"ValueError: a key of the record has half of a surrogate pair, '\ude00'",
+        r"ValueError: the field 't' has half of a surrogate pair, '\ud83d'",
+    ]
+
+
 def test_a_decimal_keeps_38_digits_after_its_point(rows_of):
     number = Decimal("0.12345678901234567890123456789012345678")
 
