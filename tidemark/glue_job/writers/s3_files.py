@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import NullType
+from pyspark.sql.types import BinaryType, DataType, NullType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.edge.announce import announced
@@ -114,6 +114,7 @@ def write_files(
 ) -> None:
     """Append rows to a folder; the keys are columns of the frame."""
     if how.name == "csv":
+        _check_text(frame)
         frame = with_plain_choices(frame) if has_choices(frame) else frame
         _check_flat(frame)
     if how.name in WITHOUT_NULL_TYPE:
@@ -160,6 +161,23 @@ def _columns_of(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(columns[0] for columns in found)
 
 
+def _with_type(frame: DataFrame, kind: type[DataType]) -> list[str]:
+    """Return the columns that are of a type or have it inside."""
+    return [
+        field.name
+        for field in frame.schema
+        if any(isinstance(part, kind) for _, part in types_in(field.dataType))
+    ]
+
+
+def _check_text(frame: DataFrame) -> None:
+    if binary := _with_type(frame, BinaryType):
+        raise UnsupportedError(
+            f"CSV is text, and the columns {binary} hold bytes: make text of them, such as with "
+            "base64, or write json or parquet"
+        )
+
+
 def _check_flat(frame: DataFrame) -> None:
     nested = {
         one.name: one.dataType.simpleString()
@@ -174,12 +192,7 @@ def _check_flat(frame: DataFrame) -> None:
 
 
 def _check_types(frame: DataFrame, format_name: str) -> None:
-    empty = [
-        one.name
-        for one in frame.schema
-        if any(isinstance(kind, NullType) for _, kind in types_in(one.dataType))
-    ]
-    if empty:
+    if empty := _with_type(frame, NullType):
         raise UsageError(
             f"{format_name} has no type for columns without any value, and {empty} hold only "
             "nulls: drop them with DropNullFields, or give them a type with ApplyMapping or cast"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tidemark.errors import UsageError
+from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_state.catalog.tables import find_table
 from tidemark.local_state.store.database import Store
 
@@ -173,6 +173,13 @@ def test_csv_of_one_column_has_a_line_for_each_row_without_a_value(written, rows
         written(frame.drop_fields(["k"]), "csv", {"quoteChar": -1})
     with pytest.raises(UsageError, match=r"the name of the column .* has a line break"):
         written(rows_of("`a\nb` int", (1,)), "csv", {"quoteChar": -1})
+
+
+@pytest.mark.parametrize("options", [{}, {"quoteChar": -1}], ids=["quoted", "unquoted"])
+@pytest.mark.parametrize("schema", ["b binary", "b binary, id int"])
+def test_bytes_are_not_written_as_text_of_csv(written, rows_of, schema, options):
+    with pytest.raises(UnsupportedError, match=r"the columns \['b'\] hold bytes"):
+        written(rows_of(schema, (b"\xff", 1)[: len(schema.split(","))]), "csv", options)
 
 
 def test_csv_without_quotes_is_put_into_folders_with_a_header_each(written, rows_of):
