@@ -265,7 +265,7 @@ WRITERS: dict[str, Writer] = {
 BINARY = (*TYPED, "bytes", "list", "record")
 KINDS: dict[str, tuple[str, ...]] = {
     "csv": FLAT,
-    "json": NESTED,
+    "json": (*NESTED, "mixed"),
     "avro": NESTED,
     "xml": (*FLAT, "record"),
     "parquet": BINARY,

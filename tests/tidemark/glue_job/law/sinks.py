@@ -125,7 +125,7 @@ def fits(name: str, table: Table) -> bool:
     if name == "jdbc":
         return kinds <= set(TYPED)
     if name == "json":
-        return kinds <= {*FLAT, "list", "record"}
+        return kinds <= {*FLAT, "list", "record", "mixed"}
     if name == "avro":
         return kinds <= {*FLAT, "bytes", "list", "record"} and is_plain
     if name == "catalog":

@@ -80,7 +80,7 @@ def files_of(name: str) -> Source:
         day = draw(st.sampled_from([None, 3]))
         below = folder / ("deep" if given.get("recurse") else "") / (f"day={day}" if day else "")
         found, uris = _put(draw, below, known, suffix, table, options)
-        if options.pop(WITH_SCHEMA, False):
+        if options.pop(WITH_SCHEMA, False) and "mixed" not in table.kinds.values():
             options[WITH_SCHEMA] = schema_text(found)
         if draw(st.booleans()):
             options["attachFilename"] = "of_file"
@@ -150,7 +150,7 @@ def _source_options(draw: st.DrawFn, name: str) -> tuple[dict[str, Any], str]:
 
 
 def table_of(name: str) -> Source:
-    """A source of a table of the Data Catalog, which declares all columns but one, perhaps."""
+    """A table of the Data Catalog: it declares all columns but one, perhaps, and partitions."""
 
     def read(draw: st.DrawFn, world: World) -> tuple[DynamicFrame, Table]:
         texts = SAFE_TEXTS if name in ("csv", "xml") else TEXTS_OF[name]
@@ -161,25 +161,36 @@ def table_of(name: str) -> Source:
         )
         uri, folder = world.place()
         content, found = WRITERS[name](draw, table, dict(options))
-        (folder / f"a.{name}").write_bytes(content)
         if name == "csv":
             found = replace(table, rows=table.rows)
         declared = list(found.kinds)
         if name not in ("csv", "orc") and len(declared) > 1 and draw(st.booleans()):
             declared.remove(draw(st.sampled_from(declared[1:])))
+        world.must_name |= found.with_values - set(declared)
+        found = found.of_columns(declared)
         columns = [{"Name": one, "Type": SQL[found.kinds[one]]} for one in declared]
         more = {"csv": {"skip.header.line.count": "1"}, "xml": {"rowTag": "row"}}.get(name, {})
         serde = {"csv": {"field.delim": ","}}.get(name, {})
-        table_name = world.define(columns, uri, serde, {"classification": name, **more})
-        world.say("table", name, columns, content)
-        return world.glue.create_dynamic_frame.from_catalog("lake", table_name), found
+        days = draw(st.sampled_from([(), (3,), (3, 1)]))
+        for day in days or (None,):
+            below = folder / (f"day={day}" if day else "")
+            below.mkdir(exist_ok=True)
+            (below / f"a.{name}").write_bytes(content)
+        chosen = {"push_down_predicate": "day > 2"} if len(days) > 1 else {}
+        if days:
+            found = found.with_column("day", "long", lambda _: days[0])
+        keys = [{"Name": "day", "Type": "bigint"}] if days else []
+        table_name = world.define(columns, uri, serde, {"classification": name, **more}, keys)
+        world.say("table", name, columns, content, days)
+        read = world.glue.create_dynamic_frame.from_catalog
+        return read("lake", table_name, **chosen), found
 
     return read
 
 
 def read_dynamodb(draw: st.DrawFn, world: World) -> tuple[DynamicFrame, Table]:
     """The items of a table of DynamoDB."""
-    table, name = draw(tables(NESTED)), world.name()
+    table, name = draw(tables((*NESTED, "mixed"))), world.name()
     make_table(world, name, "N")
     for row in table.rows:
         item = {

@@ -176,22 +176,38 @@ def relationalize(draw: st.DrawFn, world: World, frame: DynamicFrame, table: Tab
             assert held == sorted(values), (world.said, held, values)
     root = parts.select("root").drop_fields([f"`{name}`" for name in lists])
     rest = table.of_columns([name for name in table.kinds if name not in lists])
-    return root, flattened(rest)
+    return root, flattened(frame, rest)
 
 
-def flattened(table: Table) -> Table:
-    """The rows with a column for each field of a record."""
-    for name in table.names("record"):
-        for part, kind in (("x", "long"), ("y", "text")):
+WHOLE: tuple[str, Callable[[Any], Any]] = ("long", lambda v: v if type(v) is int else None)
+PARTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "x": ("long", lambda record: (record or {}).get("x")),
+    "y": ("text", lambda record: (record or {}).get("y")),
+    "int": WHOLE,
+    "long": WHOLE,
+    "string": ("text", lambda value: value if type(value) is str else None),
+}
+"""What each field of a record and each type of a choice has: its kind, and its value."""
+
+
+def flattened(frame: DynamicFrame, table: Table) -> Table:
+    """The rows with a column for each field of a record, and for each type of a choice."""
+    types = {field.name: field.dataType for field in frame.toDF().schema}
+    for name in table.names("record", "mixed"):
+        is_record = table.kinds[name] == "record"
+        parts = "xy" if is_record else getattr(types.get(name), "names", [])
+        for part in parts:
+            kind, value_of = PARTS[part]
             table = table.with_column(
-                f"{name}.{part}", kind, lambda row, n=name, p=part: (row.get(n) or {}).get(p)
+                f"{name}.{part}", kind, lambda row, n=name, v=value_of: v(row.get(n))
             )
-        table = table.of_columns([one for one in table.kinds if one != name])
+        if parts:
+            table = table.of_columns([one for one in table.kinds if one != name])
     return table
 
 
 def unnest(draw: st.DrawFn, world: World, frame: DynamicFrame, table: Table) -> Made:
-    return transforms.UnnestFrame.apply(frame), flattened(table)
+    return transforms.UnnestFrame.apply(frame), flattened(frame, table)
 
 
 def unbox(draw: st.DrawFn, world: World, frame: DynamicFrame, table: Table) -> Made:

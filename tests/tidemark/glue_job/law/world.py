@@ -64,11 +64,21 @@ class World:
         return f"{self.root.folder.name}_{next(_places)}".replace("-", "_")
 
     def define(
-        self, columns: Any, location: str, serde: Mapping[str, str], parameters: Mapping[str, str]
+        self,
+        columns: Any,
+        location: str,
+        serde: Mapping[str, str],
+        parameters: Mapping[str, str],
+        keys: Any = (),
     ) -> str:
         """Define a new table of the Data Catalog, and return its name."""
         storage = {"Columns": columns, "Location": location, "SerdeInfo": {"Parameters": serde}}
-        table = {"Name": self.name(), "StorageDescriptor": storage, "Parameters": parameters}
+        table = {
+            "Name": self.name(),
+            "PartitionKeys": keys,
+            "StorageDescriptor": storage,
+            "Parameters": parameters,
+        }
         with Store(self.home.database) as store:
             put_tables(store, [table_of_request({"DatabaseName": "lake", "TableInput": table})])
         return str(table["Name"])
