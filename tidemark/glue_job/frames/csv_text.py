@@ -121,7 +121,7 @@ def json_string(column: Column, kind: T.DataType) -> Column:
             inner = kind.valueType
 
             def entry(one: Column) -> Column:
-                key = _json_leaf(one.getField("key"))
+                key = _json_leaf(one.getField("key").cast("string"))  # names are in quotes
                 return F.concat(
                     key, F.lit(":"), _or_null(json_string(one.getField("value"), inner))
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -64,6 +64,19 @@ def test_json_has_the_values_of_choices(written, json_frame):
     lines = written(json_frame(*MIXED), "json").splitlines()
 
     assert [json.loads(line) for line in lines] == list(MIXED)
+
+
+def test_json_with_choices_has_the_keys_of_maps_in_quotes(written, rows_of):
+    both = rows_of("id int, m map<int,date>", (1, {7: date(2020, 1, 2)})).union(
+        rows_of("id string, m map<int,date>", ("a", None))
+    )
+
+    lines = written(both, "json").splitlines()
+
+    assert [json.loads(line) for line in lines] == [
+        {"id": 1, "m": {"7": "2020-01-02"}},
+        {"id": "a"},
+    ]
 
 
 def test_json_with_choices_is_put_into_folders(written, json_frame, s3):
