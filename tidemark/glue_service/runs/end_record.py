@@ -97,19 +97,36 @@ def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
     """
     store.put_job_run(run)
     checkpoint = checkpoint_of_run(store, run.run_id)
-    if checkpoint is None:
-        if run.state != "SUCCEEDED" and not found.library.moves:
-            return run
-        checkpoint = Checkpoint(
-            job_name=run.job_name,
-            run_id=run.run_id,
-            committed_at_ms=run.completed_at_ms or run.started_at_ms,
-            workflow_run_id=run.workflow_run_id or "",
-            read=reads_of_run(store, run.job_name, run.run_id),
-            arguments=found.facts.get("arguments", {}),
-            code=found.facts.get("code", {}),
-            is_committed=bool(found.library.moves),
-        )
+    if checkpoint is None and run.state != "SUCCEEDED" and not found.library.moves:
+        return run
+    try:
+        complete = _completed(store, run, checkpoint, found)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:  # a script's own files
+        found = Found(problem=f"{type(error).__name__}: {error}")
+        complete = _completed(store, run, checkpoint, found)
+    put_checkpoint(store, complete)
+    if found.problem:
+        text = f"not all of what the run has done is in its checkpoint: {found.problem}"
+        keep_warnings(store, run.run_id, [text])
+    if found.counts is not None:
+        run = with_known_rows(run, complete, is_whole=found.counts.is_whole)
+        store.put_job_run(run)
+    return run
+
+
+def _completed(
+    store: Store, run: JobRun, checkpoint: Checkpoint | None, found: Found
+) -> Checkpoint:
+    checkpoint = checkpoint or Checkpoint(
+        job_name=run.job_name,
+        run_id=run.run_id,
+        committed_at_ms=run.completed_at_ms or run.started_at_ms,
+        workflow_run_id=run.workflow_run_id or "",
+        read=reads_of_run(store, run.job_name, run.run_id),
+        arguments=found.facts.get("arguments", {}),
+        code=found.facts.get("code", {}),
+        is_committed=bool(found.library.moves),
+    )
     counts = found.counts or RowCounts()
     others = [*found.read, *(read for read in found.library.read if not read.is_committed)]
     reads = with_scans(
@@ -117,7 +134,7 @@ def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
         counts.scans,
         counts.rows_read if counts.rows_read or counts.is_whole else None,
     )
-    complete = replace(
+    return replace(
         checkpoint,
         watermarks=found.library.moves,
         read=with_committed(reads, counts.scans, found.facts.get("committed_reads", {})),
@@ -126,14 +143,6 @@ def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
             found.snapshots,
         ),
     )
-    put_checkpoint(store, complete)
-    if found.problem:
-        text = f"not all of what the run has done is in its checkpoint: {found.problem}"
-        keep_warnings(store, run.run_id, [text])
-    if found.counts is not None:
-        run = with_known_rows(run, complete, is_whole=counts.is_whole)
-        store.put_job_run(run)
-    return run
 
 
 def with_known_rows(run: JobRun, checkpoint: Checkpoint, *, is_whole: bool) -> JobRun:

@@ -222,11 +222,7 @@ class Runner:
         """Record the final state of a run and what follows, together; retry later if that fails."""
         self._ended[run.run_id] = active, run
         try:
-            found = self._found_at_end(active, run)
-            try:
-                run, live = self._record_end(active, run, found)
-            except (AttributeError, LookupError, TypeError, ValueError) as error:  # of its files
-                run, live = self._record_end(active, run, Found(problem=_why(error)))
+            run, live = self._record_end(active, run, self._found_at_end(active, run))
         except TidemarkError as error:  # such as a full disk: the end must still be recorded
             self.problem = error
             return

@@ -132,6 +132,14 @@ def test_what_others_than_spark_wrote_is_found(store, run, tmp_path):
     assert found_at_end(store, run).written == [DatasetWritten("dynamodb:t", "merge", rows=2)]
 
 
+@pytest.mark.parametrize("strange", [{"snapshots": [{"id": "1"}]}, {"facts": []}])
+def test_notes_of_another_form_are_a_warning_and_no_end_of_the_run(store, run, strange):
+    record_end(store, run, Found(**strange))
+
+    (warning,) = store.query("SELECT text FROM run_warning")
+    assert "not all of what the run has done is in its checkpoint" in warning["text"]
+
+
 def test_a_folder_of_a_run_that_cannot_be_looked_at_keeps_no_run_from_its_end(store, run):
     nowhere = "x" * 300  # an error, as a folder is that nobody may read
 
