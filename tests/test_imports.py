@@ -71,13 +71,13 @@ ALLOWED = {
     "tidemark/glue_job tidemark/local_state tidemark/model tidemark/sites.py waitress watermarks",
     "tidemark/glue_service/runs/jvms": "py4j pyspark",
     # Scripts that are run as jobs.
-    "tidemark/operate/versions/records.py": "fastavro",
-    "tidemark/operate/versions/rows.py": "pyspark tidemark/operate/versions/records.py",
-    "tidemark/operate/versions/row_job.py": "pyspark tidemark/operate/versions/rows.py",
-    "tidemark/operate/prove/judge_job.py": "pyspark tidemark/operate/versions/records.py "
-    "tidemark/operate/versions/row_job.py tidemark/operate/versions/rows.py",
+    "tidemark/operate/rows/records.py": "fastavro",
+    "tidemark/operate/rows/spark_rows.py": "pyspark tidemark/operate/rows/records.py",
+    "tidemark/operate/rows/spark_values.py": "pyspark tidemark/operate/rows/spark_rows.py",
+    "tidemark/operate/versions/row_job.py": "pyspark tidemark/operate/rows",
+    "tidemark/operate/prove/judge_job.py": "pyspark tidemark/operate/rows",
     "tidemark/operate/prove/sample_job.py": "pyspark",
-    "tidemark/operate/prove/file_rows.py": "pyarrow",
+    "tidemark/operate/rows/file_rows.py": "pyarrow",
     "tidemark/operate/prove/halves.py": "pyarrow",
     "tidemark/operate/prove/dump_job.py": "awsglue pyspark",
     "tidemark/operate": "boto3 botocore tidemark/errors.py tidemark/extras.py "

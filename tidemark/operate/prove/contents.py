@@ -20,9 +20,9 @@ from tidemark.local_state.operations import EMBEDDED
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import METADATA
 from tidemark.operate.prove.changes import PART_PATH, VARYING
-from tidemark.operate.prove.file_rows import read_table
 from tidemark.operate.prove.tables import folders_of_tables, iceberg_tables
-from tidemark.operate.versions.records import lines_of
+from tidemark.operate.rows.file_rows import read_table
+from tidemark.operate.rows.records import lines_of
 from tidemark.operate.versions.targets import SCRIPTS
 
 # What Hadoop's committers leave: the next run may find it, but no reader does.

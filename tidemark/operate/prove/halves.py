@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from tidemark.local_state.home import Home
-from tidemark.operate.prove.answers import is_header
 from tidemark.operate.prove.arrivals import home_without
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.versions.records import records_of
+from tidemark.operate.rows.answers import is_header
+from tidemark.operate.rows.records import records_of
 
 MAX_BYTES = 8_000_000
 SECOND = "_2"  # behind the name of the first half

@@ -16,8 +16,8 @@ from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.prove.places import sides_of_places
 from tidemark.operate.prove.pointers import RunFolders
-from tidemark.operate.prove.rows_here import are_small, judged_here
 from tidemark.operate.prove.tables import dumped, dumped_others, iceberg_tables, key_of
+from tidemark.operate.rows.rows_here import are_small, judged_here
 
 JUDGE_JOB = Path(__file__).with_name("judge_job.py")
 Side: TypeAlias = Mapping[str, Any]

@@ -20,7 +20,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
 
-from tidemark.operate.prove.answers import (
+from tidemark.operate.rows.answers import (
     NOTHING_LEFT,
     ROW,
     best_key,
@@ -32,8 +32,9 @@ from tidemark.operate.prove.answers import (
     unlike_reason,
     with_types,
 )
-from tidemark.operate.versions.records import with_marks, with_whole_records
-from tidemark.operate.versions.row_job import (
+from tidemark.operate.rows.records import with_marks, with_whole_records
+from tidemark.operate.rows.spark_rows import Rows, as_written, read, types_of
+from tidemark.operate.rows.spark_values import (
     IN_FULL,
     SETTINGS,
     column_of,
@@ -42,7 +43,6 @@ from tidemark.operate.versions.row_job import (
     one_line,
     plain,
 )
-from tidemark.operate.versions.rows import Rows, as_written, read, types_of
 
 SIDE = "side"
 AT_ONCE = 2  # targets

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from tidemark.model.messages import plural
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.rows_here import are_small, judged_here
+from tidemark.operate.rows.rows_here import are_small, judged_here
 from tidemark.operate.versions.targets import changed_targets, files_of
 
 

@@ -23,9 +23,9 @@ def test_a_job_gets_its_verdicts(case, verdicts):
 
 
 def test_crashes_of_a_job_that_commits_first_lose_rows(verdicts, project):
-    for day in (2, 3, 4):  # of one file, and so without a later run: quick
+    for day in (2, 3, 4):
         (project / f"home/lake/lake/in/day{day}.json").unlink()
-    case = next(one for one in CATALOGUE if one.name == "commit-first")
+    case = next(case for case in CATALOGUE if case.name == "noted-then-written")
 
     assert verdicts(case, only=("crash", "again")) == {"crash": "lost", "again": "equal"}
 

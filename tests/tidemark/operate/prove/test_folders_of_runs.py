@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tidemark.operate.prove.places import _side
-from tidemark.operate.versions.row_job import one_line, read
+from tidemark.operate.rows.spark_rows import read
+from tidemark.operate.rows.spark_values import one_line
 from tidemark.operate.versions.targets import files_of
 
 

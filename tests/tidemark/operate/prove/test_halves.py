@@ -7,8 +7,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from tidemark.operate.prove.file_rows import rows_of_side
 from tidemark.operate.prove.halves import in_two
+from tidemark.operate.rows.file_rows import rows_of_side
 
 ROWS = [{"id": number, "note": f"n{number}"} for number in range(5)]
 LINES = "".join(f"{json.dumps(row)}\n" for row in ROWS)

@@ -12,15 +12,15 @@ from pyarrow import parquet
 
 from tidemark.operate.prove.judge_job import judged
 from tidemark.operate.prove.judged import TargetRows
-from tidemark.operate.prove.rows_here import judged_here
-from tidemark.operate.versions.records import records_of
-from tidemark.operate.versions.row_job import SETTINGS
+from tidemark.operate.rows.records import records_of
+from tidemark.operate.rows.rows_here import judged_here
+from tidemark.operate.rows.spark_values import SETTINGS
 
 pytestmark = pytest.mark.spark
 FIRST = '{"id": 1, "n": 12}\n{"id": 2, "n": 3}\n'
 
 
-@pytest.fixture(params=["here", "by Spark"])
+@pytest.fixture(params=["here", pytest.param("by Spark", marks=pytest.mark.nightly)])
 def against(request, tmp_path):
     """Return what compares files of JSON, each a text, with those of a first run."""
     spark = request.getfixturevalue("spark") if request.param == "by Spark" else None

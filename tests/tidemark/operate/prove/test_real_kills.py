@@ -14,7 +14,7 @@ from tests.tidemark.operate.prove.catalogue import CATALOGUE
 from tests.tidemark.operate.prove.jobs import Case
 from tests.tidemark.operate.prove.plain_jobs import PLAIN
 from tidemark.cli.main import main
-from tidemark.operate.prove.rows_here import judged_here
+from tidemark.operate.rows.rows_here import judged_here
 from tidemark.operate.versions.targets import files_of, target_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]

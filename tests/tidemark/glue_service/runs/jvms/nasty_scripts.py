@@ -181,7 +181,8 @@ NASTY = {
 
 
 TOGETHER = {  # one plain run after them all is enough: what one of them leaves, no other removes
-    "states": ("state of Spark", "state of the JVM", "an idle thread of an executor"),
+    "state of the JVM": ("state of the JVM",),
+    "state of Spark": ("state of Spark", "an idle thread of an executor"),
     "work": (
         "cached data",
         "an error in a task",

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.spark
 COLD = Jvms(cold_reason="a test wants it so")
 
 JVMS_AFTER = {True: ("warm",), False: ("cold",), None: ("warm", "cold")}
-AT_EVERY_CHANGE = ("states",)
+AT_EVERY_CHANGE = ("state of the JVM",)
 
 
 @pytest.fixture(scope="module")

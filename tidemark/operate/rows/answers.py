@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from tidemark.operate.versions.records import LINE
+from tidemark.operate.rows.records import LINE
 
 ROW = "row"
 NOTHING_LEFT = "no column is left to compare: all of them differ by time, or are ignored"

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tidemark.operate.prove.answers import (
+from tidemark.operate.rows.answers import (
     NOTHING_LEFT,
     ROW,
     best_key,
@@ -19,8 +19,8 @@ from tidemark.operate.prove.answers import (
     unlike_reason,
     with_types,
 )
-from tidemark.operate.prove.file_rows import FileRows, rows_of_side
-from tidemark.operate.versions.records import with_marks
+from tidemark.operate.rows.file_rows import FileRows, rows_of_side
+from tidemark.operate.rows.records import with_marks
 
 MAX_BYTES = 8_000_000  # of all files of a target; of others, Spark compares the rows
 

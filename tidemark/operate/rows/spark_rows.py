@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T  # noqa: N812 (every PySpark user's convention)
 
-from tidemark.operate.versions.records import (
+from tidemark.operate.rows.records import (
     CORRUPT,
     LINE,
     WINDOW_COLUMNS,

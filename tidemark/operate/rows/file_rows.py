@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from tidemark.operate.versions.records import (
+from tidemark.operate.rows.records import (
     CORRUPT,
     LINE,
     WINDOW_COLUMNS,
