@@ -101,6 +101,8 @@ def test_a_run_is_shown_in_eighty_columns():
     ):
         assert part in " ".join(text.split())
     assert "--job-language" not in text  # Glue's own
+    assert "\n\nWarnings\n  look\n\nThe log's last lines\n  end\n" in text
+    assert "\\n" not in text
 
 
 def test_a_run_that_committed_nothing_is_not_called_committed():

@@ -86,18 +86,23 @@ def details_parts(details: RunDetails) -> Iterator[RenderableType]:
     if run.message:
         yield Sentence(f"  {run.message}")
     if checkpoint is None:
-        yield Sentence(f"\nNo checkpoint: {_no_checkpoint_reason(details)}.")
+        yield from _apart(f"No checkpoint: {_no_checkpoint_reason(details)}.")
     else:
         yield from _moved(checkpoint)
         yield from _datasets(checkpoint)
         yield from _arguments(checkpoint)
     if details.notes.warnings:
-        yield Sentence(Text("\nWarnings", style="bold"))
+        yield from _apart(Text("Warnings", style="bold"))
         yield from (Sentence(f"  {text}") for text in details.notes.warnings)
-    yield Sentence(
-        Text("\nThe log's last lines" if details.notes.lines else "\nThe log is empty", "bold")
+    yield from _apart(
+        Text("The log's last lines" if details.notes.lines else "The log is empty", "bold")
     )
     yield from (Sentence(f"  {line}") for line in details.notes.lines)
+
+
+def _apart(text: str | Text) -> Iterator[Sentence]:
+    """Yield a sentence below an empty line: within one, a line end is shown as such."""
+    yield from (Sentence(""), Sentence(text))
 
 
 def _started(details: RunDetails) -> str:
@@ -222,8 +227,8 @@ def _edge(position: Position) -> str:
 def _arguments(checkpoint: Checkpoint) -> Iterator[Sentence]:
     own = {n: v for n, v in checkpoint.arguments.items() if n not in GLUE_ARGUMENTS}
     if own:
-        yield Sentence(Text("\nArguments, without Glue's own", style="bold"))
+        yield from _apart(Text("Arguments, without Glue's own", style="bold"))
         yield from (Sentence(f"  {n} {value}") for n, value in own.items())
     if checkpoint.code:
         parts = [f"{n} {digest[:SHORT_DIGEST]}" for n, digest in checkpoint.code.items()]
-        yield Sentence(f"\nCode: {', '.join(parts)}")
+        yield from _apart(f"Code: {', '.join(parts)}")
