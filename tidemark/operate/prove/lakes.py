@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.glue_service.commands import App, deploy, region
+from tidemark.glue_service.commands import App, deploy
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
-from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.dynamodb import dynamodb_endpoint, have_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.outside import withhold_others
 from tidemark.local_state.watermark_tables import watermark_table
@@ -42,11 +42,8 @@ def home_of(home: Home, folder: Path, lake: Path | None, app: App | None = None)
     else:
         base = Home.open(folder)
         shutil.copytree(lake, base.lake, dirs_exist_ok=True)
-        with (
-            dynamodb_endpoint(base) as endpoint,
-            dynamodb_client(endpoint, region()) as client,
-        ):
-            create_tables(client, [watermark_table(WATERMARKS)])
+        with dynamodb_endpoint(base) as endpoint:
+            have_tables(base, endpoint, [watermark_table(WATERMARKS)])
     if app is not None:
         deploy(app, base)
     withhold_others(base)
