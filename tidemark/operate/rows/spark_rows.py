@@ -1,6 +1,7 @@
 """Reads the rows of a target, whatever its format, with the types of their values."""
 
 import json
+import re
 from collections import Counter
 from functools import reduce
 from pathlib import Path
@@ -22,6 +23,7 @@ from tidemark.operate.versions.targets import HIDDEN
 
 NESTED = (T.MapType, T.StructType, T.ArrayType)
 STRING = T.StringType()
+PATTERN = re.compile(r"[{}\[\]*?\\]")  # signs of names that Hadoop takes for patterns
 
 Rows = tuple[DataFrame | None, T.StructType]
 
@@ -69,11 +71,20 @@ def rows_of(
     if side["all"]:
         return reader.load("file://" + side["folder"])
     folders = side.get("folders") or {side["folder"]: side["files"]}
-    found = [
-        reader.option("basePath", "file://" + folder).load(["file://" + file for file in files])
+    frames = [
+        reader.option("basePath", "file://" + folder).load(["file://" + file for file in together])
         for folder, files in folders.items()
+        for together in read_together(files)
     ]
-    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), found)
+    return reduce(lambda rows, more: rows.unionByName(more, allowMissingColumns=True), frames)
+
+
+def read_together(files: list[str]) -> list[list[str]]:
+    """Return files in the groups in which Spark reads each once."""
+    # For each of several paths that look like a pattern, it reads all of them again.
+    patterns = [file for file in files if PATTERN.search(file)]
+    plain = [file for file in files if file not in patterns]
+    return [group for group in (plain, *([file] for file in patterns)) if group]
 
 
 def rows_of_json(spark: SparkSession, side: dict[str, Any]) -> Rows:

@@ -66,6 +66,18 @@ def is_equal(answer):
     return has_same_rows and not any(found)
 
 
+def test_names_that_look_like_patterns_are_read_once(compare):
+    def write(folder):
+        (folder / "t").mkdir()
+        for number, name in enumerate(("a[1]", "a1", "b{c", "d?", "plain")):
+            (folder / "t" / f"{name}.json").write_text(json.dumps({"id": number}))
+        (folder / "t" / "rest.txt").write_text("x")  # so that the folder is not read as a whole
+
+    answers = compare(write, write)
+
+    assert answers["b/t", "json"]["rows"] == [5, 5]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
