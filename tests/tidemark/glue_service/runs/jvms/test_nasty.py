@@ -19,7 +19,6 @@ pytestmark = pytest.mark.spark
 COLD = Jvms(cold_reason="a test wants it so")
 
 JVMS_AFTER = {True: ("warm",), False: ("cold",), None: ("warm", "cold")}
-AT_EVERY_CHANGE = ("state of the JVM",)
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +49,8 @@ def check_plain(bench, jvms, cold, is_reused):
     assert differences(cold, after) == {}
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        pytest.param(names, id=id_, marks=() if id_ in AT_EVERY_CHANGE else pytest.mark.nightly)
-        for id_, names in TOGETHER.items()
-    ],
-)
+@pytest.mark.nightly  # test_statics has the state of the JVM at every change
+@pytest.mark.parametrize("names", TOGETHER.values(), ids=TOGETHER)
 def test_plain_script_sees_nothing_of(names, bench, one_jvm, cold):
     is_reused = None
     for name in names:
