@@ -138,7 +138,8 @@ def chosen() -> list[Parts]:
 def test_a_job_gets_the_verdicts_of_its_parts(verdicts, project, parts):
     for day in (3, 4):
         (project / f"home/lake/lake/in/day{day}.json").unlink()
-    case = Case(parts.name, parts.script, parts.verdicts, (), STATE)
+    ignored = () if parts.mark == "none" else STATE
+    case = Case(parts.name, parts.script, parts.verdicts, (), ignored)
 
     told = verdicts(case, only=("crash", "error", "again"))
 
