@@ -11,6 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW, WHERE_ANY
 from tidemark.cli.main import main
 from tidemark.errors import UsageError
+from tidemark.glue_service.commands import region
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.lakes import home_of
 from tidemark.operate.prove.sample_job import rows_of
@@ -27,8 +29,10 @@ def test_a_folder_becomes_the_lake_of_a_new_home(tmp_path):
 
     base = home_of(home, tmp_path / "base", tmp_path / "lake")
 
-    assert [one.name for one in base.lake.iterdir()] == ["landing"]
-    assert base.dynamodb_tables.is_file()  # with the table of watermarks
+    assert [bucket.name for bucket in base.lake.iterdir()] == ["landing"]
+    assert not base.dynamodb_tables.exists()  # no engine has run
+    with dynamodb_endpoint(base) as endpoint, dynamodb_client(endpoint, region()) as client:
+        assert client.list_tables()["TableNames"] == ["glue-watermarks"]
 
 
 @pytest.mark.parametrize(("content", "said"), [(None, "not a folder"), ("file", "has the file x")])
