@@ -102,7 +102,8 @@ def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
     try:
         complete = _completed(store, run, checkpoint, found)
     except (AttributeError, LookupError, TypeError, ValueError) as error:  # a script's own files
-        found = Found(problem=f"{type(error).__name__}: {error}")
+        # Its watermarks have moved, whatever its files say: a rewind must know that.
+        found = Found(library=found.library, problem=f"{type(error).__name__}: {error}")
         complete = _completed(store, run, checkpoint, found)
     put_checkpoint(store, complete)
     if found.problem:

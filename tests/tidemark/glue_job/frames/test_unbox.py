@@ -88,7 +88,7 @@ def boxed(rows_of, texts, **options):
     rows = rows_of("id int, c string", *enumerate(texts)).unbox("c", "csv", **options)
     values = {row.id: row.c and row.c.asDict() for row in rows.toDF().collect()}
     errors = [row.error for row in rows.errorsAsDynamicFrame().toDF().collect()]
-    return values, {one.dynamicRecord.id: one.msg.partition(": ")[2] for one in errors}
+    return values, {error.dynamicRecord.id: error.msg.partition(": ")[2] for error in errors}
 
 
 @pytest.mark.rule(

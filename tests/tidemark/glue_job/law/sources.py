@@ -160,15 +160,15 @@ def table_of(name: str) -> Source:
             name, {}
         )
         uri, folder = world.place()
-        content, found = WRITERS[name](draw, table, dict(options))
+        content, expected = WRITERS[name](draw, table, dict(options))
         if name == "csv":
-            found = replace(table, rows=table.rows)
-        declared = list(found.kinds)
+            expected = replace(table, rows=table.rows)
+        declared = list(expected.kinds)
         if name not in ("csv", "orc") and len(declared) > 1 and draw(st.booleans()):
             declared.remove(draw(st.sampled_from(declared[1:])))
-        world.must_name |= found.with_values - set(declared)
-        found = found.of_columns(declared)
-        columns = [{"Name": one, "Type": SQL[found.kinds[one]]} for one in declared]
+        world.must_name |= expected.with_values - set(declared)
+        expected = expected.of_columns(declared)
+        columns = [{"Name": one, "Type": SQL[expected.kinds[one]]} for one in declared]
         more = {"csv": {"skip.header.line.count": "1"}, "xml": {"rowTag": "row"}}.get(name, {})
         serde = {"csv": {"field.delim": ","}}.get(name, {})
         days = draw(st.sampled_from([(), (3,), (3, 1)]))
@@ -178,12 +178,12 @@ def table_of(name: str) -> Source:
             (below / f"a.{name}").write_bytes(content)
         chosen = {"push_down_predicate": "day > 2"} if len(days) > 1 else {}
         if days:
-            found = found.with_column("day", "long", lambda _: days[0])
+            expected = expected.with_column("day", "long", lambda _: days[0])
         keys = [{"Name": "day", "Type": "bigint"}] if days else []
         table_name = world.define(columns, uri, serde, {"classification": name, **more}, keys)
         world.say("table", name, columns, content, days)
         read = world.glue.create_dynamic_frame.from_catalog
-        return read("lake", table_name, **chosen), found
+        return read("lake", table_name, **chosen), expected
 
     return read
 

@@ -202,7 +202,7 @@ def flattened(frame: DynamicFrame, table: Table) -> Table:
                 f"{name}.{part}", kind, lambda row, n=name, v=value_of: v(row.get(n))
             )
         if parts:
-            table = table.of_columns([one for one in table.kinds if one != name])
+            table = table.of_columns([kind for kind in table.kinds if kind != name])
     return table
 
 

@@ -48,7 +48,10 @@ def test_partition_keys_name_columns_in_any_case(sink, frame, read, table, s3):
 
     assert read()[1] == [(1, "EWR"), (2, "JFK")]
     assert table().partition_keys == [("origin", "string")]
-    assert {one.name for one in s3.folder.iterdir() if one.is_dir()} == {"origin=EWR", "origin=JFK"}
+    assert {path.name for path in s3.folder.iterdir() if path.is_dir()} == {
+        "origin=EWR",
+        "origin=JFK",
+    }
     with pytest.raises(UsageError, match=r"partitionKeys \['day'\] are not columns"):
         sink(frame(), partitionKeys=["day"], **CATALOG)
 
@@ -88,9 +91,9 @@ def test_a_sink_registers_its_partitions_if_the_table_has_registered_ones(
     sink(frame("SELECT 3 AS Id, 'LGA' AS origin"), partitionKeys=["origin"], **CATALOG)
 
     with Store(spark_home.database) as store:
-        found = registered_partitions(store, table())
+        partitions = registered_partitions(store, table())
 
-    assert [one.values for one in found] == [("EWR",), ("JFK",), ("LGA",)]
+    assert [partition.values for partition in partitions] == [("EWR",), ("JFK",), ("LGA",)]
     assert read()[1] == [(1, "EWR"), (2, "JFK"), (3, "LGA")]
 
 

@@ -134,8 +134,9 @@ def test_what_others_than_spark_wrote_is_found(store, run, tmp_path):
 
 @pytest.mark.parametrize("strange", [{"snapshots": [{"id": "1"}]}, {"facts": []}])
 def test_notes_of_another_form_are_a_warning_and_no_end_of_the_run(store, run, strange):
-    record_end(store, run, Found(**strange))
+    record_end(store, replace(run, state="FAILED"), Found(library=Recorded((MOVE,)), **strange))
 
+    assert checkpoint_of_run(store, "jr_1").watermarks == (MOVE,)  # a rewind must know it
     (warning,) = store.query("SELECT text FROM run_warning")
     assert "not all of what the run has done is in its checkpoint" in warning["text"]
 
