@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tidemark.glue_service.workflows.recovery import (
 from tidemark.local_state.catalog.connections import put_connections
 from tidemark.local_state.catalog.databases import put_databases
 from tidemark.local_state.catalog.tables import catalog_tables, put_tables, table_or_none
+from tidemark.local_state.deployment.deployed_apps import DeployedApp, describe_app
 from tidemark.local_state.deployment.publish import publish
 from tidemark.local_state.dynamodb import dynamodb_endpoint
 from tidemark.local_state.home import Home
@@ -50,6 +52,11 @@ class App:
     folder: Path
     assembly: Assembly
     deployment: Deployment
+
+    @cached_property
+    def origin(self) -> DeployedApp:
+        """Where its code is from, and that code's digests; read once, however often it is run."""
+        return describe_app(self.folder)
 
 
 NO_APP = App(Path(), Assembly((), ()), Deployment({}, (), (), (), (), {}, DEFAULT_REGION))

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from tidemark.glue_service.steps import load
 from tidemark.glue_service.upgrades import with_upgrade
 from tidemark.glue_service.workflows.trigger_forms import initial_state
 from tidemark.local_state.deployment.deployed_apps import (
-    describe_app,
     record_app,
     replace_deployed_jobs,
 )
@@ -60,7 +60,7 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
     app = load_app(folder)
     deployment = prepare(app, machine.home, machine.dynamodb_endpoint)
     found = _all_definitions(app.assembly, machine.region)
-    _define_all(glue, deployment, found, folder)
+    _define_all(glue, deployment, found, app)
     numbers = Counter(kind for _, kind, *_ in found)
     counts = ", ".join(plural(numbers[it], it.value) for it in (*KINDS.values(), Kind.RULE))
     rules = [one for one in list_entities(glue.store, Kind.RULE) if STACK_TAG in one.tags]
@@ -96,14 +96,14 @@ def versions_of_runs(app: App, home: Home) -> set[str]:
 def define(glue: LocalGlue, app: App, deployment: Deployment) -> list[str]:
     """Define jobs, triggers and workflows of a prepared app; return deleted jobs."""
     found = _all_definitions(app.assembly, glue.machine.region)
-    return _define_all(glue, deployment, found, app.folder)
+    return _define_all(glue, deployment, found, app)
 
 
 def _define_all(
     glue: LocalGlue,
     deployment: Deployment,
     found: list[tuple[str, Kind, str, dict[str, Any]]],
-    folder: Path,
+    app: App,
 ) -> list[str]:
     now_ms = glue.now_ms()
     with glue.store.transaction():
@@ -115,8 +115,8 @@ def _define_all(
     glue.machine.submitted_files.update(
         {name: job.submitted_file for name, job in deployment.jobs.items() if job.submitted_file}
     )
-    names = [f"{kind.value}/{name}" for _, kind, name, _ in found if kind in REQUESTS]
-    record_app(glue.machine.home, describe_app(folder, names, now_ms))
+    names = tuple(f"{kind.value}/{name}" for _, kind, name, _ in found if kind in REQUESTS)
+    record_app(glue.machine.home, replace(app.origin, names=names, deployed_at_ms=now_ms))
     return deleted
 
 

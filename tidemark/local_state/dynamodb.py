@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -34,6 +34,7 @@ from tidemark.model.assembly.definitions import TableDefinition
 
 if TYPE_CHECKING:
     import boto3
+    from botocore.loaders import Loader
     from mypy_boto3_dynamodb import DynamoDBClient
 
 NOWHERE = "http://127.0.0.1:9"  # nothing listens on this port (discard)
@@ -121,14 +122,23 @@ def _make(home: Home, endpoint: str, tables: Iterable[TableDefinition]) -> None:
 _local = threading.local()  # what makes clients is not for several threads at once
 
 
+@cache
+def _loader() -> "Loader":
+    """Return what reads the models of services: each takes 0.1 s, and is kept for all threads."""
+    from botocore.loaders import create_loader
+
+    return create_loader()
+
+
 def _clients() -> "boto3.Session":
-    """Return a factory of clients that keeps the service's model once read."""
+    """Return this thread's factory of clients."""
     import boto3
     import botocore.session
 
     if not hasattr(_local, "session"):
         # Neither a profile of the caller, which may not exist, nor a proxy has a say here.
         own = botocore.session.Session({"profile": (None, None, None, None)})
+        own.register_component("data_loader", _loader())
         _local.session = boto3.Session(botocore_session=own)
     found: boto3.Session = _local.session
     return found

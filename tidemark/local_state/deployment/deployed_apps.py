@@ -47,8 +47,8 @@ class DeployedApp:
         return f"{datetime.fromtimestamp(self.deployed_at_ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ}"
 
 
-def describe_app(assembly: Path, names: Sequence[str], now_ms: int) -> DeployedApp:
-    """Return the record of an assembly that is deployed now."""
+def describe_app(assembly: Path) -> DeployedApp:
+    """Return the record of an assembly that is not deployed yet."""
     folder = assembly.absolute()
     digest = digest_of_assembly(folder)
     synthesis = read_synthesis(folder, digest)
@@ -58,8 +58,8 @@ def describe_app(assembly: Path, names: Sequence[str], now_ms: int) -> DeployedA
     return DeployedApp(
         assembly=str(folder),
         digest=digest,
-        deployed_at_ms=now_ms,
-        names=tuple(names),
+        deployed_at_ms=0,
+        names=(),
         project=project,
         context=synthesis.context if synthesis else None,
         sources=digests_of(Path(project)) if project else {},
