@@ -16,7 +16,7 @@ from sample.landing import (
     weather_objects,
 )
 from sample.recompute import compare, worst_routes
-from tidemark.cli.progress import JobProgress, print_outcome, print_recovered, rows, step
+from tidemark.cli.progress import JobProgress, print_outcome, rows, step
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.commands import deploy, load_app
 from tidemark.glue_service.one_run import run_workflow
@@ -80,9 +80,7 @@ class Story:
                 self._app,
                 self._home,
                 WORKFLOW,
-                progress.observe,
-                lambda runs: print_recovered(self._console, runs),
-                progress.warn,
+                progress,
                 self._jvms,
             )
         print_outcome(self._console, result)

@@ -37,7 +37,7 @@ def test_increments_from_a_jdbc_table_end_with_the_mart_equal_to_a_recomputation
         for key, body in {**delivery.flight_files(), **delivery.weather_files()}.items():
             write_object(landed / key, body)
         with JobProgress(Console()) as progress:
-            result = run_workflow(app, home, "flights", progress.observe, lambda _: None, jvms=jvms)
+            result = run_workflow(app, home, "flights", progress, jvms)
         assert result.is_success, result
         read += [r.rows_read for r in result.job_runs if r.job_name == "ingest-flights"]
 

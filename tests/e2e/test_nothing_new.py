@@ -14,7 +14,7 @@ import pytest
 from sample.land import land_delivery_locally
 from sample.landing import plan_delivery
 from tidemark.glue_service.commands import deploy, load_app
-from tidemark.glue_service.one_run import run_workflow
+from tidemark.glue_service.one_run import SilentListener, run_workflow
 from tidemark.glue_service.runs.jvms.supply import jvms_of
 from tidemark.glue_service.workflows.nothing_new import ARGUMENT
 from tidemark.local_state.home import Home
@@ -59,7 +59,7 @@ def play(assembly: Path, home: Home) -> list[list[str]]:
             if days:
                 land_delivery_locally(plan_delivery(days, None, None), deployment, home)
             before = digests(home)
-            result = run_workflow(app, home, None, lambda _: None, lambda _: None, None, jvms)
+            result = run_workflow(app, home, None, SilentListener(), jvms)
             assert [run.state for run in result.job_runs] == ["SUCCEEDED"] * 4
             assert is_new or digests(home) == before  # bit for bit, be they run or not
             skipped.append(sorted(run.job_name for run in result.job_runs if run.jvm is None))

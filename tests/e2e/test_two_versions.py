@@ -12,7 +12,7 @@ from sample.landing import flight_objects, parse_days, weather_objects
 from sample.story import SAMPLE_JOBS, WORKFLOW
 from tidemark.cli.main import main
 from tidemark.glue_service.commands import deploy, load_app
-from tidemark.glue_service.one_run import run_workflow
+from tidemark.glue_service.one_run import SilentListener, run_workflow
 from tidemark.local_state.home import Home
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth, pytest.mark.nightly]
@@ -26,7 +26,7 @@ def loaded(assembly, tmp_path, monkeypatch, jvms) -> Home:
     deployment = deploy(app, home)
     first, second = parse_days("1"), parse_days("2")
     land_locally({**flight_objects(first), **weather_objects(first)}, deployment, home)
-    result = run_workflow(app, home, WORKFLOW, lambda _: None, lambda _: None, jvms=jvms)
+    result = run_workflow(app, home, WORKFLOW, SilentListener(), jvms)
     assert result.is_success
     land_locally({**flight_objects(second), **weather_objects(second)}, deployment, home)
     return home

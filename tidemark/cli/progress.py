@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -73,9 +73,14 @@ class RunConsole(Terminal):
 
 
 class JobProgress:
-    """Observer of job runs; use it as a context manager and pass `observe` on."""
+    """Shows job runs: the listener of a workflow; use it as a context manager.
+
+    Attributes:
+        lineage: sends the events of runs; nothing by default.
+    """
 
     def __init__(self, console: Console) -> None:
+        self.lineage: Callable[[JobRun], None] = lambda _: None
         self._console = console
         self._running: dict[str, JobRun] = {}
         self._known: set[str] = set()
@@ -115,6 +120,25 @@ class JobProgress:
     def warn(self, warnings: Sequence[RunWarning]) -> None:
         """Show warnings: those of another command's run with the time of that run."""
         print_warnings(self._console, warnings, self._known)
+
+    def recovered(self, runs: list[JobRun]) -> None:
+        """Say which job runs a killed command had left unfinished."""
+        names = ", ".join(run.job_name for run in runs)
+        killed = ("The last run was killed", "yellow")
+        text = f" while {names} ran; every job continues from what it had committed."
+        self._print(Text.assemble(killed, text))
+
+    def not_run(self, parts: "NotRun") -> None:
+        """Say what does not run on this machine, before anything else runs."""
+        for names, text in (
+            (parts.streaming_jobs, "Streaming jobs do not run on this machine: "),
+            (parts.crawlers, "Taken as SUCCEEDED, without a crawl: "),
+        ):
+            if names:
+                self._print(Text.assemble((text, "yellow"), ", ".join(names)))
+
+    def _print(self, text: Text) -> None:
+        self._console.print(Sentence(text), highlight=False, soft_wrap=True)
 
     def say(self, sentence: str) -> None:
         """Print a sentence of its own line."""
@@ -199,29 +223,8 @@ def print_killed(console: Console, runs: Collection[Run]) -> None:
             console.print(Text.assemble(("killed", "yellow"), f" {text}"), soft_wrap=True)
 
 
-def print_not_run(console: Console, found: "NotRun") -> None:
-    """Say what does not run on this machine, before anything else runs."""
-    for names, text in (
-        (found.streaming_jobs, "Streaming jobs do not run on this machine: "),
-        (found.crawlers, "Taken as SUCCEEDED, without a crawl: "),
-    ):
-        if names:
-            said = Text.assemble((text, "yellow"), ", ".join(names))
-            console.print(Sentence(said), highlight=False, soft_wrap=True)
-
-
 def print_unserved(console: Console, found: Sequence[str]) -> None:
     """Say which tables a run will stop at, before anything runs."""
     for text in found:
         said = Text.assemble((text, "yellow"), "; the run stops there")
         console.print(Sentence(said), highlight=False, soft_wrap=True)
-
-
-def print_recovered(console: Console, runs: list[JobRun]) -> None:
-    """Say which job runs a killed command had left unfinished."""
-    names = ", ".join(run.job_name for run in runs)
-    text = Text.assemble(
-        ("The last run was killed", "yellow"),
-        f" while {names} ran; every job continues from what it had committed.",
-    )
-    console.print(Sentence(text), highlight=False, soft_wrap=True)

@@ -192,7 +192,7 @@ def _run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) -
 def _run_here(home: "Home", console: "Console", where: Where, request: RunOptions) -> int:
     """Run a workflow with this command's own engine, which reports each change at once."""
     # It can do what no operation of Glue can: start at a job, take crawlers as SUCCEEDED.
-    from tidemark.cli.progress import JobProgress, print_not_run, print_outcome, print_recovered
+    from tidemark.cli.progress import JobProgress, print_outcome
     from tidemark.glue_service.one_run import chosen_workflow, run_workflow
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.glue_service.workflows.selection import Selection
@@ -202,7 +202,7 @@ def _run_here(home: "Home", console: "Console", where: Where, request: RunOption
     selection = None if job is None else Selection(job, has_following=request.begin is not None)
     progress = JobProgress(console)
     with (
-        lineage_to(request.lineage, home, progress.say) as tell,
+        lineage_to(request.lineage, home, progress.say) as progress.lineage,
         jvms_of(home, is_isolated=request.isolated, say=progress.say) as jvms,
     ):
         app = _app(console, where, home)
@@ -211,14 +211,10 @@ def _run_here(home: "Home", console: "Console", where: Where, request: RunOption
                 app,
                 home,
                 request.workflow,
-                progress.observe,
-                lambda runs: print_recovered(console, runs),
-                progress.warn,
+                progress,
                 jvms,
                 skips_crawlers=request.skip_crawlers,
                 selection=selection,
-                not_run=lambda found: print_not_run(console, found),
-                lineage=tell,
             )
     print_outcome(console, result)
     if request.output == "json":

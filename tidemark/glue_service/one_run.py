@@ -1,14 +1,15 @@
 """Runs a workflow of an assembly once, on a separate port, for a local `tidemark run`."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
 from tidemark.extras import require
 from tidemark.glue_service.commands import App
 from tidemark.glue_service.deployments import define, prepare
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.http.serving import Options, serving
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.workflows.flow_rows import stop_command_flows
 from tidemark.glue_service.workflows.recovery import recover_interrupted_runs
@@ -16,7 +17,7 @@ from tidemark.glue_service.workflows.selection import Selection, select
 from tidemark.glue_service.workflows.whole_run import Watch, WorkflowResult, run_to_its_end
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.local_state.store.stored_warnings import ShowWarnings, show_unseen
+from tidemark.local_state.store.stored_warnings import RunWarning, show_unseen
 from tidemark.model.assembly.definitions import CRAWLER, Deployment
 from tidemark.model.messages import known
 
@@ -34,30 +35,47 @@ class NotRun:
     streaming_jobs: tuple[str, ...]
 
 
-def not_run_here(deployment: Deployment, workflow_name: str) -> NotRun:
-    """Return the parts that do not run on this machine."""
-    started = [
-        action.job_name
-        for trigger in deployment.triggers_of(workflow_name)
-        for action in trigger.actions
-    ]
-    crawlers = tuple(dict.fromkeys(name for name in started if name.startswith(CRAWLER)))
-    return NotRun(crawlers, deployment.streaming_jobs)
+class RunListener(Protocol):
+    """What a command shows of a workflow that it runs; called in the command's thread."""
+
+    def observe(self, run: JobRun | None) -> None:
+        """Show a job run whose state has changed; None comes in between."""
+        return
+
+    def recovered(self, runs: list[JobRun]) -> None:
+        """Show the job runs that a killed command has left unfinished."""
+        return
+
+    def warn(self, warnings: Sequence[RunWarning]) -> None:
+        """Show warnings, which count as seen then."""
+        return
+
+    def not_run(self, parts: NotRun) -> None:
+        """Show what does not run on this machine, before anything else runs."""
+        return
+
+    def lineage(self, run: JobRun) -> None:
+        """Send the event of a run that has started or ended; called in the engine's thread."""
+        return
+
+
+class SilentListener(RunListener):
+    """Shows nothing, so that warnings stay unseen."""
+
+    def warn(self, warnings: Sequence[RunWarning]) -> None:
+        """Leave warnings to a command that somebody reads."""
+        raise BrokenPipeError
 
 
 def run_workflow(
     app: App,
     home: Home,
     workflow_name: str | None,
-    observe: Callable[[JobRun | None], None],
-    on_recovered: Callable[[list[JobRun]], None],
-    warn: ShowWarnings | None = None,
+    listener: RunListener,
     jvms: Jvms = NO_JVMS,
     *,
     skips_crawlers: bool = False,
     selection: Selection | None = None,
-    not_run: Callable[[NotRun], None] = lambda _: None,
-    lineage: Callable[[JobRun], None] = lambda _: None,
     max_parallel: int | None = None,
 ) -> WorkflowResult:
     """Run a workflow of the app once, in this home; at most `max_parallel` jobs at once."""
@@ -65,28 +83,29 @@ def run_workflow(
     name = chosen_workflow(loaded, workflow_name)  # before anything is started
     if selection is not None:
         loaded = select(loaded, name, selection)
-    found = not_run_here(loaded, name)
-    if found.crawlers and not skips_crawlers:
+    actions = [action for trigger in loaded.triggers_of(name) for action in trigger.actions]
+    crawlers = tuple(dict.fromkeys(a.job_name for a in actions if a.job_name.startswith(CRAWLER)))
+    if crawlers and not skips_crawlers:
         raise UnsupportedError(
-            f"workflow {name} starts {', '.join(found.crawlers)}, and crawlers do not run on this "
+            f"workflow {name} starts {', '.join(crawlers)}, and crawlers do not run on this "
             "machine; --skip-crawlers runs the jobs and takes each crawler as SUCCEEDED"
         )
-    not_run(found)
+    listener.not_run(NotRun(crawlers, loaded.streaming_jobs))
     require("pyspark")
     recovered: list[JobRun] = []
 
-    def take_over(glue: LocalGlue) -> None:
+    def take_over(glue: GlueState) -> None:
         recovered.extend(recover_interrupted_runs(glue.store, jvms))
         for run in recovered:
-            lineage(run)
+            listener.lineage(run)
         stop_command_flows(glue.store, glue.now_ms())
 
-    watch = Watch(observe)
+    watch = Watch(listener.observe)
     options = Options(
         jvms=jvms,
         observe=watch.changes.put,
         on_start=watch.changes.put,
-        lineage=lineage,
+        lineage=listener.lineage,
         is_of_command=True,
         max_parallel=max_parallel,
         take_over=take_over,
@@ -94,9 +113,9 @@ def run_workflow(
     )
     with serving(home, options) as (_, engine), Store(home.database) as store:
         if recovered:
-            on_recovered(recovered)
-        show_unseen(store, warn)
-        watch.has_ended = lambda _: show_unseen(store, warn)
+            listener.recovered(recovered)
+        show_unseen(store, listener.warn)
+        watch.has_ended = lambda _: show_unseen(store, listener.warn)
         endpoint = engine.ask(lambda glue: glue.machine.dynamodb_endpoint)
         deployment = prepare(app, home, endpoint)
         deleted = engine.ask(lambda glue: define(glue, app, deployment))
@@ -108,8 +127,8 @@ def run_workflow(
 
 def chosen_workflow(deployment: Deployment, name: str | None) -> str:
     """Return the workflow with a name, or the only one."""
-    workflows = [one for one in deployment.workflows if deployment.triggers_of(one)]
-    idle = [one for one in deployment.workflows if one not in workflows]
+    workflows = [workflow for workflow in deployment.workflows if deployment.triggers_of(workflow)]
+    idle = [workflow for workflow in deployment.workflows if workflow not in workflows]
     if idle and (name in idle or (name is None and not workflows)):
         raise UnsupportedError(
             f"workflow {name or idle[0]} starts nothing: its pipeline has streaming jobs only, "

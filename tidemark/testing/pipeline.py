@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.glue_service.commands import deploy, load_app
-from tidemark.glue_service.one_run import run_workflow
+from tidemark.glue_service.one_run import SilentListener, run_workflow
 from tidemark.glue_service.workflows.selection import Selection
 from tidemark.glue_service.workflows.whole_run import WorkflowResult
 from tidemark.local_state.store.database import JobRun, Store
@@ -141,9 +141,8 @@ class Pipeline:
             self._app,
             self._test.home,
             workflow,
-            lambda _: None,
-            lambda _: None,
-            jvms=self._test.kit.jvms,
+            SilentListener(),
+            self._test.kit.jvms,
             skips_crawlers=True,
             selection=selection,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.glue_service.commands import App, load_app
-from tidemark.glue_service.one_run import run_workflow
+from tidemark.glue_service.one_run import SilentListener, run_workflow
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
@@ -118,6 +118,14 @@ def _workflow_of(deployment: Deployment, workflow: str | None, job: str | None) 
     return workflow or starting[0]
 
 
+class _Observer(SilentListener):
+    def __init__(self, observe: Observe) -> None:
+        self._observe = observe
+
+    def observe(self, run: JobRun | None) -> None:
+        self._observe(run)
+
+
 def _run_app(
     app: App,
     home: Home,
@@ -132,9 +140,8 @@ def _run_app(
         app,
         home,
         workflow,
-        observe,
-        lambda _: None,
-        jvms=jvms,
+        _Observer(observe),
+        jvms,
         skips_crawlers=True,
         max_parallel=max_parallel,
         selection=Selection(job, has_following=False) if job else None,
