@@ -80,7 +80,7 @@ def explained() -> list[RenderableType]:
     source = {"kind": "s3", "transformation_ctx": "orders", "paths": [FOLDER]}
     why = "modified 2013-01-15 04:00:00.000Z; all up to 2013-01-15 04:00:00.000Z counts as read"
     files = tuple(
-        FileVerdict(f"{FOLDER}2013/01/part-{n:05}-{'ab' * 4}.json", 0, 1, False, Reason.OLDER, why)
+        FileVerdict(f"{FOLDER}2013/01/part-{n:05}-{'ab' * 4}.json", 0, 1, Reason.OLDER, why)
         for n in range(30)
     )
     opened = OpenedSource(source, "job-bookmark-enable", True, 0, None)

@@ -20,7 +20,7 @@ from tidemark.local_state.bookmarks.files import (
 from tidemark.local_state.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
 from tidemark.local_state.bookmarks.verdicts import (
     FileVerdict,
-    Range,
+    Reach,
     reason_not_listed,
     verdict_of,
 )
@@ -163,7 +163,7 @@ def explain_source(
     """Return a verdict on every file that an S3 source lists now."""
     source = S3Source.from_json(opened.source)
     listing = list_source(source, folder_of, predicate)
-    reach = _range(opened, source, listing.files)
+    reach = _reach(opened, source, listing.files)
     verdicts = [verdict_of(file, reach) for file in listing.files]
     return Explanation(opened, tuple(sorted(verdicts, key=lambda v: (v.modified_ms, v.path))))
 
@@ -181,7 +181,7 @@ def explain_file(
     return reason_not_listed(source, uri, folder_of(uri), has_predicate=predicate is not None)
 
 
-def _range(opened: OpenedSource, source: S3Source, files: list[Any]) -> Range:
+def _reach(opened: OpenedSource, source: S3Source, files: list[Any]) -> Reach:
     before = SourceState.from_json(opened.before) if opened.before else None
     until = None
     if opened.until is not None:
@@ -191,7 +191,7 @@ def _range(opened: OpenedSource, source: S3Source, files: list[Any]) -> Range:
     else:
         lower = before if opened.is_bookmarked else None
         after = select_new_files(files, lower, opened.opened_at_ms, source.limits, until).next_state
-    return Range(
+    return Reach(
         is_bookmarked=opened.is_bookmarked,
         is_bounded=source.limits.is_bounded,
         option=opened.option,

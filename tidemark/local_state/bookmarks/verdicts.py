@@ -38,13 +38,17 @@ class FileVerdict:
     path: str
     modified_ms: int
     size: int
-    is_read: bool
     reason: Reason
     text: str
 
+    @property
+    def is_read(self) -> bool:
+        """Whether the run reads it."""
+        return self.reason in (Reason.MODE, Reason.NEW)
+
 
 @dataclass(frozen=True)
-class Range:
+class Reach:
     """The knowledge of a run when it opened a source, and the state it left.
 
     Attributes:
@@ -72,30 +76,34 @@ def moment(epoch_ms: int) -> str:
     return text.replace("+00:00", "Z")
 
 
-def verdict_of(file: FileVersion, reach: Range) -> FileVerdict:
+def verdict_of(file: FileVersion, reach: Reach) -> FileVerdict:
     """Return what happens to a file that the source lists."""
-    is_read, reason, text = _decide(file, reach)
-    return FileVerdict(*file, is_read, reason, text)
+    return FileVerdict(*file, *_decide(file, reach))
 
 
-def _decide(file: FileVersion, reach: Range) -> tuple[bool, Reason, str]:
+def _decide(file: FileVersion, reach: Reach) -> tuple[Reason, str]:
     modified = moment(file.modified_ms)
     if not reach.is_bookmarked:
         is_disabled = reach.option == "job-bookmark-disable"
         why = "bookmarks are disabled" if is_disabled else "the source has no transformation_ctx"
-        return True, Reason.MODE, f"read in full: {why}"
-    if found := _known_before(file, reach.before, modified):
-        return found
-    if file.modified_ms > max(reach.opened_at_ms, reach.before.high_ms if reach.before else 0):
+        return Reason.MODE, f"read in full: {why}"
+    before = reach.before
+    if before is not None and before.has_read(file):
+        if file in before.recent:
+            return Reason.LISTED, f"read by an earlier run unchanged, modified {modified}"
+        low = moment(before.low_ms)
+        return Reason.OLDER, f"modified {modified}; all up to {low} counts as read"
+    # The mark may be later than the clock, which was set back: files up to the mark are looked at.
+    if file.modified_ms > max(reach.opened_at_ms, before.high_ms if before else 0):
         opened = moment(reach.opened_at_ms)
-        return False, Reason.LATER, f"modified {modified}, after the source is opened ({opened})"
+        return Reason.LATER, f"modified {modified}, after the source is opened ({opened})"
     if reach.until is not None and not reach.until.has_read(file):
-        return False, Reason.WINDOW, f"modified {modified}, not read up to --job-bookmark-to"
+        return Reason.WINDOW, f"modified {modified}, not read up to --job-bookmark-to"
     if reach.after.has_read(file):
-        return True, Reason.NEW, f"new: modified {modified}, {_beyond(file, reach.before)}"
+        return Reason.NEW, f"new: modified {modified}, {_beyond(file, before)}"
     if reach.is_bounded:
-        return False, Reason.BOUND, "left to the next run: boundedFiles or boundedSize is reached"
-    return False, Reason.BAND, "left to the next run: maxFilesInBand is reached"
+        return Reason.BOUND, "left to the next run: boundedFiles or boundedSize is reached"
+    return Reason.BAND, "left to the next run: maxFilesInBand is reached"
 
 
 def _beyond(file: FileVersion, before: SourceState | None) -> str:
@@ -106,21 +114,6 @@ def _beyond(file: FileVersion, before: SourceState | None) -> str:
     return f"after the mark {moment(before.high_ms)}"
 
 
-def _known_before(
-    file: FileVersion, before: SourceState | None, modified: str
-) -> tuple[bool, Reason, str] | None:
-    if before is None or not before.has_read(file):
-        return None
-    if file in before.recent:
-        return (
-            False,
-            Reason.LISTED,
-            f"read by an earlier run unchanged, modified {modified}",
-        )
-    low = moment(before.low_ms)
-    return False, Reason.OLDER, f"modified {modified}; all up to {low} counts as read"
-
-
 def reason_not_listed(
     source: S3Source, uri: str, file: Path, *, has_predicate: bool
 ) -> FileVerdict:
@@ -128,7 +121,7 @@ def reason_not_listed(
     reason, text = _unlisted_reason(source, uri, file, has_predicate)
     stat = file.stat() if file.is_file() else None
     modified_ms = stat.st_mtime_ns // 1_000_000 if stat else 0
-    return FileVerdict(uri, modified_ms, stat.st_size if stat else 0, False, reason, text)
+    return FileVerdict(uri, modified_ms, stat.st_size if stat else 0, reason, text)
 
 
 def _unlisted_reason(
