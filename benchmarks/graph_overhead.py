@@ -14,9 +14,9 @@ from pathlib import Path
 
 from benchmarks.measure import Result
 from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.http.serving import serving
 from tidemark.glue_service.jobs import create_job
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.workflows.triggers import create_trigger
 from tidemark.glue_service.workflows.workflows import create_workflow, start_workflow_run
 from tidemark.local_state.home import Home
@@ -47,7 +47,7 @@ def measure(jobs: int = JOBS) -> list[Result]:
     ]
 
 
-def _define(glue: LocalGlue, jobs: int) -> None:
+def _define(glue: GlueState, jobs: int) -> None:
     command = {
         "Name": "pythonshell",
         "PythonVersion": "3.9",
@@ -92,7 +92,7 @@ def _run(engine: Engine, jobs: int) -> list[float]:
     ]
 
 
-def _ended(glue: LocalGlue) -> int:
+def _ended(glue: GlueState) -> int:
     rows = glue.store.query("SELECT state, count(*) AS runs FROM job_run GROUP BY state")
     counts = {row["state"]: row["runs"] for row in rows}
     if failed := set(counts) - {"STARTING", "RUNNING", "SUCCEEDED"}:

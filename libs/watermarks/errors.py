@@ -38,10 +38,7 @@ class WatermarkConflictError(WatermarksError):
     """
 
     def __init__(
-        self,
-        message: str,
-        stored: Latest | None = None,
-        proposed: dict[str, Any] | None = None,
+        self, message: str, stored: Latest | None = None, proposed: dict[str, Any] | None = None
     ) -> None:
         super().__init__(message, stored, proposed or {})
         self.stored = stored

@@ -16,7 +16,7 @@ from tidemark.glue_job.process.job_process import KILL_VARIABLE
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
-from tidemark.local_state.catalog.iceberg import table_of
+from tidemark.local_state.catalog.table_metadata import table_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.run_snapshots import snapshots_of
 from tidemark.local_state.store.database import JobRun, Store

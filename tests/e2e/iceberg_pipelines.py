@@ -11,7 +11,7 @@ import duckdb
 
 from sample.iceberg.files import data_files
 from tests.tidemark.cli.test_cli import tidemark
-from tidemark.local_state.catalog.iceberg import table_of
+from tidemark.local_state.catalog.table_metadata import table_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import METADATA, iceberg_settings

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.scenarios.aws_driver import AwsGlue
-from tests.scenarios.local_driver import LocalGlue
+from tests.scenarios.local_driver import GlueState
 from tests.scenarios.story import Observations, tell
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.home import Home
@@ -18,7 +18,7 @@ from tidemark.local_state.home import Home
 @pytest.fixture(scope="session")
 def local(tmp_path_factory: pytest.TempPathFactory, jvms: Jvms) -> Observations:
     """Return what the local Glue shows, each run a process of its own on a JVM of the pool."""
-    return tell(LocalGlue(Home.open(tmp_path_factory.mktemp("scenarios") / "home"), jvms))
+    return tell(GlueState(Home.open(tmp_path_factory.mktemp("scenarios") / "home"), jvms))
 
 
 @pytest.fixture(scope="session")

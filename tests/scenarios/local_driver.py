@@ -21,7 +21,7 @@ JOB = "scenarios"
 ROOT = "s3://scenarios/"
 
 
-class LocalGlue:
+class GlueState:
     """The job `scenarios` in a home of its own."""
 
     def __init__(self, home: Home, jvms: Jvms) -> None:

@@ -10,12 +10,10 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.extras import require
-from tidemark.glue_service.catalog_api.iceberg import check_iceberg, iceberg_table_of
+from tidemark.glue_service.catalog_api.open_table_format import check_iceberg, iceberg_table_of
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.runs.run_variables import Machine
-from tidemark.glue_service.workflows.recovery import (
-    recover_interrupted_runs,
-)
+from tidemark.glue_service.workflows.recovery import recover_interrupted_runs
 from tidemark.local_state.catalog.connections import put_connections
 from tidemark.local_state.catalog.databases import put_databases
 from tidemark.local_state.catalog.tables import catalog_tables, put_tables, table_or_none

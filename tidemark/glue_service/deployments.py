@@ -18,7 +18,7 @@ from tidemark.glue_service.entities import (
     put_entity,
 )
 from tidemark.glue_service.eventbridge.rules import not_local
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.steps import load
 from tidemark.glue_service.upgrades import with_upgrade
@@ -54,7 +54,7 @@ STACK_TAG = "aws:cloudformation:stack-name"
 SEPARATE_MEMBERS = ("Name", "Tags", "StartOnCreation")
 
 
-def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
+def deploy_on_port(glue: GlueState, folder: Path) -> str:
     """Define an assembly's content, delete what its stacks dropped; return a summary line."""
     machine = glue.machine
     app = load_app(folder)
@@ -93,14 +93,14 @@ def versions_of_runs(app: App, home: Home) -> set[str]:
     return found
 
 
-def define(glue: LocalGlue, app: App, deployment: Deployment) -> list[str]:
+def define(glue: GlueState, app: App, deployment: Deployment) -> list[str]:
     """Define jobs, triggers and workflows of a prepared app; return deleted jobs."""
     found = _all_definitions(app.assembly, glue.machine.region)
     return _define_all(glue, deployment, found, app)
 
 
 def _define_all(
-    glue: LocalGlue,
+    glue: GlueState,
     deployment: Deployment,
     found: list[tuple[str, Kind, str, dict[str, Any]]],
     app: App,
@@ -121,7 +121,7 @@ def _define_all(
 
 
 def _define(
-    glue: LocalGlue, kind: Kind, name: str, properties: dict[str, Any], stack: str, now_ms: int
+    glue: GlueState, kind: Kind, name: str, properties: dict[str, Any], stack: str, now_ms: int
 ) -> None:
     old = find_entity(glue.store, kind, name)
     if kind == Kind.RULE and old is not None and STACK_TAG not in old.tags:
@@ -144,7 +144,7 @@ def _define(
     put_entity(glue.store, Entity(kind, name, definition, tags, created_at_ms, now_ms))
 
 
-def _delete_dropped(glue: LocalGlue, found: list[tuple[str, Kind, str, dict[str, Any]]]) -> None:
+def _delete_dropped(glue: GlueState, found: list[tuple[str, Kind, str, dict[str, Any]]]) -> None:
     stacks = {stack for stack, *_ in found}
     names = {(kind, name) for _, kind, name, _ in found}
     for kind in Kind:

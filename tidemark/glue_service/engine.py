@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
 from tidemark.glue_service.steps import step, wait_s
 
@@ -19,7 +19,7 @@ ANSWER_TIMEOUT_S = 60
 # Values and errors pass between the threads in queues, which are C: a signal may raise at any line
 # of Python, and one of a Future or an Event would leave its lock held, or release it twice.
 Answers = queue.SimpleQueue[tuple[Any, BaseException | None]]
-Work = tuple[Callable[[LocalGlue], Any], Answers]
+Work = tuple[Callable[[GlueState], Any], Answers]
 
 
 class Engine:
@@ -27,7 +27,7 @@ class Engine:
 
     def __init__(
         self,
-        open_glue: Callable[[], AbstractContextManager[LocalGlue]],
+        open_glue: Callable[[], AbstractContextManager[GlueState]],
         on_death: Callable[[BaseException], None] = lambda _: None,
     ) -> None:
         """Prepare an engine."""
@@ -61,7 +61,7 @@ class Engine:
             self._work.put(None)
         self._thread.join()
 
-    def ask(self, work: Callable[[LocalGlue], T]) -> T:
+    def ask(self, work: Callable[[GlueState], T]) -> T:
         """Run a function in the engine's thread; return or raise its result."""
         answers: Answers = queue.SimpleQueue()
         with self._lock:
@@ -76,7 +76,7 @@ class Engine:
             raise error
         return answer  # type: ignore[no-any-return] # of this work
 
-    def tell(self, work: Callable[[LocalGlue], object]) -> None:
+    def tell(self, work: Callable[[GlueState], object]) -> None:
         """Run a function in the engine's thread later; its errors are dropped."""
         with self._lock:
             if not self._is_closed:
@@ -97,7 +97,7 @@ class Engine:
         finally:
             self._cancel_rest()
 
-    def _serve(self, glue: LocalGlue) -> None:
+    def _serve(self, glue: GlueState) -> None:
         glue.runner.wake = lambda: self.tell(_step_again)
         while True:
             step(glue)
@@ -126,7 +126,7 @@ class Engine:
                 item[1].put((None, _stopped_error()))
 
 
-def _step_again(_: LocalGlue) -> None:
+def _step_again(_: GlueState) -> None:
     """Do nothing: a step follows every request of the thread."""
 
 

@@ -18,7 +18,7 @@ from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
 
 @dataclass
-class LocalGlue:
+class GlueState:
     """The Glue of one home; used by one thread.
 
     Attributes:
@@ -57,16 +57,16 @@ class LocalGlue:
     is_of_command: bool = False
 
 
-def arn_of(glue: LocalGlue, kind: str, name: str) -> str:
+def arn_of(glue: GlueState, kind: str, name: str) -> str:
     """Return the ARN of a resource of Glue, by its kind in ARNs, such as ``job``."""
     return f"arn:aws:glue:{glue.machine.region}:{glue.account}:{kind}/{name}"
 
 
-def topic_arn(glue: LocalGlue, name: str) -> str:
+def topic_arn(glue: GlueState, name: str) -> str:
     """Return the ARN of a topic of SNS."""
     return f"arn:aws:sns:{glue.machine.region}:{glue.account}:{name}"
 
 
-def origin_of(glue: LocalGlue) -> Origin:
+def origin_of(glue: GlueState) -> Origin:
     """Return the account and the region of this machine."""
     return Origin(glue.account, glue.machine.region)

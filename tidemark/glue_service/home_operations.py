@@ -8,7 +8,7 @@ from typing import Any
 from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge.service import deliver_entry, entry_fault
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, ServiceError
 from tidemark.glue_service.runs.active import Start
 from tidemark.glue_service.runs.job_run_process import new_run_id
@@ -48,7 +48,7 @@ def _start_submitted(engine: Engine, request: Any) -> Mapping[str, Any]:
     """Start a run of a script for a command of the home."""
     submission = _submission(request if isinstance(request, dict) else {})
 
-    def start(glue: LocalGlue) -> str:
+    def start(glue: GlueState) -> str:
         asked = request_of(submission, new_run_id())
         return glue.runner.start(Start(job_of(submission), asked)).run_id
 

@@ -16,7 +16,7 @@ from tidemark.glue_service.entities import (
     list_entities,
     put_entity,
 )
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.glue_service.runs.run_requests import capacity_of
@@ -36,7 +36,7 @@ MAX_TAGS = 50
 AWS_PREFIX = "aws:"
 
 
-def create_job(glue: LocalGlue, request: Request) -> Answer:
+def create_job(glue: GlueState, request: Request) -> Answer:
     """Define a job."""
     name = request["Name"]
     check_job(request)
@@ -48,7 +48,7 @@ def create_job(glue: LocalGlue, request: Request) -> Answer:
     return {"Name": name}
 
 
-def update_job(glue: LocalGlue, request: Request) -> Answer:
+def update_job(glue: GlueState, request: Request) -> Answer:
     """Replace the whole definition of a job; of what is left out only the GlueVersion stays.
 
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_JobUpdate.html
@@ -67,19 +67,19 @@ def update_job(glue: LocalGlue, request: Request) -> Answer:
     return {"JobName": name}
 
 
-def get_job(glue: LocalGlue, request: Request) -> Answer:
+def get_job(glue: GlueState, request: Request) -> Answer:
     """Return a job."""
     return {"Job": job_member(get_entity(glue.store, Kind.JOB, request["JobName"]))}
 
 
-def get_jobs(glue: LocalGlue, request: Request) -> Answer:
+def get_jobs(glue: GlueState, request: Request) -> Answer:
     """Return a page of the jobs, by name."""
     entities = list_entities(glue.store, Kind.JOB)
     found, token = glue_page(entities, request, PAGE, lambda one: one.name)
     return {"Jobs": [job_member(entity) for entity in found], "NextToken": token}
 
 
-def list_jobs(glue: LocalGlue, request: Request) -> Answer:
+def list_jobs(glue: GlueState, request: Request) -> Answer:
     """Return a page of the names of jobs that have all the given tags."""
     names = [
         entity.name
@@ -90,7 +90,7 @@ def list_jobs(glue: LocalGlue, request: Request) -> Answer:
     return {"JobNames": found, "NextToken": token}
 
 
-def batch_get_jobs(glue: LocalGlue, request: Request) -> Answer:
+def batch_get_jobs(glue: GlueState, request: Request) -> Answer:
     """Return the jobs of a list of names, and the unknown names."""
     found = {name: find_entity(glue.store, Kind.JOB, name) for name in request["JobNames"]}
     return {
@@ -99,7 +99,7 @@ def batch_get_jobs(glue: LocalGlue, request: Request) -> Answer:
     }
 
 
-def delete_job(glue: LocalGlue, request: Request) -> Answer:
+def delete_job(glue: GlueState, request: Request) -> Answer:
     """Delete a job and its bookmark; a missing job is not an error."""
     name = request["JobName"]
     with glue.store.transaction():
@@ -148,11 +148,11 @@ def _raise(faults: list[str]) -> None:
         raise InvalidInputError("; ".join(faults))
 
 
-def get_job_bookmark(glue: LocalGlue, request: Mapping[str, Any]) -> dict[str, Any]:
+def get_job_bookmark(glue: GlueState, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the bookmark of a job, or what it was when a run ended."""
     return get_entry(glue.store, request)
 
 
-def reset_job_bookmark(glue: LocalGlue, request: Mapping[str, Any]) -> dict[str, Any]:
+def reset_job_bookmark(glue: GlueState, request: Mapping[str, Any]) -> dict[str, Any]:
     """Reset the bookmark of a job, or rewind it to the end of a run."""
     return reset_entry(glue.store, request, glue.now_ms())

@@ -14,7 +14,7 @@ from tidemark.glue_service.entities import (
     get_entity,
     list_entities,
 )
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.pages import glue_page
 
 Request = Mapping[str, Any]
@@ -23,7 +23,7 @@ PAGE = 100
 KIND = Kind.SECURITY_CONFIGURATION
 
 
-def create_security_configuration(glue: LocalGlue, request: Request) -> Answer:
+def create_security_configuration(glue: GlueState, request: Request) -> Answer:
     """Define a security configuration."""
     now_ms = glue.now_ms()
     definition = {"EncryptionConfiguration": request["EncryptionConfiguration"]}
@@ -31,19 +31,19 @@ def create_security_configuration(glue: LocalGlue, request: Request) -> Answer:
     return {"Name": request["Name"], "CreatedTimestamp": now_ms}
 
 
-def get_security_configuration(glue: LocalGlue, request: Request) -> Answer:
+def get_security_configuration(glue: GlueState, request: Request) -> Answer:
     """Return a security configuration."""
     return {"SecurityConfiguration": _member(get_entity(glue.store, KIND, request["Name"]))}
 
 
-def get_security_configurations(glue: LocalGlue, request: Request) -> Answer:
+def get_security_configurations(glue: GlueState, request: Request) -> Answer:
     """Return a page of the security configurations, by name."""
     entities = list_entities(glue.store, KIND)
     found, token = glue_page(entities, request, PAGE, lambda one: one.name)
     return {"SecurityConfigurations": list(map(_member, found)), "NextToken": token}
 
 
-def delete_security_configuration(glue: LocalGlue, request: Request) -> Answer:
+def delete_security_configuration(glue: GlueState, request: Request) -> Answer:
     """Delete a security configuration; jobs that name it keep its name."""
     entity = get_entity(glue.store, KIND, request["Name"])
     delete_entity(glue.store, KIND, entity.name)
@@ -51,8 +51,4 @@ def delete_security_configuration(glue: LocalGlue, request: Request) -> Answer:
 
 
 def _member(entity: Entity) -> Answer:
-    return {
-        "Name": entity.name,
-        "CreatedTimeStamp": entity.created_at_ms,
-        **entity.definition,
-    }
+    return {"Name": entity.name, "CreatedTimeStamp": entity.created_at_ms, **entity.definition}

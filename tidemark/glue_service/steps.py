@@ -4,7 +4,7 @@ from tidemark.errors import DamagedDatabaseError, DiskFullError, TidemarkError, 
 from tidemark.glue_service.entities import Kind, list_entities
 from tidemark.glue_service.eventbridge.bus import deliver, flush
 from tidemark.glue_service.eventbridge.documents import run_status
-from tidemark.glue_service.local_glue import LocalGlue, origin_of, topic_arn
+from tidemark.glue_service.glue_state import GlueState, origin_of, topic_arn
 from tidemark.glue_service.workflows.batch_firing import fire_batch
 from tidemark.glue_service.workflows.firing import fire_by_clock
 from tidemark.local_state.machine.disk import full_disk_line
@@ -13,7 +13,7 @@ LOOK_S = 0.2
 RETRY_S = 1.0
 
 
-def step(glue: LocalGlue) -> None:
+def step(glue: GlueState) -> None:
     """Do what is due: triggers by the clock, batches of events, job runs, and late ones.
 
     What cannot be stored, such as on a full disk, stays due: a later step does it.
@@ -31,12 +31,12 @@ def step(glue: LocalGlue) -> None:
         glue.say("the local Glue continues")
 
 
-def _fact(glue: LocalGlue, problem: TidemarkError) -> str:
+def _fact(glue: GlueState, problem: TidemarkError) -> str:
     is_full = isinstance(problem, DiskFullError)
     return full_disk_line(glue.machine.home.root) if is_full else str(problem)
 
 
-def _do_what_is_due(glue: LocalGlue) -> None:
+def _do_what_is_due(glue: GlueState) -> None:
     flush(glue)
     now_ms = glue.now_ms()
     if not glue.is_of_command:
@@ -49,7 +49,7 @@ def _do_what_is_due(glue: LocalGlue) -> None:
         deliver(glue, run_status(run, delay_minutes, now_ms, origin_of(glue)))
 
 
-def wait_s(glue: LocalGlue) -> float | None:
+def wait_s(glue: GlueState) -> float | None:
     """Return how long to wait for an event before the next step; None until one comes.
 
     The clock is checked every 0.2 s, because clocks are set and machines sleep: for schedules,
@@ -63,7 +63,7 @@ def wait_s(glue: LocalGlue) -> float | None:
     return LOOK_S if has_clock or glue.runner.is_busy or glue.runner.delayed else None
 
 
-def load(glue: LocalGlue) -> None:
+def load(glue: GlueState) -> None:
     """Load what is not in the store itself: schedules, rules, waiting events, topics."""
     glue.schedules.load(glue.store, glue.now_ms())
     glue.rules.load(glue.store)

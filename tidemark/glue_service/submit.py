@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 from tidemark.glue_service.commands import open_machine
 from tidemark.glue_service.logs.marks import LogMarks
-from tidemark.glue_service.runs.end_record import found_at_end, record_end
+from tidemark.glue_service.runs.end_record import record_end
 from tidemark.glue_service.runs.job_run_process import (
     failed_run,
     new_run_id,
@@ -16,6 +16,7 @@ from tidemark.glue_service.runs.job_run_process import (
     wait_for_end,
 )
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.runs.run_effects import read_effects
 from tidemark.glue_service.runs.run_requests import put_run_request
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.submission import (
@@ -63,10 +64,10 @@ def submit(
 
         def end(finished: JobRun) -> JobRun:
             place = (machine.dynamodb_endpoint, machine.region)
-            found = found_at_end(store, finished, process.counts, place)
+            effects = read_effects(store, finished, process.counts, place)
             marks.note(finished, is_last=True)
             with store.transaction():
-                finished = record_end(store, finished, found)
+                finished = record_end(store, finished, effects)
             observe(finished)
             record_warnings(store, finished, job, warn)
             return finished

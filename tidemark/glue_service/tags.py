@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.glue_service.entities import WITH_ARN, Kind, get_entity, put_entity
+from tidemark.glue_service.glue_state import GlueState, arn_of
 from tidemark.glue_service.jobs import MAX_TAGS, check_tags
-from tidemark.glue_service.local_glue import LocalGlue, arn_of
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.local_state.catalog.connections import find_connection
 from tidemark.local_state.catalog.databases import existing_database
@@ -29,27 +29,27 @@ class Tagged:
     put: Callable[[dict[str, str]], None]
 
 
-def tag_resource(glue: LocalGlue, request: Request) -> Answer:
+def tag_resource(glue: GlueState, request: Request) -> Answer:
     """Add tags to the resource of an ARN."""
     check_tags(request["TagsToAdd"])
     _retag(glue, request["ResourceArn"], request["TagsToAdd"], ())
     return {}
 
 
-def untag_resource(glue: LocalGlue, request: Request) -> Answer:
+def untag_resource(glue: GlueState, request: Request) -> Answer:
     """Remove tags from the resource of an ARN."""
     check_tags(request["TagsToRemove"])
     _retag(glue, request["ResourceArn"], {}, request["TagsToRemove"])
     return {}
 
 
-def get_tags(glue: LocalGlue, request: Request) -> Answer:
+def get_tags(glue: GlueState, request: Request) -> Answer:
     """Return the tags of the resource of an ARN."""
     return {"Tags": dict(_find_tagged(glue, request["ResourceArn"]).tags)}
 
 
 def _retag(
-    glue: LocalGlue, arn: str, added: Mapping[str, str], removed: list[str] | tuple[str, ...]
+    glue: GlueState, arn: str, added: Mapping[str, str], removed: list[str] | tuple[str, ...]
 ) -> None:
     with glue.store.transaction():
         found = _find_tagged(glue, arn)
@@ -62,7 +62,7 @@ def _retag(
         found.put(tags)
 
 
-def _find_tagged(glue: LocalGlue, arn: str) -> Tagged:
+def _find_tagged(glue: GlueState, arn: str) -> Tagged:
     kind, _, name = arn.rpartition(":")[2].partition("/")
     if kind not in KINDS or arn != arn_of(glue, kind, name):
         example = arn_of(glue, Kind.JOB, "NAME")

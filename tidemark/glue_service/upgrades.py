@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from tidemark.glue_service.entities import Kind, get_entity
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import NotFoundError
 from tidemark.model.assembly.glue_versions import AUTO, NEWEST, UPGRADE, version_of_job
 
@@ -30,16 +30,11 @@ def with_upgrade(definition: Definition, old: Definition | None = None) -> dict[
     if old is not None and UPGRADE in old:
         return {**plain, UPGRADE: old[UPGRADE]}
     source = {} if old is None else {"SourceVersion": version_of_job(old)}
-    of_new = {
-        "TargetVersion": NEWEST,
-        **source,
-        "Status": OBSERVING,
-        "AnalysisId": f"ja-{uuid4()}",
-    }
+    of_new = {"TargetVersion": NEWEST, **source, "Status": OBSERVING, "AnalysisId": f"ja-{uuid4()}"}
     return {**plain, UPGRADE: of_new}
 
 
-def get_job_upgrade_analysis(glue: LocalGlue, request: Definition) -> dict[str, Any]:
+def get_job_upgrade_analysis(glue: GlueState, request: Definition) -> dict[str, Any]:
     """Return the analysis of a job with `auto`: here it is observed for ever.
 
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetJobUpgradeAnalysis.html

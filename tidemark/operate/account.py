@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from tidemark.errors import DamagedDatabaseError, EntityNotFoundError, TidemarkError, UsageError
-from tidemark.local_state.catalog.iceberg import DEFAULT, parsed_metadata
+from tidemark.local_state.catalog.table_metadata import DEFAULT, parsed_metadata
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import SHELL

@@ -27,7 +27,7 @@ from tidemark.local_state.bookmarks.versions import (
     latest_bookmark,
     successful_runs,
 )
-from tidemark.local_state.catalog.iceberg import (
+from tidemark.local_state.catalog.table_metadata import (
     has_replaced_partitions,
     metadata_or_none,
     read_metadata,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.local_state.catalog.iceberg import REPLACE, line_of
+from tidemark.local_state.catalog.table_metadata import REPLACE, line_of
 from watermarks import WatermarksError
 from watermarks.windows.snapshot_cursors import (
     READ_AS_NOTHING,

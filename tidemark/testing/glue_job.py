@@ -17,7 +17,7 @@ from tidemark.glue_job.cluster.asked import asked_for
 from tidemark.glue_job.process.lake_fs.semantics import FOLDER, semantics_of
 from tidemark.glue_job.process.spark import EVENTS_FOLDER
 from tidemark.glue_service.runs.arguments import merge_arguments
-from tidemark.glue_service.runs.end_record import found_at_end, record_end
+from tidemark.glue_service.runs.end_record import record_end
 from tidemark.glue_service.runs.job_run_process import (
     failed_run,
     new_run_id,
@@ -27,6 +27,7 @@ from tidemark.glue_service.runs.job_run_process import (
     wait_for_end,
 )
 from tidemark.glue_service.runs.row_counts import read_row_counts
+from tidemark.glue_service.runs.run_effects import read_effects
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.submission import Submission, publish_script
 from tidemark.glue_service.submit import served_to
@@ -213,9 +214,9 @@ class GlueJob:
                 finished = self._finished(run, ended)
         with Store(self._test.home.database) as store:
             place = (machine.dynamodb_endpoint, machine.region)
-            found = found_at_end(store, finished, dynamodb=place)
+            effects = read_effects(store, finished, dynamodb=place)
             with store.transaction():
-                finished = record_end(store, finished, found)
+                finished = record_end(store, finished, effects)
         return self._as_run(finished, job, merged, ended, why, before, started, repeat)
 
     @staticmethod

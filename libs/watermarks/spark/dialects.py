@@ -176,10 +176,7 @@ GRAMMARS = {
         digits=38,
     ),
     Dialect.ORACLE: Grammar(
-        instant="TIMESTAMP '{} +00:00'",
-        timestamp="TIMESTAMP '{}'",
-        date="DATE '{}'",
-        text=_unistr,
+        instant="TIMESTAMP '{} +00:00'", timestamp="TIMESTAMP '{}'", date="DATE '{}'", text=_unistr
     ),
     Dialect.DERBY: Grammar(
         instant="TIMESTAMP('{}')",

@@ -20,11 +20,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from watermarks.errors import (
-    WatermarkConflictError,
-    WatermarkSupersededError,
-    WatermarkValueError,
-)
+from watermarks.errors import WatermarkConflictError, WatermarkSupersededError, WatermarkValueError
 from watermarks.windows.window import Window
 
 from .iceberg_tables import LoadedTable

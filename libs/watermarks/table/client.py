@@ -47,13 +47,7 @@ class NoAnswerError(WatermarksError):
 
 
 # What botocore raises of an answer that is cut, garbled, or JSON of another shape.
-UNREADABLE = (
-    UnicodeDecodeError,
-    AttributeError,
-    TypeError,
-    ChecksumError,
-    IncompleteReadError,
-)
+UNREADABLE = (UnicodeDecodeError, AttributeError, TypeError, ChecksumError, IncompleteReadError)
 UNKNOWN_OUTCOME = (ClientError, ConnectionError, HTTPClientError, NoAnswerError)
 
 

@@ -14,7 +14,7 @@ from tests.fixtures.commands import WriteAssembly
 from tests.tidemark.cli.test_cli import tidemark
 from tests.tidemark.glue_service.conftest import Port
 from tidemark.glue_service.deployments import deploy_on_port
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.local_state.bookmarks.versions import (
     commit_bookmark,
     latest_bookmark,
@@ -27,7 +27,7 @@ SHELL = {"Name": "pythonshell", "PythonVersion": "3.9"}
 WAITS = "import pathlib, time\nwhile not pathlib.Path({!r}).exists(): time.sleep(0.01)\n"
 
 
-def forget_runs(glue: LocalGlue) -> None:
+def forget_runs(glue: GlueState) -> None:
     with glue.store.transaction():
         for table in ("job_run", "flow", "flow_open", "flow_fired", "flow_end", "flow_snapshot"):
             glue.store.query(f"DELETE FROM {table}")  # noqa: S608 (our own names)
@@ -100,7 +100,7 @@ def assert_one_clear_line_after(result: Result, code: int, *parts: str) -> None:
 def have_run(stage: Stage, job: str, *runs: str) -> None:
     """Record runs of a job that have committed its bookmark, as if they had run there."""
 
-    def record(glue: LocalGlue) -> None:
+    def record(glue: GlueState) -> None:
         for number, run_id in enumerate(runs):
             at = 1000 * (number + 1)
             run = JobRun(run_id, job, None, None, 0, "SUCCEEDED", at, "", "job-bookmark-enable")

@@ -17,8 +17,8 @@ from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
 from tidemark.glue_service import engine
 from tidemark.glue_service import steps as engine_steps
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.http.serving import Options, serving
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.steps import step
 from tidemark.glue_service.workflows import whole_run
 from tidemark.local_state.home import Home
@@ -74,7 +74,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Count how often the engines of a test look what is due."""
     counts: Counter[str] = Counter()
 
-    def counted(glue: LocalGlue) -> None:
+    def counted(glue: GlueState) -> None:
         counts["steps"] += 1
         step(glue)
 

@@ -5,12 +5,7 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-s
 
 from datetime import datetime
 
-from tidemark.glue_service.access.claims import (
-    HEX,
-    Claim,
-    check_time,
-    read_claim,
-)
+from tidemark.glue_service.access.claims import HEX, Claim, check_time, read_claim
 from tidemark.glue_service.access.head import Head
 from tidemark.glue_service.access.payload import UNCHECKED, Payload
 from tidemark.glue_service.access.refused import Kind, RefusedError

@@ -72,8 +72,7 @@ def _url_claim(given: Mapping[str, str]) -> Claim:
     expires = fields["Expires"]
     if not (EXPIRES.fullmatch(expires) and int(expires) <= MAX_AGE_S):
         raise RefusedError(
-            Kind.QUERY,
-            f"X-Amz-Expires is {expires[:40]!r}; allowed: 0 to {MAX_AGE_S} seconds",
+            Kind.QUERY, f"X-Amz-Expires is {expires[:40]!r}; allowed: 0 to {MAX_AGE_S} seconds"
         )
     return _claim(fields, fields["Date"], Kind.QUERY, int(expires))
 

@@ -5,15 +5,9 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-connecti
 
 import json
 
-from tidemark.glue_service.catalog_api.requests import (
-    PAGE,
-    Answer,
-    Request,
-    attempt,
-    check_catalog,
-)
+from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, attempt, check_catalog
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_tags
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import AlreadyExistsError, InvalidInputError
@@ -24,7 +18,7 @@ from tidemark.model.assembly.catalog_connections import CatalogConnection, conne
 PASSWORDS = ("PASSWORD", "ENCRYPTED_PASSWORD")
 
 
-def create_connection(glue: LocalGlue, request: Request) -> Answer:
+def create_connection(glue: GlueState, request: Request) -> Answer:
     """Define a connection."""
     check_catalog(glue, request)
     check_tags(request.get("Tags", {}))
@@ -37,19 +31,19 @@ def create_connection(glue: LocalGlue, request: Request) -> Answer:
     return {"CreateConnectionStatus": "READY"}
 
 
-def _all(glue: LocalGlue) -> list[CatalogConnection]:
+def _all(glue: GlueState) -> list[CatalogConnection]:
     rows = glue.store.query("SELECT * FROM catalog_connection ORDER BY name")
     return [CatalogConnection(row["name"], json.loads(row["definition"])) for row in rows]
 
 
-def get_connection(glue: LocalGlue, request: Request) -> Answer:
+def get_connection(glue: GlueState, request: Request) -> Answer:
     """Return a connection, on request without its password."""
     check_catalog(glue, request)
     connection = find_connection(glue.store, request["Name"])
     return {"Connection": _member(glue, connection, hides=request.get("HidePassword", False))}
 
 
-def get_connections(glue: LocalGlue, request: Request) -> Answer:
+def get_connections(glue: GlueState, request: Request) -> Answer:
     """Return a page of the connections, by name, filtered by type or criteria."""
     check_catalog(glue, request)
     wanted = request.get("Filter", {})
@@ -66,7 +60,7 @@ def get_connections(glue: LocalGlue, request: Request) -> Answer:
     return {"ConnectionList": members, "NextToken": token}
 
 
-def update_connection(glue: LocalGlue, request: Request) -> Answer:
+def update_connection(glue: GlueState, request: Request) -> Answer:
     """Replace a connection."""
     check_catalog(glue, request)
     old, new = find_connection(glue.store, request["Name"]), connection_of_request(request)
@@ -76,7 +70,7 @@ def update_connection(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def delete_connection(glue: LocalGlue, request: Request) -> Answer:
+def delete_connection(glue: GlueState, request: Request) -> Answer:
     """Delete a connection."""
     check_catalog(glue, request)
     connection = find_connection(glue.store, request["ConnectionName"])
@@ -85,7 +79,7 @@ def delete_connection(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def batch_delete_connection(glue: LocalGlue, request: Request) -> Answer:
+def batch_delete_connection(glue: GlueState, request: Request) -> Answer:
     """Delete several connections; each missing one is an error."""
     check_catalog(glue, request)
     succeeded, errors = [], {}
@@ -98,7 +92,7 @@ def batch_delete_connection(glue: LocalGlue, request: Request) -> Answer:
     return {"Succeeded": succeeded, "Errors": errors}
 
 
-def _member(glue: LocalGlue, connection: CatalogConnection, *, hides: bool) -> Answer:
+def _member(glue: GlueState, connection: CatalogConnection, *, hides: bool) -> Answer:
     home_ms = glue.machine.home.created_at_ms  # of a connection whose times nobody has noted
     times = {"CreationTime": home_ms, "LastUpdatedTime": home_ms}
     members = {**times, **as_shape("Connection", connection.definition)}

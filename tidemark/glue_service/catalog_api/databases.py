@@ -4,8 +4,8 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-database
 """
 
 from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, check_catalog
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_tags
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import AlreadyExistsError, InvalidInputError
@@ -19,7 +19,7 @@ from tidemark.local_state.catalog.tagged import TAGS
 from tidemark.model.assembly.catalog_databases import CatalogDatabase, database_of_request
 
 
-def create_database(glue: LocalGlue, request: Request) -> Answer:
+def create_database(glue: GlueState, request: Request) -> Answer:
     """Define a database."""
     check_catalog(glue, request)
     check_tags(request.get(TAGS, {}))
@@ -32,13 +32,13 @@ def create_database(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def get_database(glue: LocalGlue, request: Request) -> Answer:
+def get_database(glue: GlueState, request: Request) -> Answer:
     """Return a database."""
     check_catalog(glue, request)
     return {"Database": _member(glue, existing_database(glue.store, request["Name"]))}
 
 
-def get_databases(glue: LocalGlue, request: Request) -> Answer:
+def get_databases(glue: GlueState, request: Request) -> Answer:
     """Return a page of the databases, by name."""
     check_catalog(glue, request)
     databases = catalog_databases(glue.store)
@@ -46,7 +46,7 @@ def get_databases(glue: LocalGlue, request: Request) -> Answer:
     return {"DatabaseList": [_member(glue, one) for one in found], "NextToken": token}
 
 
-def update_database(glue: LocalGlue, request: Request) -> Answer:
+def update_database(glue: GlueState, request: Request) -> Answer:
     """Replace the definition of a database; it keeps its name."""
     check_catalog(glue, request)
     old = existing_database(glue.store, request["Name"])
@@ -57,14 +57,14 @@ def update_database(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def delete_database(glue: LocalGlue, request: Request) -> Answer:
+def delete_database(glue: GlueState, request: Request) -> Answer:
     """Delete a database with its tables; the data is kept."""
     check_catalog(glue, request)
     drop_database(glue.store, existing_database(glue.store, request["Name"]).name)
     return {}
 
 
-def _member(glue: LocalGlue, database: CatalogDatabase) -> Answer:
+def _member(glue: GlueState, database: CatalogDatabase) -> Answer:
     members = as_shape("Database", database.definition)
     return {
         "CreateTime": glue.machine.home.created_at_ms,  # of one that nobody has defined

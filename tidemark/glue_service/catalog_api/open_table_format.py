@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from tidemark.glue_job.iceberg.table_input import table_input
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
-from tidemark.local_state.catalog.iceberg import write_metadata
+from tidemark.local_state.catalog.table_metadata import write_metadata
 from tidemark.local_state.home import Home
 from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
 from tidemark.model.assembly.iceberg import METADATA, PREVIOUS

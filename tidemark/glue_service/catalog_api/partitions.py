@@ -10,14 +10,8 @@ from pathlib import Path
 
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.glue_service.catalog_api.expressions import rows_that_match
-from tidemark.glue_service.catalog_api.requests import (
-    PAGE,
-    Answer,
-    Request,
-    attempt,
-    check_catalog,
-)
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, attempt, check_catalog
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import (
@@ -42,7 +36,7 @@ TIMES = ("LastAccessTime", "LastAnalyzedTime")  # that clients set
 class _Table:
     """A table of a request with its partitions."""
 
-    def __init__(self, glue: LocalGlue, request: Request) -> None:
+    def __init__(self, glue: GlueState, request: Request) -> None:
         check_catalog(glue, request)
         self._glue = glue
         self.table: CatalogTable = find_table(
@@ -131,13 +125,13 @@ class _Table:
         }
 
 
-def create_partition(glue: LocalGlue, request: Request) -> Answer:
+def create_partition(glue: GlueState, request: Request) -> Answer:
     """Register a partition."""
     _Table(glue, request).create(request["PartitionInput"])
     return {}
 
 
-def batch_create_partition(glue: LocalGlue, request: Request) -> Answer:
+def batch_create_partition(glue: GlueState, request: Request) -> Answer:
     """Register partitions; each that fails is an error."""
     table = _Table(glue, request)
     with glue.store.transaction():
@@ -149,13 +143,13 @@ def batch_create_partition(glue: LocalGlue, request: Request) -> Answer:
     return {"Errors": errors}
 
 
-def update_partition(glue: LocalGlue, request: Request) -> Answer:
+def update_partition(glue: GlueState, request: Request) -> Answer:
     """Replace a partition."""
     _Table(glue, request).replace(request["PartitionValueList"], request["PartitionInput"])
     return {}
 
 
-def batch_update_partition(glue: LocalGlue, request: Request) -> Answer:
+def batch_update_partition(glue: GlueState, request: Request) -> Answer:
     """Replace partitions; each that fails is an error."""
     table = _Table(glue, request)
     errors = []
@@ -166,13 +160,13 @@ def batch_update_partition(glue: LocalGlue, request: Request) -> Answer:
     return {"Errors": errors}
 
 
-def delete_partition(glue: LocalGlue, request: Request) -> Answer:
+def delete_partition(glue: GlueState, request: Request) -> Answer:
     """Delete a partition from the catalog; its data is kept."""
     _Table(glue, request).delete(request["PartitionValues"])
     return {}
 
 
-def batch_delete_partition(glue: LocalGlue, request: Request) -> Answer:
+def batch_delete_partition(glue: GlueState, request: Request) -> Answer:
     """Delete partitions from the catalog; each missing one is an error."""
     table = _Table(glue, request)
     with glue.store.transaction():
@@ -184,13 +178,13 @@ def batch_delete_partition(glue: LocalGlue, request: Request) -> Answer:
     return {"Errors": errors}
 
 
-def get_partition(glue: LocalGlue, request: Request) -> Answer:
+def get_partition(glue: GlueState, request: Request) -> Answer:
     """Return a partition."""
     table = _Table(glue, request)
     return {"Partition": table.member(table.get(request["PartitionValues"]))}
 
 
-def batch_get_partition(glue: LocalGlue, request: Request) -> Answer:
+def batch_get_partition(glue: GlueState, request: Request) -> Answer:
     """Return the existing partitions of a list."""
     table = _Table(glue, request)
     wanted = [tuple(one["Values"]) for one in request["PartitionsToGet"]]
@@ -202,7 +196,7 @@ def _order(partition: Partition) -> str:
     return json.dumps(partition.values)
 
 
-def get_partitions(glue: LocalGlue, request: Request) -> Answer:
+def get_partitions(glue: GlueState, request: Request) -> Answer:
     """Return a page of the partitions of a table, filtered by an Expression."""
     table = _Table(glue, request)
     partitions = sorted(table.partitions.values(), key=_order)

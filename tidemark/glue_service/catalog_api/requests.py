@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import (
     InvalidInputError,
     NotFoundError,
@@ -26,7 +26,7 @@ NOT_HERE = {
 }
 
 
-def check_catalog(glue: LocalGlue, request: Request) -> None:
+def check_catalog(glue: GlueState, request: Request) -> None:
     """Refuse a request for another account's catalog, or for an unsupported feature.
 
     An empty member requests nothing: Terraform sends an empty list of PartitionIndexes.

@@ -3,15 +3,9 @@
 Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTableVersions.html
 """
 
-from tidemark.glue_service.catalog_api.requests import (
-    PAGE,
-    Answer,
-    Request,
-    attempt,
-    check_catalog,
-)
+from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, attempt, check_catalog
 from tidemark.glue_service.catalog_api.tables import member_of_version
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, NotFoundError
 from tidemark.local_state.catalog.table_versions import TableVersion, forget_version, versions_of
@@ -21,7 +15,7 @@ from tidemark.model.assembly.catalog_tables import CatalogTable
 LATEST = 10**18
 
 
-def get_table_version(glue: LocalGlue, request: Request) -> Answer:
+def get_table_version(glue: GlueState, request: Request) -> Answer:
     """Return a table at a version; the current one by default."""
     table = _table(glue, request)
     versions = versions_of(glue.store, table)
@@ -33,21 +27,21 @@ def _order(one: TableVersion) -> str:
     return f"{LATEST - one.version:020}"  # the newest first
 
 
-def get_table_versions(glue: LocalGlue, request: Request) -> Answer:
+def get_table_versions(glue: GlueState, request: Request) -> Answer:
     """Return a page of the versions of a table, the newest first."""
     versions = versions_of(glue.store, _table(glue, request))
     found, token = glue_page(versions, request, PAGE, _order)
     return {"TableVersions": [_member(glue, one) for one in found], "NextToken": token}
 
 
-def delete_table_version(glue: LocalGlue, request: Request) -> Answer:
+def delete_table_version(glue: GlueState, request: Request) -> Answer:
     """Delete a version of a table; the current one cannot be deleted."""
     table = _table(glue, request)
     _forget(glue, table, request["VersionId"])
     return {}
 
 
-def batch_delete_table_version(glue: LocalGlue, request: Request) -> Answer:
+def batch_delete_table_version(glue: GlueState, request: Request) -> Answer:
     """Delete versions of a table; each missing one is an error."""
     table = _table(glue, request)
     errors = [
@@ -58,7 +52,7 @@ def batch_delete_table_version(glue: LocalGlue, request: Request) -> Answer:
     return {"Errors": errors}
 
 
-def _forget(glue: LocalGlue, table: CatalogTable, version_id: str) -> None:
+def _forget(glue: GlueState, table: CatalogTable, version_id: str) -> None:
     versions = versions_of(glue.store, table)
     version = _find(table, versions, version_id)
     if version == versions[0]:
@@ -79,10 +73,10 @@ def _find(table: CatalogTable, versions: list[TableVersion], version_id: str) ->
     )
 
 
-def _member(glue: LocalGlue, version: TableVersion) -> Answer:
+def _member(glue: GlueState, version: TableVersion) -> Answer:
     return {"Table": member_of_version(glue, version), "VersionId": str(version.version)}
 
 
-def _table(glue: LocalGlue, request: Request) -> CatalogTable:
+def _table(glue: GlueState, request: Request) -> CatalogTable:
     check_catalog(glue, request)
     return find_table(glue.store, request["DatabaseName"], request["TableName"])

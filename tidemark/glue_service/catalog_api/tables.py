@@ -7,15 +7,9 @@ import fnmatch
 import re
 from functools import partial
 
-from tidemark.glue_service.catalog_api.iceberg import check_iceberg, iceberg_table_of
-from tidemark.glue_service.catalog_api.requests import (
-    PAGE,
-    Answer,
-    Request,
-    attempt,
-    check_catalog,
-)
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.catalog_api.open_table_format import check_iceberg, iceberg_table_of
+from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, attempt, check_catalog
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.protocol.pages import glue_page, page
 from tidemark.glue_service.protocol.service_errors import (
@@ -43,7 +37,7 @@ MAX_REPEATS = 3
 SEARCHED_FIELDS = ("Name", "DatabaseName", "Description", "Owner")
 
 
-def create_table(glue: LocalGlue, request: Request) -> Answer:
+def create_table(glue: GlueState, request: Request) -> Answer:
     """Define a table in an existing database."""
     check_catalog(glue, request)
     existing_database(glue.store, request["DatabaseName"])
@@ -66,20 +60,20 @@ def _check_keys(request: Request) -> None:
         raise InvalidInputError("; ".join(faults))
 
 
-def get_table(glue: LocalGlue, request: Request) -> Answer:
+def get_table(glue: GlueState, request: Request) -> Answer:
     """Return a table."""
     check_catalog(glue, request)
     return {"Table": member(glue, find_table(glue.store, request["DatabaseName"], request["Name"]))}
 
 
-def get_partition_indexes(glue: LocalGlue, request: Request) -> Answer:
+def get_partition_indexes(glue: GlueState, request: Request) -> Answer:
     """Return the partition indexes of a table: none, because they cannot be created here."""
     check_catalog(glue, request)
     find_table(glue.store, request["DatabaseName"], request["TableName"])
     return {"PartitionIndexDescriptorList": []}
 
 
-def get_tables(glue: LocalGlue, request: Request) -> Answer:
+def get_tables(glue: GlueState, request: Request) -> Answer:
     """Return a page of the tables of a database, by name, filtered by an Expression."""
     check_catalog(glue, request)
     database = existing_database(glue.store, request["DatabaseName"])
@@ -111,7 +105,7 @@ def _pattern(expression: str) -> re.Pattern[str]:
         raise InvalidInputError(f"Expression {expression!r} is not a pattern: {error}") from error
 
 
-def update_table(glue: LocalGlue, request: Request) -> Answer:
+def update_table(glue: GlueState, request: Request) -> Answer:
     """Replace the definition of a table, and increment its version.
 
     VersionId must be the current version: otherwise another client was faster.
@@ -134,7 +128,7 @@ def update_table(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def delete_table(glue: LocalGlue, request: Request) -> Answer:
+def delete_table(glue: GlueState, request: Request) -> Answer:
     """Delete a table with its partitions and versions; the data is kept."""
     check_catalog(glue, request)
     table = find_table(glue.store, request["DatabaseName"], request["Name"])
@@ -142,7 +136,7 @@ def delete_table(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def batch_delete_table(glue: LocalGlue, request: Request) -> Answer:
+def batch_delete_table(glue: GlueState, request: Request) -> Answer:
     """Delete several tables; each that fails is an error."""
     check_catalog(glue, request)
     database = existing_database(glue.store, request["DatabaseName"]).name
@@ -154,7 +148,7 @@ def batch_delete_table(glue: LocalGlue, request: Request) -> Answer:
     return {"Errors": errors}
 
 
-def search_tables(glue: LocalGlue, request: Request) -> Answer:
+def search_tables(glue: GlueState, request: Request) -> Answer:
     """Return a page of the tables that contain a string and have the given properties."""
     check_catalog(glue, request)
     text = request.get("SearchText", "")
@@ -200,12 +194,12 @@ def _meets(table: Answer, predicate: Request) -> bool:
     return str(found) == str(value)
 
 
-def member(glue: LocalGlue, table: CatalogTable) -> Answer:
+def member(glue: GlueState, table: CatalogTable) -> Answer:
     """Return a table in the form of answers."""
     return member_of_version(glue, version_of(glue.store, table))
 
 
-def member_of_version(glue: LocalGlue, version: TableVersion) -> Answer:
+def member_of_version(glue: GlueState, version: TableVersion) -> Answer:
     """Return a version of a table in the form of answers."""
     table = version.table
     return {

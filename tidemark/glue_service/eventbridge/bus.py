@@ -8,15 +8,10 @@ from functools import partial
 from typing import Any
 
 from tidemark.errors import DiskFullError, UsageError
-from tidemark.glue_service.eventbridge.documents import (
-    GLUE,
-    CreatedObject,
-    Event,
-    object_created,
-)
+from tidemark.glue_service.eventbridge.documents import GLUE, CreatedObject, Event, object_created
 from tidemark.glue_service.eventbridge.rules import Rule, workflow_of
 from tidemark.glue_service.eventbridge.topics import is_topic
-from tidemark.glue_service.local_glue import LocalGlue, origin_of
+from tidemark.glue_service.glue_state import GlueState, origin_of
 from tidemark.glue_service.workflows.batch_firing import notify
 
 STEP = re.compile(r"\.([^.\[\]]+)|\[([0-9]{1,9})\]|\['([^']+)'\]")
@@ -25,7 +20,7 @@ OF_EVENT, OF_RULE = "aws.events.event.json", "aws.events.rule-name"
 ABSENT = object()
 
 
-def deliver(glue: LocalGlue, event: Event) -> list[str]:
+def deliver(glue: GlueState, event: Event) -> list[str]:
     """Report an event, notify workflows and publish to topics of matching rules; return the rules.
 
     Events of Glue are always reported, others only if a rule matches. Other targets, and topics
@@ -42,7 +37,7 @@ def deliver(glue: LocalGlue, event: Event) -> list[str]:
     return [rule.name for rule in rules]
 
 
-def flush(glue: LocalGlue) -> None:
+def flush(glue: GlueState) -> None:
     """Pass events to the targets that have not got them yet, each once."""
     while glue.deliveries:
         delivery = glue.deliveries.popleft()
@@ -53,7 +48,7 @@ def flush(glue: LocalGlue) -> None:
             raise
 
 
-def _pass(glue: LocalGlue, rule: Rule, target: Mapping[str, Any], event: Event) -> None:
+def _pass(glue: GlueState, rule: Rule, target: Mapping[str, Any], event: Event) -> None:
     workflow_name = workflow_of(target["Arn"])
     if workflow_name is not None:
         notify(glue, workflow_name, event["id"])
@@ -62,7 +57,7 @@ def _pass(glue: LocalGlue, rule: Rule, target: Mapping[str, Any], event: Event) 
         glue.say(f"rule {rule.name} matches {what}; its target {target['Arn']} {why}")
 
 
-def _published(glue: LocalGlue, rule: Rule, target: Mapping[str, Any], event: Event) -> str | None:
+def _published(glue: GlueState, rule: Rule, target: Mapping[str, Any], event: Event) -> str | None:
     """Publish an event to a topic in the background; return why that is impossible."""
     if glue.topics is None or not is_topic(target["Arn"]):
         return "is on AWS only"
@@ -76,7 +71,7 @@ def _published(glue: LocalGlue, rule: Rule, target: Mapping[str, Any], event: Ev
     return None
 
 
-def deliver_created(glue: LocalGlue, created: CreatedObject) -> None:
+def deliver_created(glue: GlueState, created: CreatedObject) -> None:
     """Deliver the event of an object that a client has put."""
     deliver(glue, object_created(created, glue.now_ms(), origin_of(glue)))
 

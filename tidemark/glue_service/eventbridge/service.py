@@ -18,7 +18,7 @@ from tidemark.glue_service.entities import (
 from tidemark.glue_service.eventbridge.bus import deliver
 from tidemark.glue_service.eventbridge.documents import envelope
 from tidemark.glue_service.eventbridge.rules import DEFAULT_BUS
-from tidemark.glue_service.local_glue import LocalGlue, origin_of
+from tidemark.glue_service.glue_state import GlueState, origin_of
 from tidemark.glue_service.protocol.json_protocol import parsed
 from tidemark.glue_service.protocol.pages import page
 from tidemark.glue_service.protocol.service_errors import ServiceError
@@ -33,14 +33,14 @@ PAGE = 100
 LATEST_S = 253_402_300_800  # the end of the year 9999, Python's last time
 
 
-def put_events(glue: LocalGlue, request: Request) -> Answer:
+def put_events(glue: GlueState, request: Request) -> Answer:
     """Deliver events; each entry of the answer has the id of one, or the reason for its refusal."""
     entries = [_put(glue, entry) for entry in request["Entries"]]
     failed = sum("ErrorCode" in entry for entry in entries)
     return {"FailedEntryCount": failed, "Entries": entries}
 
 
-def _put(glue: LocalGlue, entry: Request) -> Answer:
+def _put(glue: GlueState, entry: Request) -> Answer:
     fault = entry_fault(entry)
     if fault is None and entry["Source"].startswith(AWS_PREFIX):
         fault = "NotAuthorizedForSourceException", "Not authorized for the source."
@@ -76,7 +76,7 @@ def bus_fault(request: Request) -> tuple[str, str] | None:
     return NOT_FOUND, f"there is no event bus {bus!r}; this machine has {DEFAULT_BUS}"
 
 
-def deliver_entry(glue: LocalGlue, entry: Request) -> tuple[str, list[str]]:
+def deliver_entry(glue: GlueState, entry: Request) -> tuple[str, list[str]]:
     """Deliver the event of an entry; return its id, and the matching rules."""
     at_ms = int(entry["Time"] * MS_PER_S) if "Time" in entry else glue.now_ms()
     event = envelope(
@@ -90,7 +90,7 @@ def deliver_entry(glue: LocalGlue, entry: Request) -> tuple[str, list[str]]:
     return event["id"], deliver(glue, event)
 
 
-def put_rule(glue: LocalGlue, request: Request) -> Answer:
+def put_rule(glue: GlueState, request: Request) -> Answer:
     """Define or change a rule; its targets and tags stay."""
     _check_bus(request)
     _check_pattern(request)
@@ -127,17 +127,17 @@ def _check_pattern(request: Request) -> None:
         raise ServiceError("InvalidEventPatternException", text)
 
 
-def _put_rule(glue: LocalGlue, entity: Entity) -> None:
+def _put_rule(glue: GlueState, entity: Entity) -> None:
     put_entity(glue.store, entity)
     glue.rules.load(glue.store)
 
 
-def rule_arn(glue: LocalGlue, name: str) -> str:
+def rule_arn(glue: GlueState, name: str) -> str:
     """Return the ARN of a rule."""
     return f"arn:aws:events:{glue.machine.region}:{glue.account}:rule/{name}"
 
 
-def find_rule(glue: LocalGlue, name: str) -> Entity:
+def find_rule(glue: GlueState, name: str) -> Entity:
     """Return a rule."""
     found = find_entity(glue.store, Kind.RULE, name)
     if found is None:
@@ -146,7 +146,7 @@ def find_rule(glue: LocalGlue, name: str) -> Entity:
     return found
 
 
-def put_targets(glue: LocalGlue, request: Request) -> Answer:
+def put_targets(glue: GlueState, request: Request) -> Answer:
     """Add targets to a rule, or change those with the same ids."""
     _check_bus(request)
     old = find_rule(glue, request["Rule"])
@@ -156,7 +156,7 @@ def put_targets(glue: LocalGlue, request: Request) -> Answer:
     return {"FailedEntryCount": 0, "FailedEntries": []}
 
 
-def remove_targets(glue: LocalGlue, request: Request) -> Answer:
+def remove_targets(glue: GlueState, request: Request) -> Answer:
     """Remove targets from a rule."""
     _check_bus(request)
     old = find_rule(glue, request["Rule"])
@@ -165,13 +165,13 @@ def remove_targets(glue: LocalGlue, request: Request) -> Answer:
     return {"FailedEntryCount": 0, "FailedEntries": []}
 
 
-def _with_targets(glue: LocalGlue, old: Entity, targets: list[Any]) -> None:
+def _with_targets(glue: GlueState, old: Entity, targets: list[Any]) -> None:
     definition = {**old.definition, "Targets": targets}
     times = (old.created_at_ms, glue.now_ms())
     _put_rule(glue, Entity(Kind.RULE, old.name, definition, old.tags, *times))
 
 
-def delete_rule(glue: LocalGlue, request: Request) -> Answer:
+def delete_rule(glue: GlueState, request: Request) -> Answer:
     """Delete a rule without targets; a missing rule is not an error."""
     _check_bus(request)
     old = find_entity(glue.store, Kind.RULE, request["Name"])
@@ -182,13 +182,13 @@ def delete_rule(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def describe_rule(glue: LocalGlue, request: Request) -> Answer:
+def describe_rule(glue: GlueState, request: Request) -> Answer:
     """Return a rule."""
     _check_bus(request)
     return _member(glue, find_rule(glue, request["Name"]))
 
 
-def list_rules(glue: LocalGlue, request: Request) -> Answer:
+def list_rules(glue: GlueState, request: Request) -> Answer:
     """Return a page of the rules, filtered by a prefix, by name."""
     _check_bus(request)
     prefix = request.get("NamePrefix", "")
@@ -197,7 +197,7 @@ def list_rules(glue: LocalGlue, request: Request) -> Answer:
     return {"Rules": [_member(glue, entity) for entity in found], "NextToken": token}
 
 
-def _member(glue: LocalGlue, entity: Entity) -> Answer:
+def _member(glue: GlueState, entity: Entity) -> Answer:
     definition = entity.definition
     pattern = definition.get("EventPattern")
     return {
@@ -213,7 +213,7 @@ def _member(glue: LocalGlue, entity: Entity) -> Answer:
     }
 
 
-def list_targets_by_rule(glue: LocalGlue, request: Request) -> Answer:
+def list_targets_by_rule(glue: GlueState, request: Request) -> Answer:
     """Return a page of a rule's targets."""
     _check_bus(request)
     targets = find_rule(glue, request["Rule"]).definition.get("Targets", [])

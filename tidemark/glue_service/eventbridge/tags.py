@@ -7,25 +7,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tidemark.glue_service.entities import Entity, put_entity
-from tidemark.glue_service.eventbridge.service import (
-    INVALID,
-    Answer,
-    Request,
-    find_rule,
-    rule_arn,
-)
+from tidemark.glue_service.eventbridge.service import INVALID, Answer, Request, find_rule, rule_arn
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import AWS_PREFIX, MAX_TAGS
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 
-def list_tags_for_resource(glue: LocalGlue, request: Request) -> Answer:
+def list_tags_for_resource(glue: GlueState, request: Request) -> Answer:
     """Return the tags of a rule."""
     tags = _find_rule(glue, request["ResourceARN"]).tags
     return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
 
 
-def tag_resource(glue: LocalGlue, request: Request) -> Answer:
+def tag_resource(glue: GlueState, request: Request) -> Answer:
     """Add tags to a rule."""
     added = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
     with glue.store.transaction():
@@ -34,7 +28,7 @@ def tag_resource(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def untag_resource(glue: LocalGlue, request: Request) -> Answer:
+def untag_resource(glue: GlueState, request: Request) -> Answer:
     """Remove tags from a rule."""
     removed = set(request["TagKeys"])
     with glue.store.transaction():
@@ -44,7 +38,7 @@ def untag_resource(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def _put(glue: LocalGlue, rule: Entity, tags: Mapping[str, str], changed: set[str]) -> None:
+def _put(glue: GlueState, rule: Entity, tags: Mapping[str, str], changed: set[str]) -> None:
     reserved = sorted(key for key in changed if key.lower().startswith(AWS_PREFIX))
     if reserved:
         raise ServiceError(
@@ -55,7 +49,7 @@ def _put(glue: LocalGlue, rule: Entity, tags: Mapping[str, str], changed: set[st
     put_entity(glue.store, replace(rule, tags=tags))
 
 
-def _find_rule(glue: LocalGlue, arn: str) -> Entity:
+def _find_rule(glue: GlueState, arn: str) -> Entity:
     name = arn.rpartition("/")[2]
     if arn not in (rule_arn(glue, name), rule_arn(glue, f"default/{name}")):
         raise ServiceError(INVALID, f"{arn!r} names no rule; allowed: {rule_arn(glue, 'NAME')}")

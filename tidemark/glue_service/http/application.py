@@ -29,11 +29,7 @@ from tidemark.glue_service.protocol import json_protocol, query_protocol
 from tidemark.glue_service.protocol.json_protocol import json_answer
 from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.protocol.replies import Reply, reply
-from tidemark.glue_service.protocol.service_errors import (
-    SERVER_ERROR,
-    ServiceError,
-    service_error,
-)
+from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError, service_error
 from tidemark.local_state.home import Home, has_uploads
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from tidemark.extras import require
 from tidemark.glue_service.access.gate import Gate
 from tidemark.glue_service.commands import region
 from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.lazy import Lazy
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
@@ -39,9 +39,9 @@ def serving_read_only(home: Home) -> Iterator[str]:
 
 
 @contextmanager
-def _open(home: Home, url: str) -> Iterator[LocalGlue]:
+def _open(home: Home, url: str) -> Iterator[GlueState]:
     machine = Machine(home, Path(), "", region(), port=url)
     with ReadOnlyStore(home.database, is_held=home.is_held()) as store:
         flows = Flows(store, now_ms)
         runner = Runner(machine, store, flows.follow)
-        yield LocalGlue(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)
+        yield GlueState(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)

@@ -8,10 +8,10 @@ from functools import partial
 
 from tidemark.glue_service.access.gate import Gate, key_of_port
 from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.lazy import Lazy
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.workflows.flows import Flows
@@ -41,11 +41,11 @@ def serving_script(machine: Machine) -> Iterator[Machine]:
 
 
 @contextmanager
-def _open(machine: Machine) -> Iterator[LocalGlue]:
+def _open(machine: Machine) -> Iterator[GlueState]:
     with Store(machine.home.database) as store:
         flows = Flows(store, now_ms)
         runner = Runner(machine, store, flows.follow, lambda _: None)
         try:
-            yield LocalGlue(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)
+            yield GlueState(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)
         finally:
             runner.close()

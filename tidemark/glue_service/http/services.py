@@ -16,7 +16,7 @@ from tidemark.glue_service.catalog_api import (
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge import service as events
 from tidemark.glue_service.eventbridge import tags as rule_tags
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.logs import service as logs
 from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.protocol.service_errors import ServiceError
@@ -25,7 +25,7 @@ from tidemark.glue_service.workflows import resume, triggers, workflows
 
 Request = Mapping[str, Any]
 Answer = Mapping[str, Any]
-GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
+GLUE: Mapping[str, Callable[[GlueState, Request], Answer]] = {
     "BatchCreatePartition": partitions.batch_create_partition,
     "BatchDeleteConnection": connections.batch_delete_connection,
     "BatchDeletePartition": partitions.batch_delete_partition,
@@ -102,7 +102,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "UpdateTrigger": triggers.update_trigger,
     "UpdateWorkflow": workflows.update_workflow,
 }
-EVENTS: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
+EVENTS: Mapping[str, Callable[[GlueState, Request], Answer]] = {
     "DeleteRule": events.delete_rule,
     "DescribeRule": events.describe_rule,
     "ListRules": events.list_rules,

@@ -21,10 +21,10 @@ from tidemark.glue_service.eventbridge.documents import state_change
 from tidemark.glue_service.eventbridge.log import LOG, Events
 from tidemark.glue_service.eventbridge.rules import Rules
 from tidemark.glue_service.eventbridge.topics import Topics
+from tidemark.glue_service.glue_state import GlueState, origin_of
 from tidemark.glue_service.http.pages import Pages
 from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.lazy import Lazy
-from tidemark.glue_service.local_glue import LocalGlue, origin_of
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.runs.recovery import continue_runs
 from tidemark.glue_service.runs.run_variables import Machine
@@ -80,7 +80,7 @@ class Options:
     on_start: Callable[[JobRun], None] = lambda _: None
     lineage: Callable[[JobRun], None] = lambda _: None
     is_of_command: bool = False
-    take_over: Callable[[LocalGlue], None] = continue_runs
+    take_over: Callable[[GlueState], None] = continue_runs
     clock: Callable[[], int] = now_ms
     say: Callable[[str], None] = lambda _: None
     on_event: str | None = None
@@ -152,7 +152,7 @@ def is_private(options: Options) -> bool:
 @contextmanager
 def _open(
     home: Home, options: Options, events: Events, port: ServedPort, bus: tuple[Rules, Topics]
-) -> Iterator[LocalGlue]:
+) -> Iterator[GlueState]:
     with home.exclusive(), announced(home, port):
         java_home = find_java_home()
         with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
@@ -172,7 +172,7 @@ def _open(
             most = options.max_parallel
             runner = Runner(machine, store, flows.follow, has_ended, most, has_started)
             clock, say = options.clock, options.say
-            glue = LocalGlue(
+            glue = GlueState(
                 machine, store, runner, flows, schedules, clock, say, events.tell, *bus
             )
             glue.is_of_command = options.is_of_command

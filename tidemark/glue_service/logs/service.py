@@ -12,7 +12,7 @@ from typing import Any
 
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.entities import Kind, list_entities
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.logs.files import LogEvent, LogFile, log_file
 from tidemark.glue_service.logs.marks import ERROR, OUTPUT
 from tidemark.glue_service.logs.patterns import matcher
@@ -55,7 +55,7 @@ def describe_log_groups(engine: Engine, request: Request) -> Answer:
     return {"logGroups": groups, "nextToken": token}
 
 
-def _group_arn(glue: LocalGlue, name: str) -> str:
+def _group_arn(glue: GlueState, name: str) -> str:
     return f"arn:aws:logs:{glue.machine.region}:{glue.account}:log-group:{name}"
 
 
@@ -240,7 +240,7 @@ def _logs(engine: Engine, group: str, names: list[str] | None = None) -> list[Lo
     return [log_file(run, file) for run in runs]
 
 
-def _runs_of(glue: LocalGlue, command: str, names: list[str] | None) -> list[JobRun]:
+def _runs_of(glue: GlueState, command: str, names: list[str] | None) -> list[JobRun]:
     store = glue.store
     found = store.all_job_runs() if names is None else [store.job_run(name) for name in names]
     shells = {

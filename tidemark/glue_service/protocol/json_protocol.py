@@ -16,10 +16,7 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 
 CONTENT_TYPE = "application/x-amz-json-1.1"
 DEEPEST = 100  # far beyond every shape; Python's own limit would overflow the thread's stack
-INVALID = {
-    "glue": "InvalidInputException",
-    "logs": "InvalidParameterException",
-}
+INVALID = {"glue": "InvalidInputException", "logs": "InvalidParameterException"}
 MS_PER_S = 1000
 
 

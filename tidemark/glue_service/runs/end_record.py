@@ -2,21 +2,15 @@
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from tidemark.errors import DiskFullError
-from tidemark.glue_job.process.commit_record import read_facts
-from tidemark.glue_job.process.spark import EVENTS_FOLDER
-from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
+from tidemark.glue_service.runs.row_counts import RowCounts
+from tidemark.glue_service.runs.run_effects import RunEffects
 from tidemark.glue_service.runs.spark_datasets import A_QUERY, DATABASE, MORE, Scan
-from tidemark.glue_service.runs.watermark_moves import Recorded, recorded_by_library
 from tidemark.local_state.bookmarks.datasets_read import reads_of_run
-from tidemark.local_state.run_snapshots import snapshots_of
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.local_state.store.dataset_notes import noted_reads, noted_writes
 from tidemark.local_state.store.stored_warnings import keep_warnings
 from tidemark.model.checkpoints.checkpoint import (
     OVERWRITE,
@@ -28,67 +22,9 @@ from tidemark.model.checkpoints.checkpoint import (
 from tidemark.model.checkpoints.merging import merged_writes
 
 ON_THEIR_WAY = re.compile(r"#.*tidemark_[0-9a-f]{32}_[0-9]+")
-LIBRARY = b"watermarks"  # imported by the script of a job that keeps watermarks
 
 
-@dataclass(frozen=True)
-class Found:
-    """What an ended run has done.
-
-    Attributes:
-        counts: Spark's counts; None for a run without Spark.
-        facts: ``arguments``, ``code`` and ``committed_reads``; empty if the script did not end
-            normally.
-        read: datasets read without Spark's knowledge.
-        written: datasets written without it.
-        snapshots: those that it has added to tables of Iceberg.
-        library: records of the watermark library.
-        problem: why these could not be read; empty if they could.
-    """
-
-    counts: RowCounts | None = None
-    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    read: Sequence[DatasetRead] = ()
-    written: Sequence[DatasetWritten] = ()
-    snapshots: Sequence[Mapping[str, Any]] = ()
-    library: Recorded = field(default_factory=Recorded)
-    problem: str = ""
-
-
-def found_at_end(
-    store: Store,
-    run: JobRun,
-    counts: RowCounts | None = None,
-    dynamodb: tuple[str, str] | None = None,
-) -> Found:
-    """Return what a run has done; changes nothing."""
-    folder = Path(run.log_path).parent
-    found = Found()
-    try:
-        if not folder.is_dir():  # it never started
-            return found
-        counts = counts or read_row_counts(folder / EVENTS_FOLDER)
-        found = Found(
-            counts,
-            read_facts(folder),
-            noted_reads(folder),
-            noted_writes(folder),
-            snapshots_of(folder),
-        )
-        scripts = folder.glob("*.py")
-        if dynamodb is None or not any(LIBRARY in script.read_bytes() for script in scripts):
-            return found
-        checkpoint = checkpoint_of_run(store, run.run_id)
-        arguments = checkpoint.arguments if checkpoint else found.facts.get("arguments", {})
-        library = recorded_by_library(*dynamodb, run.job_name, run.run_id, arguments)
-        return replace(found, library=library)
-    except DiskFullError:
-        raise  # it is recorded when there is room
-    except Exception as error:  # noqa: BLE001 (files that a script left, a table that it broke)
-        return replace(found, problem=f"{type(error).__name__}: {error}")
-
-
-def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
+def record_end(store: Store, run: JobRun, effects: RunEffects) -> JobRun:
     """Record the end of a run and complete its checkpoint; call it in a transaction.
 
     A run that has committed has one. A run that SUCCEEDED without a commit, or moved its
@@ -97,26 +33,26 @@ def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
     """
     store.put_job_run(run)
     checkpoint = checkpoint_of_run(store, run.run_id)
-    if checkpoint is None and run.state != "SUCCEEDED" and not found.library.moves:
+    if checkpoint is None and run.state != "SUCCEEDED" and not effects.library.moves:
         return run
     try:
-        complete = _completed(store, run, checkpoint, found)
+        complete = _completed(store, run, checkpoint, effects)
     except (AttributeError, LookupError, TypeError, ValueError) as error:  # a script's own files
         # Its watermarks have moved, whatever its files say: a rewind must know that.
-        found = Found(library=found.library, problem=f"{type(error).__name__}: {error}")
-        complete = _completed(store, run, checkpoint, found)
+        effects = RunEffects(library=effects.library, problem=f"{type(error).__name__}: {error}")
+        complete = _completed(store, run, checkpoint, effects)
     put_checkpoint(store, complete)
-    if found.problem:
-        text = f"not all of what the run has done is in its checkpoint: {found.problem}"
+    if effects.problem:
+        text = f"not all of what the run has done is in its checkpoint: {effects.problem}"
         keep_warnings(store, run.run_id, [text])
-    if found.counts is not None:
-        run = with_known_rows(run, complete, is_whole=found.counts.is_whole)
+    if effects.counts is not None:
+        run = with_known_rows(run, complete, is_whole=effects.counts.is_whole)
         store.put_job_run(run)
     return run
 
 
 def _completed(
-    store: Store, run: JobRun, checkpoint: Checkpoint | None, found: Found
+    store: Store, run: JobRun, checkpoint: Checkpoint | None, effects: RunEffects
 ) -> Checkpoint:
     checkpoint = checkpoint or Checkpoint(
         job_name=run.job_name,
@@ -124,12 +60,12 @@ def _completed(
         committed_at_ms=run.completed_at_ms or run.started_at_ms,
         workflow_run_id=run.workflow_run_id or "",
         read=reads_of_run(store, run.job_name, run.run_id),
-        arguments=found.facts.get("arguments", {}),
-        code=found.facts.get("code", {}),
-        is_committed=bool(found.library.moves),
+        arguments=effects.facts.get("arguments", {}),
+        code=effects.facts.get("code", {}),
+        is_committed=bool(effects.library.moves),
     )
-    counts = found.counts or RowCounts()
-    others = [*found.read, *(read for read in found.library.read if not read.is_committed)]
+    counts = effects.counts or RowCounts()
+    others = [*effects.read, *(read for read in effects.library.read if not read.is_committed)]
     reads = with_scans(
         with_others(checkpoint.read, others),
         counts.scans,
@@ -137,11 +73,13 @@ def _completed(
     )
     return replace(
         checkpoint,
-        watermarks=found.library.moves,
-        read=with_committed(reads, counts.scans, found.facts.get("committed_reads", {})),
+        watermarks=effects.library.moves,
+        read=with_committed(reads, counts.scans, effects.facts.get("committed_reads", {})),
         written=with_snapshots(
-            with_library(merged_writes([*counts.writes, *found.written]), found.library.written),
-            found.snapshots,
+            with_library(
+                merged_writes([*counts.writes, *effects.written]), effects.library.written
+            ),
+            effects.snapshots,
         ),
     )
 

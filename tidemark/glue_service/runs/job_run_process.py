@@ -17,9 +17,7 @@ from pathlib import Path
 from tidemark.glue_job.edge.jvm import delete_left_socket
 from tidemark.glue_job.process import ahead, job_process
 from tidemark.glue_job.process.ahead import Order
-from tidemark.glue_job.process.borrow import (
-    read_record,
-)
+from tidemark.glue_job.process.borrow import read_record
 from tidemark.glue_job.process.failures import (
     Failure,
     RemedyPlaces,
@@ -28,25 +26,11 @@ from tidemark.glue_job.process.failures import (
     with_remedy,
     without_result,
 )
-from tidemark.glue_job.process.job_process import (
-    ARGUMENTS_FILE,
-    RESULT_FILE,
-    SCRIPT_VARIABLE,
-)
+from tidemark.glue_job.process.job_process import ARGUMENTS_FILE, RESULT_FILE, SCRIPT_VARIABLE
 from tidemark.glue_job.process.memory_failures import oom_kills
-from tidemark.glue_job.process.spark import (
-    CONF_FILE,
-    EVENTS_FOLDER,
-    TEMPORARY_FOLDER,
-)
-from tidemark.glue_service.runs.arguments import (
-    command_line,
-    merge_arguments,
-)
-from tidemark.glue_service.runs.extra_files import (
-    existing,
-    python_path,
-)
+from tidemark.glue_job.process.spark import CONF_FILE, EVENTS_FOLDER, TEMPORARY_FOLDER
+from tidemark.glue_service.runs.arguments import command_line, merge_arguments
+from tidemark.glue_service.runs.extra_files import existing, python_path
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.runs.python_modules import module_folders
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tidemark.glue_service.entities import Entity, Kind, get_entity
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_run
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, NotFoundError
 from tidemark.glue_service.runs.active import Start
@@ -49,7 +49,7 @@ RUN_SETTINGS = SETTINGS[4:]  # those that a JobRun returns unchanged
 WAITS = "Waiting for other runs of the job to end"
 
 
-def start_job_run(glue: LocalGlue, request: Request) -> Answer:
+def start_job_run(glue: GlueState, request: Request) -> Answer:
     """Start a run of a job, or, with JobRunId, another attempt of an earlier run.
 
     An attempt has the arguments of that run if the request has none.
@@ -86,7 +86,7 @@ def is_queued(entity: Entity, of_run: bool | None) -> bool:
     return of_job if of_run is None else of_run
 
 
-def _earlier_run(glue: LocalGlue, request: Request) -> JobRun | None:
+def _earlier_run(glue: GlueState, request: Request) -> JobRun | None:
     if "JobRunId" not in request:
         return None
     run = find_run(glue, request["JobName"], request["JobRunId"])
@@ -97,7 +97,7 @@ def _earlier_run(glue: LocalGlue, request: Request) -> JobRun | None:
     return run
 
 
-def _next_attempt(glue: LocalGlue, earlier: JobRun) -> tuple[str, int]:
+def _next_attempt(glue: GlueState, earlier: JobRun) -> tuple[str, int]:
     first = earlier.run_id.split(ATTEMPT)[0]
     attempts = [
         run.attempt
@@ -108,7 +108,7 @@ def _next_attempt(glue: LocalGlue, earlier: JobRun) -> tuple[str, int]:
     return f"{first}{ATTEMPT}{attempt}", attempt
 
 
-def get_job_run(glue: LocalGlue, request: Request) -> Answer:
+def get_job_run(glue: GlueState, request: Request) -> Answer:
     """Return a run of a job."""
     entity = job_with_runs(glue.store, request["JobName"])
     run = find_run(glue, request["JobName"], request["RunId"])
@@ -118,7 +118,7 @@ def get_job_run(glue: LocalGlue, request: Request) -> Answer:
     return {"JobRun": member}
 
 
-def get_job_runs(glue: LocalGlue, request: Request) -> Answer:
+def get_job_runs(glue: GlueState, request: Request) -> Answer:
     """Return a page of the runs of a job, the newest first."""
     entity = job_with_runs(glue.store, request["JobName"])
     runs = glue.store.job_runs_of_job(entity.name)
@@ -129,7 +129,7 @@ def get_job_runs(glue: LocalGlue, request: Request) -> Answer:
     return {"JobRuns": members, "NextToken": token}
 
 
-def batch_stop_job_run(glue: LocalGlue, request: Request) -> Answer:
+def batch_stop_job_run(glue: GlueState, request: Request) -> Answer:
     """Ask runs of a job to stop; each is STOPPING until its processes are gone.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-exceptions.html
@@ -155,7 +155,7 @@ def _has_ended(run: JobRun) -> Answer:
     return {"ErrorCode": "JobRunInTerminalStateException", "ErrorMessage": text}
 
 
-def find_run(glue: LocalGlue, job_name: str, run_id: str) -> JobRun:
+def find_run(glue: GlueState, job_name: str, run_id: str) -> JobRun:
     """Return a run of a job."""
     run = glue.store.job_run(run_id)
     if run is None or run.job_name != job_name:

@@ -2,22 +2,18 @@
 
 from dataclasses import replace
 
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.active import RUNNING
 from tidemark.glue_service.runs.job_run_process import end_left_over_processes, failed_run
 from tidemark.glue_service.runs.run_requests import run_request
 from tidemark.glue_service.workflows.flow import ATTEMPT, STOPPING, Flow
-from tidemark.glue_service.workflows.flow_rows import (
-    open_flows,
-    open_runs,
-    stop_command_flows,
-)
+from tidemark.glue_service.workflows.flow_rows import open_flows, open_runs, stop_command_flows
 from tidemark.glue_service.workflows.recovery import KILLED, record_killed
 from tidemark.glue_service.workflows.starts import start_of
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
 
 
-def continue_runs(glue: LocalGlue) -> None:
+def continue_runs(glue: GlueState) -> None:
     """Take over the runs and flows that have not ended.
 
     A run that never started is started. The processes of the others are ended, and each run is
@@ -49,7 +45,7 @@ def _without_process(run: JobRun) -> JobRun:
     return replace(failed_run(run, KILLED), state=state)
 
 
-def _continue_flow(glue: LocalGlue, flow: Flow, run_id: str) -> None:
+def _continue_flow(glue: GlueState, flow: Flow, run_id: str) -> None:
     """Stop a run of a flow that is being stopped; handle an end that no engine has seen."""
     # `tidemark run` records the ends of runs that it finds, and does not know about flows.
     first = glue.store.job_run(run_id)

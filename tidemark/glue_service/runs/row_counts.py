@@ -104,9 +104,7 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     )
 
 
-def _script_events(
-    events: Iterable[Mapping[str, Any]],
-) -> Iterator[tuple[Mapping[str, Any], bool]]:
+def _script_events(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], bool]]:
     """Yield the events without the plans of a reader's own queries."""
     # True marks a query of the watermark library for the bound of a window.
     own: set[int] = set()

@@ -14,11 +14,7 @@ from tidemark.glue_job.cluster.asked import (
     asked_for,
 )
 from tidemark.glue_job.metastore.asked import catalog_settings
-from tidemark.glue_job.process.borrow import (
-    COLD_VARIABLE,
-    FORMAT_JARS_VARIABLE,
-    RUN_POOL_VARIABLE,
-)
+from tidemark.glue_job.process.borrow import COLD_VARIABLE, FORMAT_JARS_VARIABLE, RUN_POOL_VARIABLE
 from tidemark.glue_job.process.fitness import own_jvm_reason
 from tidemark.glue_job.process.job_process import BOOKMARK_VARIABLE, SHELL_VARIABLE
 from tidemark.glue_job.process.lake_fs.semantics import (
@@ -77,11 +73,7 @@ class Machine:
 
 
 def spark_variables(
-    machine: Machine,
-    job: JobDefinition,
-    spark: Spark,
-    folder: Path,
-    arguments: Mapping[str, str],
+    machine: Machine, job: JobDefinition, spark: Spark, folder: Path, arguments: Mapping[str, str]
 ) -> dict[str, str]:
     """Write a Spark job's files into its folder; return its environment variables."""
     losing = moment_of(machine.home)

@@ -27,7 +27,7 @@ from tidemark.glue_service.runs.active import (
     ActiveRuns,
     Start,
 )
-from tidemark.glue_service.runs.end_record import Found, found_at_end, record_end
+from tidemark.glue_service.runs.end_record import record_end
 from tidemark.glue_service.runs.job_run_process import (
     JobProcess,
     failed_run,
@@ -37,6 +37,7 @@ from tidemark.glue_service.runs.job_run_process import (
     request_stop,
     stop_job_run,
 )
+from tidemark.glue_service.runs.run_effects import RunEffects, read_effects
 from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.skip import NothingNew, start_or_skip
@@ -222,7 +223,7 @@ class Runner:
         """Record the final state of a run and what follows, together; retry later if that fails."""
         self._ended[run.run_id] = active, run
         try:
-            run, live = self._record_end(active, run, self._found_at_end(active, run))
+            run, live = self._record_end(active, run, self._effects(active, run))
         except TidemarkError as error:  # such as a full disk: the end must still be recorded
             self.problem = error
             return
@@ -232,11 +233,11 @@ class Runner:
         self._tell(self._observe, run)
 
     def _record_end(
-        self, active: ActiveRun, run: JobRun, found: Found
+        self, active: ActiveRun, run: JobRun, effects: RunEffects
     ) -> tuple[JobRun, list[tuple[JobRun, Start]]]:
         start = active.start
         with self._store.transaction():
-            run = record_end(self._store, run, found)
+            run = record_end(self._store, run, effects)
             keep_warnings(self._store, run.run_id, warnings_of(self._store, run, start.job))
             # A TIMEOUT is not retried.
             # Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html
@@ -258,10 +259,10 @@ class Runner:
             text = f"the state {run.state} could not be reported: {_why(error)}"
             keep_warnings(self._store, run.run_id, [text])
 
-    def _found_at_end(self, active: ActiveRun, run: JobRun) -> Found:
+    def _effects(self, active: ActiveRun, run: JobRun) -> RunEffects:
         counts = active.process.counts if isinstance(active.process, JobProcess) else None
         place = (self._machine.dynamodb_endpoint, self._machine.region)
-        return found_at_end(self._store, run, counts, place)
+        return read_effects(self._store, run, counts, place)
 
     def _plan(self, start: Start, counts: Counter[str]) -> JobRun:
         """Return the run for a start, given the number of runs of each job."""
@@ -350,10 +351,7 @@ def _refusal(start: Start) -> tuple[str, str] | None:
 
 def _new_run(start: Start, run: JobRun, state: str) -> JobRun:
     return replace(
-        run,
-        state=state,
-        trigger_name=start.trigger_name,
-        workflow_run_id=start.workflow_run_id,
+        run, state=state, trigger_name=start.trigger_name, workflow_run_id=start.workflow_run_id
     )
 
 

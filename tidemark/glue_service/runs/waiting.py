@@ -15,10 +15,7 @@ from tidemark.local_state.machine.processes import inherited
 from tidemark.local_state.sparks.installed import Spark
 from tidemark.sites import SITES
 
-PYTHON_VARIABLES = {
-    "PYTHONPATH": os.pathsep.join(map(str, SITES)),
-    "PYTHONUNBUFFERED": "1",
-}
+PYTHON_VARIABLES = {"PYTHONPATH": os.pathsep.join(map(str, SITES)), "PYTHONUNBUFFERED": "1"}
 
 
 class ForkedRun:

@@ -29,13 +29,7 @@ from tidemark.glue_service.s3.xml import (
 )
 
 USER_METADATA = "x-amz-meta-"
-STORED = (
-    "Cache-Control",
-    "Content-Disposition",
-    "Content-Encoding",
-    "Content-Language",
-    "Expires",
-)
+STORED = ("Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Expires")
 RESPONSE_HEADERS = (
     *("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language"),
     *("Cache-Control", "Expires"),

@@ -160,7 +160,6 @@ def _operation_of(call: Call) -> tuple[str, Operation]:
     if found is None:
         what = f"{call.method} ?{named}" if named else call.method
         raise S3Error(
-            "NotImplemented",
-            f"the local S3 does not have {what}; it has {', '.join(OPERATIONS)}",
+            "NotImplemented", f"the local S3 does not have {what}; it has {', '.join(OPERATIONS)}"
         )
     return found

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from tidemark.errors import DiskFullError, TidemarkError
 from tidemark.glue_service.entities import Entity, Kind, find_entity
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.workflows.batches import batch_of
 from tidemark.glue_service.workflows.firing import start_workflow, triggers_of
 from tidemark.glue_service.workflows.trigger_forms import EVENT
@@ -19,7 +19,7 @@ from tidemark.model.messages import plural
 EVENT_IDS = "aws:eventIds"  # the run property
 
 
-def notify(glue: LocalGlue, workflow_name: str, event_id: str) -> None:
+def notify(glue: GlueState, workflow_name: str, event_id: str) -> None:
     """Pass an event to the EVENT trigger of a workflow; a complete batch starts a run.
 
     The trigger needs no activation: it stays CREATED.
@@ -40,7 +40,7 @@ def notify(glue: LocalGlue, workflow_name: str, event_id: str) -> None:
             fire_batch(glue, trigger.name)
 
 
-def fire_batch(glue: LocalGlue, name: str) -> None:
+def fire_batch(glue: GlueState, name: str) -> None:
     """Start the workflow of a trigger with the waiting events, which are used up."""
     trigger = find_entity(glue.store, Kind.TRIGGER, name)
     event_ids = _waiting(glue.store, name)
@@ -56,7 +56,7 @@ def fire_batch(glue: LocalGlue, name: str) -> None:
     glue.batches.load(glue.store)
 
 
-def _start(glue: LocalGlue, trigger: Entity, event_ids: list[str]) -> None:
+def _start(glue: GlueState, trigger: Entity, event_ids: list[str]) -> None:
     start_workflow(
         glue,
         trigger.definition["WorkflowName"],

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from tidemark.errors import DiskFullError, TidemarkError
 from tidemark.glue_service.entities import Entity, Kind, find_entity, get_entity, list_entities
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, TooManyRunsError
 from tidemark.glue_service.workflows.flow import Flow
 from tidemark.glue_service.workflows.flow_rows import Definitions, count_open
@@ -12,7 +12,7 @@ from tidemark.glue_service.workflows.flows import new_flow_id
 from tidemark.glue_service.workflows.trigger_forms import CONDITIONAL, has_crawler
 
 
-def fire(glue: LocalGlue, trigger: Entity) -> str:
+def fire(glue: GlueState, trigger: Entity) -> str:
     """Fire a trigger, which starts its workflow if it is a start trigger; return the flow's id."""
     workflow_name = trigger.definition.get("WorkflowName")
     if workflow_name is not None:
@@ -23,7 +23,7 @@ def fire(glue: LocalGlue, trigger: Entity) -> str:
     return flow.flow_id
 
 
-def fire_by_clock(glue: LocalGlue, name: str) -> None:
+def fire_by_clock(glue: GlueState, name: str) -> None:
     """Fire a trigger at its time; what cannot start is dropped, as on AWS."""
     trigger = find_entity(glue.store, Kind.TRIGGER, name)
     if trigger is None:
@@ -37,7 +37,7 @@ def fire_by_clock(glue: LocalGlue, name: str) -> None:
 
 
 def start_workflow(
-    glue: LocalGlue,
+    glue: GlueState,
     name: str,
     properties: dict[str, str],
     batch: Mapping[str, int] | None = None,
@@ -66,7 +66,7 @@ def start_workflow(
     return flow.flow_id
 
 
-def check_room(glue: LocalGlue, workflow: Entity) -> None:
+def check_room(glue: GlueState, workflow: Entity) -> None:
     """Refuse another run of a workflow that has its maximum of runs."""
     most = workflow.definition.get("MaxConcurrentRuns")
     if most is not None and count_open(glue.store, workflow.name) >= most:
@@ -74,7 +74,7 @@ def check_room(glue: LocalGlue, workflow: Entity) -> None:
 
 
 def start_flow(
-    glue: LocalGlue,
+    glue: GlueState,
     flow: Flow,
     trigger_names: list[str],
     snapshot: Definitions,
@@ -87,7 +87,7 @@ def start_flow(
     glue.runner.add(live)
 
 
-def triggers_of(glue: LocalGlue, workflow_name: str) -> list[Entity]:
+def triggers_of(glue: GlueState, workflow_name: str) -> list[Entity]:
     """Return the triggers of a workflow, by name."""
     return [
         entity

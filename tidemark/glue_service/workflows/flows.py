@@ -22,11 +22,7 @@ from tidemark.glue_service.workflows.flow import (
 )
 from tidemark.glue_service.workflows.flow_rows import Definitions
 from tidemark.glue_service.workflows.starts import start_of
-from tidemark.glue_service.workflows.trigger_forms import (
-    has_crawler,
-    trigger_of,
-    watched_jobs,
-)
+from tidemark.glue_service.workflows.trigger_forms import has_crawler, trigger_of, watched_jobs
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import TriggerDefinition
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from tidemark.glue_job.process.found_warnings import warnings_of
 from tidemark.glue_job.process.spark import TEMPORARY_FOLDER
-from tidemark.glue_service.runs.end_record import found_at_end, record_end
+from tidemark.glue_service.runs.end_record import record_end
 from tidemark.glue_service.runs.job_run_process import end_left_over_processes, failed_run
 from tidemark.glue_service.runs.jvms.supply import Jvms
+from tidemark.glue_service.runs.run_effects import read_effects
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import ShowWarnings, keep_warnings, show_unseen
 from tidemark.model.assembly.definitions import JobDefinition
@@ -26,9 +27,9 @@ def record_warnings(
 
 def record_killed(store: Store, failed: JobRun) -> None:
     """Record the end of a run whose command was killed, and its writes if it committed."""
-    found = found_at_end(store, failed)
+    effects = read_effects(store, failed)
     with store.transaction():
-        record_end(store, failed, found)
+        record_end(store, failed, effects)
 
 
 def recover_interrupted_runs(store: Store, jvms: Jvms) -> list[JobRun]:

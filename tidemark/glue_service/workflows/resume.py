@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tidemark.glue_service.entities import Kind, find_entity
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, ServiceError
 from tidemark.glue_service.runs.active import Start
 from tidemark.glue_service.workflows.firing import check_room, refuse_crawlers
@@ -28,7 +28,7 @@ from tidemark.glue_service.workflows.workflows import find_flow, runs_of
 Request = Mapping[str, Any]
 
 
-def resume_workflow_run(glue: LocalGlue, request: Request) -> dict[str, Any]:
+def resume_workflow_run(glue: GlueState, request: Request) -> dict[str, Any]:
     """Start a new run of a workflow, in which all other nodes keep their results."""
     old = find_flow(glue, request)
     _check_state(glue, old)
@@ -64,7 +64,7 @@ def resume_workflow_run(glue: LocalGlue, request: Request) -> dict[str, Any]:
     return {"RunId": flow.flow_id, "NodeIds": ids}
 
 
-def _check_state(glue: LocalGlue, old: Flow) -> None:
+def _check_state(glue: GlueState, old: Flow) -> None:
     if old.status != COMPLETED:
         text = f"workflow run {old.flow_id} is {old.status}; only a COMPLETED run can be resumed"
         raise ServiceError("IllegalWorkflowStateException", text)
@@ -78,7 +78,7 @@ def _check_state(glue: LocalGlue, old: Flow) -> None:
         )
 
 
-def _selected(glue: LocalGlue, old: Flow, triggers: Definitions, node_ids: list[str]) -> set[str]:
+def _selected(glue: GlueState, old: Flow, triggers: Definitions, node_ids: list[str]) -> set[str]:
     """Return the jobs that run again first: those that are not downstream of another one."""
     jobs = {run.job_name for run in runs_of(glue, old)}
     attempted = {node_id(old.workflow_name or "", JOB, name): name for name in jobs}
@@ -96,7 +96,7 @@ def _selected(glue: LocalGlue, old: Flow, triggers: Definitions, node_ids: list[
 
 
 def _starts(
-    glue: LocalGlue, flow: Flow, progress: Progress, triggers: Definitions, selected: set[str]
+    glue: GlueState, flow: Flow, progress: Progress, triggers: Definitions, selected: set[str]
 ) -> list[Start]:
     """Return the starts of the selected jobs, by the triggers that fired for them."""
     found = []

@@ -17,16 +17,11 @@ from tidemark.glue_service.entities import (
     list_entities,
     put_entity,
 )
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_tags
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
-from tidemark.glue_service.workflows.firing import (
-    fire,
-    refuse_crawlers,
-    snapshot_of,
-    triggers_of,
-)
+from tidemark.glue_service.workflows.firing import fire, refuse_crawlers, snapshot_of, triggers_of
 from tidemark.glue_service.workflows.trigger_forms import (
     ACTIVATED,
     CONDITIONAL,
@@ -46,7 +41,7 @@ NOT_DEFINED = ("Name", "Tags", "StartOnCreation")  # members of CreateTrigger st
 NOT_UPDATED = ("Type", "WorkflowName", "State")
 
 
-def create_trigger(glue: LocalGlue, request: Request) -> Answer:
+def create_trigger(glue: GlueState, request: Request) -> Answer:
     """Define a trigger, and activate it with StartOnCreation."""
     check_trigger(request)
     check_tags(request.get("Tags", {}))
@@ -65,7 +60,7 @@ def create_trigger(glue: LocalGlue, request: Request) -> Answer:
     return {"Name": entity.name}
 
 
-def _check_references(glue: LocalGlue, name: str, definition: Request) -> None:
+def _check_references(glue: GlueState, name: str, definition: Request) -> None:
     for action in definition["Actions"]:
         if "JobName" in action:
             get_entity(glue.store, Kind.JOB, action["JobName"])
@@ -87,7 +82,7 @@ def _check_references(glue: LocalGlue, name: str, definition: Request) -> None:
         )
 
 
-def update_trigger(glue: LocalGlue, request: Request) -> Answer:
+def update_trigger(glue: GlueState, request: Request) -> Answer:
     """Replace the whole definition of a trigger except its type, its workflow and its state."""
     update = {key: value for key, value in request["TriggerUpdate"].items() if key != "Name"}
     with glue.store.transaction():
@@ -102,24 +97,24 @@ def update_trigger(glue: LocalGlue, request: Request) -> Answer:
     return {"Trigger": trigger_member(new)}
 
 
-def get_trigger(glue: LocalGlue, request: Request) -> Answer:
+def get_trigger(glue: GlueState, request: Request) -> Answer:
     """Return a trigger."""
     return {"Trigger": trigger_member(get_entity(glue.store, Kind.TRIGGER, request["Name"]))}
 
 
-def get_triggers(glue: LocalGlue, request: Request) -> Answer:
+def get_triggers(glue: GlueState, request: Request) -> Answer:
     """Return a page of the triggers, by name; with DependentJobName those that can start it."""
     found, token = _page(glue, request)
     return {"Triggers": [trigger_member(entity) for entity in found], "NextToken": token}
 
 
-def list_triggers(glue: LocalGlue, request: Request) -> Answer:
+def list_triggers(glue: GlueState, request: Request) -> Answer:
     """Return a page of the names of triggers that have all the given tags."""
     found, token = _page(glue, request)
     return {"TriggerNames": [entity.name for entity in found], "NextToken": token}
 
 
-def _page(glue: LocalGlue, request: Request) -> tuple[list[Entity], str | None]:
+def _page(glue: GlueState, request: Request) -> tuple[list[Entity], str | None]:
     job_name = request.get("DependentJobName")
     entities = [
         entity
@@ -137,7 +132,7 @@ def _starts(entity: Entity, job_name: str) -> bool:
     return any(action.get("JobName") == job_name for action in entity.definition["Actions"])
 
 
-def batch_get_triggers(glue: LocalGlue, request: Request) -> Answer:
+def batch_get_triggers(glue: GlueState, request: Request) -> Answer:
     """Return the triggers of a list of names, and the unknown names."""
     found = {name: find_entity(glue.store, Kind.TRIGGER, name) for name in request["TriggerNames"]}
     return {
@@ -146,7 +141,7 @@ def batch_get_triggers(glue: LocalGlue, request: Request) -> Answer:
     }
 
 
-def delete_trigger(glue: LocalGlue, request: Request) -> Answer:
+def delete_trigger(glue: GlueState, request: Request) -> Answer:
     """Delete a trigger; a missing trigger is not an error."""
     old = find_entity(glue.store, Kind.TRIGGER, request["Name"])
     if old is not None:
@@ -155,7 +150,7 @@ def delete_trigger(glue: LocalGlue, request: Request) -> Answer:
     return {"Name": request["Name"]}
 
 
-def start_trigger(glue: LocalGlue, request: Request) -> Answer:
+def start_trigger(glue: GlueState, request: Request) -> Answer:
     """Fire an ON_DEMAND trigger; activate a SCHEDULED or CONDITIONAL one.
 
     Source: https://github.com/hashicorp/terraform-provider-aws/pull/49408 (the words for EVENT)
@@ -171,7 +166,7 @@ def start_trigger(glue: LocalGlue, request: Request) -> Answer:
     return {"Name": entity.name}
 
 
-def stop_trigger(glue: LocalGlue, request: Request) -> Answer:
+def stop_trigger(glue: GlueState, request: Request) -> Answer:
     """Deactivate a trigger; runs that it started continue.
 
     ON_DEMAND and EVENT triggers are never active: their state is CREATED.
@@ -184,7 +179,7 @@ def stop_trigger(glue: LocalGlue, request: Request) -> Answer:
     return {"Name": entity.name}
 
 
-def _set_state(glue: LocalGlue, entity: Entity, state: str) -> None:
+def _set_state(glue: GlueState, entity: Entity, state: str) -> None:
     if entity.definition["State"] != state:
         definition = {**entity.definition, "State": state}
         changed = replace(entity, definition=definition, changed_at_ms=glue.now_ms())
@@ -192,7 +187,7 @@ def _set_state(glue: LocalGlue, entity: Entity, state: str) -> None:
         _reload(glue, changed)
 
 
-def _reload(glue: LocalGlue, entity: Entity) -> None:
+def _reload(glue: GlueState, entity: Entity) -> None:
     """Read the schedules or the batches again, if a changed trigger has one."""
     if entity.definition["Type"] == EVENT:
         glue.batches.load(glue.store)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.entities import Kind, find_entity
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.arguments import merge_arguments
 from tidemark.glue_service.workflows.firing import start_flow
 from tidemark.glue_service.workflows.flow import RUNNING, Flow, Progress
@@ -130,7 +130,7 @@ def run_to_its_end(
     )
 
 
-def _start_new_flow(glue: LocalGlue, name: str, start: str, snapshot: Definitions) -> str:
+def _start_new_flow(glue: GlueState, name: str, start: str, snapshot: Definitions) -> str:
     workflow = find_entity(glue.store, Kind.WORKFLOW, name)
     properties = workflow.definition.get("DefaultRunProperties", {}) if workflow else {}
     flow_id = new_flow_id(name)
@@ -139,7 +139,7 @@ def _start_new_flow(glue: LocalGlue, name: str, start: str, snapshot: Definition
     return flow_id
 
 
-def _is_running(glue: LocalGlue, flow_id: str) -> bool:
+def _is_running(glue: GlueState, flow_id: str) -> bool:
     if glue.runner.problem is not None:
         raise glue.runner.problem
     flow = find_flow(glue.store, flow_id)
@@ -147,7 +147,7 @@ def _is_running(glue: LocalGlue, flow_id: str) -> bool:
 
 
 def _stop(engine: Engine, flow_id: str) -> None:
-    def stop(glue: LocalGlue) -> None:
+    def stop(glue: GlueState) -> None:
         flow = find_flow(glue.store, flow_id)
         if flow is not None and flow.status == RUNNING:
             stop_flow(glue, flow)

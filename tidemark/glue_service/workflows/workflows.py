@@ -17,8 +17,8 @@ from tidemark.glue_service.entities import (
     list_entities,
     put_entity,
 )
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_tags
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import (
     InvalidInputError,
@@ -41,7 +41,7 @@ RUNS_PER_PAGE = 100
 NOT_DEFINED = ("Name", "Tags")
 
 
-def create_workflow(glue: LocalGlue, request: Request) -> Answer:
+def create_workflow(glue: GlueState, request: Request) -> Answer:
     """Define a workflow; triggers name it."""
     _check_maximum(request)
     check_tags(request.get("Tags", {}))
@@ -60,7 +60,7 @@ def _check_maximum(request: Request) -> None:
         )
 
 
-def update_workflow(glue: LocalGlue, request: Request) -> Answer:
+def update_workflow(glue: GlueState, request: Request) -> Answer:
     """Replace the given members of a workflow."""
     _check_maximum(request)
     update = {key: value for key, value in request.items() if key != "Name"}
@@ -71,26 +71,26 @@ def update_workflow(glue: LocalGlue, request: Request) -> Answer:
     return {"Name": old.name}
 
 
-def delete_workflow(glue: LocalGlue, request: Request) -> Answer:
+def delete_workflow(glue: GlueState, request: Request) -> Answer:
     """Delete a workflow; its triggers stay and fire nothing."""
     delete_entity(glue.store, Kind.WORKFLOW, request["Name"])
     return {"Name": request["Name"]}
 
 
-def get_workflow(glue: LocalGlue, request: Request) -> Answer:
+def get_workflow(glue: GlueState, request: Request) -> Answer:
     """Return a workflow with its last run, and on request with its graph."""
     entity = get_entity(glue.store, Kind.WORKFLOW, request["Name"])
     return {"Workflow": _member(glue, entity, request.get("IncludeGraph", False))}
 
 
-def list_workflows(glue: LocalGlue, request: Request) -> Answer:
+def list_workflows(glue: GlueState, request: Request) -> Answer:
     """Return a page of the names of the workflows."""
     names = [entity.name for entity in list_entities(glue.store, Kind.WORKFLOW)]
     found, token = glue_page(names, request, PAGE, str)
     return {"Workflows": found, "NextToken": token}
 
 
-def batch_get_workflows(glue: LocalGlue, request: Request) -> Answer:
+def batch_get_workflows(glue: GlueState, request: Request) -> Answer:
     """Return the workflows of a list of names, and the unknown names."""
     found = {name: find_entity(glue.store, Kind.WORKFLOW, name) for name in request["Names"]}
     with_graph = request.get("IncludeGraph", False)
@@ -100,7 +100,7 @@ def batch_get_workflows(glue: LocalGlue, request: Request) -> Answer:
     }
 
 
-def _member(glue: LocalGlue, entity: Entity, with_graph: bool) -> Answer:
+def _member(glue: GlueState, entity: Entity, with_graph: bool) -> Answer:
     last = last_flow(glue.store, entity.name)
     triggers = snapshot_of(triggers_of(glue, entity.name))
     return {
@@ -113,19 +113,19 @@ def _member(glue: LocalGlue, entity: Entity, with_graph: bool) -> Answer:
     }
 
 
-def start_workflow_run(glue: LocalGlue, request: Request) -> Answer:
+def start_workflow_run(glue: GlueState, request: Request) -> Answer:
     """Start a run of a workflow by its start trigger, whatever its type."""
     return {"RunId": start_workflow(glue, request["Name"], request.get("RunProperties", {}))}
 
 
-def get_workflow_run(glue: LocalGlue, request: Request) -> Answer:
+def get_workflow_run(glue: GlueState, request: Request) -> Answer:
     """Return a run of a workflow, on request with its graph."""
     flow = find_flow(glue, request)
     with_graph = request.get("IncludeGraph", False)
     return {"Run": run_of_workflow(glue, flow, with_graph=with_graph)}
 
 
-def get_workflow_runs(glue: LocalGlue, request: Request) -> Answer:
+def get_workflow_runs(glue: GlueState, request: Request) -> Answer:
     """Return a page of the runs of a workflow, the newest first."""
     get_entity(glue.store, Kind.WORKFLOW, request["Name"])
     flows = flows_of_workflow(glue.store, request["Name"])
@@ -135,12 +135,12 @@ def get_workflow_runs(glue: LocalGlue, request: Request) -> Answer:
     return {"Runs": runs, "NextToken": token}
 
 
-def get_workflow_run_properties(glue: LocalGlue, request: Request) -> Answer:
+def get_workflow_run_properties(glue: GlueState, request: Request) -> Answer:
     """Return the properties of a run."""
     return {"RunProperties": dict(find_flow(glue, request).properties)}
 
 
-def put_workflow_run_properties(glue: LocalGlue, request: Request) -> Answer:
+def put_workflow_run_properties(glue: GlueState, request: Request) -> Answer:
     """Add or change properties of a run; other runs keep theirs."""
     flow = find_flow(glue, request)
     update_flow(
@@ -149,7 +149,7 @@ def put_workflow_run_properties(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def stop_workflow_run(glue: LocalGlue, request: Request) -> Answer:
+def stop_workflow_run(glue: GlueState, request: Request) -> Answer:
     """Stop the jobs of a run; none of its jobs starts any more."""
     flow = find_flow(glue, request)
     if flow.status != RUNNING:
@@ -161,14 +161,14 @@ def stop_workflow_run(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
-def stop_flow(glue: LocalGlue, flow: Flow) -> None:
+def stop_flow(glue: GlueState, flow: Flow) -> None:
     """Stop the jobs of a workflow run that is RUNNING."""
     update_flow(glue.store, replace(flow, status=STOPPING))
     for run in runs_of(glue, flow):
         glue.runner.stop(run.run_id)
 
 
-def find_flow(glue: LocalGlue, request: Request) -> Flow:
+def find_flow(glue: GlueState, request: Request) -> Flow:
     """Return the workflow run that a request names."""
     flow = find_by_id(glue.store, request["RunId"])
     if flow is None or flow.workflow_name != request["Name"]:
@@ -178,13 +178,13 @@ def find_flow(glue: LocalGlue, request: Request) -> Flow:
     return flow
 
 
-def runs_of(glue: LocalGlue, flow: Flow) -> list[JobRun]:
+def runs_of(glue: GlueState, flow: Flow) -> list[JobRun]:
     """Return the job runs of a workflow run, and those of the resumed run that count here."""
     kept = [glue.store.job_run(run_id) for ids in flow.kept.values() for run_id in ids]
     return [*(run for run in kept if run), *glue.store.job_runs_of(flow.flow_id)]
 
 
-def run_of_workflow(glue: LocalGlue, flow: Flow, *, with_graph: bool) -> Answer:
+def run_of_workflow(glue: GlueState, flow: Flow, *, with_graph: bool) -> Answer:
     """Return a workflow run in the form of answers."""
     triggers = glue.flows.snapshot(flow.flow_id)
     runs = runs_of(glue, flow)
@@ -205,7 +205,7 @@ def run_of_workflow(glue: LocalGlue, flow: Flow, *, with_graph: bool) -> Answer:
     }
 
 
-def _members(glue: LocalGlue, runs: list[JobRun]) -> dict[str, list[Answer]]:
+def _members(glue: GlueState, runs: list[JobRun]) -> dict[str, list[Answer]]:
     requests = run_requests(glue.store, [run.run_id for run in runs])
     found: dict[str, list[Answer]] = {}
     for run in runs:

@@ -17,13 +17,7 @@ from tidemark.local_state.bookmarks.files import (
 from tidemark.local_state.bookmarks.listing import Unlisted
 from tidemark.local_state.bookmarks.seen_files import SeenFiles
 from tidemark.local_state.bookmarks.skips import Earlier, Look, skip_warnings, view_of
-from tidemark.local_state.bookmarks.sources import (
-    Edges,
-    FolderOf,
-    Predicate,
-    S3Source,
-    list_source,
-)
+from tidemark.local_state.bookmarks.sources import Edges, FolderOf, Predicate, S3Source, list_source
 from tidemark.local_state.run_warnings import RunWarning
 from tidemark.model.clock import is_moved
 

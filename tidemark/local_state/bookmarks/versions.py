@@ -124,10 +124,7 @@ def commit_bookmark(
         run = same.run if same else _runs(store, job_name) + 1
         attempt = same.attempt if same else _failed_since(store, job_name, latest)
         previous = same.previous_run_id if same else (latest.run_id or None) if latest else None
-        _insert(
-            store,
-            (job_name, found + 1, run, attempt, run_id, previous, at_ms, COMMIT, packed),
-        )
+        _insert(store, (job_name, found + 1, run, attempt, run_id, previous, at_ms, COMMIT, packed))
     return found + 1
 
 

@@ -183,11 +183,7 @@ def put_metadata(store: Store, name: str, expected: str, place: str) -> bool:
         table = table_of(store, name)
         if table.parameters.get(METADATA) != expected:
             return False
-        parameters = {
-            **table.definition.get("Parameters", {}),
-            METADATA: place,
-            PREVIOUS: expected,
-        }
+        parameters = {**table.definition.get("Parameters", {}), METADATA: place, PREVIOUS: expected}
         new = CatalogTable(
             table.database, table.name, {**table.definition, "Parameters": parameters}
         )

@@ -9,14 +9,7 @@ import socket
 import struct
 from collections.abc import Callable, Sequence
 
-from tidemark.local_state.machine.child import (
-    IF_EQUAL,
-    LOAD,
-    LOAD_HALF,
-    RETURN,
-    packed,
-    program,
-)
+from tidemark.local_state.machine.child import IF_EQUAL, LOAD, LOAD_HALF, RETURN, packed, program
 
 RECEIVE, SEND, ASKED, ANSWER, GO_ON = 0xC0502100, 0xC0182101, "QIIiIQ6Q", "QqiI", 1
 SO_ATTACH_FILTER, EVERYTHING = 26, 0xFFFFFFFF

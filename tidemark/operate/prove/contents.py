@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.local_state.bookmarks.versions import unpack
-from tidemark.local_state.catalog.iceberg import read_metadata
+from tidemark.local_state.catalog.table_metadata import read_metadata
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import SERVICES, TABLES
 from tidemark.local_state.operations import EMBEDDED

@@ -27,7 +27,7 @@ from tidemark.errors import (
     UsageError,
 )
 from tidemark.local_state.bookmarks.versions import latest_bookmark, restore_version
-from tidemark.local_state.catalog.iceberg import (
+from tidemark.local_state.catalog.table_metadata import (
     at_snapshot,
     put_metadata,
     read_metadata,

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_state.bookmarks.versions import bookmark_versions
-from tidemark.local_state.catalog.iceberg import (
+from tidemark.local_state.catalog.table_metadata import (
     next_place,
     read_metadata,
     snapshot_before,

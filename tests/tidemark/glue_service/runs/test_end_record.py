@@ -9,8 +9,6 @@ import pytest
 
 from tidemark.glue_job.process.commit_record import code_of, open_arguments
 from tidemark.glue_service.runs.end_record import (
-    Found,
-    found_at_end,
     record_end,
     with_committed,
     with_known_rows,
@@ -19,8 +17,8 @@ from tidemark.glue_service.runs.end_record import (
     with_snapshots,
 )
 from tidemark.glue_service.runs.row_counts import RowCounts
+from tidemark.glue_service.runs.run_effects import LibraryRecords, RunEffects, read_effects
 from tidemark.glue_service.runs.spark_datasets import Scan
-from tidemark.glue_service.runs.watermark_moves import Recorded
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.checkpoints.checkpoint import (
@@ -51,7 +49,7 @@ def store(tmp_path):
 def test_a_run_that_has_committed_gets_what_it_wrote_whatever_its_end(store, run):
     put_checkpoint(store, Checkpoint("ingest", "jr_1", 7, arguments={"--a": "1"}))
 
-    record_end(store, replace(run, state="FAILED"), Found(RowCounts(writes=(WRITTEN,))))
+    record_end(store, replace(run, state="FAILED"), RunEffects(RowCounts(writes=(WRITTEN,))))
 
     found = checkpoint_of_run(store, "jr_1")
     assert found == Checkpoint("ingest", "jr_1", 7, written=(WRITTEN,), arguments={"--a": "1"})
@@ -91,7 +89,9 @@ def test_a_run_without_a_commit_has_one_if_it_succeeded_or_moved_a_watermark(
 ):
     facts = {"arguments": {"--a": "1"}, "code": {"script": "ab"}}
 
-    record_end(store, replace(run, state=state), Found(facts=facts, library=Recorded(moves)))
+    record_end(
+        store, replace(run, state=state), RunEffects(facts=facts, library=LibraryRecords(moves))
+    )
 
     found = checkpoint_of_run(store, "jr_1")
     assert (found is not None) == has_one
@@ -104,7 +104,7 @@ def test_a_run_without_a_commit_has_one_if_it_succeeded_or_moved_a_watermark(
 
 
 def test_an_end_that_is_recorded_again_changes_nothing(store, run):
-    found = Found(RowCounts(5, 3, (Scan("s3://b/in/x.json", "", 5, 1),), (WRITTEN,)))
+    found = RunEffects(RowCounts(5, 3, (Scan("s3://b/in/x.json", "", 5, 1),), (WRITTEN,)))
     record_end(store, run, found)
     before = checkpoint_of_run(store, "jr_1")
 
@@ -117,7 +117,7 @@ def test_an_end_that_is_recorded_again_changes_nothing(store, run):
 def test_files_that_a_script_broke_do_not_keep_a_run_from_its_end(store, run, tmp_path):
     (tmp_path / "runs/jr_1/tidemark-datasets.jsonl").write_text("no json\n", encoding="utf-8")
 
-    found = found_at_end(store, run)
+    found = read_effects(store, run)
     record_end(store, run, found)
 
     assert found.problem.startswith("JSONDecodeError")
@@ -129,12 +129,14 @@ def test_what_others_than_spark_wrote_is_found(store, run, tmp_path):
     line = json.dumps({"written": {"dataset": "dynamodb:t", "mode": "merge", "rows": 2}})
     (tmp_path / "runs/jr_1/tidemark-datasets.jsonl").write_text(f"{line}\n", encoding="utf-8")
 
-    assert found_at_end(store, run).written == [DatasetWritten("dynamodb:t", "merge", rows=2)]
+    assert read_effects(store, run).written == [DatasetWritten("dynamodb:t", "merge", rows=2)]
 
 
 @pytest.mark.parametrize("strange", [{"snapshots": [{"id": "1"}]}, {"facts": []}])
 def test_notes_of_another_form_are_a_warning_and_no_end_of_the_run(store, run, strange):
-    record_end(store, replace(run, state="FAILED"), Found(library=Recorded((MOVE,)), **strange))
+    record_end(
+        store, replace(run, state="FAILED"), RunEffects(library=LibraryRecords((MOVE,)), **strange)
+    )
 
     assert checkpoint_of_run(store, "jr_1").watermarks == (MOVE,)  # a rewind must know it
     (warning,) = store.query("SELECT text FROM run_warning")
@@ -144,13 +146,13 @@ def test_notes_of_another_form_are_a_warning_and_no_end_of_the_run(store, run, s
 def test_a_folder_of_a_run_that_cannot_be_looked_at_keeps_no_run_from_its_end(store, run):
     nowhere = "x" * 300  # an error, as a folder is that nobody may read
 
-    found = found_at_end(store, replace(run, log_path=f"{nowhere}/stderr.log"))
+    found = read_effects(store, replace(run, log_path=f"{nowhere}/stderr.log"))
 
     assert found.problem.startswith("OSError")
 
 
 def test_a_run_that_was_never_started_has_nothing(store, run):
-    assert found_at_end(store, replace(run, log_path="/nowhere/jr_1/stderr.log")) == Found()
+    assert read_effects(store, replace(run, log_path="/nowhere/jr_1/stderr.log")) == RunEffects()
 
 
 def test_rows_of_scans_are_those_of_the_source_that_they_lie_in():

@@ -18,8 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tests.tidemark.glue_service.workflows.test_triggers import watch
 from tests.tries import tries
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import create_job
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.runs.job_runs import start_job_run
 from tidemark.glue_service.runs.recovery import continue_runs
 from tidemark.glue_service.runs.run_variables import Machine
@@ -92,7 +92,7 @@ class TriggerMachine(RuleBasedStateMachine):
         flows = Flows(self.store, lambda: self.now_ms)
         runner = Runner(machine, self.store, flows.follow, most=0)
         clock, say = lambda: self.now_ms, lambda _: None
-        self.glue = LocalGlue(machine, self.store, runner, flows, Schedules(), clock, say)
+        self.glue = GlueState(machine, self.store, runner, flows, Schedules(), clock, say)
         load(self.glue)
         continue_runs(self.glue)
 

@@ -20,7 +20,7 @@ from tidemark.cli.progress import print_outcome
 from tidemark.errors import EntityNotFoundError, TidemarkError, UnsupportedError
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.entities import Entity, Kind, put_entity
-from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.job_runs import start_job_run
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
@@ -101,7 +101,7 @@ class Run:
         with Store(self.home.database) as store:
             flows, tell = Flows(store, now_ms), self.watch.changes.put
             runner = Runner(machine, store, flows.follow, tell, on_start=tell)
-            glue = LocalGlue(machine, store, runner, flows, Schedules(), now_ms, print)
+            glue = GlueState(machine, store, runner, flows, Schedules(), now_ms, print)
             for job in self.deployment.jobs.values():
                 put_entity(store, Entity(Kind.JOB, job.name, definition_of(job), {}, 0, 0))
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import DamagedDatabaseError, UsageError
-from tidemark.local_state.catalog.iceberg import (
+from tidemark.local_state.catalog.table_metadata import (
     at_snapshot,
     next_place,
     read_metadata,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tidemark.errors import UsageError
-from tidemark.local_state.catalog.iceberg import put_metadata, table_of
+from tidemark.local_state.catalog.table_metadata import put_metadata, table_of
 from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.rewinds.records import Asked, open_rewind

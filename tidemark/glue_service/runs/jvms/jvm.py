@@ -62,10 +62,7 @@ class Jvm:
                 "pyspark-shell",
             ],
             cwd=self.folder,
-            env={
-                **variables,
-                "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self.folder / CONNECTION_FILE),
-            },
+            env={**variables, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self.folder / CONNECTION_FILE)},
             stdin=subprocess.PIPE,  # the gateway ends when it is closed
             stdout=out,
             stderr=err,
