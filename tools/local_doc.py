@@ -21,8 +21,9 @@ from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.model.assembly.resources import NAME_PROPERTIES
 from tidemark.model.awsglue_api.connections import SPARK_SOURCES
 from tidemark.model.awsglue_api.not_yet import INSTEAD, NOT_YET
+from tidemark.model.dqdl.check import NOT_HERE
 from tidemark.model.dqdl.dynamic import FUNCTIONS
-from tidemark.model.dqdl.rule_types import NOT_HERE, TYPES
+from tidemark.model.dqdl.rule_types import TYPES
 
 PROJECT = Path(__file__).parents[1]
 DOCUMENT = PROJECT / "docs" / "local.md"
@@ -188,10 +189,10 @@ def _quality() -> Iterator[str]:
     yield "## Data Quality\n"
     yield (
         "`EvaluateDataQuality.apply` and `process_rows` (of `awsgluedq.transforms`) evaluate DQDL: "
-        f"{_words(TYPES)}; `and`, `or`, parentheses, `where`, `with threshold`, `NULL`, `EMPTY`, "
-        "`WHITESPACES_ONLY`, `now()`, constants, `additional_data_sources`. The metrics of all "
-        "rules come from two passes over the rows; SQL and other data need further reads.\n\n"
-        "Dynamic rules compare with the metrics of earlier evaluations of the same "
+        f"{_words(sorted(TYPES))}; `and`, `or`, parentheses, `where`, `with threshold`, `NULL`, "
+        "`EMPTY`, `WHITESPACES_ONLY`, `now()`, constants, `additional_data_sources`. The metrics "
+        "of all rules come from two passes over the rows; SQL and other data need further "
+        "reads.\n\nDynamic rules compare with the metrics of earlier evaluations of the same "
         "`dataQualityEvaluationContext` by the same job: `last()`, `index(last(k), i)`, and "
         f"{_words(FUNCTIONS)} of `last(k)`. Metrics are stored in `data_quality/` of the home "
         "at the end of an evaluation; without any, `last(k)` is 0.\n\n"

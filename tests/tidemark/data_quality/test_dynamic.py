@@ -6,9 +6,9 @@ import pytest
 
 from tidemark.data_quality.history import History
 from tidemark.errors import UsageError
+from tidemark.model.dqdl.check import checked
 from tidemark.model.dqdl.dynamic import bound, is_dynamic
 from tidemark.model.dqdl.parser import parse
-from tidemark.model.dqdl.rule_types import checked
 
 
 def rule_of(condition):

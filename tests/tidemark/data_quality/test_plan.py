@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
-from tidemark.data_quality.leaves import leaf_of
-from tidemark.data_quality.plan import Outcome, combined, outcome_of, row_sql
-from tidemark.data_quality.table import Table
+from tidemark.model.dqdl.check import checked
 from tidemark.model.dqdl.conditions import holds, printed
 from tidemark.model.dqdl.parser import parse
-from tidemark.model.dqdl.rule_types import checked
+from tidemark.model.dqdl.plan import Columns, Outcome, combined, outcome_of, row_sql
+from tidemark.model.dqdl.rule_types import plan_of
 from tidemark.model.dqdl.rules import leaves
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-TABLE = Table.of([("id", "int"), ("name", "string"), ("day", "date")])
+COLUMNS = Columns([("id", "int"), ("name", "string"), ("day", "date")])
+DATA = SimpleNamespace(columns=COLUMNS, now=NOW, cast="CAST")
 
 
 def rule_of(text):
@@ -25,9 +26,9 @@ def rule_of(text):
 
 def outcome(text, *values):
     """Return the outcome of a rule whose measures have these values, in order."""
-    leaf = leaf_of(rule_of(text), TABLE, NOW)
-    measures = [check.measure for check in leaf.checks]
-    return outcome_of(leaf, dict(zip(measures, values, strict=True)) if values else {})
+    plan = plan_of(rule_of(text), DATA)
+    measures = [check.measure for check in plan.checks]
+    return outcome_of(plan, dict(zip(measures, values, strict=True)) if values else {})
 
 
 @pytest.mark.parametrize(
@@ -146,8 +147,8 @@ def test_columns_count_and_match_a_pattern_without_a_look_at_the_rows():
 
 def test_a_composite_rule_has_the_metrics_and_reasons_of_all_parts():
     rule = rule_of('(RowCount > 9) or ((ColumnCount = 3) and (IsComplete "nope"))')
-    parts = {part: leaf_of(part, TABLE, NOW) for part in leaves((rule,))}
-    values = {check.measure: 4.0 for leaf in parts.values() for check in leaf.checks}
+    parts = {part: plan_of(part, DATA) for part in leaves((rule,))}
+    values = {check.measure: 4.0 for plan in parts.values() for check in plan.checks}
 
     found = combined(rule, lambda part: outcome_of(parts[part], values))
 
@@ -185,6 +186,6 @@ def test_a_composite_rule_has_the_metrics_and_reasons_of_all_parts():
     ],
 )
 def test_the_rows_of_a_rule_are_sql(text, sql):
-    found = leaf_of(rule_of(text), TABLE, NOW).row
+    found = plan_of(rule_of(text), DATA).row
 
     assert sql in found

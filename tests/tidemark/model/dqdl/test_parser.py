@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.model.dqdl.check import checked
 from tidemark.model.dqdl.parser import parse
-from tidemark.model.dqdl.rule_types import checked
 from tidemark.model.dqdl.rules import Composite, Keyword, RuleCondition, Text
 
 # As the parser of AWS prints rules: its tests have these forms.

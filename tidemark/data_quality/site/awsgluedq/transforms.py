@@ -42,8 +42,8 @@ class EvaluateDataQuality(GlueTransform):
             UnsupportedError: a rule does not run here.
         """
         given = (publishing_options, additional_options)
-        found = _evaluated(frame, ruleset, given, additional_data_sources)
-        return DynamicFrame.fromDF(found.rule_outcomes(), frame.glue_ctx, self.name())
+        evaluation = _evaluated(frame, ruleset, given, additional_data_sources)
+        return DynamicFrame.fromDF(evaluation.rule_outcomes(), frame.glue_ctx, self.name())
 
     def process_rows(
         self,
@@ -60,11 +60,11 @@ class EvaluateDataQuality(GlueTransform):
         `__call__`.
         """
         given = (publishing_options, additional_options)
-        found = _evaluated(frame, ruleset, given, additional_data_sources)
+        evaluation = _evaluated(frame, ruleset, given, additional_data_sources)
         context = frame.glue_ctx
         made = {
-            "ruleOutcomes": found.rule_outcomes(),
-            "rowLevelOutcomes": found.row_outcomes(),
+            "ruleOutcomes": evaluation.rule_outcomes(),
+            "rowLevelOutcomes": evaluation.row_outcomes(),
         }
         frames = {key: DynamicFrame.fromDF(one, context, key) for key, one in made.items()}
         return DynamicFrameCollection({**frames, "originalData": frame}, context)
