@@ -80,7 +80,7 @@ def test_an_app_of_ones_own_is_checked_and_run_by_every_command(run: Run, tmp_pa
 def test_a_project_adopts_what_the_page_shows(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     blocks = Page("docs/adopt.md").blocks
-    (project / "orders.tfstate").write_text(blocks["orders.tfstate"], encoding="utf-8")
+    (project / "orders.template.json").write_text(blocks["template"], encoding="utf-8")
 
     printed = shell(project, f"PYTHONPATH={PROJECT} {blocks['adopt']}")
 

@@ -6,7 +6,7 @@ read from, so that there is one translation.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.stage.runtime import JobRuntime
@@ -15,8 +15,6 @@ from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 Resource: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str, ...]
-Owner: TypeAlias = Literal["", "terraform", "cloudformation"]
-"""The program that deploys the old jobs, as far as known, and would deploy them again."""
 Runtime: TypeAlias = JobRuntime | ShellRuntime | StreamingRuntime
 SCRATCH = "tidemark-adopt"  # folder for output of runs that only create a bookmark
 
@@ -82,7 +80,7 @@ class Found:
         roles: the permissions of jobs' roles, by ARN, if they are kept.
         unread: the properties that this version does not know.
         taken: names of jobs, workflows and crawlers that exist already.
-        owner: the program that deploys the old jobs.
+        is_of_stack: whether a stack of CloudFormation deploys the old jobs.
         connections: properties of connections, by name, as far as known.
         resources: everything of a file that has to do with Glue: type and name.
         around: what may name a job without being of Glue: kind, name and properties.
@@ -103,7 +101,7 @@ class Found:
     roles: Mapping[str, RolePolicies] = field(default_factory=dict)
     unread: tuple[Difference, ...] = ()
     taken: frozenset[str] = frozenset()
-    owner: Owner = ""
+    is_of_stack: bool = False
     connections: Mapping[str, Resource] = field(default_factory=dict)
     resources: tuple[tuple[str, str], ...] = ()
     around: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from tidemark.adopt.kinds import kind_of
 from tidemark.adopt.model import Adoption, Found, LeftOut, Resource
+from tidemark.adopt.sources.contents import kind_of
 from tidemark.adopt.starts.triggers import nodes_of, watched_by
 from tidemark.adopt.watching import watchers_of
 from tidemark.model.assembly.definitions import CRAWLER
@@ -16,7 +16,6 @@ CATALOG = (
     "a pipeline writes existing tables; it creates those that a Dataset has as table=",
     f"{STAYS}; declare it as Table(...) if the app is to create it from now on",
 )
-# By the last words of a type, as CloudFormation and Terraform have them in common.
 REASONS: Mapping[str, tuple[str, str]] = {
     "job": (NOT_NAMED, "adopt it in another call, if it is to move too"),
     "crawler": (NOT_NAMED, "it continues unchanged; a crawler is adopted with the jobs around it"),

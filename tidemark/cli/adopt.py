@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 NAME = re.compile(r"(?=.{1,64}\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*")
 WORKFLOW_HELP = "Adopt this workflow with all its jobs."
 ACCOUNT_HELP = "Read the AWS account and region of your credentials."
-TERRAFORM_HELP = "Read a Terraform state file, version 4, instead: terraform state pull > FILE."
 TEMPLATE_HELP = (
     "Read a CloudFormation template instead, JSON or YAML, or the folder cdk.out of a CDK app."
 )
@@ -33,13 +32,22 @@ ROLES_HELP = "Let jobs and crawlers keep their roles, which get a policy more ea
 FORMAT_HELP = "Write the plan as Markdown, or as JSON."
 
 
+def refuse_terraform(context: click.Context, option: click.Parameter, file: str | None) -> None:
+    """Say what reads the jobs of a state file of Terraform since it is no source any more."""
+    if file is not None:
+        raise UsageError(
+            "--terraform is gone: a state file shows less of the jobs than the account that it is "
+            "of; read them there: --from-account --profile PROFILE --region REGION"
+        )
+
+
 @click.command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...")
 @click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
 @click.option("--from-account", is_flag=True, help=ACCOUNT_HELP)
 @click.option("--profile", metavar="NAME", help=PROFILE_HELP)
 @click.option("--region", metavar="REGION", help=REGION_HELP)
-@click.option("--terraform", type=click.Path(path_type=Path), metavar="FILE", help=TERRAFORM_HELP)
+@click.option("--terraform", hidden=True, expose_value=False, callback=refuse_terraform)
 @click.option("--template", type=click.Path(path_type=Path), metavar="PATH", help=TEMPLATE_HELP)
 @click.option("--parameter", "parameters", multiple=True, metavar="KEY=VALUE", help=PARAMETER_HELP)
 @click.option("--name", metavar="NAME", help=NAME_HELP)
@@ -58,7 +66,6 @@ def adopt(
     from_account: bool,
     profile: str | None,
     region: str | None,
-    terraform: Path | None,
     template: Path | None,
     parameters: tuple[str, ...],
     name: str | None,
@@ -75,7 +82,7 @@ def adopt(
     from tidemark.adopt.adoption import adopt as make_pipeline
     from tidemark.adopt.plan.output import jobs_in
 
-    source = Source(from_account, profile, region, terraform, template, parameters)
+    source = Source(from_account, profile, region, template, parameters)
     _check(jobs, workflow, source, name)
     found = _found(jobs, workflow, source, keep_roles)
     kept = jobs_in(out) if name else ()  # without a name the clash is refused
@@ -85,23 +92,19 @@ def adopt(
 
 @dataclass(frozen=True)
 class Source:
-    """Where to read: an account, a state file of Terraform, or a template."""
+    """Where to read: an account, or a template."""
 
     from_account: bool
     profile: str | None
     region: str | None
-    terraform: Path | None
     template: Path | None
     parameters: tuple[str, ...]
 
     def check(self) -> None:
         """Raise unless the options name one source, and belong to it."""
-        files = [self.terraform is not None, self.template is not None]
-        if [self.from_account, *files].count(True) != 1:
-            raise UsageError(
-                "say where to read: either --from-account, or --terraform FILE, or --template PATH"
-            )
-        if any(files) and (self.profile or self.region):
+        if self.from_account == (self.template is not None):
+            raise UsageError("say where to read: either --from-account, or --template PATH")
+        if self.template is not None and (self.profile or self.region):
             raise UsageError("a file has no account: leave out --profile and --region")
         if self.parameters and self.template is None:
             raise UsageError("--parameter is for --template; leave it out")
@@ -136,10 +139,6 @@ def _check(jobs: tuple[str, ...], workflow: str | None, source: Source, name: st
 def _found(
     jobs: tuple[str, ...], workflow: str | None, source: Source, with_roles: bool
 ) -> "Found":
-    if source.terraform is not None:
-        from tidemark.adopt.sources.state_file import read_state_file
-
-        return read_state_file(source.terraform, jobs, workflow, with_roles=with_roles)
     if source.template is not None:
         from tidemark.adopt.sources.cloudformation import read_templates
         from tidemark.adopt.sources.contents import found_in

@@ -14,7 +14,7 @@ from tests.projects import insert_before
 from tidemark.scaffold.project import plan_project, write_project
 
 HERE = Path(__file__).parent
-STATE = HERE / "orders.tfstate"
+APP = HERE / "orders.out"
 
 
 def new_project(folder: Path) -> Path:

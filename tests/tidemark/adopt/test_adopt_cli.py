@@ -7,11 +7,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from tests.tidemark.adopt.apps import STATE
+from tests.tidemark.adopt.apps import APP
 from tidemark.cli.main import main
 
-TEMPLATE = STATE.with_name("orders.template.yaml")
-NIGHTLY = ["--workflow", "Nightly Orders", "--terraform", str(STATE)]
+TEMPLATE = APP.with_name("orders.template.yaml")
+NIGHTLY = ["--workflow", "Nightly Orders", "--template", str(APP)]
 
 
 def run(*arguments):
@@ -23,15 +23,13 @@ def run(*arguments):
     [
         (["--from-account"], "--workflow NAME"),
         (["a", "--workflow", "b", "--from-account"], "--workflow NAME"),
-        (["a"], "--terraform FILE"),
-        (["a", "--from-account", "--terraform", str(STATE)], "--terraform FILE"),
-        (["a", "--terraform", str(STATE), "--region", "eu-west-1"], "--region"),
-        (["a", "a", "--terraform", str(STATE)], "a, a"),
-        (["a", "--terraform", str(STATE)], "orders_ingest, orders_merge"),
-        (["--workflow", "a", "--terraform", str(STATE)], "Nightly Orders"),
-        (["a", "--terraform", "absent.tfstate"], "absent.tfstate"),
-        (["a", "--terraform", str(STATE), "--template", "t.yaml"], "--template PATH"),
-        (["a", "--terraform", str(STATE), "--parameter", "A=b"], "--parameter is for --template"),
+        (["a"], "--template PATH"),
+        (["a", "--from-account", "--template", str(APP)], "--template PATH"),
+        (["a", "a", "--template", str(APP)], "a, a"),
+        (["a", "--template", str(APP)], "orders_ingest, orders_merge"),
+        (["--workflow", "a", "--template", str(APP)], "Nightly Orders"),
+        (["a", "--terraform", "orders.tfstate"], "read them there: --from-account"),
+        (["a", "--from-account", "--parameter", "A=b"], "--parameter is for --template"),
         (["a", "--template", "absent.yaml"], "absent.yaml"),
         (["a", "--template", str(TEMPLATE), "--parameter", "A"], "KEY=VALUE"),
         (["a", "--template", str(TEMPLATE), "--parameter", "A=b"], "LandingBucket, Stage"),
@@ -42,8 +40,8 @@ def run(*arguments):
         (["a", "--template", str(TEMPLATE.parent)], "manifest.json"),
         ([*NIGHTLY, "--name", "Bad Name"], "Bad Name"),
         ([*NIGHTLY, "--name", "Nightly"], "kebab case"),
-        (["orders_forecast", "--terraform", str(STATE)], "Ray"),
-        (["orders_merge", "--terraform", str(STATE)], "orders_ingest, which is not adopted"),
+        (["orders_forecast", "--template", str(APP)], "Ray"),
+        (["orders_merge", "--template", str(APP)], "orders_ingest, which is not adopted"),
         (["a", "--from-account", "--profile", "no-such-profile"], "no-such-profile"),
     ],
 )
@@ -57,21 +55,6 @@ def test_a_wrong_call_is_one_line_that_names_what_is_wrong(tmp_path, monkeypatch
     assert line.startswith("error: ")
     assert named in line
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"version": 3}', '{"version": 4, "resources": 5}']
-)
-def test_what_is_no_state_of_terraform_is_refused(tmp_path, text):
-    state = tmp_path / "state.json"
-    state.write_text(text, encoding="utf-8")
-
-    result = run("a", "--terraform", str(state), "--out", str(tmp_path / "out"))
-
-    assert result.exit_code == 2
-    assert result.stderr.startswith("error: ")
-    assert "terraform state pull" in result.stderr
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -90,13 +73,13 @@ def test_nothing_is_written_over_a_file_and_then_nothing_at_all(tmp_path, file):
     assert (tmp_path / file).read_text(encoding="utf-8") == "mine"
 
 
-def test_scripts_that_terraform_uploaded_are_copied(tmp_path):
+def test_scripts_among_the_assets_are_copied(tmp_path):
     result = run(*NIGHTLY, "--out", str(tmp_path))
 
     assert result.exit_code == 0
     for name in ("ingest", "merge", "report", "alert", "export"):
         copied = tmp_path / "glue_jobs" / f"orders_{name}.py"
-        assert copied.read_bytes() == (STATE.parent / "jobs" / copied.name).read_bytes()
+        assert copied.read_bytes() == (APP / "jobs" / copied.name).read_bytes()
 
 
 def test_the_plan_as_json_says_what_became_of_every_job(tmp_path):
@@ -129,5 +112,5 @@ def test_another_name_solves_the_clash_with_scripts_that_are_there(tmp_path, mon
     assert "--name" in refused.stderr
     assert kept.read_text() == "kept"
     made = tmp_path / "glue_jobs" / "orders_ingest_v2.py"
-    assert made.read_bytes() == (STATE.parent / "jobs" / "orders_ingest.py").read_bytes()
+    assert made.read_bytes() == (APP / "jobs" / "orders_ingest.py").read_bytes()
     assert '"orders-ingest-v2"' in (tmp_path / "infra" / "other_stack.py").read_text()

@@ -20,7 +20,6 @@ from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.report import as_json, as_markdown
 from tidemark.adopt.sources.cloudformation import read_templates
 from tidemark.adopt.sources.contents import found_in
-from tidemark.adopt.sources.state_file import read_state_file
 from tidemark.errors import UsageError
 
 KINDS = {
@@ -37,22 +36,6 @@ KINDS = {
     "AWS::Pipes::Pipe": "glue",
     "AWS::MWAA::Environment": "",
 }  # fmt: skip
-
-
-TERRAFORM_TYPES = (
-    "aws_glue_classifier",
-    "aws_glue_connection",
-    "aws_glue_catalog_database",
-    "aws_glue_catalog_table",
-    "aws_glue_data_quality_ruleset",
-    "aws_glue_dev_endpoint",
-    "aws_glue_ml_transform",
-    "aws_glue_registry",
-    "aws_glue_security_configuration",
-    "aws_glue_user_defined_function",
-    "aws_glue_of_tomorrow",
-    "aws_lakeformation_permissions",
-)
 
 
 @st.composite
@@ -162,39 +145,3 @@ def test_each_resource_of_a_template_is_in_the_code_or_named_with_a_reason(data,
     for one in adoption.others:
         assert one.job in as_markdown(adoption, read, [])
     compile(stack_of(adoption, "x.md", {}), "stack", "exec")
-
-
-@given(
-    kinds=st.lists(st.sampled_from(TERRAFORM_TYPES), unique=True),
-    starters=st.lists(
-        st.sampled_from(
-            [
-                "aws_sfn_state_machine",
-                "aws_cloudwatch_event_rule",
-                "aws_lambda_function",
-                "aws_pipes_pipe",
-                "aws_mwaa_environment",
-            ]
-        ),
-        unique=True,
-    ),
-)
-@settings(max_examples=tries(40), deadline=None)
-def test_each_resource_of_a_state_of_terraform_is_in_the_code_or_named(
-    tmp_path_factory, kinds, starters
-):
-    job = {"name": "x", "command": [{"name": "glueetl", "script_location": "s3://code/x.py"}]}
-    values = {"aws_glue_job": job} | {kind: {"name": f"of {kind}"} for kind in kinds}
-    values |= {kind: {"name": "glue", "definition": "glue"} for kind in starters}
-    resources = [
-        {"mode": "managed", "type": kind, "name": "n", "instances": [{"attributes": one}]}
-        for kind, one in values.items()
-    ]
-    file = tmp_path_factory.mktemp("any") / "any.tfstate"
-    file.write_text(json.dumps({"version": 4, "resources": resources}), encoding="utf-8")
-    read = read_state_file(file, ["x"], None)
-
-    adoption = adopt(read)
-
-    named = {one.job for one in adoption.others if one.why and one.do}
-    assert named == {f"{kind} of {kind}" for kind in kinds} | {f"{it} glue" for it in starters}

@@ -14,7 +14,6 @@ from tidemark.adopt.model import AdoptedEvent, Found
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
 from tidemark.adopt.sources.account_surroundings import read_roles, read_rules, workflows_by_event
-from tidemark.adopt.sources.terraform_surroundings import roles_of, rules_of
 
 PATTERN = {"source": ["acme.shop"], "detail-type": ["Day Closed"]}
 RULE = {"Name": "closed", "EventPattern": json.dumps(PATTERN), "State": "ENABLED"}
@@ -112,29 +111,3 @@ def test_rules_and_roles_are_read_from_an_account(monkeypatch):
     assert ([rule["Name"] for rule in rules["nightly"]], unread) == (["closed"], [])
     assert roles[role].documents == (document, document)
     assert "NoSuchEntity" in roles[f"{role}2"].unread[0]
-
-
-def test_rules_and_roles_are_read_from_a_state_of_terraform():
-    document = {"Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}
-    beside = {
-        "aws_cloudwatch_event_rule": [
-            {"name": "closed", "event_pattern": json.dumps(PATTERN), "state": "ENABLED"},
-            {"name": "closed", "event_bus_name": "shop", "event_pattern": "{}"},
-        ],
-        "aws_cloudwatch_event_target": [
-            {"rule": "closed", "arn": ARN, "event_bus_name": "default"},
-            {"rule": "closed", "arn": "arn:aws:sqs:eu-west-1:123456789012:x"},
-        ],
-        "aws_iam_role": [{"name": "etl", "managed_policy_arns": ["arn:aws:iam::aws:policy/A"]}],
-        "aws_iam_role_policy": [{"role": "etl", "policy": json.dumps(document)}],
-        "aws_iam_policy": [{"arn": "arn:p", "policy": json.dumps(document)}],
-        "aws_iam_role_policy_attachment": [{"role": "etl", "policy_arn": "arn:p"}],
-    }
-
-    rules = rules_of(beside)
-    role = roles_of(beside, ["arn:aws:iam::123456789012:role/etl"])
-
-    assert adopt(found_with(*rules["nightly"])).events[0].pattern == PATTERN
-    (one,) = role.values()
-    assert one.documents == (document, document)
-    assert one.unread == ("arn:aws:iam::aws:policy/A",)

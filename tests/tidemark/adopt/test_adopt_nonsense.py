@@ -1,4 +1,4 @@
-"""Values that no provider writes are refused in one line, and no file is written."""
+"""Values that no job has are refused in one line, and no file is written."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from tests.tidemark.adopt.apps import STATE
+from tests.tidemark.adopt.apps import APP
 from tests.tidemark.cli.test_cli import assert_one_clear_line
 from tidemark.cli.main import main
-
-JOB = "aws_glue_job"
 
 
 def adopt(folder: Path, option: str, text: str):
@@ -26,50 +24,18 @@ def adopt(folder: Path, option: str, text: str):
     return result
 
 
-def attributes_of(document: dict[str, object], kind: str) -> dict[str, object]:
-    resource = next(one for one in document["resources"] if one["type"] == kind)
-    return resource["instances"][0]["attributes"]
-
-
 @pytest.mark.parametrize(
-    ("kind", "attribute", "value", "named"),
+    ("id_", "key", "value", "named"),
     [
-        (JOB, "max_retries", 99, "job orders_ingest: max_retries is 99; allowed: an integer"),
-        (JOB, "max_retries", "z", "MaxRetries"),
-        (JOB, "max_retries", {"a": 1}, "MaxRetries"),
-        (JOB, "command", [7], "Command"),
-        (JOB, "default_arguments", "z", '"aws_glue_job.orders_ingest" is not as Terraform writes'),
-        (JOB, "name", None, "Name"),
-        (JOB, "execution_property", [[1]], "ExecutionProperty"),
-        ("aws_glue_trigger", "actions", [{}, 10**40], "Actions"),
-        ("aws_glue_trigger", "name", ["a"], "terraform state pull"),
-        ("aws_glue_crawler", "s3_target", 1, "Targets.S3Targets"),
-        ("aws_glue_workflow", "name", True, "Name"),
+        ("OrdersIngest", "MaxRetries", 99, "job orders_ingest: max_retries is 99; allowed: an int"),
+        ("OrdersIngest", "Description", "\ud800", "surrogates"),
     ],
 )
-def test_a_state_with_a_value_of_another_type_is_refused(tmp_path, kind, attribute, value, named):
-    document = json.loads(STATE.read_text(encoding="utf-8"))
-    attributes_of(document, kind)[attribute] = value
+def test_a_template_with_a_value_that_no_job_has_is_refused(tmp_path, id_, key, value, named):
+    document = json.loads((APP / "orders.template.json").read_text(encoding="utf-8"))
+    document["Resources"][id_]["Properties"][key] = value
 
-    assert_one_clear_line(adopt(tmp_path, "--terraform", json.dumps(document)), 2, named)
-
-
-def test_a_state_with_jobs_of_one_name_in_two_regions_is_refused(tmp_path):
-    document = json.loads(STATE.read_text(encoding="utf-8"))
-    jobs = [one for one in document["resources"] if one["type"] == JOB]
-    document["resources"] += [{**job, "module": "module.us"} for job in jobs]
-
-    result = adopt(tmp_path, "--terraform", json.dumps(document))
-
-    assert_one_clear_line(result, 2, 'two aws_glue_job named "orders_ingest"')
-
-
-@pytest.mark.parametrize("option", ["--terraform", "--template"])
-def test_half_a_character_is_refused(tmp_path, option):
-    document = json.loads(STATE.read_text(encoding="utf-8")) | {"Resources": {}}
-    attributes_of(document, JOB)["description"] = "\ud800"
-
-    assert_one_clear_line(adopt(tmp_path, option, json.dumps(document)), 2, "surrogates")
+    assert_one_clear_line(adopt(tmp_path, "--template", json.dumps(document)), 2, named)
 
 
 def test_a_template_whose_aliases_multiply_is_refused(tmp_path):

@@ -18,8 +18,6 @@ from tidemark.adopt.model import Found
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
 from tidemark.adopt.sources.account_surroundings import read_schedules
-from tidemark.adopt.sources.terraform import read_state
-from tidemark.adopt.sources.terraform_surroundings import other_rules_of, schedules_of
 
 JOB_RUN = "arn:aws:scheduler:::aws-sdk:glue:startJobRun"
 WORKFLOW_RUN = "arn:aws:scheduler:::aws-sdk:glue:startWorkflowRun"
@@ -126,27 +124,6 @@ def test_a_crawler_of_a_whole_bucket_is_named_and_the_rest_goes_on():
     assert [job.old for job in adoption.jobs] == ["orders"]
     (left,) = adoption.left_out
     assert "whole bucket s3://acme-lake" in left.why
-
-
-def test_schedules_and_rules_are_read_from_a_state_of_terraform():
-    target = {"arn": JOB_RUN, "input": '{"JobName":"orders"}'}
-    kinds = {
-        "aws_scheduler_schedule": {
-            "name": "x", "group_name": "g", "schedule_expression": "cron(0 1 * * ? *)",
-            "target": [target], "flexible_time_window": [{"mode": "OFF"}],
-        },
-        "aws_cloudwatch_event_target": {"rule": "nightly", "arn": LAMBDA},
-    }  # fmt: skip
-    resources = [
-        {"mode": "managed", "type": kind, "name": "x", "instances": [{"attributes": values}]}
-        for kind, values in kinds.items()
-    ]
-    state = read_state({"version": 4, "resources": resources}, "x")
-
-    adoption = adopted(*schedules_of(state.others), rules=other_rules_of(state.others))
-
-    assert adoption.schedules == (("cron(0 1 * * ? *)", "UTC"),)
-    assert [it.value for it in adoption.differences if it.of == "rule nightly"] == [LAMBDA]
 
 
 def test_schedules_of_all_groups_are_read_from_an_account(monkeypatch):

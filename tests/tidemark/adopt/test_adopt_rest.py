@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.tidemark.adopt.finds import (
@@ -17,7 +15,6 @@ from tests.tidemark.adopt.finds import (
 )
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.plan.code import stack_of
-from tidemark.adopt.sources.state_file import read_state_file
 from tidemark.errors import UsageError
 
 
@@ -141,32 +138,3 @@ def test_crawlers_alone_are_a_pipeline_too():
 def test_a_pipeline_of_nothing_is_refused_with_every_reason():
     with pytest.raises(UsageError, match=r"it is a Ray job.*whole bucket"):
         adopt(found({"r": RAY}, trigger("s", "r", "crawler raw"), crawlers={"raw": WHOLE}))
-
-
-@pytest.mark.parametrize("way", ["../secret.txt", "{whole}", "link.py"])
-def test_a_state_of_others_names_no_script_outside_of_its_folder(tmp_path, way):
-    folder = tmp_path / "given"
-    folder.mkdir()
-    (tmp_path / "secret.txt").write_text("password")
-    (folder / "link.py").symlink_to(tmp_path / "secret.txt")
-    (folder / "own.py").write_text("own")
-    command = {"name": "glueetl", "script_location": "s3://code/a.py"}
-    uploads = [("a.py", way.format(whole=tmp_path / "secret.txt")), ("b.py", "own.py")]
-    resources = [
-        ("aws_glue_job", {"name": "a", "command": [command]}),
-        (
-            "aws_glue_job",
-            {"name": "b", "command": [{**command, "script_location": "s3://code/b.py"}]},
-        ),
-        *(("aws_s3_object", {"bucket": "code", "key": k, "source": s}) for k, s in uploads),
-    ]
-    document = {
-        "version": 4,
-        "resources": [
-            {"mode": "managed", "type": kind, "name": "x", "instances": [{"attributes": values}]}
-            for kind, values in resources
-        ],
-    }
-    (folder / "s.tfstate").write_text(json.dumps(document))
-
-    assert read_state_file(folder / "s.tfstate", ["a", "b"], None).scripts == {"b": "own"}

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.projects import PROJECT
 from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
 from tests.tidemark.adopt.apps import (
-    STATE,
+    APP,
     adopt,
     new_project,
     put_into_app,
@@ -32,7 +32,8 @@ from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
 from tidemark.adopt.plan.output import formatted, write_new
 from tidemark.adopt.reading import leaves
-from tidemark.adopt.sources.state_file import read_state_file
+from tidemark.adopt.sources.cloudformation import read_templates
+from tidemark.adopt.sources.contents import found_in
 
 pytestmark = pytest.mark.synth
 
@@ -95,7 +96,7 @@ def node_of(part: Mapping[str, Any]) -> Any:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = new_project(tmp_path_factory.mktemp("adopted"))
-    adopt(project, "--workflow", "Nightly Orders", "--terraform", str(STATE))
+    adopt(project, "--workflow", "Nightly Orders", "--template", str(APP))
     put_into_app(project, "NightlyOrders", "nightly-orders")
     return project
 
@@ -106,7 +107,7 @@ def template(project: Path) -> Mapping[str, Any]:
 
 
 def test_the_jobs_are_what_they_were_except_for_what_is_listed(template):
-    found = read_state_file(STATE, [], "Nightly Orders")
+    found = found_in(read_templates(APP, {}), [], "Nightly Orders")
     adoption = make_pipeline(found)
     new = {job["Name"]: job for job in resources(template, "AWS::Glue::Job")}
 
@@ -117,7 +118,7 @@ def test_the_jobs_are_what_they_were_except_for_what_is_listed(template):
 
 
 def test_the_crawlers_are_what_they_were_except_for_what_is_listed(template):
-    found = read_state_file(STATE, [], "Nightly Orders")
+    found = found_in(read_templates(APP, {}), [], "Nightly Orders")
     differences = make_pipeline(found).differences
     (new,) = resources(template, "AWS::Glue::Crawler")
 
@@ -199,7 +200,7 @@ def test_the_workflow_begins_with_the_same_run_properties(template):
 @pytest.mark.nightly
 def test_nothing_starts_the_pipeline_until_its_step_whatever_the_stage_says(project):
     """The stage prod of a new project has a schedule."""
-    found = read_state_file(STATE, [], "Nightly Orders")
+    found = found_in(read_templates(APP, {}), [], "Nightly Orders")
     steps = steps_of(make_pipeline(found), found, "infra/nightly_orders_stack.py")
     lines = [line for step in steps for line in (*step.commands, *step.rollback)]
     begin, end = (line for line in lines if line.startswith("sed "))
@@ -363,7 +364,7 @@ def wherever(path: tuple[str, ...]) -> tuple[str, ...]:
 @pytest.mark.nightly
 def test_roles_are_kept_on_demand_and_get_what_is_declared(tmp_path):
     project = new_project(tmp_path)
-    adopt(project, "--workflow", "Nightly Orders", "--terraform", str(STATE), "--keep-roles")
+    adopt(project, "--workflow", "Nightly Orders", "--template", str(APP), "--keep-roles")
     put_into_app(project, "NightlyOrders", "nightly-orders")
 
     template = synthesized(project, "nightly-orders")
@@ -371,7 +372,7 @@ def test_roles_are_kept_on_demand_and_get_what_is_declared(tmp_path):
     old = "arn:aws:iam::111122223333:role/glue-everything"
     assert {job["Role"] for job in resources(template, "AWS::Glue::Job")} == {old}
     (crawler,) = resources(template, "AWS::Glue::Crawler")
-    assert crawler["Role"] != old  # Terraform knows its name only, which the plan says
+    assert crawler["Role"] != old  # the template has its name only, which the plan says
     attached = [
         policy["PolicyDocument"]
         for policy in resources(template, "AWS::IAM::Policy")

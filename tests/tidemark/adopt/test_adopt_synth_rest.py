@@ -24,7 +24,6 @@ from tests.tidemark.adopt.apps import (
 
 pytestmark = [pytest.mark.synth, pytest.mark.nightly]  # of every change: test_adopt_synth
 
-JOB = {"name": "glueetl", "script_location": "s3://code/paint.py"}
 SCRIPT = """import sys
 
 import boto3
@@ -33,25 +32,29 @@ from awsglue.utils import getResolvedOptions
 args = getResolvedOptions(sys.argv, ["JOB_NAME"])
 boto3.client("secretsmanager").get_secret_value(SecretId="paint/reader")
 """
-STATE = {
-    "aws_glue_job": {"name": "paint", "command": [JOB], "connections": ["office"]},
-    "aws_glue_crawler": {
-        "name": "raw",
-        "database_name": "paint",
-        "s3_target": [{"path": "s3://paintings"}],
+COMMAND = {"Name": "glueetl", "ScriptLocation": "s3://code/paint.py"}
+TARGETS = {"S3Targets": [{"Path": "s3://paintings"}]}
+CONDITION = {"CrawlerName": "raw", "CrawlState": "SUCCEEDED"}
+INPUT = {"Name": "office", "ConnectionProperties": {"SECRET_ID": "paint/office"}}
+RESOURCES = {
+    "Job": {"Name": "paint", "Command": COMMAND, "Connections": {"Connections": ["office"]}},
+    "Crawler": {"Name": "raw", "DatabaseName": "paint", "Targets": TARGETS},
+    "Trigger": {
+        "Name": "then",
+        "Type": "CONDITIONAL",
+        "StartOnCreation": True,
+        "Predicate": {"Conditions": [CONDITION]},
+        "Actions": [{"JobName": "paint"}],
     },
-    "aws_glue_trigger": {
-        "name": "then",
-        "type": "CONDITIONAL",
-        "state": "ACTIVATED",
-        "predicate": [{"conditions": [{"crawler_name": "raw", "crawl_state": "SUCCEEDED"}]}],
-        "actions": [{"job_name": "paint"}],
-    },
-    "aws_glue_connection": {
-        "name": "office",
-        "connection_properties": {"SECRET_ID": "paint/office"},
-    },
-    "aws_s3_object": {"bucket": "code", "key": "paint.py", "content": SCRIPT},
+    "Connection": {"ConnectionInput": INPUT},
+}
+ARTIFACTS = {
+    "paint": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "t.json"}},
+    "assets": {"type": "cdk:asset-manifest", "properties": {"file": "assets.json"}},
+}
+ASSET = {
+    "source": {"path": "paint.py"},
+    "destinations": {"current": {"bucketName": "code", "objectKey": "paint.py"}},
 }
 
 
@@ -59,15 +62,17 @@ STATE = {
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a project with a pipeline of a template, and one whose start is not adopted."""
     project = new_project(tmp_path_factory.mktemp("rest"))
-    state = {
-        "version": 4,
-        "resources": [
-            {"mode": "managed", "type": kind, "name": "x", "instances": [{"attributes": it}]}
-            for kind, it in STATE.items()
-        ],
-    }
-    (project / "paint.tfstate").write_text(json.dumps(state), encoding="utf-8")
-    adopt(project, "paint", "--terraform", "paint.tfstate", "--name", "paintings")
+    app = project / "paint.out"
+    app.mkdir()
+    kinds = {key: {"Type": f"AWS::Glue::{key}", "Properties": it} for key, it in RESOURCES.items()}
+    for name, document in {
+        "manifest.json": {"artifacts": ARTIFACTS},
+        "t.json": {"Resources": kinds},
+        "assets.json": {"files": {"paint": ASSET}},
+    }.items():
+        (app / name).write_text(json.dumps(document), encoding="utf-8")
+    (app / "paint.py").write_text(SCRIPT, encoding="utf-8")
+    adopt(project, "paint", "--template", "paint.out", "--name", "paintings")
     adopt(
         project,
         "--workflow",

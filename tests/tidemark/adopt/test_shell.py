@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from tidemark.adopt.plan.shell import in_shell
 from tidemark.adopt.sources.nested_templates import _file_of
-from tidemark.adopt.sources.state_file import _scripts
-from tidemark.adopt.sources.terraform import TerraformState
 
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=20)
 
@@ -29,9 +27,6 @@ def test_bash_reads_each_name_as_it_is(names):
 
 @pytest.mark.parametrize("name", ["z" * 5000, "a/" * 3000])
 def test_a_file_whose_name_is_too_long_is_not_at_hand(tmp_path, name):
-    state = TerraformState()
-    state.objects["s3://b/k"] = {"source": name}
     nested = {"Type": "AWS::Serverless::Application", "Properties": {"Location": name}}
 
-    assert _scripts(state, tmp_path) == {}
     assert _file_of(nested, tmp_path) is None

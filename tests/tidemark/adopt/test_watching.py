@@ -19,7 +19,6 @@ from tidemark.errors import UsageError
 ARN = "arn:aws:glue:eu-west-1:111122223333:job/"
 NAMED = {
     "a dimension": {"Dimensions": [{"Name": "JobName", "Value": "load"}]},
-    "Terraform's dimensions": {"dimensions": {"JobName": "load"}},
     "an expression": {"Metrics": [{"Expression": "SEARCH('{Glue,JobName} JobName=\"load\"')"}]},
     "a pattern": {"EventPattern": {"detail": {"jobName": ["load"], "state": ["FAILED"]}}},
     "a pattern as text": {"event_pattern": '{"detail": {"jobName": [{"prefix": "loa"}]}}'},

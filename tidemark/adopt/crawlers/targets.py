@@ -15,7 +15,7 @@ MAX_SAMPLED = 249
 MAX_FOLDERS = 20
 DYNAMODB_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
 MIN_RATE, MAX_RATE = 0.1, 1.5
-SCAN_ALL, SCAN_RATE = ("scanAll", "ScanAll"), ("scanRate", "ScanRate")  # of Glue and of Terraform
+SCAN_ALL, SCAN_RATE = ("scanAll", "ScanAll"), ("scanRate", "ScanRate")  # of Glue and of templates
 
 
 def targets_of(

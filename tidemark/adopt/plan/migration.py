@@ -234,10 +234,11 @@ def _delete(adoption: Adoption, found: Found) -> Step:
     ]
     if adoption.old_workflow and not left:
         commands.append(f"aws glue delete-workflow --name {in_shell(adoption.old_workflow)}")
-    if found.owner == "cloudformation":
-        commands = ["# take their resources out of the template, and deploy its stack"]
-    if found.owner == "terraform":
-        commands = ["# take their resources out of the Terraform configuration", "terraform apply"]
+    commands = (
+        ["# take their resources out of the template, and deploy its stack"]
+        if found.is_of_stack
+        else ["# what Terraform deploys: take it out of its configuration instead", *commands]
+    )
     return Step(
         "Delete the old jobs, weeks later",
         "Until here there is a way back. AWS deletes a bookmark with its job. Resources of a "

@@ -3,7 +3,7 @@
 import json
 import re
 
-from tidemark.adopt.model import AdoptedJob, Adoption, Found, Owner, Step, Switch
+from tidemark.adopt.model import AdoptedJob, Adoption, Found, Step, Switch
 from tidemark.adopt.plan.carrying import overrides
 from tidemark.adopt.plan.shell import in_shell
 
@@ -37,7 +37,7 @@ def stop(adoption: Adoption, found: Found) -> Step:
         back += _set_state(switch, "ENABLED")
     commands += _callers(adoption)
     if adoption.start_triggers or adoption.switches:
-        commands = [*_in_source(found.owner), *commands]
+        commands = [_in_source(found.is_of_stack), *commands]
     return Step(
         "Stop everything that starts the old jobs",
         (
@@ -69,19 +69,17 @@ def stop(adoption: Adoption, found: Found) -> Step:
     )
 
 
-def _in_source(owner: Owner) -> list[str]:
+def _in_source(is_of_stack: bool) -> str:
     """Return what keeps the next deployment of the old from starting them again."""
-    if owner == "terraform":
-        return [
-            "# in Terraform, set enabled = false in these aws_glue_trigger (state = DISABLED in "
-            "schedules and rules), or the next apply starts them again"
-        ]
-    if owner == "cloudformation":
-        return [
+    if is_of_stack:
+        return (
             "# in the template, set StartOnCreation: false (State: DISABLED in schedules and "
             "rules), or a deployment that changes them starts them again"
-        ]
-    return []
+        )
+    return (
+        "# if Terraform deploys these, set enabled = false in each aws_glue_trigger (state = "
+        "DISABLED in schedules and rules), or its next apply starts them again"
+    )
 
 
 def _set_state(switch: Switch, state: str) -> list[str]:

@@ -291,8 +291,6 @@ def _contents(reader: _Reader) -> Contents:
     others = reader.others
     return Contents(
         where=reader.where,
-        owner="cloudformation",
-        types=(job, workflow),
         jobs=reader.kinds[job],
         triggers=reader.kinds[trigger],
         workflows=reader.kinds[workflow],

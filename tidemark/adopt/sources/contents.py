@@ -1,12 +1,11 @@
-"""The contents of a file that declares jobs, of any tool, and the adopted part: pure."""
+"""The contents of templates that declare jobs, and the adopted part: pure."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tidemark.adopt.kinds import kind_of
-from tidemark.adopt.model import Difference, Found, Owner, Resource, RolePolicies
+from tidemark.adopt.model import Difference, Found, Resource, RolePolicies
 from tidemark.adopt.sources.account import jobs_of
 from tidemark.adopt.starts.triggers import crawlers_of, nodes_of
 from tidemark.errors import UsageError, show
@@ -14,6 +13,9 @@ from tidemark.errors import UsageError, show
 Policies = Callable[[Iterable[str]], dict[str, RolePolicies]]
 
 MAX_SCRIPT_BYTES = 10_000_000
+# The last words of a type that say less than the kind: AWS::IAM::ManagedPolicy is a policy.
+KINDS = {"principalpermissions": "permissions"}
+KINDS |= dict.fromkeys(("managedpolicy", "rolepolicy", "userpolicy", "grouppolicy"), "policy")
 
 
 @dataclass
@@ -22,8 +24,6 @@ class Contents:
 
     Attributes:
         where: the file, for people.
-        owner: what deploys it.
-        types: how the file calls a job and a workflow.
         jobs: jobs by name; likewise triggers, workflows, crawlers.
         connections: their properties, by name.
         scripts: the source of a script, or its file, by its URI.
@@ -39,8 +39,6 @@ class Contents:
     """
 
     where: str
-    owner: Owner
-    types: tuple[str, str]
     jobs: Mapping[str, Resource] = field(default_factory=dict)
     triggers: Mapping[str, Resource] = field(default_factory=dict)
     workflows: Mapping[str, Resource] = field(default_factory=dict)
@@ -62,14 +60,12 @@ def found_in(
     contents: Contents, jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
 ) -> Found:
     """Return the named jobs of a file, or the jobs of a workflow, with their surroundings."""
-    of_job, of_workflow = contents.types
-    if workflow is not None:
-        _check(contents, workflow, contents.workflows, of_workflow)
     names = list(jobs)
     if workflow is not None:
+        _check(contents, workflow, contents.workflows, "AWS::Glue::Workflow")
         names = names or jobs_of(contents.triggers.values(), workflow)
     for name in names:
-        _check(contents, name, contents.jobs, of_job)
+        _check(contents, name, contents.jobs, "AWS::Glue::Job")
     adopted = {name: contents.jobs[name] for name in names}
     crawlers = crawlers_of(contents.triggers.values(), names, workflow)
     own = {*names, workflow, *crawlers, *_triggers(contents, names, crawlers, workflow)}
@@ -91,10 +87,16 @@ def found_in(
         other_rules=contents.other_rules,
         roles=contents.policies(_roles(adopted.values())) if with_roles else {},
         taken=frozenset({*contents.jobs, *contents.workflows, *contents.crawlers}),
-        owner=contents.owner,
+        is_of_stack=True,
         resources=contents.resources,
         around=tuple((kind_of(kind), name, values) for kind, name, values in contents.around),
     )
+
+
+def kind_of(type_: str) -> str:
+    """Return the kind of a resource as an account names it: `job` of `AWS::Glue::Job`."""
+    last = type_.rpartition("::")[2].lower()
+    return KINDS.get(last, last)
 
 
 def _check(contents: Contents, name: str, known: Iterable[str], kind: str) -> None:
