@@ -51,12 +51,13 @@ def _init(facts: Facts) -> Iterator[Finding]:
             yield error("init-missing", min(places, key=_line), "job.init is never called")
         return
     early = [opened.operator.place for opened in sources if not opened.is_after_init]
-    if early:
-        text = "this source can be reached without a call of job.init"
-        yield error("init-not-on-every-path", min(early, key=_line), text)
-    elif facts.commits_before_init:
-        text = "job.commit() can be reached without a call of job.init: it does nothing then"
-        yield error("init-not-on-every-path", min(facts.commits_before_init, key=_line), text)
+    what = "source" if early else "job.commit()"
+    if places := early or facts.commits_before_init:
+        first = min(places, key=_line)
+        # Where an init comes later it is too late; where it has a condition, a reader judges it.
+        make = error if first.line < min(map(_line, facts.inits)) else warning
+        text = f"no unconditional job.init() stands before this {what}: it has no bookmark then"
+        yield make("init-not-on-every-path", first, text)
 
 
 def _commit(facts: Facts) -> Iterator[Finding]:
@@ -67,13 +68,12 @@ def _commit(facts: Facts) -> Iterator[Finding]:
             text = "job.commit() is never called: every run reads the same again"
             yield error("commit-missing", min(places, key=_line), text)
         return
-    for end in facts.ends:
-        if end.has_written:
-            text = "the run can end here with its output written and no job.commit(): the next "
-            yield error("commit-not-on-every-path", end.place, f"{text}run writes it again")
-        else:
-            text = "the run can end here without job.commit(): the next run reads the same again"
-            yield warning("commit-not-on-every-path", end.place, text)
+    for place in facts.ends:
+        text = (
+            "no unconditional job.commit() follows: a run that ends without one reads the same "
+            "again, and writes it again"
+        )
+        yield warning("commit-not-on-every-path", place, text)
 
 
 def _ctx(opened: Opened) -> Iterator[Finding]:

@@ -16,14 +16,6 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class End:
-    """A normal end of the script with something read and not committed."""
-
-    place: Place
-    has_written: bool
-
-
-@dataclass(frozen=True)
 class Ask:
     """One call of getResolvedOptions; names is None if they are not known."""
 
@@ -33,9 +25,8 @@ class Ask:
 
 @dataclass
 class Facts:
-    """Everything that is known about one script; filled while it is walked through."""
+    """Everything that is known about one script; filled while it is read."""
 
-    last: Place
     opened: list[Opened] = field(default_factory=list)
     spark_reads: list[Place] = field(default_factory=list)
     inits: list[Place] = field(default_factory=list)
@@ -44,9 +35,9 @@ class Facts:
     commits_before_init: list[Place] = field(default_factory=list)
     commits_in_finally: list[Place] = field(default_factory=list)
     commits_after_error: list[tuple[Place, Place]] = field(default_factory=list)  # handler, commit
-    ends: list[End] = field(default_factory=list)
+    ends: list[Place] = field(default_factory=list)  # after a source, maybe without a commit
     asks: list[Ask] = field(default_factory=list)
-    always_asked: frozenset[str] = frozenset()
+    always_asked: set[str] = field(default_factory=set)
     mentioned: frozenset[str] = frozenset()  # names that stand as "--name" in the script
     unknown_keys: list[tuple[Place, str]] = field(default_factory=list)
     is_entry: bool = False  # it creates the GlueContext or the Job itself

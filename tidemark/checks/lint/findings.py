@@ -18,7 +18,9 @@ REMEDIES = {
         "pass what getResolvedOptions returned: job.init(args['JOB_NAME'], args)"
     ),
     "commit-missing": "make job.commit() the last statement of the job",
-    "commit-not-on-every-path": "call job.commit() there too, or let the run fail by an exception",
+    "commit-not-on-every-path": (
+        "call job.commit() without a condition, or let each end commit or fail (tidemark prove)"
+    ),
     "commit-in-finally": "move job.commit() after the block, as the last statement of the job",
     "commit-after-error": (
         "raise the exception again, or keep it and raise before job.commit(), so that the run "

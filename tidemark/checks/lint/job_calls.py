@@ -51,13 +51,3 @@ def hands_the_context_out(node: ast.Call, values: Iterable[ast.expr], names: Nam
     if name not in names.imports or names.is_from_aws(name):
         return False
     return any(identifier(value) in names.contexts for value in values)
-
-
-def is_exit(call: ast.Call) -> bool:
-    """Return whether a call ends the script."""
-    match call.func:
-        case ast.Name(id="exit" | "quit" | "_exit"):
-            return True
-        case ast.Attribute(value=ast.Name(id="sys" | "os"), attr="exit" | "_exit"):
-            return True
-    return False

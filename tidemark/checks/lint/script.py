@@ -1,50 +1,28 @@
-"""Reads a job script: follows it and notes the effect of its calls on bookmark and arguments."""
+"""Reads a job script: the effect of its calls on bookmark and arguments."""
 
 import ast
-from functools import partial
+from collections.abc import Iterator, Sequence
 
-from tidemark.checks.lint import paths
+from tidemark.checks.lint import layout
 from tidemark.checks.lint.arguments_read import note_arguments
-from tidemark.checks.lint.facts import Ask, End, Facts, Opened
-from tidemark.checks.lint.flow import Flow, is_normal_exit
+from tidemark.checks.lint.facts import Ask, Facts, Opened
 from tidemark.checks.lint.job_calls import (
     asked_options,
     hands_the_context_out,
     is_ask,
-    is_exit,
     is_init_without_args,
     is_job_call,
     is_of_a_job,
 )
 from tidemark.checks.lint.lambdas import parsed_script
-from tidemark.checks.lint.paths import NOWHERE, START, Jumps, Point, join
-from tidemark.checks.script.expressions import Value
-from tidemark.checks.script.literals import Scope, literal, local_constants, strings
-from tidemark.checks.script.operators import Ctx, is_spark_read, is_write, operator_of
+from tidemark.checks.lint.layout import Layout, Way
+from tidemark.checks.script.literals import strings
+from tidemark.checks.script.operators import Ctx, Operator, is_spark_read, is_write, operator_of
 from tidemark.checks.script.place import Place, place_of
-from tidemark.checks.script.script_names import (
-    FUNCTION,
-    Function,
-    bound_arguments,
-    called_functions,
-    identifier,
-    names_of,
-    parameters,
-)
+from tidemark.checks.script.script_names import called_functions, identifier, names_of
 from tidemark.errors import UsageError
 
-MAX_INLINED_CALLS = 5_000  # a script that needs more is followed no further
-# Calls that run the function they are given any number of times: of Python, and of its pools.
-MAPPING = {
-    "filter",
-    "imap",
-    "imap_unordered",
-    "map",
-    "map_async",
-    "reduce",
-    "starmap",
-    "starmap_async",
-}
+MAX_SOURCES = 200  # of one ctx that are compared
 
 
 def read_script(text: str, file: str) -> Facts:
@@ -58,201 +36,243 @@ def read_script(text: str, file: str) -> Facts:
     return ScriptReader(tree).read()
 
 
-class ScriptReader(Flow):
+class ScriptReader:
     """One script while it is read."""
 
     def __init__(self, tree: ast.Module) -> None:
-        super().__init__()
         self._tree = tree
         self._names = names_of(tree)
-        self._scope: Scope = self._names.constants
-        functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTION)]
-        self._nested = {
-            node for function in functions for node in ast.walk(function) if node is not function
-        }
-        self._running: list[Function] = []
-        self._ran: set[Function] = set()
-        self._inlined = 0
-        self._seen: set[ast.Call] = set()
-        self._opened: dict[tuple[ast.Call, str], Opened] = {}
-        self._ends: dict[Place, bool] = {}
-        last = place_of(tree.body[-1]) if tree.body else Place(1, 1)
-        self._facts = Facts(Place(last.end_line, last.end_line))
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        self._facts.is_entry = any(
-            self._names.makes_a_job(call) or self._names.class_of(call) == "GlueContext"
-            for call in calls
-        )
+        self._layout = Layout(tree, self._names)
+        self._facts = Facts()
+        self._opened: list[tuple[Operator, ast.Call, Way]] = []
+        calls = self._layout.calls
+        self._inits = [call for call in calls if is_job_call(call, "init", self._names)]
+        self._commits = [call for call in calls if is_job_call(call, "commit", self._names)]
+        self._reads: list[ast.Call] = []
 
     def read(self) -> Facts:
         """Return the facts of the whole script."""
-        facts = self._facts
-        end = self.block(self._tree.body, START)
-        exits = [(place, point) for place, point in self._jumps.exits if point.is_reached]
-        if end.is_reached:
-            exits.append((facts.last, end))
-        for place, point in exits:
-            for path in point.paths:
-                if path.has_read:
-                    self._ends[place] = self._ends.get(place, False) or path.has_written
-        self._note_unreached()
-        facts.opened = list(self._opened.values())
-        facts.ends = [End(place, written) for place, written in self._ends.items()]
-        facts.always_asked = join(*(point for _, point in exits)).asked
-        note_arguments(self._tree, self._names, facts)
-        for places in (
-            facts.inits,
-            facts.inits_without_args,
-            facts.commits,
-            facts.commits_in_finally,
-        ):
-            places[:] = sorted(set(places), key=lambda place: place.line)
+        facts, names = self._facts, self._names
+        facts.is_entry = any(
+            names.makes_a_job(call) or names.class_of(call) == "GlueContext"
+            for call in self._layout.calls
+        )
+        for call in self._layout.calls:
+            self._note(call)
+        self._note_job()
+        self._note_opened()
+        facts.ends = list(dict.fromkeys(self._ends()))
+        facts.commits_after_error = list(self._after_errors())
+        note_arguments(self._tree, names, facts)
         return facts
 
-    def _note_unreached(self) -> None:
-        """Note the calls in functions that nothing visible calls, as far as they say anything."""
-        facts = self._facts
-        parts = [it for it in ast.walk(self._tree) if isinstance(it, FUNCTION)]
-        inner = [node for part in parts if part not in self._ran for node in ast.walk(part)]
-        for call in (node for node in inner if isinstance(node, ast.Call)):
-            if call in self._seen:
-                continue
-            self._seen.add(call)
-            operator = operator_of(call, self._names, self._scope)
-            if operator and operator.ctx in (Ctx.LITERAL, Ctx.MISSING):
-                self._opened.setdefault((call, operator.text), Opened(operator))
-            if any(is_job_call(call, name, self._names) for name in ("init", "commit")):
-                facts.has_hidden_job = True
-            if is_ask(call):
-                facts.asks.append(Ask(place_of(call), None))
-            if is_spark_read(call, self._names):
-                facts.spark_reads.append(place_of(call))
-
-    def call(self, node: ast.Call, point: Point) -> Point:
-        """Return the point after a call whose arguments are evaluated already."""
-        self._seen.add(node)
-        if is_exit(node):
-            if is_normal_exit(node):
-                self._jumps.exits.append((place_of(node), point))
-            return NOWHERE
-        if is_job_call(node, "init", self._names):
-            return self._init(node, point)
-        if is_job_call(node, "commit", self._names):
-            return self._commit(node, point)
-        if functions := called_functions(node, self._names):
-            ends = []
-            for function in functions:  # whichever of them it is
-                given = {**dict.fromkeys(parameters(function)), **self._arguments(function, node)}
-                ends.append(self._run(function, given, point))
-            return join(*ends)
-        return self._foreign(node, self._glue(node, point))
-
-    def _init(self, node: ast.Call, point: Point) -> Point:
-        self._facts.inits.append(place_of(node))
-        if is_init_without_args(node) and is_of_a_job(node, self._names):
-            self._facts.inits_without_args.append(place_of(node))
-        # It loads the stored bookmark, so a ctx that was used before starts afresh.
-        return Point(point.each(paths.initialized).paths, frozenset(), point.asked)
-
-    def _commit(self, node: ast.Call, point: Point) -> Point:
-        place, facts = place_of(node), self._facts
-        if not is_of_a_job(node, self._names):
+    def _note(self, call: ast.Call) -> None:
+        """Note what one call does, on each way to it."""
+        facts, names, ways = self._facts, self._names, self._layout.ways(call)
+        if is_spark_read(call, names):
+            facts.spark_reads.append(place_of(call))
+        values = [*call.args, *(word.value for word in call.keywords)]
+        if hands_the_context_out(call, values, names):
+            facts.has_hidden_source = True
+            self._reads.append(call)
+        is_own = bool(called_functions(call, names))
+        if not is_own and any(identifier(value) in names.jobs for value in values):
             facts.has_hidden_job = True
-            return point.each(paths.committed)
-        facts.commits.append(place)
-        if self._finally_depth:
-            facts.commits_in_finally.append(place)
-        for path in point.paths:
-            if not path.is_init and place not in facts.commits_before_init:
-                facts.commits_before_init.append(place)
-            if path.caught and (path.caught.place, place) not in facts.commits_after_error:
-                facts.commits_after_error.append((path.caught.place, place))
-        return point.each(paths.committed)
+        for way in ways:
+            operator = None if is_own else operator_of(call, names, way.scope)
+            self._opened += [(operator, call, way)] if operator else []
+        if is_ask(call):
+            self._note_ask(call, ways)
+        if not ways:  # a function that nothing visible calls
+            operator = operator_of(call, names, names.constants)
+            if operator and operator.ctx in (Ctx.LITERAL, Ctx.MISSING):
+                facts.opened.append(Opened(operator))
+            facts.has_hidden_job |= call in (*self._inits, *self._commits)
 
-    def _glue(self, node: ast.Call, point: Point) -> Point:
-        """Note the effect of a call of Glue or Spark."""
-        if is_ask(node):
-            options = asked_options(node)
-            known = strings(options, self._scope) if options is not None else None
-            self._facts.asks.append(Ask(place_of(node), known))
-            return Point(point.paths, point.opened, point.asked | set(known or ()))
-        if is_spark_read(node, self._names):
-            self._facts.spark_reads.append(place_of(node))
-        if is_write(node):
-            self._writes += 1
-            point = point.each(paths.written)
-        return self._operator(node, point)
+    def _note_ask(self, call: ast.Call, ways: list[Way]) -> None:
+        """Note the arguments that a call asks for."""
+        options = asked_options(call)
+        for way in ways:
+            asked = strings(options, way.scope) if options is not None else None
+            self._facts.asks.append(Ask(place_of(call), asked))
+            if not any(map(self._layout.conditions, way.sites)):
+                self._facts.always_asked |= set(asked or ())
+        self._facts.asks += [] if ways else [Ask(place_of(call), None)]
 
-    def _operator(self, node: ast.Call, point: Point) -> Point:
-        operator = operator_of(node, self._names, self._scope)
-        if operator is None:
-            return point
-        site = (operator.text, node.lineno, node.col_offset)
-        is_after_init = all(path.is_init for path in point.paths)
-        before = {line for ctx, line, _ in point.opened if ctx == operator.text}
-        if operator.ctx is not Ctx.LITERAL:
-            before = set()
-        known = self._opened.get((node, operator.text))
-        self._opened[node, operator.text] = Opened(
-            operator,
-            tuple(sorted({*before, *(known.same_ctx if known else ())})),
-            is_after_init and (known is None or known.is_after_init),
+    def _note_job(self) -> None:
+        """Note the calls of init and commit."""
+        facts, names = self._facts, self._names
+        facts.inits = [place_of(call) for call in self._inits]
+        facts.inits_without_args = [
+            place_of(call)
+            for call in self._inits
+            if is_init_without_args(call) and is_of_a_job(call, names)
+        ]
+        own = [call for call in self._commits if is_of_a_job(call, names)]
+        facts.has_hidden_job |= len(own) < len(self._commits)
+        facts.commits = [place_of(call) for call in own]
+        facts.commits_before_init = [
+            place_of(call)
+            for call in own
+            if not all(map(self._is_after_init, self._layout.ways(call)))
+        ]
+        ends = [node.finalbody for node in ast.walk(self._tree) if isinstance(node, ast.Try)]
+        last = {node for body in ends for statement in body for node in ast.walk(statement)}
+        facts.commits_in_finally = [
+            place_of(call) for call in own if last.intersection(self._layout.leaders([call]))
+        ]
+
+    def _note_opened(self) -> None:
+        """Note the operators, each with the lines where its ctx may have been used before."""
+        inits = self._layout.leaders(self._inits)
+        known: dict[tuple[ast.Call, str], Opened] = {}
+        before: dict[str, list[tuple[ast.Call, Way]]] = {}
+        for operator, call, way in sorted(
+            self._opened, key=lambda it: [layout.position(site) for site in it[2].sites[::-1]]
+        ):
+            if operator.is_source and operator.is_bookmarked:
+                self._reads.append(call)
+            lines = set[int]()
+            if operator.ctx is Ctx.LITERAL:
+                ways = before.setdefault(operator.text, [])
+                lines = {one.lineno for one, earlier in ways if not self._excludes(earlier, way)}
+                # An init loads the stored bookmark, so that a ctx starts afresh.
+                if any(not set(inits) & set(ast.walk(loop)) for loop in way.repeating):
+                    lines.add(call.lineno)
+                ways += [(call, way)] if len(ways) < MAX_SOURCES else []
+            earlier = known.get((call, operator.text), Opened(operator))
+            known[call, operator.text] = Opened(
+                operator,
+                tuple(sorted({*earlier.same_ctx, *lines})),
+                earlier.is_after_init and self._is_after_init(way),
+            )
+        self._facts.opened += known.values()
+
+    def _excludes(self, way: Way, other: Way) -> bool:
+        pairs = ((site, its) for site in way.sites for its in other.sites)
+        return any(self._layout.excludes(site, its) for site, its in pairs)
+
+    def _is_after_init(self, way: Way) -> bool:
+        inits = self._layout.leaders(self._inits)
+        return any(self._layout.precedes(init, site) for site in way.sites for init in inits)
+
+    def _ends(self) -> Iterator[Place]:
+        """Yield the sources that no commit certainly follows, and the ways out before one."""
+        for call in self._reads:
+            if not all(self._is_committed(way.sites) for way in self._layout.ways(call)):
+                yield place_of(call)
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Return | ast.Raise | ast.Call) and (
+                isinstance(node, ast.Return) or layout.is_normal_exit(node)
+            ):
+                yield from (place_of(node) for way in self._layout.ways(node) if self._loses(way))
+
+    def _is_committed(self, sites: Sequence[ast.expr | ast.stmt]) -> bool:
+        commits = self._layout.leaders(self._commits)
+        return any(self._layout.follows(commit, site) for site in sites for commit in commits)
+
+    def _loses(self, out: Way) -> bool:
+        """Return whether a way out comes after a source, and before the commit that follows it."""
+        at, sites = self._layout, out.sites
+        commits, reads = at.leaders(self._commits), at.leaders(self._reads)
+        if isinstance(sites[0], ast.Return):
+            # It leaves its function only: a commit may follow in the one that called it.
+            if self._is_committed(sites[1:]):
+                return False
+            sites = sites[:1]
+        return any(
+            at.may_precede(read, site)
+            and any(at.follows(commit, read) for commit in commits)
+            and not any(
+                at.may_precede(read, commit) and at.precedes(commit, site) for commit in commits
+            )
+            for site in sites
+            for read in reads
         )
-        if operator.is_source and operator.is_bookmarked:
-            point = point.each(paths.read)
-        return Point(point.paths, point.opened | {site}, point.asked)
 
-    def _arguments(self, function: Function, node: ast.Call) -> dict[str, Value]:
-        bound = bound_arguments(function, node, self._names)
-        return {name: literal(value, self._scope) for name, value in bound.items()}
+    def _after_errors(self) -> Iterator[tuple[Place, Place]]:
+        """Yield handlers that swallow the error of a write, each with the commit they lead to."""
+        writes = set(self._layout.leaders(call for call in self._layout.calls if is_write(call)))
+        for statement, handler in _swallowing(self._tree):
+            tried = {node for part in statement.body for node in ast.walk(part)}
+            # A handler that writes makes good what failed.
+            if tried & writes and not writes.intersection(ast.walk(handler)):
+                for commit in self._led_to(statement, handler, tried):
+                    place = place_of(handler)
+                    yield Place(place.line, place.line), place_of(commit)
+                    break
 
-    def _run(self, function: Function, given: Scope, point: Point) -> Point:
-        """Return the point after a function ran with these parameters."""
-        self._inlined += 1
-        if function in self._running or self._inlined > MAX_INLINED_CALLS:
-            self._facts.has_hidden_job |= self._inlined > MAX_INLINED_CALLS
-            return point
-        outer, self._jumps = self._jumps, Jumps()
-        outer_scope, self._scope = self._scope, self._inside(function, given)
-        self._running.append(function)
-        self._ran.add(function)
-        end = self.block(function.body, point)
-        self._running.pop()
-        self._scope = outer_scope
-        inner, self._jumps = self._jumps, outer
-        outer.exits.extend(inner.exits)
-        return join(end, *inner.returns)
+    def _led_to(
+        self, statement: ast.Try, handler: ast.ExceptHandler, tried: set[ast.AST]
+    ) -> list[ast.Call]:
+        """Return the commits that a handler leads to, unseen by what comes between."""
+        commits = [one for one in self._layout.leaders(self._commits) if one not in tried]
+        if within := [commit for commit in commits if commit in set(ast.walk(handler))]:
+            return within
+        given_up = [
+            it
+            for loop in self._layout.around(statement)
+            for part in getattr(loop, "orelse", ())
+            if isinstance(loop, ast.For | ast.While)
+            for it in ast.walk(part)
+        ]
+        if (
+            layout.fails(handler)
+            or any(isinstance(node, ast.Raise) for node in given_up)
+            or self._reports(handler)
+            or _tested(self._tree) & _touched(statement, handler)
+        ):
+            return []
+        sites = [site for way in self._layout.ways(statement) for site in way.sites]
+        return [one for one in commits if any(self._layout.may_precede(s, one) for s in sites)]
 
-    def _inside(self, function: Function, given: Scope) -> Scope:
-        """Return what names are worth in a function; a parameter that is bound again, nothing."""
-        around = self._scope if function in self._nested else self._names.constants
-        own = local_constants(function, {**around, **given})
-        again = dict.fromkeys(given.keys() & own.keys())
-        return {**around, **given, **own, **again}
-
-    def _foreign(self, node: ast.Call, point: Point) -> Point:
-        """Follow the functions that are handed to other code, and note what else it gets."""
-        values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        for value in values:
-            name = identifier(value) or ""
-            if isinstance(value, ast.Name) and name in self._names.functions:
-                function = self._names.functions[name]
-                run = partial(self._run, function, dict.fromkeys(parameters(function)))
-                is_repeated = identifier(node.func) in MAPPING
-                point = self.any_times(run, point) if is_repeated else run(point)
-            elif name in self._names.jobs:
-                self._facts.has_hidden_job = True
-                point = point.each(lambda path: paths.committed(paths.initialized(path)))
-        if hands_the_context_out(node, values, self._names):
-            self._facts.has_hidden_source = True
-            point = point.each(paths.read)
-        return point
-
-    def reports(self, handler: ast.ExceptHandler) -> bool:
+    def _reports(self, handler: ast.ExceptHandler) -> bool:
         """Return whether a handler hands the failure on to what cannot be followed."""
-        return super().reports(handler) or any(
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in self._names.imports
+        return any(
+            (isinstance(node, ast.Return) and node.value is not None)
+            or (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in self._names.imports
+            )
             for node in ast.walk(handler)
         )
+
+
+def _swallowing(tree: ast.Module) -> Iterator[tuple[ast.Try, ast.ExceptHandler]]:
+    """Yield the handlers of any exception, `with suppress(Exception)` as one of them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try):
+            yield from ((node, one) for one in node.handlers if layout.is_broad(one))
+        for item in node.items if isinstance(node, ast.With) else ():
+            match item.context_expr:
+                case ast.Call(func=function, args=kinds) if identifier(function) == "suppress":
+                    one = ast.ExceptHandler(ast.Tuple(kinds, ast.Load()), None, [ast.Pass()])
+                    ast.copy_location(one, node)
+                    if layout.is_broad(one):
+                        yield node, one  # type: ignore[misc]
+
+
+def _tested(tree: ast.Module) -> set[str | None]:
+    """Return the names on which a script decides anything."""
+    return {
+        identifier(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Match)
+        for part in ast.walk(node.subject if isinstance(node, ast.Match) else node.test)
+    }
+
+
+def _touched(statement: ast.Try, handler: ast.ExceptHandler) -> set[str | None]:
+    """Return the names that tell code after a statement that it failed."""
+    found = set[str | None]()
+    for part in (*statement.body, *getattr(statement, "orelse", ()), handler):
+        for node in ast.walk(part):
+            match node:
+                case ast.Name(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+                    found.add(identifier(node))
+                case ast.Subscript(value=value, ctx=ast.Store()):
+                    found.update(map(identifier, ast.walk(value)))
+                case ast.Call(func=ast.Attribute(value=value)) if part is handler:
+                    found.update(map(identifier, ast.walk(value)))
+    return found - {None}

@@ -1,6 +1,7 @@
 """Which assignments of a variable reach a place of a script."""
 
 import ast
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from tidemark.checks.script.bindings import bindings
@@ -41,10 +42,17 @@ class Places:
         """Return the statements around a node that may leave it out, each with its branch."""
         found: dict[ast.AST, str] = {}
         while (parent := self._parents.get(node)) is not None and not isinstance(parent, FUNCTION):
-            if isinstance(parent, BRANCHING):
-                found[parent] = _arm(parent, node)
+            # A test, or what a loop goes through, is of no branch.
+            if isinstance(parent, BRANCHING) and (arm := _arm(parent, node)):
+                found[parent] = arm
             node = parent
         return found
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield what is around a node within its function, the innermost first."""
+        while (parent := self._parents.get(node)) is not None and not isinstance(parent, FUNCTION):
+            yield parent
+            node = parent
 
     def is_either_or(self, node: ast.AST, other: ast.AST) -> bool:
         """Return whether one run comes to one of two nodes only."""

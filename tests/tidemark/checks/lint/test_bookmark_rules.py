@@ -46,15 +46,15 @@ BAD = {
     ),
     "init is conditional": (
         "if len(args) > 9:\n    INIT\nORDERS\nWRITE\nCOMMIT",
-        [("init-not-on-every-path", "error", 2)],
+        [("init-not-on-every-path", "warning", 2)],
     ),
     "commit is in one branch, after the write": (
         "INIT\nORDERS\nWRITE\nif orders.count():\n    COMMIT\nprint('end')",
-        [("commit-not-on-every-path", "error", 5)],
+        [("commit-not-on-every-path", "warning", 1)],
     ),
     "commit is in one branch, with the write": (
         "INIT\nORDERS\nif orders.count():\n    WRITE\n    COMMIT\nprint('end')",
-        [("commit-not-on-every-path", "warning", 5)],
+        [("commit-not-on-every-path", "warning", 1)],
     ),
     "the script exits before commit": (
         "INIT\nORDERS\nif orders.count() == 0:\n    sys.exit(0)\nWRITE\nCOMMIT",
@@ -62,7 +62,7 @@ BAD = {
     ),
     "SystemExit is raised before commit": (
         "INIT\nORDERS\nWRITE\nif args:\n    raise SystemExit()\nCOMMIT",
-        [("commit-not-on-every-path", "error", 4)],
+        [("commit-not-on-every-path", "warning", 4)],
     ),
     "main returns before commit": (
         """\
@@ -76,11 +76,11 @@ BAD = {
         if __name__ == "__main__":
             main()
         """,
-        [("commit-not-on-every-path", "warning", 8)],
+        [("commit-not-on-every-path", "warning", 4)],
     ),
     "an error is logged and the run succeeds": (
         "INIT\nORDERS\ntry:\n    WRITE\n    COMMIT\nexcept Exception as e:\n    print(e)",
-        [("commit-not-on-every-path", "error", 6)],
+        [("commit-not-on-every-path", "warning", 1)],
     ),
     "commit is in finally": (
         "INIT\nORDERS\ntry:\n    WRITE\nfinally:\n    COMMIT",
@@ -117,7 +117,15 @@ BAD = {
     ),
     "what a module of the company read is not committed": (
         "from company import load\nINIT\ndf = load(gc)\nif args:\n    COMMIT\nprint('end')",
-        [("commit-not-on-every-path", "warning", 5)],
+        [("commit-not-on-every-path", "warning", 2)],
+    ),
+    "both branches commit, which is for a reader to see": (
+        "INIT\nORDERS\nif orders:\n    WRITE\n    COMMIT\nelse:\n    COMMIT",
+        [("commit-not-on-every-path", "warning", 1)],
+    ),
+    "an endless loop commits before it ends, likewise": (
+        "INIT\nORDERS\nwhile True:\n    WRITE\n    if args:\n        COMMIT\n        break",
+        [("commit-not-on-every-path", "warning", 1)],
     ),
     "the ctx is empty": (
         'INIT\ngc.create_dynamic_frame_from_catalog("db", "t", transformation_ctx="")\nCOMMIT',
@@ -267,14 +275,7 @@ GOOD = {
     "the run fails before commit": "INIT\nORDERS\nif not orders:\n    sys.exit(1)\nWRITE\nCOMMIT",
     "an exit says why": "INIT\nORDERS\nif not orders:\n    sys.exit('no orders')\nWRITE\nCOMMIT",
     "nothing is read before an exit": "INIT\nif not args:\n    sys.exit()\nORDERS\nWRITE\nCOMMIT",
-    "both branches commit": "INIT\nORDERS\nif orders:\n    WRITE\n    COMMIT\nelse:\n    COMMIT",
-    "a match commits in every case": (
-        "INIT\nORDERS\nmatch args:\n    case {}:\n        COMMIT\n    case _:\n        COMMIT"
-    ),
     "each window is committed": "INIT\nfor t in args:\n    WRITE\n    COMMIT",
-    "an endless loop commits before it ends": (
-        "INIT\nORDERS\nwhile True:\n    WRITE\n    if args:\n        COMMIT\n        break"
-    ),
     "a comprehension goes through a source that is opened once": (
         "INIT\nrows = [row for row in gc.create_dynamic_frame.from_catalog("
         "'db', 'orders', transformation_ctx='o').toDF().collect()]\nCOMMIT"
@@ -445,11 +446,11 @@ def test_a_module_that_makes_no_context_is_no_job(find):
     assert find(module) == [("ctx-missing", "error", 2)]
 
 
-def test_a_script_that_calls_itself_without_end_is_given_up(find):
+def test_a_script_whose_functions_call_each_other_without_end_is_read(find):
     functions = [f"def f{n}():\n    f{n + 1}()\n    f{n + 1}()" for n in range(30)]
     body = "\n".join([*functions, "def f30():\n    pass", "INIT\nORDERS\nf0()\nWRITE"])
 
-    assert find(script(body)) == []
+    assert [rule for rule, *_ in find(script(body))] == ["commit-missing"]
 
 
 def test_a_chain_of_many_calls_can_be_read(find):

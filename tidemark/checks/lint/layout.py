@@ -1,0 +1,214 @@
+"""Where the calls of a script stand: what certainly runs before and after each of them.
+
+Certain is what no condition around it leaves out that does not leave out the other, too. Nothing is
+followed further: what depends on values, or on more than one jump, is for `tidemark prove` to see.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from tidemark.checks.script.expressions import Value
+from tidemark.checks.script.literals import Scope, literal, local_constants
+from tidemark.checks.script.reaching import Places, Position
+from tidemark.checks.script.script_names import (
+    Function,
+    Names,
+    bound_arguments,
+    called_functions,
+    identifier,
+    parameters,
+)
+
+BROAD = {"Exception", "BaseException"}
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+LOOPS = ast.For | ast.AsyncFor | ast.While | COMPREHENSIONS
+LEAVES = (ast.Break, ast.Continue, ast.Raise, ast.Return)
+# Calls that run the function they are given any number of times: of Python, and of its pools.
+MAPPING = {"filter", "imap", "imap_unordered", "map", "map_async", "reduce"}
+MAPPING |= {"starmap", "starmap_async"}
+MAX_WAYS = 200  # to one call; beyond that a script is followed no further
+DEEPEST = 8  # functions that call each other
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to a call.
+
+    Attributes:
+        scope: the values of names there.
+        sites: the call, and the calls that lead to it, the innermost first.
+        repeating: the loops and mapping calls around them.
+    """
+
+    scope: Scope
+    sites: tuple[ast.expr | ast.stmt, ...]
+    repeating: tuple[ast.AST, ...] = ()
+
+
+class Layout(Places):
+    """The calls of one script, with the conditions around them."""
+
+    def __init__(self, tree: ast.Module, names: Names) -> None:
+        super().__init__(tree)
+        self._names = names
+        self.calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        self._sites: dict[Function, list[ast.Call]] = {}
+        for call in self.calls:
+            values = [*call.args, *(word.value for word in call.keywords)]
+            named = [value.id for value in values if isinstance(value, ast.Name)]
+            handed = [names.functions[name] for name in named if name in names.functions]
+            for function in (*called_functions(call, names), *handed):
+                self._sites.setdefault(function, []).append(call)
+
+    def ways(self, node: ast.expr | ast.stmt) -> list[Way]:
+        """Return the ways to a node; none if nothing visible calls its function."""
+        return list(islice(self._ways(node, 0), MAX_WAYS))
+
+    def _ways(self, node: ast.expr | ast.stmt, depth: int) -> Iterator[Way]:
+        function, repeating = self.function_of(node), tuple(self._repeating(node))
+        if function is None:
+            yield Way(self._names.constants, (node,), repeating)
+            return
+        for site in self._sites.get(function, ()) if depth < DEEPEST else ():
+            mapping = (site,) if identifier(site.func) in MAPPING else ()
+            for way in self._ways(site, depth + 1):
+                scope = self._inside(function, site, way.scope)
+                yield Way(scope, (node, *way.sites), (*repeating, *mapping, *way.repeating))
+
+    def _inside(self, function: Function, site: ast.Call, around: Scope) -> Scope:
+        """Return what names are worth in a function that a call runs."""
+        given: dict[str, Value] = dict.fromkeys(parameters(function))
+        if function in called_functions(site, self._names):
+            bound = bound_arguments(function, site, self._names)
+            given |= {name: literal(value, around) for name, value in bound.items()}
+        # Only a function within a function sees the names of the one around it.
+        outer = around if self.function_of(function) else self._names.constants
+        own = local_constants(function, {**outer, **given})
+        # A parameter that is bound again may hold either value.
+        return {**outer, **given, **own, **dict.fromkeys(given.keys() & own.keys())}
+
+    def _repeating(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield the loops in which a node runs again, not those that it only feeds."""
+        fed: ast.AST | None = None
+        for parent in self.around(node):
+            if isinstance(parent, LOOPS) and not (fed and fed in _sources(parent)):
+                yield parent
+            fed = node if getattr(parent, "iter", None) is node else fed
+            node = parent
+
+    def leaders(self, calls: Iterable[ast.Call]) -> list[ast.Call]:
+        """Return some calls, and the calls of functions of the script that lead to them."""
+        found, left = list[ast.Call](), list(calls)
+        while left:
+            found.append(left.pop())
+            function = self.function_of(found[-1])
+            sites = self._sites.get(function, []) if function else []
+            left += [site for site in sites if site not in found and site not in left]
+        return found
+
+    def conditions(self, node: ast.AST) -> dict[ast.AST, str]:
+        """Return what may leave a node out, in its function, each with its branch."""
+        return {at: arm for at, arm in self.branches(node).items() if not _is_always(at, arm)}
+
+    def precedes(self, node: ast.expr | ast.stmt, other: ast.expr | ast.stmt) -> bool:
+        """Return whether a node certainly runs before another one of its function."""
+        return position(node) < position(other) and self._covers(node, other)
+
+    def follows(self, node: ast.expr | ast.stmt, other: ast.expr | ast.stmt) -> bool:
+        """Return whether a node certainly runs after another one, or the run fails."""
+        return position(node) > position(other) and self._covers(node, other)
+
+    def _covers(self, node: ast.AST, other: ast.AST) -> bool:
+        same = self.function_of(node) is self.function_of(other)
+        return same and self.conditions(node).items() <= self.conditions(other).items()
+
+    def may_precede(self, node: ast.expr | ast.stmt, other: ast.expr | ast.stmt) -> bool:
+        """Return whether one run may come to a node and then to another one of its function."""
+        return (
+            self.function_of(node) is self.function_of(other)
+            and position(node) < position(other)
+            and not self.excludes(node, other)
+        )
+
+    def excludes(self, node: ast.AST, other: ast.AST) -> bool:
+        """Return whether a run that comes to a node does not come to another one after it."""
+        theirs = self.branches(other)
+        return self.is_either_or(node, other) or any(
+            isinstance(at, ast.If) and at not in theirs and isinstance(getattr(at, arm)[-1], LEAVES)
+            for at, arm in self.branches(node).items()
+        )
+
+
+def _sources(loop: ast.AST) -> list[ast.expr]:
+    """Return what is evaluated once, before a loop begins."""
+    first = getattr(loop, "generators", [loop])[0]
+    return [first.iter] if hasattr(first, "iter") else []
+
+
+def position(node: ast.expr | ast.stmt) -> Position:
+    """Return where a node begins; a call of a chain where the chain ends."""
+    return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+
+
+def _is_always(at: ast.AST, arm: str) -> bool:
+    """Return whether every run that goes on comes to a branch."""
+    match at:
+        case ast.If(test=test):
+            return truth(test) is (arm == "body") if truth(test) is not None else False
+        case ast.While(test=test):
+            return truth(test) is True
+        case ast.Try(handlers=handlers):
+            is_kept = all(not is_broad(one) or fails(one) for one in handlers)
+            return arm == "finalbody" or (arm in ("body", "orelse") and is_kept)
+    return False
+
+
+def is_broad(handler: ast.ExceptHandler) -> bool:
+    """Return whether a handler takes any exception."""
+    return handler.type is None or bool(BROAD & set(map(identifier, ast.walk(handler.type))))
+
+
+def fails(handler: ast.ExceptHandler) -> bool:
+    """Return whether a handler may let the run fail: others were expected, or lead to a retry."""
+    return any(isinstance(node, ast.Raise) or is_exit(node) for node in ast.walk(handler))
+
+
+def is_exit(node: ast.AST) -> bool:
+    """Return whether a node is a call that ends the script."""
+    match node:
+        case ast.Call(func=ast.Name(id="exit" | "quit" | "_exit")):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="sys" | "os"), attr="exit" | "_exit")):
+            return True
+    return False
+
+
+def is_normal_exit(node: ast.AST) -> bool:
+    """Return whether a node may end the run as SUCCEEDED: `sys.exit()`, `raise SystemExit()`."""
+    match node:
+        case ast.Raise(exc=ast.Call(func=ast.Name(id="SystemExit"), args=codes)):
+            pass
+        case ast.Call(args=codes) if is_exit(node):
+            pass
+        case _:
+            return False
+    return not (codes and isinstance(codes[0], ast.Constant) and codes[0].value)
+
+
+def truth(test: ast.expr) -> bool | None:
+    """Return the constant value of a test in a job run, None if it varies."""
+    match test:
+        case ast.Constant(value=value):
+            return bool(value)
+        case ast.Name(id="TYPE_CHECKING"):
+            return False
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = truth(operand)
+            return None if inner is None else not inner
+        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()]):
+            return True
+        case ast.Compare(left=ast.Constant(value="JOB_NAME" | "--JOB_NAME"), ops=[operator]):
+            return not isinstance(operator, ast.NotIn)
+    return None
