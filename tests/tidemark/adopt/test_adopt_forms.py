@@ -7,9 +7,9 @@ import pytest
 from tidemark.adopt import places
 from tidemark.adopt.crawlers import crawler as crawlers
 from tidemark.adopt.crawlers import targets as crawled
-from tidemark.adopt.jobs import glue_arguments, scripts
 from tidemark.adopt.jobs import job as jobs
 from tidemark.adopt.jobs import options as job_options
+from tidemark.adopt.jobs import scripts
 from tidemark.adopt.starts import started
 
 pytestmark = pytest.mark.synth
@@ -21,7 +21,6 @@ def test_the_copies_are_the_forms_of_the_constructs():
     from tidemark.constructs.crawlers import crawler, other_targets, targets
     from tidemark.constructs.crawlers import options as crawler_options
     from tidemark.constructs.jobs import action_options, job_arguments, job_checks, own_texts
-    from tidemark.constructs.jobs import glue_arguments as own
     from tidemark.constructs.jobs import job_options as options
 
     assert places.PREFIX == dataset.PREFIX
@@ -47,7 +46,3 @@ def test_the_copies_are_the_forms_of_the_constructs():
     ):
         assert {member.value: member.name for member in of} == members
     assert scripts.TABLE == table_use.NAME
-    assert glue_arguments.LOG_STREAM == own.LOG_STREAM
-    assert glue_arguments.OTHER == own.OTHER
-    assert {**own.ENDS, **glue_arguments.ENDS} == own.ENDS
-    assert glue_arguments.FORMATS == own.DATALAKE_FORMATS

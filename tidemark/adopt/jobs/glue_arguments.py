@@ -4,12 +4,18 @@ Values that the constructs would write in another form are listed, never changed
 """
 
 import re
-from collections.abc import Callable
 
 from tidemark.adopt.model import Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
-from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.assembly.glue_arguments import (
+    DATALAKE_FORMATS,
+    GLUE_ARGUMENTS,
+    LOG_STREAM,
+    UNDOCUMENTED,
+    Form,
+    GlueArgument,
+)
 from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.plain_secrets import shows_secret
 from tidemark.model.stage.runtime import JobRuntime
@@ -17,15 +23,11 @@ from tidemark.model.stage.shell_runtime import ShellRuntime
 from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 DEFAULTS = "DefaultArguments"
-FORMATS = ("hudi", "delta", "iceberg")
-ENDS = {"extra_jars": (".jar",), "extra_py_files": (".py", ".zip", ".whl", ".egg")}
 # As the constructs check them, which start Node when they are imported.
 OBJECT = re.compile(r"s3://[\w.-]+/[\w.+=!@/-]*[\w.+=!@-]", re.ASCII)
 SETTING = re.compile(r"([A-Za-z][\w.-]*)=([^\s'\"]+)", re.ASCII)
 VARIABLE = re.compile(r"(CUSTOMER_\w+)=([^\r\n'\"\\, ]*)", re.ASCII)
 KEY_ARN = re.compile(r"arn:[\w-]+:kms:[\w-]+:\d{12}:key/[\w-]+", re.ASCII)
-LOG_STREAM = re.compile(r"[^:*\s]{1,400}")
-OTHER = re.compile(r"--[A-Za-z][\w-]*", re.ASCII)
 ONE_LINE = re.compile(r"[^\r\n]+")
 FORM = ("GlueArguments writes it in another form", "set it in glue_arguments=")
 UNKNOWN_TO_VERSION = ("the version of Glue does not know it", "nothing")
@@ -33,14 +35,6 @@ UNKNOWN_TO_KIND = ("Glue does not read it of a job of this kind", "nothing")
 ALWAYS_ON = ("GlueArguments sets it as true", "nothing: Glue takes any value")
 LAKE_FORMATION = "--enable-lakeformation-fine-grained-access"
 MIN_WORKERS = 4  # of a job whose tables Lake Formation filters
-ON = (
-    "--disable-proxy-v2",
-    "--enable-glue-datacatalog",
-    LAKE_FORMATION,
-    "--enable-observability-metrics",
-    "--user-jars-first",
-)
-ON_OR_OFF = ("--enable-job-insights", "--enable-s3-parquet-optimized-committer")
 
 
 def glue_arguments_of(job: Reading, runtime: Runtime, command: str) -> dict[str, object]:
@@ -53,14 +47,14 @@ def glue_arguments_of(job: Reading, runtime: Runtime, command: str) -> dict[str,
         if command not in known.commands:
             _differ(job, name, UNKNOWN_TO_KIND)
         elif isinstance(runtime, ShellRuntime):
-            files = _objects(str(job.get(DEFAULTS, name)), ENDS["extra_py_files"])
+            files = _objects(str(job.get(DEFAULTS, name)), known.ends)
             if name == "--extra-py-files" and files:
                 job.take(DEFAULTS, name)
                 fields["extra_py_files"] = files
             else:
                 _differ(job, name, FORM)
         elif known.is_known_by(runtime.glue_version):
-            _of_spark(job, name, runtime, fields)
+            _of_spark(job, known, runtime, fields)
         else:
             _differ(job, name, UNKNOWN_TO_VERSION)
     if not isinstance(runtime, ShellRuntime):
@@ -73,7 +67,7 @@ def other_arguments_of(job: Reading) -> dict[str, str]:
     found = {}
     for name in [path[1] for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
         text = str(job.get(DEFAULTS, name))
-        is_other = OTHER.fullmatch(name) and "-" in name[2:] and name not in GLUE_ARGUMENTS
+        is_other = UNDOCUMENTED.fullmatch(name) and "-" in name[2:] and name not in GLUE_ARGUMENTS
         if is_other and ONE_LINE.fullmatch(text) and not shows_secret(name.lstrip("-"), text):
             found[name] = str(job.take(DEFAULTS, name))
     return found
@@ -85,14 +79,18 @@ def _differ(job: Reading, name: str, reason: tuple[str, str]) -> None:
 
 
 def _of_spark(
-    job: Reading, name: str, runtime: JobRuntime | StreamingRuntime, fields: dict[str, object]
+    job: Reading,
+    known: GlueArgument,
+    runtime: JobRuntime | StreamingRuntime,
+    fields: dict[str, object],
 ) -> None:
+    name = known.name
     text = str(job.get(DEFAULTS, name))
-    if name in ON and text != "false":
+    if known.form is Form.ON and text != "false":
         _switch_on(job, name, text, runtime, fields)
-    elif not shows_secret("", text) and (value := _value(name, text, runtime)) is not None:
+    elif not shows_secret("", text) and (value := _value(known, text, runtime)) is not None:
         job.take(DEFAULTS, name)
-        fields[GLUE_ARGUMENTS[name].field] = value
+        fields[known.field] = value
     else:
         _differ(job, name, FORM)
 
@@ -111,7 +109,7 @@ def _switch_on(
         _differ(job, name, (why, "change one of them, then set it in glue_arguments="))
         return
     jars = str(job.get(DEFAULTS, "--extra-jars"))
-    if name == "--user-jars-first" and not _objects(jars, ENDS["extra_jars"]):
+    if name == "--user-jars-first" and not _objects(jars, GLUE_ARGUMENTS["--extra-jars"].ends):
         _differ(job, name, ("there are no extra jars to be first", "see --extra-jars"))
         return
     fields[GLUE_ARGUMENTS[name].field] = True
@@ -121,36 +119,32 @@ def _switch_on(
         _differ(job, name, ALWAYS_ON)
 
 
-def _value(name: str, text: str, runtime: JobRuntime | StreamingRuntime) -> object | None:
+def _value(known: GlueArgument, text: str, runtime: JobRuntime | StreamingRuntime) -> object | None:
     """Return the value of a field that the constructs write as this string; None without one."""
-    if name in ON_OR_OFF:
-        return {"true": True, "false": False}.get(text)
-    readers: dict[str, Callable[[str], object | None]] = {
-        "--auto-upgrade-metadata-kms-key-arn": lambda it: _key(it, runtime),
-        "--conf": _conf,
-        "--customer-driver-env-vars": _variables,
-        "--customer-executor-env-vars": _variables,
-        "--custom-logStream-prefix": lambda it: it if LOG_STREAM.fullmatch(it) else None,
-        "--datalake-formats": _formats,
-        "--executor-cores": lambda it: _cores(it, runtime),
-        "--extra-files": _objects,
-        "--extra-jars": lambda it: _objects(it, ENDS["extra_jars"]),
-        "--extra-py-files": lambda it: _objects(it, ENDS["extra_py_files"]),
-    }
-    read = readers.get(name)
-    return read(text) if read else None
+    match known.form:
+        case Form.ON_OR_OFF:
+            return {"true": True, "false": False}.get(text)
+        case Form.SETTINGS:
+            return _pairs(text.split(" --conf "), SETTING)
+        case Form.VARIABLES:
+            return _pairs(text.split(","), VARIABLE)
+        case Form.FILES:
+            return _objects(text, known.ends)
+        case Form.LIST:
+            names = tuple(text.split(","))
+            is_list = set(names) <= set(DATALAKE_FORMATS) and len(set(names)) == len(names)
+            return names if is_list else None
+    return _single(known.field, text, runtime)
 
 
-def _key(text: str, runtime: JobRuntime | StreamingRuntime) -> str | None:
-    return text if runtime.glue_version == AUTO and KEY_ARN.fullmatch(text) else None
-
-
-def _conf(text: str) -> dict[str, str] | None:
-    return _pairs(text.split(" --conf "), SETTING)
-
-
-def _variables(text: str) -> dict[str, str] | None:
-    return _pairs(text.split(","), VARIABLE)
+def _single(field: str, text: str, runtime: JobRuntime | StreamingRuntime) -> object | None:
+    """Return the value of a field that is one word, where it has the form of the constructs."""
+    if field == "executor_cores":
+        most = int(2 * 4 * runtime.dpus_of_worker)
+        return int(text) if text.isdecimal() and 1 <= int(text) <= most else None
+    if field == "auto_upgrade_metadata_kms_key":
+        return text if runtime.glue_version == AUTO and KEY_ARN.fullmatch(text) else None
+    return text if field == "log_stream_prefix" and LOG_STREAM.fullmatch(text) else None
 
 
 def _pairs(parts: list[str], form: re.Pattern[str]) -> dict[str, str] | None:
@@ -159,16 +153,6 @@ def _pairs(parts: list[str], form: re.Pattern[str]) -> dict[str, str] | None:
     if len(found) < len(parts) or any(shows_secret(*pair) for pair in found.items()):
         return None
     return found
-
-
-def _formats(text: str) -> tuple[str, ...] | None:
-    names = tuple(text.split(","))
-    return names if set(names) <= set(FORMATS) and len(set(names)) == len(names) else None
-
-
-def _cores(text: str, runtime: JobRuntime | StreamingRuntime) -> int | None:
-    most = int(2 * 4 * runtime.dpus_of_worker)
-    return int(text) if text.isdecimal() and 1 <= int(text) <= most else None
 
 
 def _objects(text: str, ends: tuple[str, ...] = ("",)) -> tuple[str, ...] | None:

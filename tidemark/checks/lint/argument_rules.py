@@ -5,32 +5,13 @@ from dataclasses import dataclass
 
 from tidemark.checks.lint.facts import Ask, Facts
 from tidemark.checks.lint.findings import Finding, error, warning
-from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.assembly.glue_arguments import Passed, names_passed
 
-# getResolvedOptions refuses requests for these.
-REFUSED = {
-    "job-bookmark-option",
-    "job-bookmark-from",
-    "job-bookmark-to",
-    "continuation-option",
-    "JOB_ID",
-    "JOB_RUN_ID",
-    "SECURITY_CONFIGURATION",
-    "encryption-type",
-    "enable-data-lineage",
-}
-NEVER_REQUIRED = {"TempDir", "RedshiftTempDir"}
-PASSED_BY_GLUE = {"JOB_NAME", "JOB_ID", "JOB_RUN_ID"}
-PASSED_BY_WORKFLOWS = {"WORKFLOW_NAME", "WORKFLOW_RUN_ID"}
-# Parameters of the service; scripts need not read them.
-# Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
-SPECIAL = {
-    *REFUSED,
-    *NEVER_REQUIRED,
-    *PASSED_BY_GLUE,
-    *PASSED_BY_WORKFLOWS,
-    *(name.removeprefix("--") for name in GLUE_ARGUMENTS),
-}
+REFUSED = names_passed(Passed.ALONE, Passed.BY_GLUE_ALONE)  # to be asked for
+NEVER_REQUIRED = names_passed(Passed.OPTIONAL)
+PASSED_BY_GLUE = names_passed(Passed.BY_GLUE, Passed.BY_GLUE_ALONE)
+PASSED_BY_WORKFLOWS = names_passed(Passed.BY_WORKFLOW)
+SPECIAL = names_passed(*Passed)  # parameters of the service; scripts need not read them
 
 
 @dataclass(frozen=True)

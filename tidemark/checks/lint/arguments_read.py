@@ -9,20 +9,11 @@ from tidemark.checks.script.bindings import changed_names
 from tidemark.checks.script.literals import strings
 from tidemark.checks.script.place import Place, place_of
 from tidemark.checks.script.script_names import Names, identifier
+from tidemark.model.assembly.glue_arguments import Passed, names_passed
 
 # Keys of the result of getResolvedOptions in addition to the requested ones.
-ALWAYS_RETURNED = {
-    "job_bookmark_option",
-    "job_bookmark_from",
-    "job_bookmark_to",
-    "JOB_ID",
-    "JOB_RUN_ID",
-    "SECURITY_CONFIGURATION",
-    "encryption_type",
-    "enable_data_lineage",
-    "RedshiftTempDir",
-    "TempDir",
-}
+RETURNED = names_passed(Passed.ALONE, Passed.BY_GLUE_ALONE, Passed.OPTIONAL)
+ALWAYS_RETURNED = {name.replace("-", "_") for name in RETURNED - {"continuation-option"}}
 
 
 def note_arguments(tree: ast.Module, names: Names, facts: Facts) -> None:

@@ -9,11 +9,17 @@ from aws_cdk import aws_kms as kms
 
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.assembly.glue_arguments import (
+    DATALAKE_FORMATS,
+    GLUE_ARGUMENTS,
+    LOG_STREAM,
+    UNDOCUMENTED,
+    Form,
+    GlueArgument,
+)
 from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import NotSecret
 
-DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
 # One object of S3, whose bucket may be known at deployment only. The address becomes part of a
 # comma-separated list and of ARNs, where * and ? are wildcards.
 OBJECT = re.compile(r"s3://([\w.${}\[\]-]+)/([\w.+=!@/-]*[\w.+=!@-])", re.ASCII)
@@ -22,8 +28,6 @@ PART, TOKEN = r"[\w.${}\[\]-]+", r"\$\{Token\[[\w.-]+\]\}"
 KEY_ARN = re.compile(rf"arn:{PART}:kms:{PART}:{PART}:key/{PART}|{TOKEN}", re.ASCII)
 CONF_NAME = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 VARIABLE = re.compile(r"CUSTOMER_\w+", re.ASCII)
-LOG_STREAM = re.compile(r"[^:*\s]{1,400}")
-OTHER = re.compile(r"--[A-Za-z][\w-]*", re.ASCII)
 ONE_LINE = re.compile(r"[^\r\n]*")
 # Glue splits --conf at spaces, and documents no quoting; a variable may be quoted, but by
 # rules of bash that Glue does not name.
@@ -114,10 +118,8 @@ class GlueArguments:
             check_no_table("GlueArguments", name, getattr(self, name))
         for name, (keys, values, allowed) in MAPPINGS.items():
             self._mapping(name, keys, values, allowed)
-        for name in ("extra_jars", "extra_py_files", "extra_files"):
-            self._files(name)
-        if self.python_virtual_env is not None:
-            self._file("python_virtual_env", self.python_virtual_env)
+        for known in FILES:
+            self._files(known)
         self._check_form("log_stream_prefix", LOG_STREAM, "up to 400 characters, no space, : or *")
         key = self.auto_upgrade_metadata_kms_key
         if key is not None and not isinstance(key, str):
@@ -167,28 +169,21 @@ class GlueArguments:
                     f"GlueArguments has {key!r} in other, which Glue documents; {how_to_set(key)}"
                 )
 
-    def _files(self, name: str) -> None:
-        values = getattr(self, name) or ()
+    def _files(self, known: GlueArgument) -> None:
+        values = getattr(self, known.field) or ()
+        values = (values,) if isinstance(values, str | Path) else values
         for value in values:
-            self._file(name, value)
+            if isinstance(value, str) and not OBJECT.fullmatch(value):
+                self._refuse(known.field, value, FILE)
+            if isinstance(value, str | Path) and not str(value).endswith(known.ends):
+                ends = ", ".join(known.ends)
+                self._refuse(known.field, value, f"a file whose name ends in {ends}")
         if len(set(values)) < len(values):
-            self._refuse(name, values, f"a list, each {FILE}, once")
-
-    def _file(self, name: str, value: object) -> None:
-        if isinstance(value, str) and not OBJECT.fullmatch(value):
-            self._refuse(name, value, FILE)
-        ends = ENDS.get(name)
-        if ends and isinstance(value, str | Path) and not str(value).endswith(ends):
-            self._refuse(name, value, f"a file whose name ends in {', '.join(ends)}")
+            self._refuse(known.field, values, f"a list, each {FILE}, once")
 
 
 FILE = "a Path of a file in the project, or the s3:// address of one object without , * ? or spaces"
-# Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
-ENDS = {
-    "extra_jars": (".jar",),
-    "extra_py_files": (".py", ".zip", ".whl", ".egg"),
-    "python_virtual_env": (".tar.gz",),
-}
+FILES = [known for known in GLUE_ARGUMENTS.values() if known.form in (Form.FILE, Form.FILES)]
 MAPPINGS = {
     "conf": (
         CONF_NAME,
@@ -201,7 +196,7 @@ MAPPINGS = {
         VALUE,
         "names that start with CUSTOMER_ to strings in one line",
     ),
-    "other": (OTHER, ONE_LINE, "names with two dashes, --like-this, to strings in one line"),
+    "other": (UNDOCUMENTED, ONE_LINE, "names with two dashes, --like-this, to strings in one line"),
 }
 
 

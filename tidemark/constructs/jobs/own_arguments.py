@@ -1,10 +1,10 @@
 """Turns Glue's own arguments of a job into strings, assets and permissions."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -15,26 +15,12 @@ from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
 from tidemark.constructs.jobs.named_asset import named_asset
 from tidemark.constructs.shared_checks import KEY_PLACES, check_here
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, Form, GlueArgument
 from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.plain_secrets import check_open_strings, reasons
 from tidemark.model.stage.runtime import JobRuntime
 from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
-# Argument -> its field, if Glue takes `true` and the default is off.
-ON = {
-    "--disable-proxy-v2": "disable_proxy",
-    "--enable-glue-datacatalog": "glue_datacatalog",
-    "--enable-lakeformation-fine-grained-access": "lakeformation_fine_grained_access",
-    "--enable-observability-metrics": "observability_metrics",
-    "--user-jars-first": "user_jars_first",
-}
-# The same if the default is on.
-ON_OR_OFF = {
-    "--auto-scale-within-microbatch": "auto_scale_within_microbatch",
-    "--enable-job-insights": "job_insights",
-    "--enable-s3-parquet-optimized-committer": "s3_parquet_optimized_committer",
-}
 MIN_LAKE_FORMATION_WORKERS = 4
 VCPUS_PER_DPU = 4
 
@@ -92,92 +78,67 @@ def own_arguments(
     """
     _check(job, given, command, cluster)
     own = OwnArguments()
-    files = {
-        name: _uris(scope, job, name, getattr(given, name) or (), root, own)
-        for name in ("extra_jars", "extra_files", "extra_py_files")
-    }
-    own.py_files.extend(files["extra_py_files"])
-    virtual_env = given.python_virtual_env
-    lists = {
-        "--datalake-formats": given.datalake_formats or (),
-        "--extra-files": files["extra_files"],
-        "--extra-jars": files["extra_jars"],
-        "--python-virtual-env": _uris(
-            scope, job, "python_virtual_env", [virtual_env] if virtual_env else (), root, own
-        ),
-    }
-    own.texts.update({name: ",".join(values) for name, values in lists.items() if values})
-    own.texts.update({name: "true" for name, one in ON.items() if getattr(given, one)})
-    own.texts.update(
-        {
-            name: str(getattr(given, one)).lower()
-            for name, one in ON_OR_OFF.items()
-            if getattr(given, one) is not None
-        }
-    )
-    own.texts.update(_plain(job, given))
-    own.not_secret.update(_reasons(given))
-    if given.spark_ui:
-        own.texts["--enable-spark-ui"] = "true"
-        own.texts["--spark-event-logs-path"] = given.spark_ui.uri
-        own.written.append(given.spark_ui)
-    if given.python_virtual_env_cache:
-        own.texts["--python-virtual-env-storage-prefix"] = given.python_virtual_env_cache.uri
-        own.written.append(given.python_virtual_env_cache)
-    if given.glue_datacatalog:
-        own.statements.extend(permissions.use_as_metastore(cdk.Stack.of(scope), tables))
-    if given.lakeformation_fine_grained_access:
-        own.statements.extend(permissions.get_lake_formation_data())
-    if key := given.auto_upgrade_metadata_kms_key:
-        what, stack = "auto_upgrade_metadata_kms_key", cdk.Stack.of(scope)
-        check_here(f"job '{job}'", stack, what, key, kinds=KEY_PLACES)
-        own.statements.extend(permissions.use_data_keys([str(key)], may_write=True))
-    if given.observability_metrics:
-        own.statements.extend(permissions.put_metrics())
+    for known in GLUE_ARGUMENTS.values():
+        value = getattr(given, known.field) if known.field else None
+        if value is None:
+            continue
+        if known.form in (Form.FILE, Form.FILES):
+            values = value if known.form is Form.FILES else [value]
+            text = ",".join(_uris(scope, job, known.field, values, root, own))
+        else:
+            text = _text(job, known, value)
+            own.written.extend([value] if known.form is Form.FOLDER else [])
+        own.texts.update({known.name: text} if text else {})
+        if why := reasons(value if isinstance(value, Mapping) else {"": value}):
+            own.not_secret[known.name] = "; ".join(why.values())
+    # Those of the pipeline come first, in the same argument.
+    own.py_files.extend(filter(None, own.texts.pop("--extra-py-files", "").split(",")))
+    own.texts.update(_open(job, "other", given.other))
+    own.not_secret.update(reasons(given.other or {}))
+    own.statements.extend(_statements(cdk.Stack.of(scope), job, given, tables))
     return own
 
 
-def _plain(job: str, given: GlueArguments) -> dict[str, str]:
-    """Return the arguments that are plain strings, checked for secrets."""
-    conf = _open(job, "conf", given.conf)
-    texts = {
-        "--auto-upgrade-metadata-kms-key-arn": str(given.auto_upgrade_metadata_kms_key or ""),
-        "--conf": " --conf ".join(f"{name}={value}" for name, value in conf.items()),
-        "--custom-logStream-prefix": given.log_stream_prefix or "",
-        "--customer-driver-env-vars": _variables(job, "driver_variables", given.driver_variables),
-        "--customer-executor-env-vars": _variables(
-            job, "executor_variables", given.executor_variables
-        ),
-        "--executor-cores": str(given.executor_cores or ""),
-        "--python-virtual-env-version": given.python_virtual_env_version or "",
-    }
-    option = given.python_modules_installer_option
-    if option is not None:
-        opened = _open(job, "python_modules_installer_option", {"option": option})
-        texts["--python-modules-installer-option"] = opened["option"]
-    other = _open(job, "other", given.other)
-    return {name: text for name, text in texts.items() if text} | other
+def _statements(
+    stack: cdk.Stack, job: str, given: GlueArguments, tables: Sequence[str]
+) -> Iterator[permissions.Statement]:
+    """Yield the permissions that arguments need beyond those on files."""
+    if given.glue_datacatalog:
+        yield from permissions.use_as_metastore(stack, tables)
+    if given.lakeformation_fine_grained_access:
+        yield from permissions.get_lake_formation_data()
+    if key := given.auto_upgrade_metadata_kms_key:
+        what = "auto_upgrade_metadata_kms_key"
+        check_here(f"job '{job}'", stack, what, key, kinds=KEY_PLACES)
+        yield from permissions.use_data_keys([str(key)], may_write=True)
+    if given.observability_metrics:
+        yield from permissions.put_metrics()
 
 
-def _reasons(given: GlueArguments) -> dict[str, str]:
-    """Return why arguments that look like secrets may be public, if somebody said so."""
-    option = given.python_modules_installer_option
-    found = {
-        "--conf": reasons(given.conf or {}),
-        "--customer-driver-env-vars": reasons(given.driver_variables or {}),
-        "--customer-executor-env-vars": reasons(given.executor_variables or {}),
-        "--python-modules-installer-option": reasons({"": option}),
-    }
-    said = {name: "; ".join(why.values()) for name, why in found.items() if why}
-    return said | reasons(given.other or {})
+def _text(job: str, known: GlueArgument, value: Any) -> str:
+    """Return the value of a field as Glue reads it, checked for secrets; empty for the default."""
+    match known.form:
+        case Form.ON:
+            return "true" if value else ""
+        case Form.ON_OR_OFF:
+            return str(value).lower()
+        case Form.LIST:
+            return ",".join(value)
+        case Form.FOLDER:
+            return str(value.uri)
+        case Form.SETTINGS:
+            opened = _open(job, known.field, value)
+            return " --conf ".join(f"{name}={text}" for name, text in opened.items())
+        case Form.VARIABLES:
+            return variables_text(_open(job, known.field, value))
+    return _open(job, known.field, {"option": value})["option"]
 
 
-def _variables(job: str, name: str, given: Mapping[str, object] | None) -> str:
+def variables_text(variables: Mapping[str, str]) -> str:
     """Return environment variables in Glue's form: `K=V,K="a, b"`."""
-    opened = _open(job, name, given)
     return ",".join(
-        f'{key}="{value}"' if " " in value or "," in value else f"{key}={value}"
-        for key, value in opened.items()
+        f'{name}="{value}"' if " " in value or "," in value else f"{name}={value}"
+        for name, value in variables.items()
     )
 
 

@@ -236,9 +236,9 @@ def test_the_local_glue_reads_the_settings_that_were_declared(conf):
     )
 )
 def test_the_local_glue_reads_the_variables_that_were_declared(given_variables):
-    from tidemark.constructs.jobs.own_arguments import _variables
+    from tidemark.constructs.jobs.own_arguments import variables_text
 
     GlueArguments(driver_variables=given_variables)  # is taken
-    text = _variables("one", "driver_variables", given_variables)
+    text = variables_text(given_variables)
 
     assert variables({"--v": text}, "--v") == given_variables
