@@ -19,3 +19,14 @@ def sampled(cases: Iterable[str], *kept: str) -> list[Any]:
     found = list(cases)
     assert set(kept) < set(found), (kept, found)
     return [case if case in kept else at_night(case)[0] for case in found]
+
+
+def every_nth(number: int, cases: Iterable[Any]) -> list[Any]:
+    """Return parameters in their order: every so many runs at every change, the others at night."""
+    sets = [case if hasattr(case, "marks") else pytest.param(case) for case in cases]
+    return [
+        parameters
+        if position % number == 0
+        else parameters._replace(marks=[*parameters.marks, pytest.mark.nightly])
+        for position, parameters in enumerate(sets)
+    ]

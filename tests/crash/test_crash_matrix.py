@@ -224,6 +224,7 @@ def test_the_steps_of_every_change_are_in_the_document():
     assert NOT_COMMITTED in documented_steps()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("version", "step"),
     [

@@ -63,6 +63,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(shown) == sorted(page.name for page in (PROJECT / "docs").glob("*.md"))
 
 
+@pytest.mark.nightly
 def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
     loaded = {url for page in site.glob("*.html") for url in Loaded(page).loaded}
 

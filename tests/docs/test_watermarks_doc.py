@@ -93,6 +93,7 @@ def options(spark):
     return {"url": DERBY, "driver": driver}
 
 
+@pytest.mark.nightly
 def test_recipe_for_jdbc_reads_a_table(spark, s3, names, options):
     job = f"recipe-{s3.folder.name}"
 
@@ -127,6 +128,7 @@ def globals_of(snippet):
     return names
 
 
+@pytest.mark.nightly
 def test_recipe_for_sources_keeps_them_apart(spark, s3, names, options):
     job = f"shop-{s3.folder.name}"
     imports = globals_of("jdbc recipe")

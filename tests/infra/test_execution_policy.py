@@ -26,6 +26,7 @@ MORE = {"AWS::Budgets::Budget", "AWS::SNS::Subscription", "AWS::IAM::ManagedPoli
 MORE |= {"AWS::Glue::Crawler", "AWS::Glue::DataQualityRuleset", "AWS::Glue::TableOptimizer"}
 
 
+@pytest.mark.nightly
 @pytest.mark.synth
 def test_it_can_make_and_describe_every_type_of_the_templates(assembly):
     types = MORE | {resource["Type"] for resource in assembly.resources().values()}

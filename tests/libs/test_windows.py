@@ -434,6 +434,7 @@ def test_run_costs_three_requests(new_client, table_name, job):
     assert sent == ["GetItem", "UpdateItem", "TransactWriteItems"]
 
 
+@pytest.mark.nightly
 @pytest.mark.stress
 @pytest.mark.parametrize("runs", [4, *at_night(16)])
 def test_threads_with_lost_responses_tile_the_cursor(
@@ -488,6 +489,7 @@ while committed < 12:
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.stress
 def test_processes_on_one_store_tile_the_cursor(endpoint_url, watermarks, table_name, job):
     command = [sys.executable, "-c", COMMIT_TWELVE, endpoint_url, table_name, job]

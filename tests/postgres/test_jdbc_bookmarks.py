@@ -107,6 +107,7 @@ KINDS = {
 AT_EVERY_CHANGE = ("numeric", "timestamptz")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "kind",
     [

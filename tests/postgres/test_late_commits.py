@@ -152,6 +152,7 @@ def test_tie_that_is_committed_late_is_read_only_if_the_upper_bound_was_not(
     assert job.copied == copied
 
 
+@pytest.mark.nightly
 def test_ties_on_both_sides_of_a_bound_are_read_once(new_job, orders, clock):
     """Three orders in each of eight microseconds; a run after every four orders."""
     jobs = {bounds: new_job(settle=NO_SETTLE, bounds=bounds) for bounds in ("(]", "[)")}

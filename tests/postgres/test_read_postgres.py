@@ -67,6 +67,7 @@ def test_every_row_is_read_once_as_it_comes(spark, server, watermarks, make, kin
     assert second == [[2]]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["TIMESTAMPTZ", "TIMESTAMP", "DATE"])
 def test_an_infinity_hides_no_row(spark, server, watermarks, make, kind):
     """It is refused by name and nothing is written; without it all rows are read once."""

@@ -134,6 +134,7 @@ def test_a_transaction_that_fails_changes_nothing_and_can_be_done_again(
     assert stored() == [(1, "good", 10), (2, "fine", 11)]
 
 
+@pytest.mark.nightly
 def test_a_slow_run_and_the_one_that_took_over_at_the_same_time(upsert, stored):
     from concurrent.futures import ThreadPoolExecutor
 
@@ -154,6 +155,7 @@ def test_a_slow_run_and_the_one_that_took_over_at_the_same_time(upsert, stored):
     assert [row[0] for row in stored()] == list(range(20))
 
 
+@pytest.mark.nightly
 def test_nothing_is_left_of_the_rows_on_their_way(upsert, server, table):
     w = window("1")
     upsert([(1, "open", 10, "I")], w)
@@ -189,6 +191,7 @@ def test_a_run_that_a_rewind_made_stale_changes_nothing(upsert, stored):
     assert stored() == [(1, "good rate", 10)]
 
 
+@pytest.mark.nightly
 def test_parts_of_a_backfill_and_windows_of_another_cursor_count_by_themselves(upsert, stored):
     upsert([(1, "new", 10, "I")], window("1", attempt=6))
     backfill = "backfill-reload-of-the-rates-of-january-2013-for-all-shops-and-all-currencies"
@@ -256,6 +259,7 @@ def test_rows_are_compared_by_the_types_of_the_table(make):
     assert read() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "value"),
     [
@@ -274,6 +278,7 @@ def test_a_cursor_that_the_table_cannot_hold_whole_is_refused(make, kind, value)
     assert read() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "value"),
     [

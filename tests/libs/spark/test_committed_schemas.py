@@ -46,6 +46,7 @@ def rows(frame):
     return sorted(map(tuple, frame.collect()), key=str)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_column_that_came_later_is_null_in_the_windows_before(target, kind):
     target.write([("a", "x")], "id STRING, gone STRING", kind)
@@ -95,6 +96,7 @@ def test_a_column_gets_the_type_that_holds_all_its_values(target, kind):
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("before", "after", "kind"),
     [
@@ -138,6 +140,7 @@ def test_fields_of_structs_and_arrays_are_united_by_name(target, kind):
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", FORMATS)
 def test_names_in_another_case_are_one_column(target, kind):
     target.write([("a",)], "id STRING", kind)
@@ -149,6 +152,7 @@ def test_names_in_another_case_are_one_column(target, kind):
     assert rows(found) == [("a",), ("b",)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_partition_columns_may_come_later(target, kind):
     target.write([("a",)], "id STRING", kind)

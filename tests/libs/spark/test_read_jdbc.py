@@ -79,6 +79,7 @@ def test_a_job_in_one_import(spark, insert, table, client, table_name, job):
     assert found == [[0, 1], [2]]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("bounds", ["(]", "[)"])
 def test_a_first_load_in_bites(spark, insert, table, client, table_name, job, bounds):
     insert((n, None) for n in [1, 2, 2, 2, 3, 3, 9])
@@ -109,6 +110,7 @@ def test_an_id_of_a_live_table_is_refused_without_a_settle(
         Watermarks(table_name, client).open_window(job, **request)
 
 
+@pytest.mark.nightly
 @settings(
     max_examples=tries(25),
     deadline=None,

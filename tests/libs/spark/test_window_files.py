@@ -137,6 +137,7 @@ def test_files_of_a_superseded_attempt_that_writes_later_are_not_read(write, rea
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", FORMATS)
 def test_reader_ignores_windows_and_attempts_that_no_run_committed(write, read, s3, kind):
     write([(1, "EWR")], "0000000001", 1, kind)
@@ -148,6 +149,7 @@ def test_reader_ignores_windows_and_attempts_that_no_run_committed(write, read, 
     assert read(committed, kind, SCHEMA) == [(1, "EWR", "0000000001", 1)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("mode", ["dynamic", *at_night("static")])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_partitions_inside_a_window_are_replaced_with_it(spark, write, read, s3, kind, mode):
@@ -218,6 +220,7 @@ def test_options_go_to_the_writer_and_the_reader(write, read, s3):
     assert read([("1", 1)], "csv", SCHEMA, options=options) == [(1, "EWR", "1", 1)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("committed", [[], [("0000000009", 9)]], ids=["nothing", "no folder"])
 def test_nothing_to_read_is_an_empty_frame_of_the_schema(spark, write, s3, kind, committed):
@@ -369,6 +372,7 @@ def test_csv_brings_back_every_text_but_an_empty_one(spark, s3):
     assert [row["text"] for row in found.orderBy("n").collect()] == texts
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["a*b?", "100%", *at_night("a[1]b", "{a,b}")])
 def test_a_path_is_a_name_and_no_pattern(spark, s3, name):
     held, path = window("0000000001", 1), f"{s3.uri}{name}/"

@@ -133,6 +133,7 @@ def test_consecutive_windows_take_every_row_once(spark, kind):
     assert numbers_in(frame_of(spark, kind, values), windows) == [[n] for n in range(len(values))]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
@@ -186,6 +187,7 @@ def test_parquet_scan_is_given_the_condition(spark, s3):
     assert numbers(rows) == [1, 2]
 
 
+@pytest.mark.nightly
 @settings(
     max_examples=tries(20),
     deadline=None,

@@ -204,6 +204,7 @@ comparable = st.text(st.characters(min_codepoint=0x20, max_codepoint=0xD7FF)).ma
 tricky = st.text("'\"\\;-x[]`{?}é/*").map(str.rstrip)
 
 
+@pytest.mark.nightly
 @settings(
     max_examples=tries(40),
     deadline=None,

@@ -225,7 +225,10 @@ def test_nothing_starts_the_pipeline_until_its_step_whatever_the_stage_says(proj
     [
         ("ruff", "check"),
         ("ruff", "format", "--check"),
-        ("mypy", "--config-file", str(PROJECT / "pyproject.toml")),
+        # The CDK's types take half a minute.
+        pytest.param(
+            ("mypy", "--config-file", str(PROJECT / "pyproject.toml")), marks=pytest.mark.nightly
+        ),
     ],
 )
 def test_the_stack_passes_the_checks_of_a_project(project, command, tmp_path):

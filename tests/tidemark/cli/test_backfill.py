@@ -158,6 +158,7 @@ def test_a_job_behind_that_does_not_see_the_rows_is_told(port, job, tmp_path):
     assert warning in " ".join(tidemark("backfill", job, *DAYS, "--dry-run").stdout.split())
 
 
+@pytest.mark.nightly
 def test_what_failed_is_told_with_what_runs_the_rest_and_only_that_is_run(port, job, tmp_path):
     (tmp_path / "fail-2013-01-03").touch()
 
@@ -340,6 +341,7 @@ def watermark_job(port: Port, tmp_path: Path) -> Iterator[tuple[str, Any]]:
         yield job, state
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "steps",
     [("written",), pytest.param(("begin", "window", "end"), marks=pytest.mark.nightly)],

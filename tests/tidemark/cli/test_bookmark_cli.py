@@ -82,6 +82,7 @@ def test_submitted_script_reads_only_what_is_new_in_its_second_run(script, put):
     assert read(result) == [second]
 
 
+@pytest.mark.nightly
 def test_submitted_script_that_fails_shows_error_log_and_exit_code(script, put):
     name = put("a.json")
     failed = tidemark("submit", script, *ENABLE, "--fail")
@@ -111,6 +112,7 @@ def test_wrong_submission_is_one_clear_line_and_starts_nothing(script, home, arg
     assert not list((home / "runs").glob("jr_*"))
 
 
+@pytest.mark.nightly
 def test_legacy_continuation_option_enables_the_bookmark(script, put):
     put("a.json")
     legacy = ("--continuation-option", "continuation-enabled")
@@ -119,6 +121,7 @@ def test_legacy_continuation_option_enables_the_bookmark(script, put):
     assert read(tidemark("submit", script, *legacy)) == []
 
 
+@pytest.mark.nightly
 def test_job_name_given_by_hand_is_the_key_of_the_bookmark(script, put):
     name = put("a.json")
     tidemark("submit", script, *ENABLE, "--JOB_NAME", "another")
@@ -269,6 +272,7 @@ def test_explain_tells_what_the_next_run_would_read_and_why_a_file_is_skipped(sc
     )
 
 
+@pytest.mark.nightly
 def test_explain_of_an_earlier_run_says_what_that_run_read(script, put, home):
     put("a.json")
     tidemark("submit", script, *ENABLE)

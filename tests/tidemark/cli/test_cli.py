@@ -133,6 +133,7 @@ def test_the_run_after_a_failed_one_starts_from_the_beginning(home, write_assemb
     assert fixed.exit_code == 0
 
 
+@pytest.mark.nightly
 def test_a_run_killed_with_its_job_is_closed_by_the_next_run(home, write_assembly) -> None:
     mark = home.parent / "started"
     script = f"import pathlib, time\npathlib.Path({str(mark)!r}).touch()\ntime.sleep(600)\n"
@@ -186,6 +187,7 @@ def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly, sent)
     assert "Traceback" not in errors
 
 
+@pytest.mark.nightly
 def test_status_shows_every_job_of_the_template(home, write_assembly) -> None:
     app = write_assembly({"first": "", "second": "raise OSError('disk')", "third": ""})
     tidemark("run", "--app", str(app))
@@ -301,6 +303,7 @@ def test_local_bucket_makes_a_bucket_once(home) -> None:
     assert sorted(path.name for path in (home / "lake").iterdir()) == ["landing", "raw-data"]
 
 
+@pytest.mark.nightly
 def test_local_reset_empties_the_home_and_the_next_run_works(home, write_assembly) -> None:
     app = write_assembly({"first": ""})
     tidemark("run", "--app", str(app))
@@ -445,6 +448,7 @@ def test_a_file_that_defines_no_table_is_refused(home, tmp_path) -> None:
     assert_one_clear_line(tidemark("catalog", "put", str(file)), 2, "no TableInput.Name")
 
 
+@pytest.mark.nightly
 def test_a_run_defines_the_tables_of_the_app(home, write_assembly) -> None:
     storage = {"Location": "s3://lake/flights/"}
     table = {

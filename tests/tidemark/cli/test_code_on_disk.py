@@ -102,6 +102,7 @@ def shop(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     return made
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "words",
     [
@@ -121,6 +122,7 @@ def test_what_starts_runs_runs_the_code_on_disk_of_the_same_stage(shop, words):
     assert "jobs/load.py" in result.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "words",
     [
@@ -222,6 +224,7 @@ def test_an_assembly_that_was_synthesized_again_is_deployed(shop):
     assert shop.told[-1] == "new dev"
 
 
+@pytest.mark.nightly
 def test_an_app_that_fails_starts_nothing_and_the_old_code_can_be_asked_for(shop):
     assert tidemark("run").exit_code == 0
     (shop.folder / "app.py").write_text("raise SystemExit('no such table')", encoding="utf-8")

@@ -21,6 +21,7 @@ from watermarks import Watermarks
 pytestmark = pytest.mark.stress  # starts many processes
 
 
+@pytest.mark.nightly
 def test_a_workflow_runs_where_the_stage_is_deployed_and_nothing_runs_here(stage, home):
     stage.deploy({"load": "print('there')", "report": ""}, {"report": ["load"]})
 
@@ -137,6 +138,7 @@ def test_ctrl_c_of_a_run_stops_it_and_of_logs_does_not(stage, tmp_path):
     assert stage.ask("stop").output.rstrip().endswith("nothing to stop")
 
 
+@pytest.mark.nightly
 def test_an_account_without_bookmarks_tells_all_else_and_moves_nothing_blindly(stage, monkeypatch):
     stage.deploy({"load": "", "report": ""})
     enable = {"DefaultArguments": {"--job-bookmark-option": "job-bookmark-enable"}}

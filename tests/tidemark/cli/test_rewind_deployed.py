@@ -174,6 +174,7 @@ def test_clear_is_refused_for_a_stage(rewindable):
     assert_one_clear_line_after(refused, 1, "--clear deletes files of this machine's lake")
 
 
+@pytest.mark.nightly
 def test_a_rewind_of_a_stage_that_was_interrupted_is_finished_or_taken_back(rewindable):
     stage, watermarks = rewindable
     step = WatermarkStep("rewinds-of-prod", "load", "", 3, "jr_l3", "jr_l1")

@@ -64,6 +64,7 @@ print(boto3.client("glue").get_workflow_run_properties(**run)["RunProperties"]["
 """
 
 
+@pytest.mark.nightly
 def test_boto3_in_scripts_reaches_glue_logs_and_s3_and_properties_pass_from_job_to_job(
     home: Path, write_assembly: WriteAssembly
 ) -> None:
@@ -84,6 +85,7 @@ def test_boto3_in_scripts_reaches_glue_logs_and_s3_and_properties_pass_from_job_
     assert (home / "lake" / "landing" / "a.txt").read_text() == "2026-01-01"
 
 
+@pytest.mark.nightly
 def test_a_run_that_goes_on_is_asked_and_stopped_from_elsewhere(
     home: Path, write_assembly: WriteAssembly, tmp_path: Path
 ) -> None:
@@ -126,6 +128,7 @@ def test_a_killed_run_leaves_nothing_running_and_is_not_continued(
     assert (flow["Status"], states) == ("STOPPED", (["FAILED"], []))
 
 
+@pytest.mark.nightly
 def test_a_run_and_its_resumption_are_the_same_json(
     home: Path, write_assembly: WriteAssembly
 ) -> None:

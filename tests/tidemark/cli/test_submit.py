@@ -151,6 +151,7 @@ def test_failure_is_told_once_and_names_the_file_that_was_submitted(submit, home
     assert "return {}['day']" in traceback
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("closed", ["<&- >&-", ">&- 2>&-"])
 def test_closed_stream_stops_no_command(home, tmp_path, closed):
     script = tmp_path / "ok.py"
@@ -164,6 +165,7 @@ def test_closed_stream_stops_no_command(home, tmp_path, closed):
     assert list(home.glob("runs/*/finished"))
 
 
+@pytest.mark.nightly
 def test_full_disk_behind_stdout_is_not_taken_for_that_of_the_home(submit, home, tmp_path):
     script = tmp_path / "ok.py"
     script.write_text("print('x')\n", encoding="utf-8")
@@ -180,6 +182,7 @@ def test_full_disk_behind_stdout_is_not_taken_for_that_of_the_home(submit, home,
         assert store.latest_job_run("ok").state == "STOPPED"
 
 
+@pytest.mark.nightly
 def test_error_and_warning_with_a_name_that_is_not_utf_8_are_shown_and_kept(submit, home):
     script = (
         "from tidemark.local_state.run_warnings import RunWarning, note\n"
@@ -223,6 +226,7 @@ def test_an_argument_given_twice_is_refused(tmp_path):
         read_submission(script, ["--day", "1", "--day", "2"])
 
 
+@pytest.mark.nightly
 def test_job_reaches_the_local_dynamodb_past_proxies_and_profiles(submit, monkeypatch):
     foreign = {"AWS_PROFILE": "nope", "HADOOP_CONF_DIR": "x", "HIVE_CONF_DIR": "x"}
     proxy = {"http_proxy": "http://127.0.0.1:9", "no_proxy": "intranet"}
@@ -240,6 +244,7 @@ def test_job_reaches_the_local_dynamodb_past_proxies_and_profiles(submit, monkey
     assert b"[] intranet,127.0.0.1,localhost\n[]\n" in output
 
 
+@pytest.mark.nightly
 def test_boto3_in_a_script_finds_the_lake_and_the_data_catalog(submit, home):
     (home / "lake" / "shop").mkdir(parents=True)
     (home / "lake" / "shop" / "a.csv").write_text("id\n1\n", encoding="utf-8")
@@ -297,6 +302,7 @@ def read_terminal(keys: int, wanted: bytes) -> bytes:
     return found
 
 
+@pytest.mark.nightly
 def test_a_breakpoint_without_a_terminal_says_where_it_stops(submit):
     with submit("breakpoint()\n") as process:
         output, _ = process.communicate(timeout=BOUND_S)

@@ -161,6 +161,7 @@ def test_a_script_is_run_by_the_glue_that_serves_the_home(repository: Path, home
     assert none == []
 
 
+@pytest.mark.nightly
 def test_a_script_that_waits_for_a_core_is_not_replaced_by_another_one_of_its_name(
     repository: Path, home: Path
 ) -> None:
@@ -207,6 +208,7 @@ def test_what_only_an_own_process_can_have_is_refused_while_the_home_is_served(
     assert_one_clear_line(result, 2, "leave out --executors, --isolated")
 
 
+@pytest.mark.nightly
 def test_a_script_that_another_command_runs_is_stopped(repository: Path, home: Path) -> None:
     waits = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.1)\n"
     with started("submit", script(repository, waits)) as process:
@@ -250,6 +252,7 @@ def test_a_script_in_a_served_home_is_stopped(repository: Path, home: Path, by: 
     assert run["state"] == "STOPPED"
 
 
+@pytest.mark.nightly
 def test_logs_follow_a_script_that_another_command_runs(repository: Path, home: Path) -> None:
     mark = repository / "mark"
     text = (

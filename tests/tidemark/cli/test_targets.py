@@ -82,6 +82,7 @@ def test_runs_and_logs_are_those_of_the_target(target):
     assert (out.exit_code, err.stdout, err.stderr.splitlines()[-1]) == (0, "", "err")
 
 
+@pytest.mark.nightly
 def test_a_run_is_shown_with_its_log_and_what_it_cost(target):
     target.deploy({"load": "print('out')", "report": ""})
     first, second = target.have_run("load", "report")
@@ -94,6 +95,7 @@ def test_a_run_is_shown_with_its_log_and_what_it_cost(target):
     assert "The log is empty" in without
 
 
+@pytest.mark.nightly
 def test_a_report_is_of_the_runs_of_the_target(target, tmp_path):
     target.deploy({"load": "print(1)", "report": ""}, {"report": ["load"]})
     (run_id,) = target.have_run("load")
@@ -195,6 +197,7 @@ def test_undo_after_nothing_was_rewound_undoes_no_other_rewind(rewindable_target
     assert bookmark_of(target, "report")[0] == "jr_r3"
 
 
+@pytest.mark.nightly
 def test_a_range_is_filled_and_is_no_gap(target):
     days = ("--from", "2013-01-01", "--to", "2013-01-04")
     target.deploy({"load": "import sys\nprint('told', *sys.argv)", "report": ""})

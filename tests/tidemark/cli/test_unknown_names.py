@@ -55,6 +55,7 @@ UNKNOWN = {
 }
 
 
+@pytest.mark.nightly
 def test_an_unknown_name_is_refused_with_the_nearest(target, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # lineage writes there
     target.port.engine.ask(lambda glue: delete_bookmark(glue.store, "load"))
@@ -79,6 +80,7 @@ def test_a_stage_that_the_assembly_is_not_of_is_refused_with_its_own(stage):
         assert_one_clear_line_after(result, 2, "the assembly is of the stage prod, not 'prd'")
 
 
+@pytest.mark.nightly
 def test_a_home_that_nobody_serves_refuses_the_same(home, write_assembly, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     here = ServedHome(None, write_assembly)

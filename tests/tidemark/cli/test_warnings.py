@@ -75,6 +75,7 @@ def test_warning_is_printed_as_soon_as_its_job_ends_and_then_counts_as_seen(
     assert [WARNING in text for text in run["warnings"]] == [True]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", ["status", "run"])
 def test_warning_of_a_run_that_was_killed_with_its_command_is_shown_by_the_next_one(
     home, write_assembly, mark, command
@@ -165,6 +166,7 @@ def test_status_shows_a_run_that_died_with_its_command_as_failed(home, write_ass
     assert "killed one, run of 20" in output
 
 
+@pytest.mark.nightly
 def test_reader_that_leaves_stops_no_run_and_leaves_its_warnings_to_be_shown(
     home, write_assembly, mark
 ):
@@ -191,6 +193,7 @@ if not tried.exists():
 """
 
 
+@pytest.mark.nightly
 def test_who_starts_a_run_on_a_served_home_is_shown_its_warnings_and_so_is_who_serves_it(
     home, write_assembly, tmp_path
 ):

@@ -131,6 +131,7 @@ def processed(people):
     return processed
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Data Quality", source="DQDL, DEEQU")
 def test_rows_list_the_rules_that_they_pass_fail_and_skip(processed, people, rows_of):
     keyed = rows_of("key int, name string", (1, "Ann"), (2, "Bob"), (4, None))

@@ -72,7 +72,7 @@ def examples(count):
     )
 
 
-@examples(3)
+@examples(2)
 @given(data=st.data())
 def test_rows_and_columns_are_accounted_for(world, data):
     hold(world, data.draw, data.draw(st.sampled_from(sorted(SOURCES))))

@@ -167,6 +167,7 @@ def test_files_that_a_job_has_deleted_are_among_those_it_read(script, glue_job, 
         assert_incremental(file, **PATHS)
 
 
+@pytest.mark.nightly
 def test_watermarks_are_forgotten_for_a_recomputation_and_put_back(
     script, glue_job, lake, watermarks
 ):

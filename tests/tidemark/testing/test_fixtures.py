@@ -85,6 +85,7 @@ def test_what_a_failed_run_says_is_its_error(lake, glue_job, script):
         run.check()
 
 
+@pytest.mark.nightly
 def test_incremental_job_passes_its_assertions_and_an_appending_one_is_not_idempotent(
     lake, glue_job, script
 ):

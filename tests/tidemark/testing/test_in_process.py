@@ -240,6 +240,7 @@ def test_measure_of_coverage_sees_the_script_and_not_its_copy(glue_job, script):
     assert seen[-1] != str(file)
 
 
+@pytest.mark.nightly
 def test_stream_that_may_not_end_gets_a_process_that_can_be_ended(glue_job, script):
     run = glue_job(script("def start(query):\n    query.awaitTermination()\n"))
 
@@ -253,6 +254,7 @@ def test_lines_of_json_end_with_a_newline_only(lake):
     assert lake.rows("landing/") == rows
 
 
+@pytest.mark.nightly
 def test_library_that_a_test_has_used_knows_of_a_run_only_what_the_run_did(glue_job, script):
     run_notes.note_committed("s3://of-the-test/")
     shown = (

@@ -453,6 +453,7 @@ def test_a_script_whose_functions_call_each_other_without_end_is_read(find):
     assert [rule for rule, *_ in find(script(body))] == ["commit-missing"]
 
 
+@pytest.mark.nightly
 def test_a_chain_of_many_calls_can_be_read(find):
     chain = "".join(f"\n    .withColumn('c{n}', F.lit({n}))" for n in range(400))
     body = f"INIT\nORDERS\ndf = (orders.toDF(){chain})\ndf.write.parquet('s3://a/')"

@@ -4,6 +4,7 @@ from types import ModuleType
 
 import pytest
 
+from tests.sampled import every_nth
 from tests.tidemark.constructs.wrong import (
     existing,
     glue_arguments,
@@ -61,7 +62,7 @@ def test_what_is_wrong_is_refused_in_one_line(world, declare, why):
     assert ";" in text  # what to do follows what is wrong
 
 
-@pytest.mark.parametrize("declare", cases("VALID"))
+@pytest.mark.parametrize("declare", every_nth(5, cases("VALID")))  # each synthesizes an app
 def test_what_only_looks_wrong_is_synthesized(cdk, tmp_path, declare):
     world = World(tmp_path)
 

@@ -116,6 +116,7 @@ def test_functions_see_the_fields_of_json_as_aws_does(json_frame, data):
         assert ids(frame.filter(function)) == kept(records, function), name
 
 
+@pytest.mark.nightly
 @of_spark
 @pytest.mark.rule("Frames", source="INFER", choice="fields keep it under new names and in joins")
 def test_a_field_missing_in_a_record_is_missing_after_other_steps(json_frame, rows_of):
@@ -141,6 +142,7 @@ def test_a_field_missing_in_a_record_is_missing_after_other_steps(json_frame, ro
     assert both(frame.resolveChoice(choice="make_cols").unnest()) == ([1, 3], [1])
 
 
+@pytest.mark.nightly
 @of_spark
 @pytest.mark.rule("Frames", source="LIB", choice="toDF and fromDF make them None")
 def test_records_of_map_have_the_fields_that_the_function_set(rows_of, glue_context):

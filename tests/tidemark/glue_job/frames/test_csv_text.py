@@ -105,6 +105,7 @@ def test_csv_has_the_values_of_choices(written, json_frame):
     assert written(frame, "csv") == "id,v\n1,5000000000\nx,0\n,\n"
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Sinks", source="INFER", choice="numbers as the widest of them, others as string")
 def test_a_table_of_json_with_a_choice_has_a_type_for_all_its_values(
     glue_context, json_frame, s3, spark_home

@@ -127,6 +127,7 @@ def test_records_have_structs_as_records_and_choices_as_their_values(rows_of):
     assert mapped.toDF().collect() == [("a", [2], "int"), ("none", [], "str")]
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Frames", source="TYPES", choice="of int and long it is long")
 def test_map_makes_a_choice_of_a_field_with_several_types(rows_of, printed):
     values = [1, "a", 2.5, None]
@@ -294,6 +295,7 @@ def test_one_error_is_allowed_where_the_threshold_of_unbox_is_one(rows_of):
     assert (unboxed.toDF().count(), unboxed.errorsCount()) == (1, 1)
 
 
+@pytest.mark.nightly
 def test_errors_stay_with_the_frames_that_follow(rows_of):
     first = rows_of("n int", (0,), (1,)).filter(lambda record: 1 / record["n"])
     second = first.rename_field("n", "m").map(lambda record: {"m": 1 / (record["m"] - 1)})

@@ -141,6 +141,7 @@ def test_ids_continue_after_those_of_the_last_committed_run(frame_of, start_job)
     assert rows(tables, "people_friends")[1] == [(4, 0, "Fred"), (4, 1, "Lakshmi")]
 
 
+@pytest.mark.nightly
 @pytest.mark.rule(
     "Relationalize",
     source="INFER",
@@ -186,6 +187,7 @@ def test_without_a_bookmark_ids_restart_at_1(frame_of, start_job, option, ctx):
         assert rows(tables, "people")[1] == [(47, 1, "Nancy")]
 
 
+@pytest.mark.nightly
 def test_paused_run_continues_the_ids_and_keeps_the_state(frame_of, start_job):
     first = start_job()
     frame_of(PEOPLE).relationalize("people", None, transformation_ctx="flat")
@@ -220,6 +222,7 @@ def test_frame_without_columns_is_one_empty_table(frame_of):
     assert rows(tables, "root") == ([], [])
 
 
+@pytest.mark.nightly
 def test_tables_agree_on_the_ids_however_often_and_in_whatever_order_they_are_read(
     glue_context, frame_of
 ):
@@ -289,6 +292,7 @@ def test_context_of_a_source_is_refused(frame_of, start_job):
         frame_of(PEOPLE).relationalize("people", None, transformation_ctx="flat")
 
 
+@pytest.mark.nightly
 def test_a_threshold_counts_the_errors_of_the_steps_before(frame_of):
     failing = frame_of(PEOPLE).map(lambda record: record["nothing"])
 

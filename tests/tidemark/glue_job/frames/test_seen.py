@@ -161,6 +161,7 @@ def null_fields(frame, schema, path=""):
             yield path
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Frames", source="INFER")
 @pytest.mark.parametrize(
     ("kind", "text", "found"),
@@ -194,6 +195,7 @@ def test_studios_node_for_null_fields_finds_them(read, kind, text, found):
 TYPED = "id int, z string, n int"
 
 
+@pytest.mark.nightly
 @pytest.mark.rule(
     "Frames",
     source="DNF",

@@ -40,6 +40,7 @@ def test_unbox_parses_a_string_into_a_record(rows_of, printed):
     assert row.error.dynamicRecord == (2, "{bad")
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Frames", source="TYPES")
 def test_unbox_makes_a_choice_if_strings_differ_in_type(rows_of, printed):
     texts = ('{"a": 1, "b": [1]}', '{"a": "1"}', "[5]", "{bad", '"t"', None, "7")
@@ -91,6 +92,7 @@ def boxed(rows_of, texts, **options):
     return values, {error.dynamicRecord.id: error.msg.partition(": ")[2] for error in errors}
 
 
+@pytest.mark.nightly
 @pytest.mark.rule(
     "Frames",
     source="UNB",
@@ -158,6 +160,7 @@ def test_unbox_of_csv_follows_its_options_and_loses_no_line(
     assert warned() == (told if errors else [])
 
 
+@pytest.mark.nightly
 def test_unbox_of_csv_by_a_schema_makes_errors_of_what_it_does_not_hold(rows_of, warned):
     from awsglue.gluetypes import Field, IntegerType, StringType, StructType
 

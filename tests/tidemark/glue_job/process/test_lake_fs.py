@@ -223,6 +223,7 @@ def test_appending_to_an_object_is_refused_as_s3_has_no_such_thing(hadoop, s3):
         hadoop.system(s3.uri).append(hadoop.path(f"{s3.uri}a.json"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_stream_keeps_its_checkpoint_in_s3(spark, s3, scheme):
     uri = s3.uri.replace("s3://", f"{scheme}://")

@@ -45,6 +45,7 @@ def printed(order):
     return json.loads((Path(order.folder) / "stdout.log").read_text())
 
 
+@pytest.mark.nightly
 def test_runs_at_the_same_time_have_a_process_each(pythons, order):
     script = (
         "import json, os, sys, time\n"
@@ -79,6 +80,7 @@ def test_two_runs_in_a_row_show_what_depends_on_the_order_of_a_set(pythons, orde
     assert (first, second) == (third, fourth)  # as long as both live
 
 
+@pytest.mark.nightly
 def test_runs_of_one_turn_have_the_same_seed_and_those_of_the_next_another(pythons, order):
     turns = [(order("print(hash('abc'))"), turn) for turn in (0, 0, 1, 3, 2)]
 
@@ -119,6 +121,7 @@ def test_no_two_runs_have_the_same_random_numbers(pythons, order, version):
     assert not {*first} & {*second}
 
 
+@pytest.mark.nightly
 def test_a_run_that_is_killed_says_by_what(pythons, order):
     script = "import os, sys; os.kill(os.getpid(), int(sys.argv[1]))"
 
@@ -150,6 +153,7 @@ def test_the_end_of_a_run_ends_what_it_started(pythons, order):
     wait_until(lambda: not is_running(child))
 
 
+@pytest.mark.nightly
 def test_a_process_that_a_run_left_behind_does_not_hide_its_end(pythons, order):
     script = (
         "import os, subprocess\n"
@@ -164,6 +168,7 @@ def test_a_process_that_a_run_left_behind_does_not_hide_its_end(pythons, order):
     os.killpg(process.pid, signal.SIGKILL)
 
 
+@pytest.mark.nightly
 def test_runs_end_with_the_process_that_forked_them(pythons, order):
     its = order("import time; open('begun', 'w').close(); time.sleep(600)")
     process = taken(pythons, its)
@@ -197,6 +202,7 @@ def test_no_run_outlives_a_killed_command(order):
     wait_until(lambda: not is_running(pid))
 
 
+@pytest.mark.nightly
 def test_an_order_may_be_large(pythons, order):
     its = order("import os; print(len(os.environ['LARGE']))", LARGE="x" * 100_000)
     its.environment.update({f"LARGE_{n}": "x" * 100_000 for n in range(9)})
@@ -205,6 +211,7 @@ def test_an_order_may_be_large(pythons, order):
     assert printed(its) == 100_000
 
 
+@pytest.mark.nightly
 def test_a_run_may_be_stopped_before_it_has_begun(pythons, order):
     taken(pythons, order("")).wait(BOUND_S)
     server = pythons._ready[0][1]
@@ -218,6 +225,7 @@ def test_a_run_may_be_stopped_before_it_has_begun(pythons, order):
     assert process.wait(BOUND_S) == -signal.SIGTERM
 
 
+@pytest.mark.nightly
 def test_what_a_stopped_run_has_forked_is_found_wherever_it_has_gone(pythons, order):
     script = (
         "import os, time\n"
@@ -239,6 +247,7 @@ def test_what_a_stopped_run_has_forked_is_found_wherever_it_has_gone(pythons, or
     assert len(pythons._ready) == 2
 
 
+@pytest.mark.nightly
 def test_the_processes_that_fork_are_of_no_run(pythons, order, monkeypatch):
     its = order("")
     monkeypatch.chdir(its.folder)

@@ -238,6 +238,7 @@ def test_a_stopped_run_is_stopping_until_every_process_of_it_is_gone(port):
     assert again["ErrorDetail"]["ErrorCode"] == "JobRunInTerminalStateException"
 
 
+@pytest.mark.nightly
 def test_runs_come_newest_first_in_pages(port):
     port.job("many")
     ids = []
@@ -316,6 +317,7 @@ def test_a_report_that_fails_stops_no_run_and_is_a_warning(serve):
     assert [text.split()[2] for text in texts] == ["RUNNING", "SUCCEEDED"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["../../up", "日本 語", "x" * 255, *at_night("a/b", ".", "-rf")])
 def test_any_name_of_glue_is_the_name_of_a_job_and_nothing_is_written_elsewhere(port, name):
     before = sorted(path.name for path in port.home.root.parent.iterdir())
@@ -350,6 +352,7 @@ def test_dpu_seconds_are_told_of_flexible_runs(port):
     assert run["DPUSeconds"] == run["ExecutionTime"] * 2
 
 
+@pytest.mark.nightly
 def test_a_script_finds_the_port_and_no_cloud(port, monkeypatch, tmp_path):
     """Whatever credentials and profiles the developer has: they are for AWS."""
     config = tmp_path / "config"

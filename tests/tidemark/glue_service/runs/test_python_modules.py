@@ -73,6 +73,7 @@ def wheel(lake: Path, name: str, text: str) -> str:
 JOB = JobDefinition("ingest", "s3://b/x.py", "5.1")
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Arguments", source="PYL", choice="once per set, into a folder of the home")
 def test_missing_python_modules_are_installed_once_per_set(tmp_path):
     home = Home.open(tmp_path / "home")

@@ -93,6 +93,7 @@ def run(order, spark=None):
     return code, json.loads(lines[-1]), (folder / "stderr.log").read_text()
 
 
+@pytest.mark.nightly
 @BOTH_WAYS
 def test_a_process_that_waited_is_the_runs_own(folder, monkeypatch):
     monkeypatch.setenv("OF_THE_COMMAND", "1")
@@ -115,6 +116,7 @@ print(json.dumps([name for name in sys.modules if name not in before]))
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("version", ["5.1", "6.0"])
 def test_the_first_call_of_java_imports_nothing_more(folder, version):
     (folder / "job.py").write_text(FIRST_CALL)
@@ -199,6 +201,7 @@ def test_one_that_has_died_is_passed_over(folder):
         assert pythons.take(order_for(folder), own_spark()) is None
 
 
+@pytest.mark.nightly
 @BOTH_WAYS
 def test_more_runs_are_served_and_all_end_with_their_command(folder):
     pythons = Pythons()

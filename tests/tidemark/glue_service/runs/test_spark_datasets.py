@@ -192,6 +192,7 @@ def test_a_table_that_is_made_from_a_query_is_not_made_again():
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_spark_tells_of_what_scripts_write_and_scan(spark, s3, logged, tmp_path):
     s3.put("in/a.json", '{"id": 1, "day": "x"}\n{"id": 2, "day": "y"}\n')

@@ -65,6 +65,7 @@ def test_rows_made_by_the_script_are_not_counted_as_read(spark, s3, counts):
     assert counts(lambda: rows.write.csv(s3.uri + "out/")) == RowCounts(rows_written=2)
 
 
+@pytest.mark.nightly
 def test_rows_of_readers_in_python_are_counted(glue_context, spark, s3, counts, monkeypatch):
     monkeypatch.setattr("tidemark.glue_job.readers.json.lines.MANY", 2)
     s3.put("json/a.json", '{"id": 1}\n{"id": 2}\n')
@@ -80,6 +81,7 @@ def test_rows_of_readers_in_python_are_counted(glue_context, spark, s3, counts, 
     assert counts(lambda: read("xml", {"rowTag": "row"})) == RowCounts(rows_read=2)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("many", [1, *at_night(200)])
 @pytest.mark.parametrize(
     ("texts", "options", "rows"),
@@ -105,6 +107,7 @@ def test_texts_of_json_that_are_read_again_are_counted_once(
     assert counts(read).rows_read == rows
 
 
+@pytest.mark.nightly
 def test_rows_that_are_made_flat_are_counted_once(glue_context, s3, counts):
     s3.put("in/a.json", '{"id": 1, "of": [{"n": [1, 2]}]}\n{"id": 2, "of": []}\n')
 
@@ -231,6 +234,7 @@ def test_written_rows_are_exact(spark, s3, counts, kind):
     assert written == RowCounts(rows_written=1000)
 
 
+@pytest.mark.nightly
 def test_counts_are_whole_unless_rows_pass_spark_sql_by(glue_context, spark, s3, counts):
     s3.put("a.csv", FLIGHTS)
     flights = spark.read.csv(s3.uri, header=True)

@@ -122,6 +122,7 @@ def test_an_event_whose_run_is_refused_is_used_up(port):
     assert any("Concurrent runs exceeded for workflow: refused" in text for text in port.said)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("starts", [False, True])
 @pytest.mark.rule("Triggers and workflows", source="TRSS")
 def test_an_event_trigger_stays_created_and_only_events_start_it(port, starts):
@@ -171,6 +172,7 @@ def test_objects_that_clients_put_are_s3_events_if_a_rule_matches_them(port):
     port.events.delete_rule(Name=name)
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("The API on a port", source="EVENTS")
 def test_the_end_of_a_run_is_an_event_that_starts_another_workflow(port):
     pattern = {

@@ -72,6 +72,7 @@ def test_a_run_that_a_client_starts_fires_no_conditional_trigger(port):
     assert port.states(two) == []
 
 
+@pytest.mark.nightly
 def test_an_inactive_trigger_fires_nothing_until_it_is_started(port):
     one, two = jobs(port, "asleep-1", "asleep-2")
     after(port, "asleep-then", two, watch(one), active=False)

@@ -200,6 +200,7 @@ except ImportError:
     assert run.jvm is None
 
 
+@pytest.mark.nightly
 def test_a_python_shell_job_is_retried_and_fails_as_others(workflow):
     again = workflow({"one": FAIL_ONCE}, START, command="pythonshell", max_retries=1).execute()
     never = workflow({"one": FAIL}, START, command="pythonshell").execute()
@@ -297,6 +298,7 @@ def test_inactive_trigger_never_fires(workflow):
     assert outcome(result) == [("one", "SUCCEEDED")]
 
 
+@pytest.mark.nightly
 @pytest.mark.rule(
     "Triggers and workflows",
     source="RUNS, MNT",
@@ -318,6 +320,7 @@ def test_retry_has_its_own_id_and_only_the_last_state_fires_triggers(workflow):
     assert first.error_message == "SystemExit: first attempt (one.py, line 6)"
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Triggers and workflows", source="ADD")
 def test_job_that_keeps_failing_is_retried_up_to_its_limit(workflow):
     result = workflow({"one": FAIL, "two": ""}, START, after("FAILED"), max_retries=2).execute()

@@ -148,6 +148,7 @@ def test_a_stopped_run_stops_its_jobs_and_starts_none(port):
             call(Name="stop", RunId=run_id, **more)
 
 
+@pytest.mark.nightly
 @pytest.mark.on_aws
 @pytest.mark.rule("Triggers and workflows", source="WFR")
 def test_a_resumed_run_repeats_the_chosen_and_downstream_jobs(port):

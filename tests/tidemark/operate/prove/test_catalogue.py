@@ -78,6 +78,7 @@ def test_two_deaths_in_a_row_are_tried(verdicts, project, first, then, verdict):
     assert verdicts(Case("two-deaths", script, {}), only=("crash",)) == {"crash": verdict}
 
 
+@pytest.mark.nightly
 def test_the_only_new_file_is_split(verdicts, project):
     for day in (2, 3, 4):
         (project / f"home/lake/lake/in/day{day}.json").unlink()

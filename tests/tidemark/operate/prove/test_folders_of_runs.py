@@ -18,6 +18,7 @@ def test_an_error_of_java_is_told_without_that_of_py4j():
     assert one_line(ValueError()) == "ValueError"
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_partitions_in_the_folders_of_runs_are_read_as_columns(spark, tmp_path):
     for where in ("lake/out/1", "lake/out/2", "lake/3/a", "lake/4/a", "lake/5/b"):

@@ -10,6 +10,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from tests.sampled import at_night
 from tidemark.operate.prove.judge_job import judged
 from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.rows.records import records_of
@@ -157,7 +158,7 @@ def written(folder: Path, rows: list[object], kind: str) -> dict[str, object]:
     return {"folder": str(folder), "files": files, "all": False}
 
 
-@pytest.mark.parametrize("kind", ["json", "parquet"])
+@pytest.mark.parametrize("kind", ["parquet", *at_night("json")])
 def test_rows_are_judged_here_as_by_spark(spark, tmp_path, kind):
     draws = random.Random(4)  # noqa: S311 (not a secret)
     numbers = [draws.choice([1, 2, None]) for _ in range(8)]

@@ -106,6 +106,7 @@ HIDDEN_FILES = {
 }
 
 
+@pytest.mark.nightly
 def test_files_that_spark_hides_are_compared_but_for_those_of_its_committers(compare):
     texts = {name: tuple(two) for name, two in HIDDEN_FILES.items()}
 

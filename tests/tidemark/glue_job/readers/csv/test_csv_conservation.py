@@ -109,6 +109,7 @@ def test_lines_that_close_their_quotes_are_not_warned_of(look, run_folder, text)
     assert read_warnings(run_folder) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("blank", ["\n" * 60_000, "   \n", "\r\n\r\n", " \t\r"])
 @pytest.mark.parametrize("header", [False, True])
 def test_blank_lines_before_the_first_record_hide_nothing(rows_of, s3, blank, header):
@@ -264,6 +265,7 @@ def test_rows_account_for_all_records_of_more(rows_of, s3, case):
     account_for(rows_of, s3, *case)
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Formats", source="S3")
 @pytest.mark.parametrize("multi_line", [False, True])
 @pytest.mark.parametrize("escaper", ["\\", "~", "^"])

@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 
 from awsglue.dynamicframe import DynamicFrame
+from tests.sampled import at_night
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
 from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.store.database import Store
@@ -123,14 +124,16 @@ def scanned(glue_context, table):
 @pytest.mark.parametrize(
     ("texts", "kinds"),
     [
-        ((BIG, NEXT), "decimal"),
-        ((LONGEST, f"-{LONGEST}", BIG), "decimal"),
-        ((FINE, "-1.5000000000000000001"), "decimal"),
         ((BIG, "7", "1.5"), "choice decimal double long"),
-        ((str(2**63 - 1), str(-(2**63)), "3"), "long"),
         ((str(2**63), str(-(2**63) - 1)), "decimal"),
-        (("1.5", "1E100", "1E-100", "0.1"), "double"),
-        ((BIG, "-0.123456789012345678"), "decimal"),
+        *at_night(
+            ((BIG, NEXT), "decimal"),
+            ((LONGEST, f"-{LONGEST}", BIG), "decimal"),
+            ((FINE, "-1.5000000000000000001"), "decimal"),
+            ((str(2**63 - 1), str(-(2**63)), "3"), "long"),
+            (("1.5", "1E100", "1E-100", "0.1"), "double"),
+            ((BIG, "-0.123456789012345678"), "decimal"),
+        ),
     ],
 )
 def test_numbers_of_dynamodb_keep_all_their_digits(

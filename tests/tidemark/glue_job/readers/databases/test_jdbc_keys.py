@@ -47,6 +47,7 @@ KINDS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.rule(
     "JDBC sources", source="INFER", choice="integer, decimal, string, date and timestamp"
 )

@@ -60,6 +60,7 @@ def test_a_table_that_was_loaded_again_around_the_bookmark_is_told(
     assert warnings() == [warning]
 
 
+@pytest.mark.nightly
 @pytest.mark.rule(
     "Warnings",
     source="INFER",

@@ -112,6 +112,7 @@ def test_a_binary_file_is_not_csv(spark, run, s3):
         run("csv")
 
 
+@pytest.mark.nightly
 def test_json_of_control_characters_is_named_with_the_remedy(run, versions, s3):
     s3.put("bad.json", "").write_bytes(bytes(range(1, 128)) * 2)
 
@@ -159,6 +160,7 @@ def test_json_that_is_not_utf_8_is_named_however_many_files_there_are(
     assert versions() == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.rule(
     "Bad input", source="INFER", choice="an error; Spark would silently drop or invent fields"
 )
@@ -329,6 +331,7 @@ def test_a_file_with_broken_rows_fails_the_run_and_is_named(spark, run, versions
     assert versions() == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Bad input", source="INFER", choice="even if the script catches the error")
 def test_a_source_that_failed_to_open_counts_as_not_read(glue_context, start_job, s3):
     def read():

@@ -25,6 +25,7 @@ def cast_of(glue_context, s3):
     return cast_of
 
 
+@pytest.mark.nightly
 def test_it_names_an_example_of_each_type_by_file_and_line(s3, cast_of):
     s3.put("1.json", '{"id": 1}\n')
     s3.put("new/2.json", '{"id": 2}\n{"id": 3, "status": "op\n{"id": "abc"}\n')
@@ -37,6 +38,7 @@ def test_it_names_an_example_of_each_type_by_file_and_line(s3, cast_of):
     assert 'resolveChoice(specs=[("id", "cast:int")])' in remedy
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("column", ["a", "id", "string"])
 def test_of_several_columns_of_the_same_types_it_names_the_one_that_is_cast(s3, cast_of, column):
     s3.put("1.json", '{"a": 1, "id": 1, "string": 1}\n{"a": "x", "id": "y", "string": "z"}\n')

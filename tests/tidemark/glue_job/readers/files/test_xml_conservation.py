@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.sampled import at_night
 from tidemark.glue_job.readers.files.xml import BROKEN
 from tidemark.glue_job.readers.files.xml_records import XmlOptions, records
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
@@ -215,7 +216,10 @@ def test_a_long_of_19_digits_keeps_them(glue_context, s3):
 )
 @pytest.mark.parametrize(
     ("number", "other"),
-    [(2**53 + 1, 0.5), (2**53 + 1, 2**63), ("1234567890123.4567", 1), ("1e999", 1), ("1e-999", 1)],
+    [
+        (2**53 + 1, 0.5),
+        *at_night((2**53 + 1, 2**63), ("1234567890123.4567", 1), ("1e999", 1), ("1e-999", 1)),
+    ],
 )
 @pytest.mark.parametrize(
     ("element", "path"),

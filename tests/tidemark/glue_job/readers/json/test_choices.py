@@ -44,6 +44,7 @@ def shown(capsys):
     return shown
 
 
+@pytest.mark.nightly
 def test_records_of_very_many_kinds_have_the_fields_of_few(read, s3, shown, monkeypatch):
     s3.put("a.json", '{"b": 1}\n{"a": "x", "b": "y"}\n{"c": true}\n')
 
@@ -160,6 +161,7 @@ def plain(value):
     return [plain(one) for one in value] if isinstance(value, list) else value
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Formats", source="INFER", choice="also without multiLine")
 @pytest.mark.parametrize("options", [{}, {"multiLine": True}, {"jsonPath": "$[*]"}])
 def test_json_records_that_span_lines_are_read_one_by_one(read, s3, options):
@@ -187,6 +189,7 @@ def test_choices_are_found_where_a_json_path_points(read, s3, shown):
     assert frame.toDF().collect() == [((1, None),), ((None, "x"),)]
 
 
+@pytest.mark.nightly
 def test_many_small_json_files_have_choices_too(monkeypatch, read, s3):
     monkeypatch.setattr("tidemark.glue_job.readers.json.lines.MANY", 1)
     s3.put("day=1/a.json", '{"id": 1}\n')
@@ -237,6 +240,7 @@ def define(spark_home, s3):
     return define
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Formats", source="RCS", choice="values that fit the declared type have it")
 def test_a_declared_column_of_json_with_other_values_is_a_choice_with_the_declared_type(
     glue_context, define, s3, shown

@@ -65,6 +65,7 @@ def test_lines_that_are_not_json_are_error_records_and_the_others_rows(read, s3,
     assert read().count() == 0  # what could not be read is behind the bookmark, as the rows are
 
 
+@pytest.mark.nightly
 @pytest.mark.rule(
     "Bad input", source="DYF", choice="one error per file without a line that is a record"
 )
@@ -121,6 +122,7 @@ def test_null_beside_records_of_an_array_is_not_a_row(read, glue_context, s3, wa
         frame.collect()
 
 
+@pytest.mark.nightly
 def test_null_in_a_line_is_an_error_record_or_fails_by_name(read, glue_context, s3, warned):
     s3.put("x.json", '{"id": 1}\nnull\n{"id": 2}\n')
 

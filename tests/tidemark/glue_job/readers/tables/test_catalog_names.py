@@ -127,6 +127,7 @@ def test_columns_of_a_table_are_found_whatever_the_case_in_the_files(
     assert warnings() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("options", [{}, {"groupFiles": "inPartition"}], ids=["plain", "grouped"])
 def test_many_small_files_have_the_same_columns(read, define, s3, monkeypatch, options):
     monkeypatch.setattr(lines, "MANY", 2)
@@ -155,6 +156,7 @@ def test_files_that_spell_a_key_differently_fill_one_column(read, define, s3):
     assert sorted(read().collect()) == [(1, ("ET",)), (2, None), (3, ("CT",))]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("many", [200, 1], ids=["few", "many"])
 def test_records_that_are_alike_but_for_the_case_of_keys_fill_the_same_columns(
     read, define, s3, monkeypatch, many
@@ -216,6 +218,7 @@ def test_a_declared_column_missing_in_all_files_causes_a_warning(
     assert told == ["gone", "origin.city"]
 
 
+@pytest.mark.nightly
 @pytest.mark.rule(
     "Formats",
     source="DYF, CAT",

@@ -69,6 +69,7 @@ def test_a_value_of_which_the_declared_type_loses_a_part_fails(spark, read, defi
         read().collect()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("classification", "text"),
     [
@@ -91,6 +92,7 @@ def test_a_data_frame_of_a_text_that_is_no_date_fails_by_column_and_value(
 NESTED_TIMES = {"Name": "s", "Type": "struct<l:array<struct<t:timestamp>>,m:map<string,date>>"}
 
 
+@pytest.mark.nightly
 def test_texts_of_json_that_are_no_times_make_choices_at_every_depth(
     glue_context, define, s3, capsys
 ):
@@ -127,6 +129,7 @@ def test_texts_of_json_that_are_no_times_make_choices_at_every_depth(
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("is_dynamic", [True, False])
 def test_times_of_json_have_keys_of_any_case(glue_context, define, s3, is_dynamic):
     define(TIMES)

@@ -116,6 +116,7 @@ def test_run_that_is_stopped_or_runs_too_long_or_is_killed_takes_its_jvm_along(
     assert sorted(never.rglob("*")) == left  # no one wrote on
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("before", "why"),
     [
@@ -240,6 +241,7 @@ def test_a_database_is_found_with_and_without_its_driver_in_each_run(bench, one_
     assert {one.run.jvm for one in seen[1:]} == {"warm"}
 
 
+@pytest.mark.nightly
 def test_homes_that_share_a_pool_read_their_own_lakes(bench, one_jvm, tmp_path):
     script = START + dedent("""
         from pathlib import Path

@@ -27,6 +27,7 @@ def round_trip(spark, values):
     assert read_by_java(spark, as_properties(values)) == values
 
 
+@pytest.mark.nightly
 def test_every_text_comes_back(spark):
     @settings(max_examples=tries(60), suppress_health_check=[HealthCheck.too_slow])
     @given(st.dictionaries(NAMES, TEXT, max_size=6))
