@@ -10,19 +10,8 @@ from tidemark.adopt.jobs.streaming import is_streaming, streaming_refusal
 from tidemark.adopt.model import Found, Resource, Wait
 from tidemark.adopt.order import circles, with_predecessors
 from tidemark.adopt.reading import Reading
-from tidemark.adopt.starts.one_start import (
-    event_of,
-    extra_triggers,
-    one_start,
-    without_undeclared,
-)
-from tidemark.adopt.starts.triggers import (
-    START_TYPES,
-    Starts,
-    nodes_of,
-    note_types,
-    read_triggers,
-)
+from tidemark.adopt.starts.one_start import event_of, extra_triggers, one_start, without_undeclared
+from tidemark.adopt.starts.triggers import START_TYPES, Starts, nodes_of, note_types, read_triggers
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import CRAWLER, SHELL, STREAMING
 
@@ -113,9 +102,7 @@ def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
 
 
 def _leave_out(
-    starts: Starts,
-    left_out: dict[str, tuple[str, str]],
-    reasons: Mapping[str, tuple[str, str]],
+    starts: Starts, left_out: dict[str, tuple[str, str]], reasons: Mapping[str, tuple[str, str]]
 ) -> None:
     """Take nodes out of the starts that are not left out already, each with its reason."""
     for node, reason in reasons.items():
@@ -211,10 +198,7 @@ def _of_late(
 
 
 def _set_apart(
-    found: Found,
-    starts: Starts,
-    left_out: Mapping[str, tuple[str, str]],
-    first: Mapping[str, Wait],
+    found: Found, starts: Starts, left_out: Mapping[str, tuple[str, str]], first: Mapping[str, Wait]
 ) -> None:
     """Note why the triggers of first jobs that wait for something else are not declared."""
     watched = list(dict.fromkeys(old for wait in first.values() for old, _ in wait.conditions))

@@ -9,9 +9,7 @@ from tidemark.model.assembly.definitions import CRAWLER
 
 
 def with_predecessors(
-    waits: Mapping[str, Wait | None],
-    left_out: dict[str, tuple[str, str]],
-    streaming: Sequence[str],
+    waits: Mapping[str, Wait | None], left_out: dict[str, tuple[str, str]], streaming: Sequence[str]
 ) -> dict[str, Wait | None]:
     """Return the jobs whose predecessors are all adopted; the others are left out."""
     kept = dict(waits)

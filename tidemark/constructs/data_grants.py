@@ -11,12 +11,7 @@ from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.permissions import use_tables
 from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.catalog.table_use import uses_of_data
-from tidemark.constructs.jobs.permissions import (
-    Statement,
-    use_data,
-    use_data_keys,
-    write_objects,
-)
+from tidemark.constructs.jobs.permissions import Statement, use_data, use_data_keys, write_objects
 from tidemark.constructs.references import bucket_arn, bucket_key_arn
 from tidemark.errors import JobDefinitionError
 

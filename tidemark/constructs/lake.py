@@ -10,12 +10,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from tidemark.constructs.catalog.databases import (
-    ALLOWED,
-    Database,
-    check_database,
-    reference_of,
-)
+from tidemark.constructs.catalog.databases import ALLOWED, Database, check_database, reference_of
 from tidemark.constructs.governance import apply_to_all, protect_stack
 from tidemark.constructs.lake_bucket import LOGS_BY_POLICY, AccessLogBucket, LakeBucket
 from tidemark.constructs.security.security import StageKey

@@ -52,11 +52,7 @@ class AccessLogBucket(s3.Bucket):
             lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(ACCESS_LOG_DAYS))],
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )
-        skip_checkov(
-            self,
-            CKV_AWS_18="a log of the log would need a log",
-            CKV_AWS_21=ONLY_ADDED,
-        )
+        skip_checkov(self, CKV_AWS_18="a log of the log would need a log", CKV_AWS_21=ONLY_ADDED)
         explain_to_standards(
             cdk.Stack.of(self),
             self,

@@ -12,12 +12,7 @@ from constructs import Construct
 
 from tidemark.constructs.jobs.permissions import use_watermarks
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
-from tidemark.constructs.shared_checks import (
-    KEY_PLACES,
-    check_free,
-    check_here,
-    check_no_alias,
-)
+from tidemark.constructs.shared_checks import KEY_PLACES, check_free, check_here, check_no_alias
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
 from watermarks import EXPIRES_AT, TABLE_NAME, create_table_request

@@ -18,11 +18,7 @@ DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 PREFIX = re.compile(r"[a-z0-9_]{0,128}")
 WHOLE_BUCKET = re.compile(r"s3[an]?://[^/]+/?")
 ON_CHANGE = {"UPDATE_IN_DATABASE": "UPDATE", "LOG": "LOG"}
-ON_MISSING = {
-    "LOG": "LOG",
-    "DEPRECATE_IN_DATABASE": "DEPRECATE",
-    "DELETE_FROM_DATABASE": "DELETE",
-}
+ON_MISSING = {"LOG": "LOG", "DEPRECATE_IN_DATABASE": "DEPRECATE", "DELETE_FROM_DATABASE": "DELETE"}
 ON_RESOURCE = "set it on crawler.resource if it matters"
 
 FIELDS: dict[str, tuple[str, str]] = {

@@ -4,14 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tidemark.adopt.jobs.fields import (
-    ARGUMENTS,
-    FIELDS,
-    NO_VALUE,
-    NOT_A_NAME,
-    SECRET,
-    UNKNOWN,
-)
+from tidemark.adopt.jobs.fields import ARGUMENTS, FIELDS, NO_VALUE, NOT_A_NAME, SECRET, UNKNOWN
 from tidemark.adopt.jobs.fixed import FIXED, still_fixed
 from tidemark.adopt.jobs.glue_arguments import glue_arguments_of, other_arguments_of
 from tidemark.adopt.jobs.options import RESERVED, fixed_arguments_of, is_value, options_of
@@ -27,11 +20,7 @@ from tidemark.model.plain_secrets import shows_secret
 
 DEFAULTS = "DefaultArguments"
 SHELL = "pythonshell"
-BOOKMARKS = {
-    ENABLE: "ENABLE",
-    DISABLE: "DISABLE",
-    PAUSE: "PAUSE",
-}
+BOOKMARKS = {ENABLE: "ENABLE", DISABLE: "DISABLE", PAUSE: "PAUSE"}
 # As the constructs check them, which start Node when they are imported: a test compares.
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
 PINNED = re.compile(
@@ -59,9 +48,7 @@ class JobCall:
 def kind_of(job: Reading) -> tuple[str, str] | None:
     """Return why a job cannot be declared at all, and what to do; None if it can."""
     command = job.get("Command", "Name") or "glueetl"
-    kinds = {
-        "glueray": ("it is a Ray job", "keep it unchanged, or write it again in PySpark"),
-    }
+    kinds = {"glueray": ("it is a Ray job", "keep it unchanged, or write it again in PySpark")}
     if command not in ("glueetl", SHELL, STREAMING):
         unknown = (f"its command is {command}, which is unknown here", "keep it unchanged")
         return kinds.get(command, unknown)

@@ -63,12 +63,7 @@ def fixed_arguments_of(job: Reading, arguments: dict[str, str]) -> list[str]:
         if not is_plain or is_taken or not is_value(name, value):
             continue
         if bare in arguments:
-            job.differ(
-                "DefaultArguments",
-                name,
-                why=NEVER_SEEN,
-                do="nothing",
-            )
+            job.differ("DefaultArguments", name, why=NEVER_SEEN, do="nothing")
         arguments[bare] = str(job.take("NonOverridableArguments", name))
         names.append(bare)
     return names

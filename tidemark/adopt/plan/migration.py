@@ -22,13 +22,7 @@ from tidemark.adopt.plan.carrying import (
     scratch_run,
 )
 from tidemark.adopt.plan.shell import in_shell
-from tidemark.adopt.plan.switching import (
-    stack_name,
-    start,
-    stop,
-    stop_stream,
-    take_over_stream,
-)
+from tidemark.adopt.plan.switching import stack_name, start, stop, stop_stream, take_over_stream
 
 BEFORE = "before"  # the folder for the record of the old state
 

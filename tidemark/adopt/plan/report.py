@@ -12,10 +12,7 @@ from tidemark.adopt.plan.literals import quoted
 Row: TypeAlias = tuple[str, ...]
 
 ADDED = (
-    (
-        "its own role, without --keep-roles",
-        "it allows what is declared, no more",
-    ),
+    ("its own role, without --keep-roles", "it allows what is declared, no more"),
     ("SecurityConfiguration", "logs, bookmarks and data are encrypted with the pipeline's key"),
     ("--extra-py-files", "the watermark library, and the packages of libs/"),
     ("--custom-logGroup-prefix", "its own log groups, with a retention"),

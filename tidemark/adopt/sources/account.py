@@ -22,11 +22,7 @@ MISSING = "EntityNotFoundException"
 
 
 def read_account(
-    session: "boto3.Session",
-    jobs: Iterable[str],
-    workflow: str | None,
-    *,
-    with_roles: bool = False,
+    session: "boto3.Session", jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
 ) -> Found:
     """Return the named jobs of an account, or the jobs of a workflow, with their surroundings."""
     from botocore.exceptions import BotoCoreError, ClientError

@@ -51,9 +51,7 @@ def read_rules(
     return found, unread
 
 
-def read_schedules(
-    session: "boto3.Session",
-) -> tuple[tuple[Resource, ...], list[Difference]]:
+def read_schedules(session: "boto3.Session") -> tuple[tuple[Resource, ...], list[Difference]]:
     """Return the schedules of EventBridge Scheduler of all groups, and the unreadable parts."""
     from botocore.exceptions import BotoCoreError, ClientError
 

@@ -21,16 +21,7 @@ SOURCE_METHODS = {
     "getSource": 2,
 }
 # The connection types that AWS documents job bookmarks for; getSource takes formats as well.
-BOOKMARKED_TYPES = {
-    "s3",
-    "parquet",
-    "orc",
-    "jdbc",
-    "mysql",
-    "postgresql",
-    "oracle",
-    "sqlserver",
-}
+BOOKMARKED_TYPES = {"s3", "parquet", "orc", "jdbc", "mysql", "postgresql", "oracle", "sqlserver"}
 TABLE_FORMATS = {"hudi", "delta", "iceberg"}  # formats that bookmarks leave out
 SPARK_READS = {"csv", "json", "parquet", "orc", "text", "table", "load", "jdbc", "xml"}
 SPARK_WRITES = {

@@ -14,16 +14,7 @@ READER_CLASSES = {
     "DataFrameReader": "create_data_frame",
 }
 # Calls with another value in every run.
-VARYING_CALLS = {
-    "now",
-    "utcnow",
-    "today",
-    "time",
-    "strftime",
-    "uuid1",
-    "uuid4",
-    "random",
-}
+VARYING_CALLS = {"now", "utcnow", "today", "time", "strftime", "uuid1", "uuid4", "random"}
 BINDING = (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Call)
 IsMade = Callable[[ast.expr], bool]
 

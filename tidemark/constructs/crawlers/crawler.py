@@ -159,7 +159,7 @@ class Crawler(Construct):
                 "reads": [
                     {"uri": d.uri, **({"delivered": True} if d.delivered else {})}
                     for d in self.reads
-                ],
+                ]
             },
         )
         if found.missing:

@@ -239,9 +239,7 @@ def _written(
     """Return the list in CloudFormation that a target belongs to, and its entry there."""
     if isinstance(target, CrawledDatabase):
         return "jdbc_targets", glue.CfnCrawler.JdbcTargetProperty(
-            connection_name=connection,
-            path=target.path,
-            exclusions=list(target.exclusions) or None,
+            connection_name=connection, path=target.path, exclusions=list(target.exclusions) or None
         )
     if isinstance(target, CrawledTable):
         database, _, name = target.table.partition(".")
@@ -250,9 +248,7 @@ def _written(
         )
     if isinstance(target, CrawledDynamoDB):
         return "dynamo_db_targets", glue.CfnCrawler.DynamoDBTargetProperty(
-            path=target.table_name,
-            scan_all=not target.sampled,
-            scan_rate=target.scan_rate,
+            path=target.table_name, scan_all=not target.sampled, scan_rate=target.scan_rate
         )
     if isinstance(target, CrawledOpenTables):
         return _open_tables(target, connection)

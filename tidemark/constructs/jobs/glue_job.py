@@ -46,12 +46,7 @@ from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import check_open_strings, reasons
 
-START_RUNS = (
-    "glue:BatchStopJobRun",
-    "glue:GetJobRun",
-    "glue:GetJobRuns",
-    "glue:StartJobRun",
-)
+START_RUNS = ("glue:BatchStopJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:StartJobRun")
 
 
 @jsii.implements(iam.IGrantable)
@@ -316,10 +311,7 @@ class GlueJob(Construct):
                 )
         opened = check_open_strings(f"job '{self.name}' is started with the argument", arguments)
         return render_arguments(
-            self.name,
-            _with_outputs(opened),
-            (*self.reads, *self.writes),
-            self._taken,
+            self.name, _with_outputs(opened), (*self.reads, *self.writes), self._taken
         )
 
     @property

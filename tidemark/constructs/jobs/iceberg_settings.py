@@ -15,12 +15,7 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import version_of_run
-from tidemark.model.assembly.iceberg import (
-    EXTENSIONS,
-    FORMAT,
-    ICEBERG_EXTENSIONS,
-    iceberg_settings,
-)
+from tidemark.model.assembly.iceberg import EXTENSIONS, FORMAT, ICEBERG_EXTENSIONS, iceberg_settings
 from tidemark.model.plain_secrets import NotSecret
 
 TABLE_FORMAT = "table-default.format-version"

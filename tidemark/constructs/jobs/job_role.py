@@ -118,11 +118,7 @@ def check_role(stack: cdk.Stack, job: str, role: iam.IRole, of: str = "job") -> 
 
 
 def make_role(
-    scope: Construct,
-    job: str,
-    statements: Sequence[Statement],
-    stack: cdk.Stack,
-    of: str = "job",
+    scope: Construct, job: str, statements: Sequence[Statement], stack: cdk.Stack, of: str = "job"
 ) -> iam.Role:
     """Return a new role that Glue assumes, with the permissions in statements.
 

@@ -46,10 +46,7 @@ class Network:
 
     def __or__(self, other: "Network") -> "Network":
         """Return the network of both."""
-        return Network(
-            _both(self.subnets, other.subnets),
-            _both(self.groups, other.groups),
-        )
+        return Network(_both(self.subnets, other.subnets), _both(self.groups, other.groups))
 
 
 UNKNOWN = Network((ANY,), (ANY,))

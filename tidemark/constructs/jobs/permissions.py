@@ -68,12 +68,7 @@ def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
     return [
         allow(["dynamodb:DescribeTable"], [table_arn]),
         allow(
-            [
-                "dynamodb:GetItem",
-                "dynamodb:PutItem",
-                "dynamodb:Query",
-                "dynamodb:UpdateItem",
-            ],
+            ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
             [table_arn],
             {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [job_name]}},
         ),
@@ -159,9 +154,7 @@ def put_metrics() -> list[Statement]:
     """
     return [
         allow(
-            ["cloudwatch:PutMetricData"],
-            ["*"],
-            {"StringEquals": {"cloudwatch:namespace": "Glue"}},
+            ["cloudwatch:PutMetricData"], ["*"], {"StringEquals": {"cloudwatch:namespace": "Glue"}}
         )
     ]
 
@@ -218,14 +211,8 @@ def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]
 
 
 def allow(
-    actions: Sequence[str],
-    resources: Sequence[str],
-    conditions: Conditions | None = None,
+    actions: Sequence[str], resources: Sequence[str], conditions: Conditions | None = None
 ) -> Statement:
     """Return a statement that allows actions on resources, under conditions if any."""
-    statement: Statement = {
-        "Effect": "Allow",
-        "Action": list(actions),
-        "Resource": list(resources),
-    }
+    statement: Statement = {"Effect": "Allow", "Action": list(actions), "Resource": list(resources)}
     return statement | ({"Condition": conditions} if conditions else {})

@@ -134,10 +134,7 @@ class Alerts(Construct):
             for number, (arn, given) in enumerate(zip(self.topic_arns, inputs, strict=True))
         ]
         rule = events.CfnRule(
-            self,
-            id_,
-            event_pattern=cdk.Lazy.any(pattern),
-            targets=targets if text else None,
+            self, id_, event_pattern=cdk.Lazy.any(pattern), targets=targets if text else None
         )
         return rule.ref
 

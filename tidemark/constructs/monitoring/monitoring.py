@@ -80,10 +80,7 @@ class Monitoring(Construct):
             last_jobs=lambda: last_jobs(waits),
         )
         self.alarms = Alarms(
-            self,
-            "Alarms",
-            pipeline_name=pipeline_name,
-            topic_arns=self.alerts.topic_arns,
+            self, "Alarms", pipeline_name=pipeline_name, topic_arns=self.alerts.topic_arns
         )
         if stage.freshness_hours:
             self.alarms.on_stall(self.alerts.succeeded_rule, stage.freshness_hours)

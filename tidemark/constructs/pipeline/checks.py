@@ -11,12 +11,7 @@ from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.monitoring.alerting import Alerting, Email
 from tidemark.constructs.monitoring.slack import SlackChannel
 from tidemark.constructs.security.security import ExistingSecurity
-from tidemark.constructs.shared_checks import (
-    KEY_PLACES,
-    PLACES,
-    check_here,
-    check_stage_is_here,
-)
+from tidemark.constructs.shared_checks import KEY_PLACES, PLACES, check_here, check_stage_is_here
 from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.starts.events import OnObjects
 from tidemark.constructs.watermark_table import WatermarkTable

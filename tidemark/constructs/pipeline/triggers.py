@@ -161,8 +161,7 @@ class Triggers:
             start_on_creation=True,
             workflow_name=self._workflow_name,
             predicate=glue.CfnTrigger.PredicateProperty(
-                logical=after.logical,
-                conditions=[_condition(ended) for ended in after.conditions],
+                logical=after.logical, conditions=[_condition(ended) for ended in after.conditions]
             ),
             actions=[action],
         )
@@ -239,7 +238,5 @@ def _condition(ended: Condition) -> glue.CfnTrigger.ConditionProperty:
             crawl_state=ended.state.value,
         )
     return glue.CfnTrigger.ConditionProperty(
-        job_name=job_ref(ended.job.resource),
-        logical_operator="EQUALS",
-        state=ended.state.value,
+        job_name=job_ref(ended.job.resource), logical_operator="EQUALS", state=ended.state.value
     )

@@ -36,13 +36,7 @@ from tidemark.constructs.security.security import (
     let_services_use,
 )
 from tidemark.constructs.shared_checks import check_free, check_no_alias
-from tidemark.constructs.starts.declared import (
-    Start,
-    described,
-    events_of,
-    schedules_of,
-    starts_of,
-)
+from tidemark.constructs.starts.declared import Start, described, events_of, schedules_of, starts_of
 from tidemark.constructs.starts.event_start import EventStart
 from tidemark.constructs.starts.start_schedule import StartSchedule, group_name
 from tidemark.constructs.watermark_table import WatermarkTable

@@ -386,11 +386,7 @@ def log_group(
                 "pass log_groups=LogGroups.EXISTING to one of the two pipelines"
             )
     group = security.groups[name] = logs.CfnLogGroup(
-        scope,
-        id_,
-        log_group_name=name,
-        kms_key_id=security.logs_key_arn,
-        retention_in_days=kept,
+        scope, id_, log_group_name=name, kms_key_id=security.logs_key_arn, retention_in_days=kept
     )
     # A name can only be taken again after the group is gone.
     group.apply_removal_policy(cdk.RemovalPolicy.DESTROY)

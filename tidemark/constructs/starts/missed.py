@@ -19,8 +19,5 @@ def missed_queue(scope: Construct, holds: str) -> sqs.Queue:
         retention_period=cdk.Duration.days(KEPT_DAYS),
     )
     explain(queue, "AwsSolutions-SQS3", "it is itself the queue for what failed")
-    skip_checkov(
-        queue,
-        CKV_AWS_27=f"encrypted with SQS's own key: it holds {holds} and no data",
-    )
+    skip_checkov(queue, CKV_AWS_27=f"encrypted with SQS's own key: it holds {holds} and no data")
     return queue

@@ -55,10 +55,7 @@ DEFAULT_GLUE_VERSION = "5.1"  # of what this toolkit declares
 UNNAMED_GLUE_VERSION = "6.0"
 AUTO = str(GlueVersion.AUTO)
 NEWEST = max(GLUE_VERSIONS, key=float)
-DECLARABLE = (
-    *(name for name, version in GLUE_VERSIONS.items() if version.is_declarable),
-    AUTO,
-)
+DECLARABLE = (*(name for name, version in GLUE_VERSIONS.items() if version.is_declarable), AUTO)
 RUN_HERE = tuple(name for name, version in GLUE_VERSIONS.items() if version.pyspark)
 
 UPGRADE = "AutoUpgradeMetadata"  # member of a job with `auto`

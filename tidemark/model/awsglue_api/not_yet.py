@@ -16,18 +16,10 @@ NOT_YET: dict[str, dict[str, str]] = {
             "getSampleStreamingDynamicFrame start_transaction commit_transaction cancel_transaction"
         ),
     },
-    "awsglue.devutils": {
-        "": "ExecutionProperty Command Connections Job GlueJobUtils",
-    },
-    "awsglue.glue_shell": {
-        "": "sc glueContext welcome_msg",
-    },
-    "awsglue.streaming_data_source": {
-        "": "StreamingDataSource",
-    },
-    "awsglue.utils": {
-        "": "makeOptions",
-    },
+    "awsglue.devutils": {"": "ExecutionProperty Command Connections Job GlueJobUtils"},
+    "awsglue.glue_shell": {"": "sc glueContext welcome_msg"},
+    "awsglue.streaming_data_source": {"": "StreamingDataSource"},
+    "awsglue.utils": {"": "makeOptions"},
     "awsglue.scripts.activate_etl_connector": {
         "": (
             "LAYER_TAR_DIR LAYER_GZ_DIR MARKETPLACE CUSTOM HTTP_PROXY HTTPS_PROXY NO_PROXY "
@@ -36,32 +28,28 @@ NOT_YET: dict[str, dict[str, str]] = {
             "get_ecr_authorization_token parse_ecr_url get_docker_manifest "
             "download_and_unpack_docker_layer parse_args id_generator get_connection "
             "collect_files_by_suffix download_custom_jars download_jars_per_connection main"
-        ),
+        )
     },
-    "awsglue.scripts.connector_activation_util": {
-        "": "boto_client_error",
-    },
+    "awsglue.scripts.connector_activation_util": {"": "boto_client_error"},
     "awsglue.scripts.crawler_redo_from_backup": {
-        "": "crawler_redo_from_backup crawler_redo_from_backup_options main",
+        "": "crawler_redo_from_backup crawler_redo_from_backup_options main"
     },
-    "awsglue.scripts.crawler_undo": {
-        "": "crawler_backup crawler_undo crawler_undo_options main",
-    },
+    "awsglue.scripts.crawler_undo": {"": "crawler_backup crawler_undo crawler_undo_options main"},
     "awsglue.scripts.scripts_utils": {
         "": (
             "COLLECT_RESULT_NAME DEFAULT_CATALOG_ENDPOINT DEFAULT_GLUE_ENDPOINT "
             "DEFAULT_REGION write_backup nest_data_frame write_df_to_catalog catalog_dict "
             "read_from_catalog write_df_to_s3 read_from_s3"
-        ),
+        )
     },
     "awsglueml.transforms": {
-        "": "EntityDetector FillMissingValues FindIncrementalMatches FindMatches",
+        "": "EntityDetector FillMissingValues FindIncrementalMatches FindMatches"
     },
     "awsgluedi.transforms": {
         "": (
             "column_formatting data_cleaning data_quality data_structuring date_functions "
             "math_functions pii"
-        ),
+        )
     },
 }
 

@@ -122,9 +122,7 @@ def is_dynamic(rule: Rule) -> bool:
 def bound(rule: Rule, history: Sequence[float]) -> Rule:
     """Return a rule with its earlier metrics replaced by numbers."""
     return replace(
-        rule,
-        condition=_bound(rule.condition, history),
-        threshold=_bound(rule.threshold, history),
+        rule, condition=_bound(rule.condition, history), threshold=_bound(rule.threshold, history)
     )
 
 

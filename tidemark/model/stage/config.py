@@ -142,10 +142,7 @@ class StageConfig:
         own = {key: fields.take(key) for key in own_keys if key in fields.left}
         own |= {key: context[key] for key in own_keys if key in context}
         stage = cls(
-            name=name,
-            runtime=_runtime(fields, name),
-            own=own,
-            **settings(fields, camel_case),
+            name=name, runtime=_runtime(fields, name), own=own, **settings(fields, camel_case)
         )
         fields.refuse_the_rest()
         return stage
