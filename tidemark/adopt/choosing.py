@@ -1,14 +1,15 @@
-"""Chooses which of the jobs and crawlers that were found one pipeline can hold: pure."""
+"""Chooses which of the found jobs and crawlers one pipeline can hold, and orders them: pure."""
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 
 from tidemark.adopt.crawlers.crawler import crawler_refusal
-from tidemark.adopt.jobs.fixed import DEFAULTS, reading_of
 from tidemark.adopt.jobs.job import kind_of
+from tidemark.adopt.jobs.options import DEFAULTS, reading_of
 from tidemark.adopt.jobs.streaming import is_streaming, streaming_refusal
 from tidemark.adopt.model import Found, Resource, Wait
-from tidemark.adopt.order import circles, with_predecessors
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.one_start import event_of, extra_triggers, one_start, without_undeclared
 from tidemark.adopt.starts.triggers import START_TYPES, Starts, nodes_of, note_types, read_triggers
@@ -211,3 +212,63 @@ def _set_apart(
     for trigger in triggers_of(found, first):
         if trigger.get("Type") in START_TYPES or set(first).intersection(nodes_of(trigger)):
             starts.apart[str(trigger["Name"])] = (why, do)
+
+
+def with_predecessors(
+    waits: Mapping[str, Wait | None], left_out: dict[str, tuple[str, str]], streaming: Sequence[str]
+) -> dict[str, Wait | None]:
+    """Return the jobs whose predecessors are all adopted; the others are left out."""
+    kept = dict(waits)
+    while True:
+        for job, wait in kept.items():
+            missing = [old for old, _ in wait.conditions if old not in kept] if wait else []
+            if missing:
+                do = f"name {missing[0]} too, or keep both"
+                if missing[0].startswith(CRAWLER):
+                    do = f"there is no {missing[0]}; correct the trigger"
+                if missing[0] in left_out:
+                    do = f"keep it with {missing[0]}; it watches the old jobs"
+                why = f"it waits for {missing[0]}, which is not adopted"
+                if missing[0] in streaming:
+                    why = f"it waits for the streaming job {missing[0]}, whose runs do not end"
+                    do = "let it read that job's output on its own schedule"
+                left_out[job] = (why, do)
+                break
+        else:
+            return kept
+        del kept[job]
+
+
+def circles(waits: Mapping[str, Wait | None]) -> dict[str, list[str]]:
+    """Return the nodes that wait for themselves, over others or not, each with the way back to it.
+
+    >>> circles({"a": Wait("AND", (("b", "SUCCEEDED"),)), "b": Wait("AND", (("a", "SUCCEEDED"),))})
+    {'a': ['a', 'b', 'a'], 'b': ['b', 'a', 'b']}
+    """
+    before = {
+        node: list(dict.fromkeys(old for old, _ in wait.conditions)) if wait else []
+        for node, wait in waits.items()
+    }
+    found = {node: _way_back(before, node) for node in before}
+    return {node: path for node, path in found.items() if path}
+
+
+def _way_back(before: Mapping[str, Sequence[str]], first: str) -> list[str]:
+    waiting, seen = deque([[first]]), {first}
+    while waiting:
+        path = waiting.popleft()
+        for old in before.get(path[-1], ()):
+            if old == first:
+                return [*path, first]
+            if old not in seen:
+                seen.add(old)
+                waiting.append([*path, old])
+    return []
+
+
+def ordered(waits: Mapping[str, Wait | None]) -> list[str]:
+    """Return the jobs, each after those that it waits for; no circle is among them."""
+    graph = {
+        job: [old for old, _ in wait.conditions] if wait else [] for job, wait in waits.items()
+    }
+    return list(TopologicalSorter(graph).static_order())

@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tidemark.model.assembly.definitions import CRAWLER
-from tidemark.model.stage.runtime import JobRuntime
-from tidemark.model.stage.shell_runtime import ShellRuntime
-from tidemark.model.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
 Resource: TypeAlias = Mapping[str, Any]
-Path: TypeAlias = tuple[str, ...]
+KeyPath: TypeAlias = tuple[str, ...]
 Runtime: TypeAlias = JobRuntime | ShellRuntime | StreamingRuntime
 SCRATCH = "tidemark-adopt"  # folder for output of runs that only create a bookmark
 
@@ -32,7 +30,7 @@ class Difference:
     """
 
     of: str
-    path: Path
+    path: KeyPath
     value: str | None
     why: str
     do: str

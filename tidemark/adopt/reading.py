@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tidemark.adopt.model import Difference, Path, Resource
+from tidemark.adopt.model import Difference, KeyPath, Resource
 from tidemark.model.plain_secrets import shows_secret
 
 MAX_LENGTH = 160  # characters of a value that a plan shows
@@ -21,12 +21,12 @@ class Reading:
     def __init__(self, of: str, resource: Resource) -> None:
         self.of = of
         self.differences: list[Difference] = []
-        self.expressed: set[Path] = set()
+        self.expressed: set[KeyPath] = set()
         self._resource = resource
         self._left = dict(leaves(resource))
-        self._moved: dict[Path, Path] = {}
+        self._moved: dict[KeyPath, KeyPath] = {}
 
-    def move(self, source: Path, target: Path) -> None:
+    def move(self, source: KeyPath, target: KeyPath) -> None:
         """Let one path be read at another; an account for that counts for it."""
         self._moved[target] = source
         self._left[target] = self._left.pop(source)
@@ -60,16 +60,16 @@ class Reading:
         )
         self._drop(path)
 
-    def left(self) -> list[Path]:
+    def left(self) -> list[KeyPath]:
         """Return the paths of the leaves that are not accounted for."""
         return list(self._left)
 
-    def _drop(self, path: Path) -> None:
+    def _drop(self, path: KeyPath) -> None:
         for leaf in [leaf for leaf in self._left if leaf[: len(path)] == path]:
             del self._left[leaf]
 
 
-def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def leaves(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
     """Yield everything that is set in a resource, with the path to it; lists of strings as one."""
     if isinstance(value, Mapping) and (value or not path):
         for key, part in value.items():
@@ -81,7 +81,7 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
-def shown(path: Path, value: Any) -> str | None:
+def shown(path: KeyPath, value: Any) -> str | None:
     """Return a value in readable form; None if it is missing or looks like a secret."""
     if value is None:
         return None

@@ -98,7 +98,7 @@ def _libraries() -> Iterator[Finding]:
 
 def library_finding(glue_version: str, version_of: Callable[[str], str | None]) -> Finding:
     """Return which libraries of AWS's list are missing here, or have another version."""
-    from tidemark.model.assembly.glue_libraries import libraries_of
+    from tidemark.model.assembly.glue_versions import libraries_of
 
     libraries = libraries_of(glue_version)
     here = {name: version_of(name) for name in libraries}

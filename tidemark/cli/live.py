@@ -100,7 +100,7 @@ def _bookmark(target: "Target", job: str) -> str:
 
 def _watermarks(target: "Target", job: str) -> str:
     from tidemark.cli.views.watermarks import current_tables
-    from tidemark.model.assembly.arguments import WATERMARK_TABLE
+    from tidemark.model.assembly.definitions import WATERMARK_TABLE
     from tidemark.operate.target import arguments_of
 
     table = arguments_of(target.definition(job) or {}).get(WATERMARK_TABLE)

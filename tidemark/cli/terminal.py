@@ -13,7 +13,7 @@ from typing import IO, Any, TextIO, cast
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from tidemark.model.visible import visible
+from tidemark.model.messages import visible
 
 
 def in_a_line(text: str) -> str:

@@ -150,7 +150,7 @@ def _opened(
 ) -> Iterator[tuple["WatermarkAdmin", Callable[[], None]]]:
     """Yield the watermarks in a table, and what refuses a job that never had any there."""
     # A job that has only not run yet is not refused.
-    from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
+    from tidemark.model.assembly.definitions import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
     from tidemark.operate.target import arguments_of
     from watermarks import WatermarksError, WatermarkTableError
 

@@ -80,9 +80,9 @@ if TYPE_CHECKING:  # "as" hands a name on
     from tidemark.model.schedules.schedules import Schedule as Schedule
     from tidemark.model.stage.config import StageConfig as StageConfig
     from tidemark.model.stage.runtime import JobRuntime as JobRuntime
-    from tidemark.model.stage.shell_runtime import ShellCapacity as ShellCapacity
-    from tidemark.model.stage.shell_runtime import ShellRuntime as ShellRuntime
-    from tidemark.model.stage.streaming_runtime import StreamingRuntime as StreamingRuntime
+    from tidemark.model.stage.runtime import ShellCapacity as ShellCapacity
+    from tidemark.model.stage.runtime import ShellRuntime as ShellRuntime
+    from tidemark.model.stage.runtime import StreamingRuntime as StreamingRuntime
 
 # The imports above are read, so that each name stands once.
 _MODULES = {

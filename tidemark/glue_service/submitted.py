@@ -5,8 +5,7 @@ from typing import Any
 from tidemark.glue_service.entities import Entity, Kind, find_entity, get_entity
 from tidemark.glue_service.runs.run_requests import run_request
 from tidemark.local_state.store.database import Store
-from tidemark.model.assembly.arguments import WATERMARK_TABLE
-from tidemark.model.assembly.definitions import SPARK
+from tidemark.model.assembly.definitions import SPARK, WATERMARK_TABLE
 
 # Runs of a job that was defined when its script was submitted are runs of that job.
 SUBMITTED = """

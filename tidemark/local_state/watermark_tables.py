@@ -1,7 +1,6 @@
 """Creates the watermark tables that jobs use and the app does not define."""
 
-from tidemark.model.assembly.arguments import WATERMARK_TABLE
-from tidemark.model.assembly.definitions import Deployment, TableDefinition
+from tidemark.model.assembly.definitions import WATERMARK_TABLE, Deployment, TableDefinition
 
 
 def watermark_table(name: str) -> TableDefinition:

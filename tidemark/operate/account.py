@@ -14,9 +14,8 @@ from typing import Any
 
 from tidemark.errors import DamagedDatabaseError, EntityNotFoundError, TidemarkError, UsageError
 from tidemark.local_state.catalog.table_metadata import DEFAULT, parsed_metadata
-from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
-from tidemark.model.assembly.definitions import SHELL
+from tidemark.model.assembly.definitions import BOOKMARK_OPTION, ENABLE, SHELL, WATERMARK_TABLE
 from tidemark.model.assembly.iceberg import METADATA
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.checkpoints.checkpoint import Checkpoint

@@ -10,7 +10,7 @@ from tidemark.glue_service.runs.job_runs import state_detail
 from tidemark.glue_service.runs.run_requests import RunRequest
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
-from tidemark.model.assembly.arguments import ENABLE, is_filling
+from tidemark.model.assembly.definitions import ENABLE, is_filling
 from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED
 from tidemark.operate.job_runs import Run
 

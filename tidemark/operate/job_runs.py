@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
+from tidemark.model.assembly.definitions import BOOKMARK_OPTION, ENABLE
 from tidemark.model.messages import known_run
 from tidemark.operate.app_names import JOB
 from tidemark.operate.clients import NOT_FOUND, Glue

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from tidemark.errors import TidemarkError
-from tidemark.model.assembly.arguments import WATERMARK_TABLE
+from tidemark.model.assembly.definitions import WATERMARK_TABLE
 from tidemark.operate.snapshot_plan import SnapshotPlan, plan_of
 from tidemark.operate.target import Target, arguments_of
 from watermarks import (

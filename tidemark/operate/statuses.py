@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tidemark.local_state.run_warnings import leaves_out
 from tidemark.local_state.store.stored_warnings import RunWarning
-from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
+from tidemark.model.assembly.definitions import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
 from tidemark.operate.clients import NotAnsweredError
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import BookmarkHead, Target, arguments_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tidemark.model.assembly.arguments import WATERMARK_TABLE, is_filling
+from tidemark.model.assembly.definitions import WATERMARK_TABLE, is_filling
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.rewind.cleared import Cleared
 

@@ -4,8 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import is_filling
-from tidemark.model.assembly.definitions import STREAMING
+from tidemark.model.assembly.definitions import STREAMING, is_filling
 from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED, Checkpoint
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.cleared import Cleared

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tidemark.model.visible import visible
+from tidemark.model.messages import visible
 from tidemark.report import charts
 from tidemark.report.content import Content, content_of
 from tidemark.report.dot import graph_of, jobs_of_picture

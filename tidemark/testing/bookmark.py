@@ -11,7 +11,7 @@ from tidemark.local_state.bookmarks.api import reset_job_bookmark
 from tidemark.local_state.bookmarks.explain import explain_source, sources_of_next_run
 from tidemark.local_state.bookmarks.versions import Bookmark, latest_bookmark
 from tidemark.local_state.store.database import Store
-from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.assembly.definitions import ENABLE
 from tidemark.model.clock import now_ms
 from tidemark.testing.kit import GlueTest
 from tidemark.testing.run import SCHEME, GlueRun

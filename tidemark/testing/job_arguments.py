@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import BOOKMARK_OPTIONS
+from tidemark.model.assembly.definitions import BOOKMARK_OPTIONS
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 
 BOOKMARK = "--job-bookmark-option"

@@ -12,9 +12,9 @@ from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
 from tests.tries import tries
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.crawlers.crawler import crawler_call_of, crawler_refusal
-from tidemark.adopt.jobs.fixed import reading_of
 from tidemark.adopt.jobs.glue_arguments import glue_arguments_of
 from tidemark.adopt.jobs.job import call_of, kind_of
+from tidemark.adopt.jobs.options import reading_of
 from tidemark.adopt.jobs.runtimes import runtime_of
 from tidemark.adopt.model import Difference, Found, Member
 from tidemark.adopt.plan.literals import runtime_call

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.adopt.plan.shell import in_shell
+from tidemark.adopt.plan.carrying import in_shell
 from tidemark.adopt.sources.nested_templates import _file_of
 
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=20)

@@ -21,7 +21,7 @@ from tidemark.cli.checkup import (
     python_finding,
 )
 from tidemark.errors import UsageError
-from tidemark.model.assembly.glue_libraries import libraries_of
+from tidemark.model.assembly.glue_versions import libraries_of
 from tidemark.report import drawing
 
 GB = 1024**3

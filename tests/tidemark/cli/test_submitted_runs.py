@@ -21,7 +21,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.machine import node_packages
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
+from tidemark.model.assembly.definitions import BOOKMARK_OPTION, ENABLE
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 
 pytestmark = pytest.mark.stress  # starts many processes

@@ -20,7 +20,7 @@ from rich.text import Text
 from tidemark.cli.main import main
 from tidemark.cli.terminal import Terminal, guard, hanging, in_a_line
 from tidemark.cli.views.listing import Listing
-from tidemark.model.visible import visible
+from tidemark.model.messages import visible
 
 # Sets the title, rings, clears the screen, turns text around, begins another line or message.
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eturned\rforged\u2028line\x7f[red]:smile:"

@@ -18,9 +18,7 @@ from tidemark.model.assembly.glue_arguments import (
 )
 from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.plain_secrets import shows_secret
-from tidemark.model.stage.runtime import JobRuntime
-from tidemark.model.stage.shell_runtime import ShellRuntime
-from tidemark.model.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
 DEFAULTS = "DefaultArguments"
 # As the constructs check them, which start Node when they are imported.

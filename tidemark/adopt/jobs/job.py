@@ -5,16 +5,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tidemark.adopt.jobs.fields import ARGUMENTS, FIELDS, NO_VALUE, NOT_A_NAME, SECRET, UNKNOWN
-from tidemark.adopt.jobs.fixed import FIXED, still_fixed
 from tidemark.adopt.jobs.glue_arguments import glue_arguments_of, other_arguments_of
-from tidemark.adopt.jobs.options import RESERVED, fixed_arguments_of, is_value, options_of
-from tidemark.adopt.jobs.runtimes import runtime_of
-from tidemark.adopt.jobs.shell_runtimes import SHELL_PYTHON, shell_runtime_of
+from tidemark.adopt.jobs.options import (
+    FIXED,
+    RESERVED,
+    fixed_arguments_of,
+    is_value,
+    options_of,
+    still_fixed,
+)
+from tidemark.adopt.jobs.runtimes import SHELL_PYTHON, runtime_of, shell_runtime_of
 from tidemark.adopt.jobs.streaming import STREAMING, streaming_runtime_of
 from tidemark.adopt.model import Place, Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
-from tidemark.model.assembly.arguments import DISABLE, ENABLE, PAUSE
+from tidemark.model.assembly.definitions import DISABLE, ENABLE, PAUSE
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.plain_secrets import shows_secret
 

@@ -9,14 +9,18 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from tidemark.adopt.jobs.fixed import FIXED
+from tidemark.adopt.jobs.options import FIXED
 from tidemark.adopt.jobs.runtimes import retries_of, version_of, worker_type_of
 from tidemark.adopt.model import AdoptedJob, Guess, Place
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.errors import JobDefinitionError
-from tidemark.model.stage.runtime import MAX_MINUTES
-from tidemark.model.stage.streaming_runtime import STREAMING_WORKER_TYPES, WINDOW, StreamingRuntime
+from tidemark.model.stage.runtime import (
+    MAX_MINUTES,
+    STREAMING_WORKER_TYPES,
+    WINDOW,
+    StreamingRuntime,
+)
 
 STREAMING = "gluestreaming"
 STREAM = re.compile(r"arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/[\w.-]{1,128}", re.ASCII)

@@ -5,12 +5,12 @@ by the name of its job, and deleted with it; a range of --job-bookmark-from name
 """
 
 import json
+import shlex
 from collections.abc import Sequence
 
 from tidemark.adopt.data import flags_of
 from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Adoption, Found, Step
-from tidemark.adopt.plan.shell import in_shell
-from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.assembly.definitions import ENABLE
 
 
 def has_bookmark(job: AdoptedJob, found: Found) -> bool:
@@ -142,3 +142,19 @@ def rename_watermarks(job: AdoptedJob) -> Step:
         (f"tidemark watermark show {job.name} --deployed $STAGE --table {job.watermark_table}",),
         (rename(job.name, job.old),),
     )
+
+
+def in_shell(name: str) -> str:
+    r"""Return a name as one word of bash, in which a terminal sees no control character.
+
+    Example:
+        >>> print(in_shell("daily orders"), in_shell("a\x1b[2J'"))
+        'daily orders' $'a\U0000001b[2J\U00000027'
+    """
+    if name.isprintable():
+        return shlex.quote(name)
+    kept = (
+        letter if letter.isprintable() and letter not in "\\'" else f"\\U{ord(letter):08x}"
+        for letter in name
+    )
+    return f"$'{''.join(kept)}'"

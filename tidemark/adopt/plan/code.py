@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from tidemark.adopt.adoption import Variables
 from tidemark.adopt.data import flags_of
-from tidemark.adopt.free_names import Variables
 from tidemark.adopt.jobs.roles import roles_of
 from tidemark.adopt.model import (
     AdoptedCrawler,
@@ -24,9 +24,7 @@ from tidemark.adopt.plan.literals import (
     runtime_call,
 )
 from tidemark.model.assembly.definitions import CRAWLER
-from tidemark.model.stage.runtime import JobRuntime
-from tidemark.model.stage.shell_runtime import ShellRuntime
-from tidemark.model.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
 OWN_VARIABLES = ("cdk", "env", "iam", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
 MEMBERS = (

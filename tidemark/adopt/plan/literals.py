@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from tidemark.adopt.model import Member, Place, Runtime
-from tidemark.model.stage.shell_runtime import ShellCapacity
+from tidemark.model.stage.runtime import ShellCapacity
 
 ALWAYS = ("capacity", "worker_type", "number_of_workers", "timeout_minutes", "glue_version")
 

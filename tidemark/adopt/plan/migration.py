@@ -16,12 +16,12 @@ from tidemark.adopt.plan.carrying import (
     decision,
     first_crawl,
     has_bookmark,
+    in_shell,
     late_objects,
     overrides,
     rename_watermarks,
     scratch_run,
 )
-from tidemark.adopt.plan.shell import in_shell
 from tidemark.adopt.plan.switching import stack_name, start, stop, stop_stream, take_over_stream
 
 BEFORE = "before"  # the folder for the record of the old state

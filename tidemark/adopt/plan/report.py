@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Found, Path, Step
+from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Found, KeyPath, Step
 from tidemark.adopt.plan.carrying import has_bookmark, overrides
 from tidemark.adopt.plan.literals import quoted
 
@@ -117,7 +117,7 @@ def _state(job: AdoptedJob, found: Found) -> str:
 
 def _differences(differences: tuple[Difference, ...]) -> tuple[tuple[str, ...], list[Row]]:
     """Return a table with one row for equal entries of several resources."""
-    alike: dict[tuple[Path, str, str], list[Difference]] = defaultdict(list)
+    alike: dict[tuple[KeyPath, str, str], list[Difference]] = defaultdict(list)
     for one in differences:
         alike[one.path, one.why, one.do].append(one)
     rows: list[Row] = [

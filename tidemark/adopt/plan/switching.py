@@ -4,8 +4,7 @@ import json
 import re
 
 from tidemark.adopt.model import AdoptedJob, Adoption, Found, Step, Switch
-from tidemark.adopt.plan.carrying import overrides
-from tidemark.adopt.plan.shell import in_shell
+from tidemark.adopt.plan.carrying import in_shell, overrides
 
 
 def stack_name(adoption: Adoption) -> str:

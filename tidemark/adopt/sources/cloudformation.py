@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tidemark.adopt.model import Difference, Resource
-from tidemark.adopt.sources.api_shapes import in_api_form
+from tidemark.adopt.model import Difference, KeyPath, Resource
 from tidemark.adopt.sources.cloudformation_surroundings import (
     clock_of,
     connections_of,
@@ -22,12 +21,20 @@ from tidemark.adopt.sources.cloudformation_surroundings import (
     rules_of,
 )
 from tidemark.adopt.sources.contents import Contents
-from tidemark.adopt.sources.made_later import SAM, later, not_at_hand, transformed
-from tidemark.adopt.sources.nested_templates import PLACES, Nested, with_nested
+from tidemark.adopt.sources.nested_templates import (
+    PLACES,
+    SAM,
+    Nested,
+    later,
+    not_at_hand,
+    transformed,
+    with_nested,
+)
 from tidemark.adopt.sources.template_file import read_template_file
 from tidemark.adopt.sources.template_values import ATTRIBUTES, Values
 from tidemark.errors import UsageError, show
 from tidemark.model.assembly.cloud_assembly import Stack, read_assembly
+from tidemark.model.assembly.glue_shapes import LATE, plain, shape_of
 
 SHAPES = {
     "AWS::Glue::Job": "Job",
@@ -311,3 +318,46 @@ def _contents(reader: _Reader) -> Contents:
             if not one.kind.startswith(GLUE_TYPES)
         ),
     )
+
+
+def in_api_form(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, Any], list[KeyPath]]:
+    """Return the properties of a resource as a shape of the API has its members.
+
+    Members that the shape does not have stay unchanged.
+    """
+    misfits: list[KeyPath] = []
+    found = _value(properties, shape_of(name), (), misfits)
+    return (found if isinstance(found, dict) else {}), misfits
+
+
+def _value(value: Any, shape: Any, path: KeyPath, misfits: list[KeyPath]) -> Any:
+    kind = shape.type_name
+    found: Any = LATE
+    if kind == "structure" and isinstance(value, Mapping):
+        found = _members(value, shape, path, misfits)
+    elif kind == "list" and isinstance(value, list):
+        items = [_value(one, shape.member, (*path, str(n)), misfits) for n, one in enumerate(value)]
+        found = [one for one in items if one is not LATE]
+    elif kind == "map" and isinstance(value, Mapping):
+        entries = {
+            str(k): _value(one, shape.value, (*path, str(k)), misfits) for k, one in value.items()
+        }
+        found = {key: one for key, one in entries.items() if one is not LATE}
+    elif kind not in ("structure", "list", "map"):
+        found = plain(value, kind)
+        if found is LATE and isinstance(value, str) and "${" in value:
+            found = value  # a number that is not known yet is named elsewhere
+    if found is LATE:
+        misfits.append(path)
+    return found
+
+
+def _members(value: Mapping[str, Any], shape: Any, path: KeyPath, misfits: list[KeyPath]) -> Any:
+    members = {key.lower(): member for key, member in shape.members.items()}
+    items = {
+        key: _value(one, members[key.lower()], (*path, key), misfits)
+        if key.lower() in members
+        else one
+        for key, one in value.items()
+    }
+    return {key: one for key, one in items.items() if one is not LATE}

@@ -1,4 +1,4 @@
-"""Finds the templates of nested stacks next to the template that has them.
+"""Finds the templates of nested stacks next to their own, and names what only a deployment makes.
 
 The CDK names the file in the metadata or among its assets; templates that are to be packaged name
 one where others have an address.
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tidemark.adopt.model import Difference
 from tidemark.adopt.sources.template_file import read_template_file
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import NESTED_STACK, nested_template
@@ -67,3 +68,51 @@ def _file_of(resource: object, folder: Path) -> Path | None:
             if found is not None and found.is_file():
                 return found
     return None
+
+
+SAM = "AWS::Serverless::"  # resources that a macro of AWS makes others of
+MAX_NAMED = 20  # of the values that a macro may change
+
+
+def transformed(stack: str, name: str, template: Mapping[str, Any]) -> Difference:
+    """Return the resources that a macro may change: SAM's its own kinds, any other one all."""
+    wanted = SAM if name.startswith(SAM.rstrip(":")) else ""
+    ids = [
+        str(id_)
+        for id_, resource in template.get("Resources", {}).items()
+        if isinstance(resource, Mapping) and str(resource.get("Type", "")).startswith(wanted)
+    ]
+    named = f"{', '.join(ids[:MAX_NAMED])}{', ...' if len(ids) > MAX_NAMED else ''}"
+    return Difference(
+        f"template {stack}",
+        ("Transform",),
+        name,
+        f"it makes resources, or changes {named or 'none of these'}, when a stack is deployed",
+        "see whether it makes jobs or triggers; if so, give the template that it makes: "
+        "aws cloudformation get-template --template-stage Processed",
+    )
+
+
+def later(stack: str, id_: str) -> Difference:
+    """Return that a loop or a transform stands where resources do."""
+    what = "a loop" if id_.startswith("Fn::ForEach") else "a transform"
+    return Difference(
+        f"template {stack}",
+        ("Resources", id_),
+        None,
+        f"{what} makes resources when a stack is deployed",
+        "give the template that it makes: aws cloudformation get-template --template-stage "
+        "Processed",
+    )
+
+
+def not_at_hand(id_: str, place: str) -> Difference:
+    """Return that the template of a nested stack is not read."""
+    return Difference(
+        f"nested stack {id_}",
+        (place,),
+        None,
+        "it has its own template, which is missing here",
+        "put it next to this one and name its file there, or adopt its jobs in another call, with "
+        "that template",
+    )

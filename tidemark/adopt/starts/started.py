@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from tidemark.adopt.jobs.job import BOOKMARKS, is_open, refusal
 from tidemark.adopt.model import Resource
 from tidemark.adopt.reading import Reading
-from tidemark.model.assembly.arguments import DISABLE, ENABLE, PAUSE
+from tidemark.model.assembly.definitions import DISABLE, ENABLE, PAUSE
 
 MAX_MINUTES = 10_080  # as ActionOptions checks it: a test compares
 OPTION = "--job-bookmark-option"

@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterator, Mapping
 
 from tidemark.checks.graph.model import Problem
-from tidemark.model.assembly.arguments import WATERMARK_TABLE
-from tidemark.model.assembly.definitions import SPARK, STREAMING
-from tidemark.model.assembly.glue_limits import refused_by_glue
+from tidemark.model.assembly.definitions import SPARK, STREAMING, WATERMARK_TABLE
 from tidemark.model.assembly.glue_shapes import REQUESTS
 from tidemark.model.assembly.glue_versions import UNNAMED_GLUE_VERSION
 from tidemark.model.assembly.resources import DYNAMODB_TABLES, Templates, resources_of
+from tidemark.model.assembly.shape_limits import refused_by_glue
 
 RULE, CONCURRENT = "refused-by-glue", "watermark-concurrent"
 RESERVED, UNPROTECTED = "reserved-tag", "watermark-table-unprotected"

@@ -7,8 +7,7 @@ https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
 from collections.abc import Iterable, Iterator, Mapping
 
 from tidemark.checks.graph.crawls import crawls
-from tidemark.checks.graph.duplicate_names import problems_of_names
-from tidemark.checks.graph.duplicates import duplicates
+from tidemark.checks.graph.duplicate_names import duplicates, problems_of_names
 from tidemark.checks.graph.folders import Folders
 from tidemark.checks.graph.model import CONDITIONAL, Graph, GraphJob, Problem, Trigger
 from tidemark.checks.graph.nested_tables import nested_tables

@@ -24,8 +24,7 @@ from tidemark.checks.graph.table_places import (
     registered,
     table_name,
 )
-from tidemark.model.assembly.arguments import ENABLE
-from tidemark.model.assembly.definitions import STREAMING
+from tidemark.model.assembly.definitions import ENABLE, STREAMING
 from tidemark.model.assembly.resources import (
     METADATA,
     PIPELINE_TAG,

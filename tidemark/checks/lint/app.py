@@ -6,9 +6,8 @@ from typing import Any
 
 from tidemark.checks.lint.argument_rules import Start
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import overlaid
 from tidemark.model.assembly.cloud_assembly import Assembly, Stack
-from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.assembly.definitions import JobDefinition, overlaid
 from tidemark.model.assembly.intrinsics import Scope
 from tidemark.model.assembly.resources import METADATA
 from tidemark.model.assembly.template import job_definition, resolve_stacks, stack_resources

@@ -3,12 +3,9 @@
 import ast
 from collections.abc import Iterator
 
-from tidemark.checks.lint.facts import Facts
-from tidemark.checks.lint.job_calls import asked_options, is_ask
-from tidemark.checks.script.bindings import changed_names
-from tidemark.checks.script.literals import strings
-from tidemark.checks.script.place import Place, place_of
-from tidemark.checks.script.script_names import Names, identifier
+from tidemark.checks.lint.facts import Facts, asked_options, is_ask
+from tidemark.checks.script.expressions import changed_names, strings
+from tidemark.checks.script.script_names import Names, Place, identifier, place_of
 from tidemark.model.assembly.glue_arguments import Passed, names_passed
 
 # Keys of the result of getResolvedOptions in addition to the requested ones.

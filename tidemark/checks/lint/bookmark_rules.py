@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tidemark.checks.lint.facts import Facts, Opened
 from tidemark.checks.lint.findings import Finding, error, warning
 from tidemark.checks.script.operators import Ctx
-from tidemark.checks.script.place import Place
+from tidemark.checks.script.script_names import Place
 
 
 def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:

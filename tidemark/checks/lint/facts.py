@@ -1,9 +1,11 @@
 """The actions of a script as plain data: the rules judge nothing else."""
 
+import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tidemark.checks.script.operators import Operator
-from tidemark.checks.script.place import Place
+from tidemark.checks.script.script_names import Names, Place, identifier
 
 
 @dataclass(frozen=True)
@@ -44,3 +46,50 @@ class Facts:
     has_hidden_job: bool = False  # init or commit happen, or may happen, out of sight
     has_hidden_source: bool = False
     reads_argv_itself: bool = False
+
+
+def is_job_call(node: ast.Call, method: str, names: Names) -> bool:
+    """Return whether a call is ``init`` or ``commit`` of the script's Job, or may be.
+
+    If no name of the script holds a Job, whatever has such a method may be one.
+    """
+    if not isinstance(node.func, ast.Attribute) or node.func.attr != method:
+        return False
+    if names.jobs or names.makes_a_job(node.func.value):
+        return is_of_a_job(node, names)
+    return bool(node.args) if method == "init" else not (node.args or node.keywords)
+
+
+def is_init_without_args(node: ast.Call) -> bool:
+    """Return whether a call of ``init`` is given a name and nothing else."""
+    is_open = any(isinstance(value, ast.Starred) for value in node.args)
+    words = {word.arg for word in node.keywords}
+    return len(node.args) < 2 and not is_open and not words & {"args", None}
+
+
+def is_of_a_job(node: ast.Call, names: Names) -> bool:
+    """Return whether a call is a method of a known Job."""
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else node
+    return identifier(owner) in names.jobs or names.makes_a_job(owner)
+
+
+def is_ask(call: ast.Call) -> bool:
+    """Return whether a call is getResolvedOptions."""
+    return identifier(call.func) == "getResolvedOptions"
+
+
+def asked_options(call: ast.Call) -> ast.expr | None:
+    """Return the list that getResolvedOptions is given."""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    return call.args[1] if len(call.args) > 1 else given.get("options")
+
+
+def hands_the_context_out(node: ast.Call, values: Iterable[ast.expr], names: Names) -> bool:
+    """Return whether code outside of the script gets a GlueContext, and may read with it."""
+    root: ast.expr = node.func
+    while isinstance(root, ast.Attribute | ast.Call):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    name = identifier(root) or ""
+    if name not in names.imports or names.is_from_aws(name):
+        return False
+    return any(identifier(value) in names.contexts for value in values)

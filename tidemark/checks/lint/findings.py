@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from tidemark.checks.script.place import Place
+from tidemark.checks.script.script_names import Place
 
 Severity = Literal["error", "warning", "note"]
 

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tidemark.checks.lint.findings import Finding, error, warning
+from tidemark.checks.script.expressions import literal
 from tidemark.checks.script.iceberg import CLASSES, SETTING, IcebergScript, iceberg_in
-from tidemark.checks.script.literals import literal
-from tidemark.checks.script.place import Place, place_of
-from tidemark.checks.script.script_names import identifier, names_of
+from tidemark.checks.script.script_names import Place, identifier, names_of, place_of
 from tidemark.model.assembly.iceberg import FORMAT, table_formats
 
 EXTENSIONS = "spark.sql.extensions"

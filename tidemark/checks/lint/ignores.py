@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tidemark.checks.lint.findings import REMEDIES, Finding, error
-from tidemark.checks.script.place import Place
+from tidemark.checks.script.script_names import Place
 
 COMMENT = re.compile(r"#\s*tidemark:\s*ignore(?:\[(?P<rules>[^\]]*)\])?(?P<reason>.*)")
 

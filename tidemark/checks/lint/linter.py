@@ -20,11 +20,10 @@ from tidemark.checks.lint.local_rules import local_findings
 from tidemark.checks.lint.script import read_script
 from tidemark.checks.script.appends import possible_appends_in
 from tidemark.checks.script.overwrites import deleted_sources, read_targets
-from tidemark.checks.script.place import Place
+from tidemark.checks.script.script_names import Place
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import DISABLE, ENABLE, bookmark_option
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset
-from tidemark.model.assembly.definitions import SPARK, STREAMING
+from tidemark.model.assembly.definitions import DISABLE, ENABLE, SPARK, STREAMING, bookmark_option
 from tidemark.model.assembly.glue_versions import AUTO, UNNAMED_GLUE_VERSION
 from tidemark.model.programs import program_of
 

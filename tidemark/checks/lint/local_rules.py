@@ -7,9 +7,8 @@ import ast
 from collections.abc import Iterator
 
 from tidemark.checks.lint.findings import Finding, note
-from tidemark.checks.script.literals import literal
-from tidemark.checks.script.place import place_of
-from tidemark.checks.script.script_names import READERS, Names, identifier, names_of
+from tidemark.checks.script.expressions import literal
+from tidemark.checks.script.script_names import READERS, Names, identifier, names_of, place_of
 from tidemark.model.awsglue_api.connections import (
     READ_FORMATS,
     READ_TYPES,

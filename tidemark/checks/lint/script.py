@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from tidemark.checks.lint import layout
 from tidemark.checks.lint.arguments_read import note_arguments
-from tidemark.checks.lint.facts import Ask, Facts, Opened
-from tidemark.checks.lint.job_calls import (
+from tidemark.checks.lint.facts import (
+    Ask,
+    Facts,
+    Opened,
     asked_options,
     hands_the_context_out,
     is_ask,
@@ -14,12 +16,16 @@ from tidemark.checks.lint.job_calls import (
     is_job_call,
     is_of_a_job,
 )
-from tidemark.checks.lint.lambdas import parsed_script
-from tidemark.checks.lint.layout import Layout, Way
-from tidemark.checks.script.literals import strings
+from tidemark.checks.lint.layout import Layout, Way, parsed_script
+from tidemark.checks.script.expressions import strings
 from tidemark.checks.script.operators import Ctx, Operator, is_spark_read, is_write, operator_of
-from tidemark.checks.script.place import Place, place_of
-from tidemark.checks.script.script_names import called_functions, identifier, names_of
+from tidemark.checks.script.script_names import (
+    Place,
+    called_functions,
+    identifier,
+    names_of,
+    place_of,
+)
 from tidemark.errors import UsageError
 
 MAX_SOURCES = 200  # of one ctx that are compared

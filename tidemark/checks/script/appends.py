@@ -16,10 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from tidemark.checks.script.calls import argument
-from tidemark.checks.script.chains import Chains, Link
-from tidemark.checks.script.place import Place, place_of
-from tidemark.checks.script.script_names import identifier, names_of
+from tidemark.checks.script.chains import Chains, Link, argument
+from tidemark.checks.script.script_names import Place, identifier, names_of, place_of
 from tidemark.checks.script.sql import HOLE, UNKNOWN, may_insert, read_query
 from tidemark.checks.script.values import ScriptValues
 from tidemark.model.programs import program_of

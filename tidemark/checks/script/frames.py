@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from tidemark.checks.script.calls import argument
-from tidemark.checks.script.chains import Chains, Link, written_chain
+from tidemark.checks.script.chains import Chains, Link, argument, written_chain
 from tidemark.checks.script.operators import SOURCE_METHODS, SPARK_READS
 from tidemark.checks.script.reaching import Places, Position, position
 from tidemark.checks.script.script_names import (

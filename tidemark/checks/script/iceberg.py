@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tidemark.checks.script.place import Place, place_of
-from tidemark.checks.script.script_names import identifier
+from tidemark.checks.script.script_names import Place, identifier, place_of
 from tidemark.checks.script.sql import HOLE, UNKNOWN, creates_unplaced, tables_named_in
 from tidemark.checks.script.values import ScriptValues, given_to, with_arguments
 from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES

@@ -7,9 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from tidemark.checks.script.literals import Scope, literal
-from tidemark.checks.script.place import Place, place_of
-from tidemark.checks.script.script_names import READERS, Names, identifier, is_of_this_run
+from tidemark.checks.script.expressions import Scope, literal
+from tidemark.checks.script.script_names import (
+    READERS,
+    Names,
+    Place,
+    identifier,
+    is_of_this_run,
+    place_of,
+)
 
 CTX = "transformation_ctx"
 # Where transformation_ctx stands if it is not given by name.

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tidemark.checks.script.appends import MODE_AT, SINKS
-from tidemark.checks.script.calls import argument
-from tidemark.checks.script.chains import Link, written_chain
+from tidemark.checks.script.chains import Link, argument, written_chain
 from tidemark.checks.script.frames import (
     FILE_FORMATS,
     OTHER_FORMATS,
@@ -22,9 +21,8 @@ from tidemark.checks.script.frames import (
     address_of,
     table_of,
 )
-from tidemark.checks.script.place import Place, place_of
 from tidemark.checks.script.reaching import position
-from tidemark.checks.script.script_names import identifier
+from tidemark.checks.script.script_names import Place, identifier, place_of
 from tidemark.checks.script.sql import HOLE
 from tidemark.model.programs import program_of
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from tidemark.checks.script.bindings import bindings
+from tidemark.checks.script.expressions import bindings
 from tidemark.checks.script.script_names import FUNCTION, Function, identifier
 
 BRANCHING = (ast.If, ast.Match, ast.Try, ast.For, ast.AsyncFor, ast.While)

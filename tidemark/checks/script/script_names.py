@@ -4,7 +4,21 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tidemark.checks.script.literals import Scope, module_constants
+from tidemark.checks.script.expressions import Scope, module_constants
+
+
+@dataclass(frozen=True)
+class Place:
+    """The lines of a script that one call or statement covers, from 1."""
+
+    line: int
+    end_line: int
+
+
+def place_of(node: ast.expr | ast.stmt | ast.excepthandler) -> Place:
+    """Return the lines that a call or a statement covers."""
+    return Place(node.lineno, node.end_lineno or node.lineno)
+
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Any, TypeAlias
 
-from tidemark.checks.script.bindings import attributes, bound_once, changed_names
-from tidemark.checks.script.expressions import written
+from tidemark.checks.script.expressions import attributes, bound_once, changed_names, written
 from tidemark.checks.script.script_names import FUNCTION, Function, identifier, parameters
 from tidemark.errors import UsageError
 from tidemark.model.programs import program_of

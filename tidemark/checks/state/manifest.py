@@ -12,7 +12,7 @@ from typing import Any
 
 from tidemark.checks.state.script_sources import ScriptSource
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import DISABLE
+from tidemark.model.assembly.definitions import DISABLE
 
 MANIFEST = "state-manifest.json"
 VERSION = 1

@@ -12,9 +12,8 @@ from tidemark.checks.state.manifest import ICEBERG_TABLE, JobState, Manifest, St
 from tidemark.checks.state.script_sources import ScriptSource, state_of_script
 from tidemark.checks.state.stateful import holds_state, iceberg_tables, stateful_resource
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import WATERMARK_TABLE, bookmark_option
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
-from tidemark.model.assembly.definitions import STREAMING
+from tidemark.model.assembly.definitions import STREAMING, WATERMARK_TABLE, bookmark_option
 from tidemark.model.assembly.intrinsics import Scope
 from tidemark.model.assembly.template import resolve_stacks, stack_resources
 

@@ -39,10 +39,10 @@ from tidemark.constructs.jobs.connections import (
     connections_of,
 )
 from tidemark.constructs.jobs.job_checks import acknowledge, check_are_here
+from tidemark.constructs.jobs.job_props import SharedParts
 from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.secrets import read_secrets
-from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.overrides import declare
 from tidemark.constructs.security.security import LogGroups, log_group
 from tidemark.constructs.shared_checks import check_here

@@ -29,13 +29,18 @@ from tidemark.constructs.jobs.job_checks import (
 )
 from tidemark.constructs.jobs.job_metadata import metadata_of
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.job_props import Argument, HasOutput, JobProps, RunProperties
+from tidemark.constructs.jobs.job_props import (
+    Argument,
+    HasOutput,
+    JobProps,
+    RunProperties,
+    SharedParts,
+)
 from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.job_statements import statements_of
 from tidemark.constructs.jobs.own_arguments import Cluster, own_arguments
 from tidemark.constructs.jobs.permissions import Statement
 from tidemark.constructs.jobs.secrets import check_secrets, warn_of_secrets
-from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.jobs.wheels import check_wheels
 from tidemark.constructs.overrides import declare, granting
 from tidemark.constructs.references import asset_url, job_ref

@@ -9,10 +9,9 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_job import GlueJob, inputs_of
 from tidemark.constructs.jobs.job_arguments import construct_arguments
+from tidemark.constructs.jobs.job_checks import warn_of_appends, warn_of_cloudformation
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.job_props import BookmarkOption, SparkJobProps
-from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.jobs.upgrades import warn_of_appends, warn_of_cloudformation
+from tidemark.constructs.jobs.job_props import BookmarkOption, SharedParts, SparkJobProps
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run

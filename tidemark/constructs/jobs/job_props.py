@@ -1,22 +1,26 @@
 """The declarations of each kind of job."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Literal, Protocol, Required, TypeAlias, TypedDict
 
+import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3_assets as assets
 
 from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.jobs.connections import Connection
+from tidemark.constructs.jobs.connections import Connection, StageNetwork
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.secrets import Secret
 from tidemark.constructs.jobs.stream_sources import StreamSource
+from tidemark.constructs.security.security import JobSecurity
+from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.model.plain_secrets import NotSecret
-from tidemark.model.stage.runtime import JobRuntime
-from tidemark.model.stage.shell_runtime import ShellRuntime
-from tidemark.model.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
 
 class HasOutput(Protocol):
@@ -130,3 +134,34 @@ class ShellJobProps(JobProps, total=False):
     retries of the stage."""
     run_properties: RunProperties | None
     """whether the job may read, or also put, those of the workflow."""
+
+
+@dataclass(frozen=True)
+class SharedParts:
+    """The parts that the jobs of one pipeline share.
+
+    Attributes:
+        root: folder of the project with the scripts.
+        stack: the stack of the pipeline.
+        libs: the zip of shared packages on a script's path.
+        security: encryption of logs, bookmarks and data, and the names of logs.
+        watermarks: the table for jobs that keep watermarks; None if none does.
+        workflow_name: the Glue workflow that starts the jobs.
+        runtime: the stage's default runtime of jobs.
+        metrics: True publishes Glue's job metrics to CloudWatch.
+        network: default connections of jobs, and the stage's rules for them.
+        glue_arguments: Glue's own arguments of every job, unless the job has others.
+        scripts: scripts of the jobs so far, by path; a script of several jobs is one asset.
+    """
+
+    root: Path
+    stack: cdk.Stack
+    libs: assets.Asset
+    security: JobSecurity
+    watermarks: WatermarkTable | None
+    workflow_name: str
+    runtime: JobRuntime
+    metrics: bool = False
+    network: StageNetwork = field(default_factory=StageNetwork)
+    glue_arguments: GlueArguments | None = None
+    scripts: dict[Path, assets.Asset] = field(default_factory=dict)

@@ -9,11 +9,10 @@ from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.connections import JobConnections
-from tidemark.constructs.jobs.job_props import RunProperties
+from tidemark.constructs.jobs.job_props import RunProperties, SharedParts
 from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.own_arguments import OwnArguments
 from tidemark.constructs.jobs.secrets import Secret, keep_tokens, read_secrets
-from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.references import asset_key, bucket_arn, bucket_key_arn, object_arn
 
 

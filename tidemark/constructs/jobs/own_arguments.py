@@ -12,14 +12,13 @@ from constructs import Construct
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
-from tidemark.constructs.jobs.named_asset import named_asset
+from tidemark.constructs.jobs.wheels import named_asset
 from tidemark.constructs.shared_checks import KEY_PLACES, check_here
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, Form, GlueArgument
 from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.plain_secrets import check_open_strings, reasons
-from tidemark.model.stage.runtime import JobRuntime
-from tidemark.model.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.stage.runtime import JobRuntime, StreamingRuntime
 
 MIN_LAKE_FORMATION_WORKERS = 4
 VCPUS_PER_DPU = 4

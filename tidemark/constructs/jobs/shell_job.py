@@ -8,10 +8,9 @@ from constructs import Construct
 
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.job_props import ShellJobProps
-from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.jobs.job_props import SharedParts, ShellJobProps
 from tidemark.model.checked import checked
-from tidemark.model.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellRuntime
+from tidemark.model.stage.runtime import GLUE_VERSION, PYTHON, ShellRuntime
 
 LOGS = "/aws-glue/python-jobs"  # --custom-logGroup-prefix is for Spark jobs only
 

@@ -13,16 +13,15 @@ from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_arguments import construct_arguments
+from tidemark.constructs.jobs.job_checks import warn_of_appends, warn_of_cloudformation
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.job_props import StreamingJobProps
-from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.jobs.job_props import SharedParts, StreamingJobProps
 from tidemark.constructs.jobs.stream_sources import MskTopics
-from tidemark.constructs.jobs.upgrades import warn_of_appends, warn_of_cloudformation
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
 from tidemark.model.checked import checked
-from tidemark.model.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.stage.runtime import StreamingRuntime
 
 
 @checked

@@ -17,7 +17,7 @@ from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_checks import check_name
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.jobs.job_props import SharedParts
 from tidemark.constructs.libs import libs_asset
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.monitoring import Monitoring

@@ -16,8 +16,7 @@ from constructs import Construct
 
 from tidemark.constructs.security.explanations import INLINE, explain_to_standards
 from tidemark.constructs.starts.events import OnEvent, OnObjects
-from tidemark.constructs.starts.missed import missed_queue
-from tidemark.constructs.starts.start_schedule import MAX_ATTEMPTS, group_name
+from tidemark.constructs.starts.start_schedule import MAX_ATTEMPTS, group_name, missed_queue
 from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 
 MAX_WAIT_HOURS = 24  # EventBridge's maximum

@@ -17,10 +17,15 @@ from hashlib import sha256
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from tidemark.constructs.security.explanations import INLINE, explain_to_standards, skip_checkov
-from tidemark.constructs.starts.missed import missed_queue
+from tidemark.constructs.security.explanations import (
+    INLINE,
+    explain,
+    explain_to_standards,
+    skip_checkov,
+)
 from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE, STARTS_WORKFLOW
 from tidemark.model.schedules.schedules import Schedule
 
@@ -164,3 +169,20 @@ class StartSchedule(Construct):
         )
         explain_to_standards(stack, role, IAMNoInlinePolicy=INLINE)
         return role
+
+
+KEPT_DAYS = 14  # SQS's maximum
+
+
+def missed_queue(scope: Construct, holds: str) -> sqs.Queue:
+    """Create the queue for failed starts: encrypted, kept for two weeks."""
+    queue = sqs.Queue(
+        scope,
+        "Missed",
+        encryption=sqs.QueueEncryption.SQS_MANAGED,
+        enforce_ssl=True,
+        retention_period=cdk.Duration.days(KEPT_DAYS),
+    )
+    explain(queue, "AwsSolutions-SQS3", "it is itself the queue for what failed")
+    skip_checkov(queue, CKV_AWS_27=f"encrypted with SQS's own key: it holds {holds} and no data")
+    return queue

@@ -34,7 +34,7 @@ from tidemark.local_state.operations import (
     RefusedError,
 )
 from tidemark.local_state.outside import withholds_others
-from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.assembly.definitions import ENABLE
 
 SCRIPT_NAME = "script-name"  # file of a run: the name in tracebacks, for its Python workers
 # S3 knows the effect of these requests only at the last one.

@@ -9,8 +9,7 @@ from pathlib import Path
 from tidemark.glue_job.process.bookmark_session import BookmarkSession
 from tidemark.local_state.run_warnings import RunWarning, note, noted, read_warnings
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.model.assembly.arguments import ENABLE
-from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.assembly.definitions import ENABLE, JobDefinition
 from tidemark.model.messages import plural
 
 

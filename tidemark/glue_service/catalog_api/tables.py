@@ -27,8 +27,8 @@ from tidemark.local_state.catalog.tables import (
     table_or_none,
 )
 from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
-from tidemark.model.assembly.glue_limits import faults_of_partition_keys
 from tidemark.model.assembly.iceberg import is_of_iceberg
+from tidemark.model.assembly.shape_limits import faults_of_partition_keys
 
 HIVE_PATTERN = re.compile(r"[\w .*|-]*")
 REPEATED_GROUP = re.compile(r"\)[*+{?]")

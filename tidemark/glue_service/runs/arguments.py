@@ -8,8 +8,13 @@ import shlex
 from collections.abc import Mapping
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.model.assembly.arguments import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS, overlaid
-from tidemark.model.assembly.definitions import SHELL, JobDefinition
+from tidemark.model.assembly.definitions import (
+    BOOKMARK_OPTIONS,
+    CONTINUATION_OPTIONS,
+    SHELL,
+    JobDefinition,
+    overlaid,
+)
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, Here
 
 # Arguments that change what a job computes and that this machine cannot honour, and the remedy.

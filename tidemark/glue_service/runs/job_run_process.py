@@ -47,8 +47,7 @@ from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.run_warnings import DECLARED_VARIABLE
 from tidemark.local_state.sparks.make import spark_for
 from tidemark.local_state.store.database import JobRun
-from tidemark.model.assembly.arguments import bookmark_option
-from tidemark.model.assembly.definitions import SHELL, JobDefinition
+from tidemark.model.assembly.definitions import SHELL, JobDefinition, bookmark_option
 from tidemark.model.clock import now_ms
 
 STOP_GRACE_S = 5.0

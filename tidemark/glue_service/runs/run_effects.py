@@ -14,7 +14,7 @@ from tidemark.local_state.run_snapshots import snapshots_of
 from tidemark.local_state.store.checkpoints import checkpoint_of_run
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.dataset_notes import noted_reads, noted_writes
-from tidemark.model.assembly.arguments import WATERMARK_TABLE
+from tidemark.model.assembly.definitions import WATERMARK_TABLE
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten, WatermarkMove
 from tidemark.model.checkpoints.from_watermarks import moves_of, reads_of, writes_of
 

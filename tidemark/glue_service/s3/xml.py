@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from tidemark.glue_service.protocol.replies import Reply, reply
 from tidemark.glue_service.protocol.service_errors import ServiceError
-from tidemark.model.visible import visible
+from tidemark.model.messages import visible
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 MAX_SIZE = 2_000_000  # bytes of the document in a request: 1,000 keys, 10,000 parts

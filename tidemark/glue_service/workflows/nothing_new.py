@@ -7,7 +7,7 @@ its inputs. Any doubt is a reason to run.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.assembly.definitions import ENABLE
 
 ARGUMENT = "--skip_if_nothing_new"
 OFF = "off"  # a start with this value always runs the job

@@ -32,7 +32,7 @@ from tidemark.local_state.bookmarks.versions import (
 )
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.known_jobs import no_source_reason
-from tidemark.model.assembly.arguments import DISABLE
+from tidemark.model.assembly.definitions import DISABLE
 from tidemark.model.clock import now_ms
 
 PredicateOf: TypeAlias = Callable[[S3Source], Predicate | None]

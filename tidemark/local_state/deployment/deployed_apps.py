@@ -13,7 +13,7 @@ from tidemark.local_state.deployment.project_files import PROJECT_MARK, code_fil
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.own_files import read_own_file, write_own_file
 from tidemark.local_state.store.database import Store
-from tidemark.model.assembly.synthesis_record import digest_of_assembly, read_synthesis
+from tidemark.model.assembly.synthesis import digest_of_assembly, read_synthesis
 
 APPS_FILE = "deployed-apps.json"
 MAX_NAMED = 5

@@ -2,7 +2,7 @@
 
 from tidemark.local_state.bookmarks.versions import latest_bookmark
 from tidemark.local_state.store.database import Store
-from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.assembly.definitions import ENABLE
 
 
 def known_jobs(store: Store) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tidemark.local_state.store.database import Store
-from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.assembly.definitions import ENABLE
 from tidemark.model.clock import now_ms
 
 

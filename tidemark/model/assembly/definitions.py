@@ -107,3 +107,37 @@ class Deployment:
     def triggers_of(self, workflow_name: str) -> tuple[TriggerDefinition, ...]:
         """Return the triggers of one workflow in template order."""
         return tuple(t for t in self.triggers if t.workflow_name == workflow_name)
+
+
+BOOKMARK_OPTION = "--job-bookmark-option"
+WATERMARK_TABLE = "--watermark_table"  # of a job that keeps watermarks
+ENABLE, DISABLE, PAUSE = "job-bookmark-enable", "job-bookmark-disable", "job-bookmark-pause"
+BOOKMARK_OPTIONS = (ENABLE, DISABLE, PAUSE)
+CONTINUATION_OPTIONS = {
+    "continuation-enabled": ENABLE,
+    "continuation-readonly": PAUSE,
+    "continuation-ignore": DISABLE,
+}
+
+
+def overlaid(job: JobDefinition, run_arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return NonOverridable over run over default arguments, key by key."""
+    return {**job.default_arguments, **run_arguments, **job.non_overridable_arguments}
+
+
+def bookmark_option(arguments: Mapping[str, str]) -> str:
+    """Return the job-bookmark-option of merged arguments; the newer of the two parameters wins.
+
+    Source: https://github.com/awslabs/aws-glue-libs (branch glue-5.1, awsglue/utils.py)
+    """
+    legacy = CONTINUATION_OPTIONS.get(arguments.get("--continuation-option", ""))
+    return arguments.get(BOOKMARK_OPTION) or legacy or DISABLE
+
+
+FROM, TO = "--backfill_from", "--backfill_to"
+NOT_GIVEN = "none"
+
+
+def is_filling(arguments: Mapping[str, str]) -> bool:
+    """Return whether a run with these arguments fills a range and is not incremental."""
+    return arguments.get(FROM, NOT_GIVEN) != NOT_GIVEN

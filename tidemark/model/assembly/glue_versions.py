@@ -4,9 +4,12 @@ Sources: https://docs.aws.amazon.com/glue/latest/dg/release-notes.html,
 https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades.html
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 
@@ -87,3 +90,32 @@ def version_of_job(job: Mapping[str, Any]) -> str:
     has_begun = upgrade.get("Status") in ON_TARGET
     before = None if has_begun else upgrade.get("SourceVersion")
     return str(before or upgrade.get("TargetVersion") or NEWEST)
+
+
+# Modules that have another name than their distribution.
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "attr": "attrs",
+    "dateutil": "python-dateutil",
+    "grpc": "grpcio",
+    "yaml": "PyYAML",
+}
+
+
+@cache
+def libraries_of(glue_version: str) -> dict[str, str]:
+    """Return the version of each library that a version of Glue has; empty if AWS lists none."""
+    text = Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
+    versions: dict[str, dict[str, str]] = json.loads(text)
+    return versions.get(glue_version, {})
+
+
+def library_with(module: str, glue_version: str) -> tuple[str, str] | None:
+    """Return the library of a version of Glue that has a module, and its version; else None.
+
+    Example:
+        `library_with("PIL", "5.1")` is `("pillow", "12.0.0")`.
+    """
+    name = DISTRIBUTIONS.get(module, module).lower().replace("_", "-")
+    libraries = libraries_of(glue_version).items()
+    return next((pair for pair in libraries if pair[0].lower().replace("_", "-") == name), None)

@@ -1,16 +1,17 @@
 """Synthesizes the CDK app of a project the way the CDK command line does."""
 
+import hashlib
 import json
 import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.model.assembly.synthesis_record import Synthesis, note_synthesis
 
 DEFAULT_OUTPUT = "cdk.out"
 USAGE_EXIT_CODE = 2
@@ -77,3 +78,49 @@ def app_command(project: Path) -> list[str]:
     """Return the words of the app command; ``python`` becomes the running interpreter."""
     words = shlex.split(_cdk_json(project)["app"])
     return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words
+
+
+RECORD_FILE = "tidemark-synthesis.json"
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """How to synthesize an assembly again.
+
+    Attributes:
+        project: the folder of its `cdk.json`.
+        context: the values that the caller gave, as `-c` has them.
+    """
+
+    project: str
+    context: Mapping[str, str]
+
+
+def digest_of_assembly(folder: Path) -> str:
+    """Return a digest of an assembly's manifest, templates and asset lists."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.json")):
+        if path.name not in (RECORD_FILE, "tree.json") and path.is_file():
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def note_synthesis(folder: Path, synthesis: Synthesis) -> None:
+    """Note in an assembly its project and context."""
+    document = {
+        "project": synthesis.project,
+        "context": dict(synthesis.context),
+        "digest": digest_of_assembly(folder),
+    }
+    (folder / RECORD_FILE).write_text(json.dumps(document), encoding="utf-8")
+
+
+def read_synthesis(folder: Path, digest: str) -> Synthesis | None:
+    """Return the project and context of an assembly; None if its digest is not that of the note."""
+    try:
+        document = json.loads((folder / RECORD_FILE).read_text(encoding="utf-8"))
+        if document["digest"] != digest:
+            return None
+        return Synthesis(str(document["project"]), dict(document["context"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.catalog_connections import connection_of_request
 from tidemark.model.assembly.catalog_databases import database_of_request
 from tidemark.model.assembly.catalog_tables import table_of_request
@@ -18,6 +17,7 @@ from tidemark.model.assembly.definitions import (
     SPARK,
     STREAMING,
     TIMEOUT_MINUTES,
+    WATERMARK_TABLE,
     Action,
     Deployment,
     JobDefinition,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import (
+from tidemark.model.assembly.definitions import (
     BOOKMARK_OPTION,
     DISABLE,
     ENABLE,

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.model.assembly.arguments import is_filling
+from tidemark.model.assembly.definitions import is_filling
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten, Position
 from tidemark.operate.replaced_partitions import TABLE
 from tidemark.operate.rewind.facts import Facts

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tidemark.model.assembly.arguments import WATERMARK_TABLE
+from tidemark.model.assembly.definitions import WATERMARK_TABLE
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.replaced_partitions import with_whole_tables
 from tidemark.operate.rewind.facts import Facts, Track

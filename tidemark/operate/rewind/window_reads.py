@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from tidemark.model.assembly.arguments import is_filling
+from tidemark.model.assembly.definitions import is_filling
 from tidemark.model.checkpoints.checkpoint import WINDOW
 from tidemark.operate.rewind.cut import Cut
 from tidemark.operate.rewind.datasets import Datasets, last_datasets, meets

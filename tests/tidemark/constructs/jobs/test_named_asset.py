@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.constructs.jobs.named_asset import named_asset
+from tidemark.constructs.jobs.wheels import named_asset
 from tidemark.errors import JobDefinitionError
 
 pytestmark = pytest.mark.synth

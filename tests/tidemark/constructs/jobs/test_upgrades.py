@@ -5,7 +5,7 @@ import pytest
 from tidemark.constructs import GlueVersion, JobRuntime
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import DECLARABLE
-from tidemark.model.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.stage.runtime import StreamingRuntime
 
 AUTO = JobRuntime(glue_version=GlueVersion.AUTO, max_retries=1)
 APPEND = "rows.write.mode('append').parquet(path)\n"

@@ -10,7 +10,7 @@ from tidemark.errors import UsageError
 from tidemark.glue_job.process import bookmark_session
 from tidemark.glue_job.process.bookmark_session import current_session, files_to_read, start_session
 from tidemark.local_state.bookmarks.sources import S3Source
-from tidemark.model.assembly.arguments import BOOKMARK_OPTIONS
+from tidemark.model.assembly.definitions import BOOKMARK_OPTIONS
 
 URI = "s3://landing/weather/"
 ENABLE = "--job-bookmark-option job-bookmark-enable"

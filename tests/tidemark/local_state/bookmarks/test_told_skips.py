@@ -25,7 +25,7 @@ from tidemark.local_state.bookmarks.reading import read_s3_source
 from tidemark.local_state.bookmarks.skips import Earlier, Partitions, renamed_contexts
 from tidemark.local_state.bookmarks.sources import Edges, S3Source
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, read_warnings
-from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.assembly.definitions import ENABLE
 from tidemark.model.clock import OFFSET_VARIABLE, now_ms
 
 MINUTE_MS = 60_000

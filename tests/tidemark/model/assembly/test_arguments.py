@@ -12,8 +12,7 @@ from tidemark.glue_service.runs.arguments import (
     merge_arguments,
     spark_settings,
 )
-from tidemark.model.assembly.arguments import bookmark_option
-from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.assembly.definitions import JobDefinition, bookmark_option
 
 
 def job(default=None, non_overridable=None):

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.model.assembly.glue_libraries import libraries_of, library_with
-from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, libraries_of, library_with
 
 PROJECT = Path(__file__).parents[4]
 LOCKS = {

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from botocore.model import ListShape, MapShape, Shape, StringShape, StructureShape
 
-from tidemark.model.assembly.glue_limits import refused_by_glue
 from tidemark.model.assembly.glue_shapes import REQUESTS, shape_of
+from tidemark.model.assembly.shape_limits import refused_by_glue
 
 SPARK = {"Name": "glueetl"}
 LIMITED = ("max", "min", "enum", "pattern")

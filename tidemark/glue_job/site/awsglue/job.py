@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tidemark.glue_job.process.bookmark_session import BookmarkSession, start_session
-from tidemark.model.assembly.arguments import CONTINUATION_OPTIONS
+from tidemark.model.assembly.definitions import CONTINUATION_OPTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from tidemark.glue_job.refusals import install
 from tidemark.local_state.sparks.installed import own_glue_version
-from tidemark.model.assembly.arguments import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS
+from tidemark.model.assembly.definitions import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS
 
 RESERVED = (
     "job-bookmark-option",
