@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from tidemark.cli.commands.options import app_and_context
 from tidemark.cli.group import TidemarkGroup
-from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.synth import assembly_folder
 from tidemark.errors import UsageError
 
 
@@ -36,8 +37,7 @@ def demo_iceberg() -> None:
 @click.option("--only", type=click.Choice(["flights", "weather"]), help="Land one source only.")
 @click.option("--correct", metavar="DAY", help="Also land corrections of an earlier day.")
 @click.option("--deployed", metavar="STAGE", help="Land in this deployed stage instead of locally.")
-@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
-@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+@app_and_context
 def land(
     days: str,
     only: str | None,

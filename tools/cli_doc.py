@@ -38,7 +38,7 @@ def render() -> str:
     parts = [HEAD]
     for heading, names in SECTIONS.items():
         parts.append(f"## {heading}\n")
-        for name in names:
+        for name in names.split():
             command = main.get_command(context, name)
             assert command is not None  # noqa: S101 (the sections name what there is)
             parts += _entry(command, f"tidemark {name}", "###")

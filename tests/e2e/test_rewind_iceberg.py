@@ -136,27 +136,27 @@ def test_both_jobs_go_back_to_the_first_day_and_load_the_others_again(app, home,
     rewound = state(app, home)
     assert (rewound[0][0], rewound[0][2], rewound[1]) == (first[0][0], first[0][2], first[1])
     assert rewound[0][1] == before[0][1]  # the table that is merged into stays
-    run(app, "rewind", "--undo", "--yes")
+    run(app, "rewind", "undo", "--yes")
     assert state(app, home) == before
 
     names = ("mark", "files", "table", "table", "watermarks", "bookmarks", "unmark")
     assert [step.split()[0] for step in steps] == ["record", *names]
     for step in steps[1:-1]:
         killed(app, step, *words)
-        run(app, "rewind", "--resume")
+        run(app, "rewind", "resume")
         assert state(app, home) == rewound, step
-        run(app, "rewind", "--undo", "--yes")
+        run(app, "rewind", "undo", "--yes")
         assert state(app, home) == before, step
 
         killed(app, step, *words)
-        killed(app, "given up", "rewind", "--undo", "--yes")
-        run(app, "rewind", "--undo", "--yes")
+        killed(app, "given up", "rewind", "undo", "--yes")
+        run(app, "rewind", "undo", "--yes")
         assert state(app, home) == before, step
 
     killed(app, steps[-1], *words)  # it is done, and so is its undoing after a kill
     assert state(app, home) == rewound
-    killed(app, "bookmarks", "rewind", "--undo", "--yes")
-    run(app, "rewind", "--resume")
+    killed(app, "bookmarks", "rewind", "undo", "--yes")
+    run(app, "rewind", "resume")
     assert state(app, home) == before
 
     run(app, *words)

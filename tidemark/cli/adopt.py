@@ -4,62 +4,25 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.adopt.adoption import adopt as make_pipeline
+from tidemark.adopt.model import Adoption, Found
+from tidemark.adopt.plan.code import stack_of
+from tidemark.adopt.plan.migration import in_app, role_file, steps_of
+from tidemark.adopt.plan.output import formatted, jobs_in, write_new
+from tidemark.adopt.plan.report import as_json, as_markdown
+from tidemark.adopt.sources.account import read_account
+from tidemark.adopt.sources.cloudformation import read_templates
+from tidemark.adopt.sources.contents import found_in
 from tidemark.errors import UsageError
+from tidemark.model.assembly.policies import policy_of
 from tidemark.model.messages import plural
 
-if TYPE_CHECKING:
-    from tidemark.adopt.model import Adoption, Found
-
 NAME = re.compile(r"(?=.{1,64}\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*")
-WORKFLOW_HELP = "Adopt this workflow with all its jobs."
-ACCOUNT_HELP = "Read the AWS account and region of your credentials."
-TEMPLATE_HELP = (
-    "Read a CloudFormation template instead, JSON or YAML, or the folder cdk.out of a CDK app."
-)
-PARAMETER_HELP = (
-    "A parameter of the template, AWS::Region, AWS::AccountId, or the name that a deployment gave "
-    "to a resource, by its logical id; may be repeated."
-)
-PROFILE_HELP = "Profile of your AWS configuration; by default the AWS CLI's."
-REGION_HELP = "AWS region; by default the AWS CLI's."
-NAME_HELP = "Name of the new pipeline; by default derived from the workflow or the first job."
-OUT_HELP = "Folder of the project to write into; the current one by default."
-ROLES_HELP = "Let jobs and crawlers keep their roles, which get a policy more each."
-FORMAT_HELP = "Write the plan as Markdown, or as JSON."
 
 
-def refuse_terraform(context: click.Context, option: click.Parameter, file: str | None) -> None:
-    """Say what reads the jobs of a state file of Terraform since it is no source any more."""
-    if file is not None:
-        raise UsageError(
-            "--terraform is gone: a state file shows less of the jobs than the account that it is "
-            "of; read them there: --from-account --profile PROFILE --region REGION"
-        )
-
-
-@click.command()
-@click.argument("jobs", nargs=-1, metavar="[JOB]...")
-@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
-@click.option("--from-account", is_flag=True, help=ACCOUNT_HELP)
-@click.option("--profile", metavar="NAME", help=PROFILE_HELP)
-@click.option("--region", metavar="REGION", help=REGION_HELP)
-@click.option("--terraform", hidden=True, expose_value=False, callback=refuse_terraform)
-@click.option("--template", type=click.Path(path_type=Path), metavar="PATH", help=TEMPLATE_HELP)
-@click.option("--parameter", "parameters", multiple=True, metavar="KEY=VALUE", help=PARAMETER_HELP)
-@click.option("--name", metavar="NAME", help=NAME_HELP)
-@click.option("--keep-roles", is_flag=True, help=ROLES_HELP)
-@click.option("--out", type=click.Path(path_type=Path), default=".", metavar="DIR", help=OUT_HELP)
-@click.option(
-    "--format",
-    "output",
-    type=click.Choice(["markdown", "json"]),
-    default="markdown",
-    help=FORMAT_HELP,
-)
 def adopt(
     jobs: tuple[str, ...],
     workflow: str | None,
@@ -73,21 +36,12 @@ def adopt(
     out: Path,
     output: str,
 ) -> None:
-    """Write existing Glue jobs as a pipeline, and a plan to move to it without losing state.
-
-    Reads the JOBs, or all of a workflow, with their triggers; changes nothing of them. Writes
-    infra/NAME_stack.py, the scripts into glue_jobs/, and NAME-migration.md: the steps, what is
-    guessed, and what is different. Nothing is overwritten.
-    """
-    from tidemark.adopt.adoption import adopt as make_pipeline
-    from tidemark.adopt.plan.output import jobs_in
-
     source = Source(from_account, profile, region, template, parameters)
     _check(jobs, workflow, source, name)
-    found = _found(jobs, workflow, source, keep_roles)
+    resources = _found(jobs, workflow, source, keep_roles)
     kept = jobs_in(out) if name else ()  # without a name the clash is refused
-    adoption = make_pipeline(found, name, keep_roles=keep_roles, kept_jobs=kept)
-    _write(adoption, found, out, output)
+    adoption = make_pipeline(resources, name, keep_roles=keep_roles, kept_jobs=kept)
+    _write(adoption, resources, out, output)
 
 
 @dataclass(frozen=True)
@@ -111,16 +65,16 @@ class Source:
 
     def given(self) -> dict[str, str]:
         """Return the parameters by name."""
-        found: dict[str, str] = {}
+        parameters: dict[str, str] = {}
         for text in self.parameters:
             key, is_pair, value = text.partition("=")
             if not (key and is_pair):
                 allowed = "KEY=VALUE, such as --parameter Stage=prod"
                 raise UsageError(f"--parameter {text!r} is not a pair; allowed: {allowed}")
-            if key in found:
+            if key in parameters:
                 raise UsageError(f"--parameter {key} is given twice; give it once")
-            found[key] = value
-        return found
+            parameters[key] = value
+        return parameters
 
 
 def _check(jobs: tuple[str, ...], workflow: str | None, source: Source, name: str | None) -> None:
@@ -136,19 +90,12 @@ def _check(jobs: tuple[str, ...], workflow: str | None, source: Source, name: st
         )
 
 
-def _found(
-    jobs: tuple[str, ...], workflow: str | None, source: Source, with_roles: bool
-) -> "Found":
+def _found(jobs: tuple[str, ...], workflow: str | None, source: Source, with_roles: bool) -> Found:
     if source.template is not None:
-        from tidemark.adopt.sources.cloudformation import read_templates
-        from tidemark.adopt.sources.contents import found_in
-
         contents = read_templates(source.template, source.given())
         return found_in(contents, jobs, workflow, with_roles=with_roles)
     import boto3
     from botocore.exceptions import BotoCoreError
-
-    from tidemark.adopt.sources.account import read_account
 
     try:
         session = boto3.Session(profile_name=source.profile, region_name=source.region)
@@ -157,27 +104,21 @@ def _found(
     return read_account(session, jobs, workflow, with_roles=with_roles)
 
 
-def _write(adoption: "Adoption", found: "Found", out: Path, output: str) -> None:
-    from tidemark.adopt.plan.code import stack_of
-    from tidemark.adopt.plan.migration import in_app, role_file, steps_of
-    from tidemark.adopt.plan.output import formatted, write_new
-    from tidemark.adopt.plan.report import as_json, as_markdown
-    from tidemark.model.assembly.policies import policy_of
-
+def _write(adoption: Adoption, resources: Found, out: Path, output: str) -> None:
     stack = f"infra/{adoption.name.replace('-', '_')}_stack.py"
     plan = f"{adoption.name}-migration.{'md' if output == 'markdown' else 'json'}"
-    steps = steps_of(adoption, found, stack)
+    steps = steps_of(adoption, resources, stack)
     text = (
-        as_markdown(adoption, found, steps)
+        as_markdown(adoption, resources, steps)
         if output == "markdown"
-        else json.dumps(as_json(adoption, found, steps), indent=2) + "\n"
+        else json.dumps(as_json(adoption, resources, steps), indent=2) + "\n"
     )
-    files = {stack: formatted(out, stack, stack_of(adoption, plan, found.bucket_keys))}
-    read = [job for job in adoption.jobs if job.old in found.scripts]
-    files |= {job.script: found.scripts[job.old] for job in read}
+    files = {stack: formatted(out, stack, stack_of(adoption, plan, resources.bucket_keys))}
+    read = [job for job in adoption.jobs if job.old in resources.scripts]
+    files |= {job.script: resources.scripts[job.old] for job in read}
     files |= {
-        role_file(adoption, arn): json.dumps(policy_of(one.documents), indent=2) + "\n"
-        for arn, one in adoption.policies.items()
+        role_file(adoption, arn): json.dumps(policy_of(policy.documents), indent=2) + "\n"
+        for arn, policy in adoption.policies.items()
     }
     write_new(out, files | {plan: text})
     for path in (*files, plan):

@@ -1,77 +1,53 @@
 """The commands about ranges of a job: `gaps` and `backfill`, here and on AWS."""
 
-import json
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
-from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.known_names import JOB
+from tidemark.cli.progress import RunConsole, console_for_tables, print_warnings
+from tidemark.cli.runs import unseen
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, look_options, only_looks, start_options
+from tidemark.cli.terminal import print_json
+from tidemark.cli.views.backfill import (
+    gaps_json,
+    gaps_lines,
+    outcome_json,
+    plan_json,
+    plan_lines,
+    render_rest,
+    run_line,
+)
+from tidemark.cli.where import Where
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.clock import now
 from tidemark.model.messages import plural
-
-if TYPE_CHECKING:
-    from tidemark.operate.backfill.evidence import Known
-    from tidemark.operate.backfill.filling import Filling
-    from tidemark.operate.backfill.plan import BackfillPlan
-    from tidemark.operate.backfill.ranges import Range, Unit
-    from tidemark.operate.job_runs import Run
-    from tidemark.operate.rewind.datasets import Flow
-    from tidemark.operate.target import Target
+from tidemark.operate.backfill.evidence import Known
+from tidemark.operate.backfill.filling import Filling, arguments_of_trigger, fill, room_for
+from tidemark.operate.backfill.ledger import ledger
+from tidemark.operate.backfill.plan import BackfillPlan, blind_readers, plan, targets_of
+from tidemark.operate.backfill.ranges import Range, Unit, parse_range, parts_of
+from tidemark.operate.backfill.reading import has_other_runs, read_job, read_known, read_positions
+from tidemark.operate.job_runs import Run
+from tidemark.operate.rewind.datasets import Flow
+from tidemark.operate.target import Target
 
 FAILURE = 1
-FROM_HELP = "The first day, such as 2013-01-01, or the first number."
-TO_HELP = "The last day or number; it is loaded too."
-GAPS_FROM_HELP = "The first day or number; by default the first known one."
-GAPS_TO_HELP = "The last day or number; by default the last known one."
-PARTS_HELP = "In how many job runs; as many at once as the job allows."
-MISSING_HELP = "Run only what is missing or stale, as `tidemark gaps` lists it."
-_format = click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 
 
-@click.command()
-@click.argument("job", type=JOB)
-@click.option("--from", "begin", metavar="A", help=GAPS_FROM_HELP)
-@click.option("--to", "end", metavar="B", help=GAPS_TO_HELP)
-@look_options
-@_format
-@only_looks
 def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str) -> None:
-    """Show which days or numbers of JOB are missing, stale, or being loaded.
-
-    A range is stale if the files in its source have changed since it was loaded.
-    """
-    from tidemark.cli.views.backfill import gaps_json, gaps_lines
-    from tidemark.operate.backfill.ledger import ledger
-    from tidemark.operate.backfill.reading import read_job, read_known, read_positions
-
     with open_target(where) as target:
-        found = read_job(target, job)
-        checkpoints = target.checkpoints(found.name)
-        known = read_known(target, found, checkpoints, read_positions(target, found))
-    unit, asked = _asked_of_gaps(found.name, known, begin, end, is_declared=found.is_declared)
+        declared = read_job(target, job)
+        checkpoints = target.checkpoints(declared.name)
+        known = read_known(target, declared, checkpoints, read_positions(target, declared))
+    unit, asked = _asked_of_gaps(declared.name, known, begin, end, is_declared=declared.is_declared)
     intervals = ledger(asked, known.evidence)
     if output == "json":
-        click.echo(json.dumps(gaps_json(found.name, unit, asked, intervals), indent=2))
+        print_json(gaps_json(declared.name, unit, asked, intervals))
         return
-    for line in gaps_lines(found.name, unit, asked, intervals, where.option):
-        console_for_tables().print(line, soft_wrap=True)
+    for line in gaps_lines(declared.name, unit, asked, intervals, where.option):
+        console_for_tables().print(line)
 
 
-@click.command()
-@click.argument("job", type=JOB)
-@click.option("--from", "begin", metavar="A", required=True, help=FROM_HELP)
-@click.option("--to", "end", metavar="B", required=True, help=TO_HELP)
-@click.option("--parts", type=int, default=1, show_default=True, metavar="N", help=PARTS_HELP)
-@click.option("--only-missing", is_flag=True, help=MISSING_HELP)
-@click.option("--dry-run", "--plan", is_flag=True, help="Show the plan, and start nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@start_options
-@_format
 def backfill(
     job: str,
     begin: str,
@@ -83,66 +59,47 @@ def backfill(
     where: Where,
     output: str,
 ) -> None:
-    """Load a range of JOB again, and leave its bookmark and watermark as they are.
-
-    JOB declares two arguments that give its script the range: docs/backfill.md. Ctrl-C
-    stops the runs that were started; a line says how to load the rest.
-    """
-    from tidemark.cli.views.backfill import plan_json, plan_lines
-    from tidemark.operate.backfill.filling import arguments_of_trigger, fill, room_for
-    from tidemark.operate.backfill.ledger import ledger
-    from tidemark.operate.backfill.plan import plan, targets_of
-    from tidemark.operate.backfill.ranges import parse_range, parts_of
-    from tidemark.operate.backfill.reading import (
-        has_other_runs,
-        read_job,
-        read_known,
-        read_positions,
-    )
-
     unit, asked = parse_range(begin, end, now().date())
     parts_of(asked, parts, unit)  # refuses what cannot be before anything is asked
     with open_target(where, None if dry_run else ("job", job)) as target:
-        found = read_job(target, job)
-        found.check()
-        checkpoints = target.checkpoints(found.name)
-        before = read_positions(target, found)
-        known = read_known(target, found, checkpoints, before)
-        _check_unit(found.name, known.unit, unit)
-        room = room_for(found, unit, asked, known.open_runs)
+        declared = read_job(target, job)
+        declared.check()
+        checkpoints = target.checkpoints(declared.name)
+        before = read_positions(target, declared)
+        known = read_known(target, declared, checkpoints, before)
+        _check_unit(declared.name, known.unit, unit)
+        room = room_for(declared, unit, asked, known.open_runs)
         intervals = ledger(asked, known.evidence)
         targets = targets_of(checkpoints, target.transforms)
-        blind = _blind_readers(target, found.name)
+        blind = _blind_readers(target, declared.name)
         planned = plan(
-            found.name, unit, asked, parts, intervals, targets, blind, only_missing=only_missing
+            declared.name, unit, asked, parts, intervals, targets, blind, only_missing=only_missing
         )
         if output != "json":
             for line in plan_lines(planned, min(room, len(planned.parts))):
-                console_for_tables().print(line, soft_wrap=True)
+                console_for_tables().print(line)
         if dry_run or not planned.parts:
             if output == "json":
-                click.echo(json.dumps(plan_json(planned), indent=2))
+                print_json(plan_json(planned))
             return
         if not yes:
             click.confirm(f"Start {plural(len(planned.parts), 'job run')}?", abort=True, err=True)
         progress = Progress(planned, where, output)
-        arguments = arguments_of_trigger(target.glue, found.name)
+        arguments = arguments_of_trigger(target.glue, declared.name)
         try:
-            filling = fill(target.glue, found, planned, arguments, room, progress.report)
+            filling = fill(target.glue, declared, planned, arguments, room, progress.report)
         except BaseException:
             progress.print_rest("stopped")
             raise
-        has_moved = before != read_positions(target, found)
-        is_ours = has_moved and not has_other_runs(target, found.name, known)
+        has_moved = before != read_positions(target, declared)
+        is_ours = has_moved and not has_other_runs(target, declared.name, known)
     sys.exit(progress.outcome(filling, is_ours))
 
 
 def _asked_of_gaps(
-    job: str, known: "Known", begin: str | None, end: str | None, *, is_declared: bool
-) -> tuple["Unit", "Range"]:
+    job: str, known: Known, begin: str | None, end: str | None, *, is_declared: bool
+) -> tuple[Unit, Range]:
     """Return the range that `gaps` shows: the given one, else the known one."""
-    from tidemark.operate.backfill.ranges import parse_range
-
     today = now().date()
     extent = known.evidence.extent()
     if begin is not None and end is not None and (extent or is_declared):
@@ -167,10 +124,8 @@ def _asked_of_gaps(
     return unit, asked
 
 
-def _blind_readers(target: "Target", job: str) -> "list[Flow]":
+def _blind_readers(target: Target, job: str) -> list[Flow]:
     """Return what downstream jobs do not see; none, with a warning, if that cannot be read."""
-    from tidemark.operate.backfill.plan import blind_readers
-
     try:
         return blind_readers(job, target.names.jobs, target.checkpoints())
     except TidemarkError as error:
@@ -178,7 +133,7 @@ def _blind_readers(target: "Target", job: str) -> "list[Flow]":
         return []
 
 
-def _check_unit(job: str, known: "Unit | None", given: "Unit") -> None:
+def _check_unit(job: str, known: Unit | None, given: Unit) -> None:
     if known not in (None, given) and known is not None:
         example = "2013-01-31" if known is known.DAY else "1000"
         raise UsageError(
@@ -190,11 +145,8 @@ def _check_unit(job: str, known: "Unit | None", given: "Unit") -> None:
 class Progress:
     """Prints the runs of a backfill, and how it ended."""
 
-    def __init__(self, planned: "BackfillPlan", where: Where, output: str) -> None:
+    def __init__(self, planned: BackfillPlan, where: Where, output: str) -> None:
         """Have seen no run."""
-        from tidemark.cli.progress import RunConsole
-        from tidemark.cli.runs import unseen
-
         self._show_unseen = unseen(where)
         self._planned = planned
         self._option = where.option
@@ -202,21 +154,16 @@ class Progress:
         self._console = RunConsole(stderr=self._is_json)
         self._done: list[Range] = []
 
-    def report(self, run: "Run", part: "Range") -> None:
+    def report(self, run: Run, part: Range) -> None:
         """Print that the run of a part has begun, or how it ended."""
-        from tidemark.cli.progress import print_warnings
-        from tidemark.cli.views.backfill import run_line
-
         if run.state == "SUCCEEDED":
             self._done.append(part)
-        self._console.print(run_line(self._planned, run, part, self._option), soft_wrap=True)
+        self._console.print(run_line(self._planned, run, part, self._option))
         if run.is_final:
             self._show_unseen(lambda warnings: print_warnings(self._console, warnings))
 
     def print_rest(self, what: str) -> bool:
         """Print the command that continues, if anything is left; return whether it is."""
-        from tidemark.cli.views.backfill import render_rest
-
         rest = render_rest(self._planned, self._done, self._option)
         if rest:
             count = plural(len(self._planned.parts), "job run")
@@ -225,13 +172,11 @@ class Progress:
             )
         return bool(rest)
 
-    def outcome(self, filling: "Filling", is_moved: bool) -> int:
+    def outcome(self, filling: Filling, is_moved: bool) -> int:
         """Print how it ended; return the exit code."""
-        from tidemark.cli.views.backfill import outcome_json
-
         planned = self._planned
         if self._is_json:
-            click.echo(json.dumps(outcome_json(planned, filling), indent=2))
+            print_json(outcome_json(planned, filling))
         if is_moved:
             click.echo(
                 f"warning: the bookmark or watermark of {planned.job} has moved: its script does "

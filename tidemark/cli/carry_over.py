@@ -9,6 +9,7 @@ from tidemark.checks.state.plan import PLAN, read_plan
 from tidemark.checks.state.project import review_project
 from tidemark.checks.state.read_app import read_app_folder
 from tidemark.checks.state.steps import Action, Step, steps_of
+from tidemark.cli.views.watermarks import render_values
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.commands import region
 from tidemark.local_state.bookmarks.carry_bookmarks import carry_bookmark, forget_ctx, rename_ctx
@@ -16,6 +17,7 @@ from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.clock import now_ms
+from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -23,9 +25,9 @@ if TYPE_CHECKING:
 
 def steps_of_project(project: Path, assembly: Path, *, on_aws: bool) -> list[Step]:
     """Return the steps of the plan of a project."""
-    found = review_project(project, assembly)
-    if found.unused:
-        entry, why = found.unused[0]
+    review = review_project(project, assembly)
+    if review.unused:
+        entry, why = review.unused[0]
         raise UsageError(f"{PLAN}: {entry.text} cannot be carried out: {why}; take it out")
     app = read_app_folder(assembly)
     steps = steps_of(read_plan(project / PLAN), app, on_aws=on_aws)
@@ -81,9 +83,6 @@ def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
 
 
 def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -> str:
-    from tidemark.cli.views.watermarks import render_values  # which finds the library
-    from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
-
     try:
         latest = WatermarkAdmin(step.table, dynamodb).rename_job(step.job, step.to_job)
     except WatermarkTableError as error:

@@ -8,9 +8,18 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from tidemark.app import find_node
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.glue_service.runs.python_modules import versions_of
+from tidemark.local_state.engine.executable import find_engine, package_name
+from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_state.home_folder import DEFAULT_HOME, check_home, folder_of_home
-from tidemark.local_state.machine.disk import existing
+from tidemark.local_state.machine.disk import LITTLE, existing, render_size
+from tidemark.local_state.machine.java import find_java
+from tidemark.local_state.machine.secrets_in_text import show_endpoint
+from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
+from tidemark.model.assembly.glue_libraries import libraries_of
+from tidemark.model.assembly.glue_versions import RUN_HERE
 
 OK, NOTE, MISSING = "ok", "note", "missing"
 LITTLE_BYTES = 2 * 1024**3  # of disk and of memory: a run of Spark needs about so much
@@ -45,8 +54,6 @@ class Finding:
 
 def findings(project: Path) -> Iterator[Finding]:
     """Yield what is known of this machine, and of the project in a folder."""
-    from tidemark.local_state.engine.executable import package_name
-
     has_app = (project / "cdk.json").is_file()
     yield python_finding(sys.version_info[:2])
     yield _spark()
@@ -68,10 +75,10 @@ def findings(project: Path) -> Iterator[Finding]:
     yield editor_finding(project, Path(__file__).parents[1])
 
 
-def python_finding(found: Sequence[int]) -> Finding:
+def python_finding(python: Sequence[int]) -> Finding:
     """Return whether this Python is the one of Glue 5.1."""
-    text = ".".join(map(str, found))
-    if tuple(found) == GLUE_PYTHON:
+    text = ".".join(map(str, python))
+    if tuple(python) == GLUE_PYTHON:
         return Finding("python", OK, text)
     cure = "python3.11 -m venv .venv, if a script must run on the Python of AWS"
     return Finding("python", NOTE, f"{text}; Glue 5.1 has 3.11", cure)
@@ -83,10 +90,6 @@ def _spark() -> Finding:
 
 def _libraries() -> Iterator[Finding]:
     """Yield a finding for each version of Glue with a Python of its own on this machine."""
-    from tidemark.glue_service.runs.python_modules import versions_of
-    from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
-    from tidemark.model.assembly.glue_versions import RUN_HERE
-
     if find_spec("pyspark") is None:
         return
     own = own_glue_version()
@@ -98,8 +101,6 @@ def _libraries() -> Iterator[Finding]:
 
 def library_finding(glue_version: str, version_of: Callable[[str], str | None]) -> Finding:
     """Return which libraries of AWS's list are missing here, or have another version."""
-    from tidemark.model.assembly.glue_versions import libraries_of
-
     libraries = libraries_of(glue_version)
     here = {name: version_of(name) for name in libraries}
     missing = [f"{name} {libraries[name]}" for name, version in here.items() if version is None]
@@ -135,25 +136,16 @@ def _asked(name: str, ask: Callable[[], str], state: str, cure: str) -> Finding:
 
 
 def _java() -> str:
-    from tidemark.local_state.machine.java import find_java
-
     return str(find_java())
 
 
 def _engine() -> str:
-    from tidemark.local_state.engine.executable import find_engine
-    from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
-
     if other := os.environ.get(ENDPOINT_VARIABLE):
-        from tidemark.local_state.machine.secrets_in_text import show_endpoint
-
         return f"{ENDPOINT_VARIABLE} names {show_endpoint(other)}"
     return str(find_engine(ENDPOINT_VARIABLE))
 
 
 def _node() -> str:
-    from tidemark.app import find_node
-
     return find_node(os.environ.get("JSII_NODE"))
 
 
@@ -180,8 +172,8 @@ def _home() -> Finding:
         root = folder_of_home()
         check_home(root)
     except UsageError as error:
-        found, _, cure = str(error).partition("; ")
-        return Finding("home", MISSING, found, cure)
+        problem, _, cure = str(error).partition("; ")
+        return Finding("home", MISSING, problem, cure)
     return Finding("home", OK, f"state is kept in {root}")
 
 
@@ -192,8 +184,6 @@ def _free_bytes(folder: Path) -> int:
 
 def disk_finding(folder: Path, free: int) -> Finding:
     """Return whether the disk of a folder has room for runs."""
-    from tidemark.local_state.machine.disk import LITTLE, render_size
-
     text = f"{render_size(free)} are free at {folder}"
     if free >= LITTLE_BYTES:
         return Finding("disk", OK, text)
@@ -215,8 +205,6 @@ def available_bytes(meminfo: str) -> int | None:
 
 def memory_finding(available: int | None) -> Finding:
     """Return whether there is memory for a run of Spark."""
-    from tidemark.local_state.machine.disk import render_size
-
     if available is None:
         return Finding("memory", OK, "this system does not say how much is free")
     text = f"{render_size(available)} are free"
@@ -245,6 +233,6 @@ def editor_finding(project: Path, package: Path) -> Finding:
     return Finding("editor", NOTE, "editors and type checkers do not find awsglue", cure)
 
 
-def is_healthy(found: Sequence[Finding]) -> bool:
+def is_healthy(all_findings: Sequence[Finding]) -> bool:
     """Return whether nothing is missing that runs on this machine need."""
-    return all(one.state != MISSING for one in found)
+    return all(finding.state != MISSING for finding in all_findings)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from tidemark.cli.progress import step
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.terminal import Terminal
 from tidemark.cli.where import Where
@@ -20,7 +21,8 @@ from tidemark.local_state.deployment.deployed_apps import (
 )
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun
-from tidemark.model.assembly.synthesis import digest_of_assembly
+from tidemark.model.assembly.synthesis import synthesize
+from tidemark.model.assembly.synthesis_record import digest_of_assembly
 
 Deploy = Callable[[Path], object]
 AS_DEPLOYED = "--as-deployed"
@@ -54,9 +56,6 @@ def deploy_what_changed(
 def _synthesize_again(
     console: Console, app: DeployedApp, changed: list[str], deploy: Deploy | None
 ) -> None:
-    from tidemark.cli.progress import step
-    from tidemark.model.assembly.synthesis import synthesize
-
     if not Path(app.project).is_dir():
         raise UsageError(
             f"the project {app.project}, whose code this home runs, is gone: give the folder of "

@@ -1,16 +1,19 @@
-"""Makes what the versions of Glue of a command need, with progress, before it runs a job."""
+"""The Sparks of this machine: made before a job needs one, and `local engine list|add|remove`."""
 
 from collections.abc import Iterable
 
+import click
 from rich.console import Console
 
 from tidemark.cli.progress import step
-from tidemark.cli.terminal import Terminal
+from tidemark.cli.terminal import Terminal, print_json
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.process.class_archive.archive import may_be_renewed
+from tidemark.glue_job.process.class_archive.make import make_archive
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.sparks.installed import Spark, installed_spark, pyspark_of
-from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+from tidemark.local_state.sparks.make import make_environment, remove_environment
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, RUN_HERE
 
 
 def prepared_spark(version: str) -> Spark:
@@ -23,13 +26,11 @@ def prepared_spark(version: str) -> Spark:
     if may_be_renewed(find_java_home(), spark):
         _keep_classes(spark, console)
     if warning := python_warning(version, spark):
-        console.print(f"warning: {warning}", highlight=False, soft_wrap=True)
+        console.print(f"warning: {warning}")
     return spark
 
 
 def _made(version: str, console: Console) -> Spark:
-    from tidemark.local_state.sparks.make import make_environment
-
     with step(console, f"Installing Spark {pyspark_of(version)} for Glue {version}, once"):
         spark = make_environment(version)
     _keep_classes(spark, console)
@@ -37,13 +38,11 @@ def _made(version: str, console: Console) -> Spark:
 
 
 def _keep_classes(spark: Spark, console: Console) -> None:
-    from tidemark.glue_job.process.class_archive.make import make_archive
-
     try:
         with step(console, "Keeping its classes for a faster start of jobs"):
             make_archive(find_java_home(), spark)
     except (TidemarkError, OSError) as error:  # a full disk, for example: the runs do not need it
-        console.print(f"Jobs will start slower: {error}", highlight=False)
+        console.print(f"Jobs will start slower: {error}")
 
 
 def prepare_sparks(versions: Iterable[str]) -> None:
@@ -63,3 +62,36 @@ def python_warning(version: str, spark: Spark) -> str | None:
         f"difference between the two is not seen here; install Python {glue}, then run "
         f"`tidemark local engine remove {version}` and `tidemark local engine add {version}`"
     )
+
+
+def list_engines(output: str) -> None:
+    rows = []
+    for version in RUN_HERE:
+        spark = installed_spark(version)
+        rows.append(
+            {
+                "glueVersion": version,
+                "pyspark": spark.version if spark else pyspark_of(version),
+                "python": ".".join(map(str, spark.python_version)) if spark else None,
+                "interpreter": str(spark.python) if spark else None,
+            }
+        )
+    if output == "json":
+        print_json(rows)
+        return
+    for row in rows:
+        place = (
+            f"Python {row['python']}  {row['interpreter']}"
+            if row["python"]
+            else f"not made yet: tidemark local engine add {row['glueVersion']}"
+        )
+        click.echo(f"Glue {row['glueVersion']}  Spark {row['pyspark']}  {place}")
+
+
+def add(version: str) -> None:
+    click.echo(f"Glue {version} runs on {prepared_spark(version)}")
+
+
+def remove(version: str) -> None:
+    was_there = remove_environment(version)
+    click.echo(f"Glue {version}: " + ("its environment is deleted" if was_there else "has none"))

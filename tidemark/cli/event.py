@@ -6,38 +6,16 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.group import Verbs
-from tidemark.cli.where import AS_DEPLOYED_HELP, Where
+from tidemark.cli.code_on_disk import deploy_what_changed
+from tidemark.cli.where import Where
 from tidemark.errors import UsageError
-
-DETAIL_HELP = "What happened: a JSON object, or @FILE with one."
-
-
-@click.group(cls=Verbs)
-def event() -> None:
-    """Put events on the event bus of this machine."""
+from tidemark.glue_service.served import deploy, find_port, put_event
+from tidemark.local_state.home import Home
 
 
-@event.command()
-@click.option("--source", required=True, metavar="NAME", help="Its source: acme.shop.")
-@click.option("--detail-type", required=True, metavar="TEXT", help="What kind of event it is.")
-@click.option("--detail", default="{}", metavar="JSON", help=DETAIL_HELP)
-@click.option("--resource", "resources", multiple=True, metavar="ARN", help="What it is about.")
-@click.option("--as-deployed", is_flag=True, help=AS_DEPLOYED_HELP)
 def put(
     source: str, detail_type: str, detail: str, resources: tuple[str, ...], as_deployed: bool
 ) -> None:
-    """Put an event, and start the workflows whose rules match it.
-
-    The port serves the home meanwhile: `tidemark local up --port 4566 --app cdk.out`. An app whose
-    code has changed since is synthesized and deployed there first. This is for
-    this machine alone, which takes sources of AWS too, such as aws.s3; on AWS: `aws events
-    put-events`.
-    """
-    from tidemark.cli.code_on_disk import deploy_what_changed
-    from tidemark.glue_service.served import deploy, find_port, put_event
-    from tidemark.local_state.home import Home
-
     try:
         text = Path(detail[1:]).read_text(encoding="utf-8") if detail.startswith("@") else detail
     except UnicodeDecodeError as error:

@@ -82,6 +82,32 @@ class Verbs(click.Group):
         write_section(self, ctx, formatter, "Commands", self.list_commands(ctx))
 
 
+class NamesOrVerb(Verbs):
+    """A command that takes names, and is also a group of a few commands, its verbs.
+
+    The first word is a verb if it is the name of one, unless --to says that names follow: so jobs
+    may have the names of verbs.
+    """
+
+    allow_interspersed_args = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options of the command, or leave all to a verb."""
+        has_target = any(word.partition("=")[0] == "--to" for word in args)
+        is_verb = bool(args) and args[0] in self.commands and not has_target
+        ctx.obj = list(args) if is_verb else None
+        return click.Command.parse_args(self, ctx, [] if is_verb else args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the verb, or the command itself."""
+        if ctx.obj is None:
+            return click.Command.invoke(self, ctx)
+        name, command, rest = self.resolve_command(ctx, ctx.obj)
+        assert command is not None  # noqa: S101 (`parse_args` has seen it)
+        with command.make_context(name, rest, parent=ctx) as verb:
+            return command.invoke(verb)
+
+
 def write_section(
     group: click.Group,
     ctx: click.Context,
@@ -99,26 +125,30 @@ def write_section(
 class Commands(TidemarkGroup):
     """A group whose commands are named by sections of the help; each is imported when it is used.
 
-    Its ``sections`` hold, by heading, ``module:attribute`` of each command by name. Imports are
-    what a short command waits for.
+    Its ``sections`` hold the names of commands by heading. The last word of a heading is the module
+    of ``tidemark.cli.commands`` that declares them.
     """
 
-    def __init__(self, *arguments: Any, sections: Mapping[str, Mapping[str, str]], **named: Any):
+    def __init__(self, *arguments: Any, sections: Mapping[str, str], **named: Any):
         """Make the group of all commands of the sections."""
         super().__init__(*arguments, **named)
-        self._sections = sections
-        self._places = {name: place for part in sections.values() for name, place in part.items()}
+        self._sections = {heading: names.split() for heading, names in sections.items()}
+        self._modules = {
+            name: f"tidemark.cli.commands.{heading.split()[-1].lower()}"
+            for heading, names in self._sections.items()
+            for name in names
+        }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, in the order of the help."""
-        return [*self._places, *self.commands]
+        return [*self._modules, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command; None if no command has that name."""
-        if cmd_name not in self._places:
+        if cmd_name not in self._modules:
             return super().get_command(ctx, cmd_name)
-        module, _, attribute = self._places[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        module = importlib.import_module(self._modules[cmd_name])
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def resolve_command(
@@ -126,7 +156,7 @@ class Commands(TidemarkGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name; an unknown one is shown with its nearest."""
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            raise click.exceptions.NoSuchCommand(args[0], possibilities=self._places, ctx=ctx)
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=self._modules, ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

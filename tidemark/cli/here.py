@@ -83,7 +83,7 @@ def _say(sentence: str) -> None:
     click.echo(sentence, err=True)
 
 
-def wait_for_runs(engine: Engine, changes: "SimpleQueue[JobRun]", observe: Observe) -> None:
+def wait_for_runs(engine: Engine, changes: SimpleQueue[JobRun], observe: Observe) -> None:
     """Wait until no run is in progress: those of a fired trigger, and all downstream of them."""
     while engine.ask(lambda glue: glue.runner.has_runs or glue.runner.is_due):
         try:

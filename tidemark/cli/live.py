@@ -5,34 +5,40 @@ import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from tidemark.cli.rewind_request import PREVIOUS, RewindRequest, plan_of, read_facts
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import Terminal
+from tidemark.cli.views.bookmarks import bookmark_tables
+from tidemark.cli.views.explain import explain_job, explanation_tables
+from tidemark.cli.views.rewind import plan_lines
+from tidemark.cli.views.snapshots import snapshot_lines
+from tidemark.cli.views.watermarks import current_tables
 from tidemark.cli.where import Where
 from tidemark.errors import EntityNotFoundError, TidemarkError
+from tidemark.glue_service.http.pages import PREFIX, Pages
+from tidemark.glue_service.submitted import submitted_jobs
 from tidemark.local_state.home import Home
+from tidemark.local_state.machine.peers import shows_owners
+from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.clock import now_ms
+from tidemark.operate.home import HomeTarget
+from tidemark.operate.job_runs import start_run, stop_runs
+from tidemark.operate.rewind.gather import facts_of
+from tidemark.operate.rewind.planner import PREVIOUS, plan_request
+from tidemark.operate.snapshot_reads import snapshot_reads
+from tidemark.operate.target import Target, arguments_of
+from tidemark.operate.workflow_runs import resume, start_workflow_run, stop_workflow
+from tidemark.report.live.pages import LivePages
+from tidemark.report.live.view import OpenTarget, View
 from watermarks import WatermarksError
-
-if TYPE_CHECKING:
-    from tidemark.glue_service.http.pages import Pages
-    from tidemark.operate.target import Target
-    from tidemark.report.live.view import OpenTarget
 
 WIDTH = 110
 
 
-def live_pages(home: Home, app: Path | None) -> "Pages":
+def live_pages(home: Home, app: Path | None) -> Pages:
     """Return the pages of a home that this process will serve; without an app, of cdk.out."""
-    from tidemark.glue_service.http.pages import PREFIX
-    from tidemark.local_state.machine.peers import shows_owners
-    from tidemark.report.live.pages import LivePages
-    from tidemark.report.live.view import View
-
     # Where the port cannot refuse other users of this machine, they do not know the path.
     base = PREFIX if shows_owners() else f"{PREFIX}{secrets.token_urlsafe(32)}/"
     opened = partial(open_target, Where(None, app, takes=("app",)))
@@ -40,15 +46,12 @@ def live_pages(home: Home, app: Path | None) -> "Pages":
     return LivePages(view, partial(act, opened), str(home.shown))
 
 
-def _defined(target: "Target") -> Collection[str]:
-    from tidemark.glue_service.submitted import submitted_jobs
-    from tidemark.operate.home import HomeTarget
-
+def _defined(target: Target) -> Collection[str]:
     assert isinstance(target, HomeTarget)  # noqa: S101 (the page is of a home)
     return set(target.names.jobs).difference(submitted_jobs(target.store))
 
 
-def details_of(target: "Target", job: str) -> Mapping[str, str]:
+def details_of(target: Target, job: str) -> Mapping[str, str]:
     """Return what the commands say about a job, by title."""
     parts: dict[str, Callable[[Target, str], str]] = {
         "What the next run would read": _next_run,
@@ -59,26 +62,22 @@ def details_of(target: "Target", job: str) -> Mapping[str, str]:
     return {title: _said(part, target, job) for title, part in parts.items()}
 
 
-def _said(part: "Callable[[Target, str], str]", target: "Target", job: str) -> str:
+def _said(part: Callable[[Target, str], str], target: Target, job: str) -> str:
     try:
         return part(target, job).rstrip() or "nothing"
     except (TidemarkError, WatermarksError) as error:
         return str(error)
 
 
-def _printed(parts: "Iterator[RenderableType] | list[RenderableType]") -> str:
+def _printed(parts: Iterator[RenderableType] | list[RenderableType]) -> str:
     text = io.StringIO()
     console = Terminal(file=text, width=WIDTH)
     for part in parts:
-        console.print(part, soft_wrap=True)
+        console.print(part)
     return text.getvalue()
 
 
-def _next_run(target: "Target", job: str) -> str:
-    from tidemark.cli.views.explain import explain_job, explanation_tables
-    from tidemark.cli.views.snapshots import snapshot_lines
-    from tidemark.operate.snapshot_reads import snapshot_reads
-
+def _next_run(target: Target, job: str) -> str:
     snapshots = snapshot_reads(target, job)
     try:
         files = explain_job(Home.from_environment(), job, None, None)
@@ -89,58 +88,35 @@ def _next_run(target: "Target", job: str) -> str:
     return _printed([*explanation_tables(job, None, files), *snapshot_lines(job, snapshots)])
 
 
-def _bookmark(target: "Target", job: str) -> str:
-    from tidemark.cli.views.bookmarks import bookmark_tables
-
+def _bookmark(target: Target, job: str) -> str:
     entry = target.bookmark_entry(job)
     if entry is None:
         raise target.no_bookmark_reason(job)
     return _printed(list(bookmark_tables(entry, target.committed_runs(job))))
 
 
-def _watermarks(target: "Target", job: str) -> str:
-    from tidemark.cli.views.watermarks import current_tables
-    from tidemark.model.assembly.definitions import WATERMARK_TABLE
-    from tidemark.operate.target import arguments_of
-
+def _watermarks(target: Target, job: str) -> str:
     table = arguments_of(target.definition(job) or {}).get(WATERMARK_TABLE)
     if not table:
         return f"{job} has no argument {WATERMARK_TABLE}: it keeps no watermarks"
     with target.watermarks(table) as kept:
-        found = [
+        states = [
             (source, kept.latest(job, source=source), kept.open_windows(job, source=source))
             for source in ["", *kept.sources(job)]
         ]
-    return _printed([part for one in found for part in current_tables(job, *one)])
+    return _printed([part for state in states for part in current_tables(job, *state)])
 
 
-def _rewind(target: "Target", job: str) -> str:
-    from tidemark.cli.views.rewind import plan_lines
-
-    facts, windows = read_facts(target, now_ms())
-    asked = RewindRequest(
-        jobs=(job,),
-        to=PREVIOUS,
-        undo=None,
-        with_downstream=False,
-        clear=False,
-        accept_changes=False,
-        why=None,
-        actor="",
-        dry_run=True,
-        yes=False,
-        resume=False,
-        lists=False,
-        output="table",
-    )
-    plan, steps = target.rewinds.steps_of(facts, plan_of(facts, asked), windows)
+def _rewind(target: Target, job: str) -> str:
+    facts, windows = facts_of(target, now_ms())
+    plan, steps = target.rewinds.steps_of(facts, plan_request(facts, [job], PREVIOUS), windows)
     lines = plan_lines(plan, [path for path, _ in steps.files])
     return "\n".join(
         (*lines, "", f"tidemark rewind {job} --to previous --reason …  carries it out")
     )
 
 
-def act(opened: "OpenTarget", verb: str, name: str) -> str:
+def act(opened: OpenTarget, verb: str, name: str) -> str:
     """Do what a button of the page says; return what to say about it."""
     verbs: dict[str, Callable[[Target, str], str]] = {
         "start": _start,
@@ -158,34 +134,24 @@ def act(opened: "OpenTarget", verb: str, name: str) -> str:
         return f"not done: {error}"
 
 
-def _start(target: "Target", name: str) -> str:
-    from tidemark.operate.workflow_runs import start_workflow_run
-
+def _start(target: Target, name: str) -> str:
     return f"{name}: started {start_workflow_run(target.glue, target.names.workflow(name))}"
 
 
-def _resume(target: "Target", name: str) -> str:
-    from tidemark.operate.workflow_runs import resume
-
+def _resume(target: Target, name: str) -> str:
     run_id, jobs, _ = resume(target.glue, target.names.workflow(name), None, [])
     return f"{name}: resumed at {', '.join(jobs)} as {run_id}"
 
 
-def _stop(target: "Target", name: str) -> str:
-    from tidemark.operate.workflow_runs import stop_workflow
-
+def _stop(target: Target, name: str) -> str:
     asked = stop_workflow(target.glue, target.names.workflow(name), None)
     return f"{name}: stopping {', '.join(asked)}" if asked else f"{name}: nothing to stop"
 
 
-def _run(target: "Target", name: str) -> str:
-    from tidemark.operate.job_runs import start_run
-
+def _run(target: Target, name: str) -> str:
     return f"{name}: started {start_run(target.glue, target.names.job(name), {}).run_id}"
 
 
-def _stop_job(target: "Target", name: str) -> str:
-    from tidemark.operate.job_runs import stop_runs
-
+def _stop_job(target: Target, name: str) -> str:
     asked = [run.run_id for run in stop_runs(target.glue, target.names.job(name), None)]
     return f"{name}: stopping {', '.join(asked)}" if asked else f"{name}: nothing to stop"

@@ -9,50 +9,13 @@ import click
 from tidemark.cli.group import Commands
 from tidemark.errors import UsageError
 
-CLI = "tidemark.cli"
-SECTIONS = {
-    "Begin": {
-        "init": f"{CLI}.scaffold:init",
-        "new-job": f"{CLI}.scaffold:new_job",
-        "adopt": f"{CLI}.adopt:adopt",
-    },
-    "Run": {
-        "submit": f"{CLI}.submit:submit",
-        "run": f"{CLI}.run:run",
-        "trigger": f"{CLI}.runs:trigger",
-        "resume": f"{CLI}.runs:resume",
-        "stop": f"{CLI}.runs:stop",
-        "event": f"{CLI}.event:event",
-    },
-    "Look": {
-        "status": f"{CLI}.status:status",
-        "runs": f"{CLI}.runs:runs",
-        "logs": f"{CLI}.runs:logs",
-        "explain": f"{CLI}.bookmark:explain",
-        "report": f"{CLI}.report:report",
-        "lineage": f"{CLI}.lineage:lineage",
-    },
-    "Repair": {
-        "bookmark": f"{CLI}.bookmark:bookmark",
-        "watermark": f"{CLI}.watermark:watermark",
-        "rewind": f"{CLI}.rewind:rewind",
-        "backfill": f"{CLI}.backfill:backfill",
-        "gaps": f"{CLI}.backfill:gaps",
-    },
-    "Prove": {
-        "lint": f"{CLI}.lint:lint",
-        "prove": f"{CLI}.prove:prove",
-        "compare-versions": f"{CLI}.compare_versions:compare_versions",
-        "snapshot": f"{CLI}.snapshot:snapshot",
-        "state": f"{CLI}.state:state",
-        "grants": f"{CLI}.grants:grants",
-    },
-    "This machine": {
-        "doctor": f"{CLI}.doctor:doctor",
-        "local": f"{CLI}.local:local",
-        "catalog": f"{CLI}.catalog:catalog",
-        "completion": f"{CLI}.completion:completion",
-    },
+SECTIONS = {  # by the last word of a heading: the module of `commands` that declares them
+    "Begin": "init new-job adopt",
+    "Run": "submit run trigger resume stop event",
+    "Look": "status runs logs explain report lineage",
+    "Repair": "bookmark watermark rewind backfill gaps",
+    "Prove": "lint prove compare-versions snapshot state grants",
+    "This machine": "doctor local catalog completion",
 }
 
 
@@ -91,8 +54,8 @@ def main() -> None:
     State, data and logs live in .tidemark, or where TIDEMARK_HOME says.
     """
     # A shell starts a command behind `&` with SIGINT ignored, and some service managers both.
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, _interrupt)
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _interrupt)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup sets it
         signal.signal(signal.SIGHUP, _interrupt)
 

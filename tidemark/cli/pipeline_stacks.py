@@ -9,67 +9,34 @@ from collections.abc import Mapping
 
 import click
 
-from tidemark.cli.synth import CONTEXT_HELP, assembly_folder
+from tidemark.cli.commands.options import CONTEXT_HELP
+from tidemark.cli.synth import assembly_folder
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.assembly.cloud_assembly import NESTED_STACK, read_assembly
 
 PIPELINE_TYPES = {"AWS::Glue::Workflow", "AWS::Glue::Job"}
-KEEPS_DATA = {
-    "AWS::DynamoDB::Table",
-    "AWS::DynamoDB::GlobalTable",
-    "AWS::Glue::Database",
-    "AWS::KMS::Key",
-    "AWS::KMS::ReplicaKey",
-    "AWS::SecretsManager::Secret",
-    "AWS::S3::Bucket",
-    "AWS::S3Express::DirectoryBucket",
-    "AWS::S3Tables::TableBucket",
-    "AWS::S3Tables::Namespace",
-    "AWS::S3Tables::Table",
-    "AWS::S3Vectors::VectorBucket",
-    "AWS::RDS::DBInstance",
-    "AWS::RDS::DBCluster",
-    "AWS::RDS::GlobalCluster",
-    "AWS::DSQL::Cluster",
-    "AWS::DocDB::DBCluster",
-    "AWS::DocDBElastic::Cluster",
-    "AWS::Neptune::DBCluster",
-    "AWS::NeptuneGraph::Graph",
-    "AWS::QLDB::Ledger",
-    "AWS::Redshift::Cluster",
-    "AWS::RedshiftServerless::Namespace",
-    "AWS::Timestream::Database",
-    "AWS::Timestream::Table",
-    "AWS::Timestream::InfluxDBInstance",
-    "AWS::Cassandra::Keyspace",
-    "AWS::Cassandra::Table",
-    "AWS::MemoryDB::Cluster",
-    "AWS::ElastiCache::CacheCluster",
-    "AWS::ElastiCache::ReplicationGroup",
-    "AWS::ElastiCache::ServerlessCache",
-    "AWS::OpenSearchService::Domain",
-    "AWS::OpenSearchServerless::Collection",
-    "AWS::Elasticsearch::Domain",
-    "AWS::EFS::FileSystem",
-    "AWS::FSx::FileSystem",
-    "AWS::FSx::Volume",
-    "AWS::EC2::Volume",
-    "AWS::Kinesis::Stream",
-    "AWS::MSK::Cluster",
-    "AWS::MSK::ServerlessCluster",
-    "AWS::Backup::BackupVault",
-    "AWS::Cognito::UserPool",
-    "AWS::ECR::Repository",
-    NESTED_STACK,  # one whose template cannot be looked into
-}
+KEEPS_DATA = """
+    DynamoDB::Table DynamoDB::GlobalTable Glue::Database KMS::Key KMS::ReplicaKey
+    SecretsManager::Secret S3::Bucket S3Express::DirectoryBucket S3Tables::TableBucket
+    S3Tables::Namespace S3Tables::Table S3Vectors::VectorBucket RDS::DBInstance RDS::DBCluster
+    RDS::GlobalCluster DSQL::Cluster DocDB::DBCluster DocDBElastic::Cluster Neptune::DBCluster
+    NeptuneGraph::Graph QLDB::Ledger Redshift::Cluster RedshiftServerless::Namespace
+    Timestream::Database Timestream::Table Timestream::InfluxDBInstance Cassandra::Keyspace
+    Cassandra::Table MemoryDB::Cluster ElastiCache::CacheCluster ElastiCache::ReplicationGroup
+    ElastiCache::ServerlessCache OpenSearchService::Domain OpenSearchServerless::Collection
+    Elasticsearch::Domain EFS::FileSystem FSx::FileSystem FSx::Volume EC2::Volume
+    Kinesis::Stream MSK::Cluster MSK::ServerlessCluster Backup::BackupVault Cognito::UserPool
+    ECR::Repository
+"""
+KEEPERS = {f"AWS::{name}" for name in KEEPS_DATA.split()} | {NESTED_STACK}  # that may hold any
 
 
 def stacks_to_destroy(types: Mapping[str, set[str]]) -> list[str]:
     """Return the stacks that are pipelines only."""
-    pipelines = {stack for stack, found in types.items() if found & PIPELINE_TYPES}
+    pipelines = {stack for stack, kinds in types.items() if kinds & PIPELINE_TYPES}
     for stack in sorted(pipelines):
-        if kept := sorted(types[stack] & KEEPS_DATA):
+        if kept := sorted(types[stack] & KEEPERS):
             raise UsageError(
                 f"the stack {stack} holds jobs and also {', '.join(kept)}, which `make destroy` "
                 "never removes; move one of the two to a stack of its own, or remove this one "

@@ -1,6 +1,7 @@
 """Shows a workflow run while it happens: one line per job on a terminal, plain lines elsewhere."""
 
 import os
+import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -110,12 +111,12 @@ class JobProgress:
             self._running[run.run_id] = run
             self._known.add(run.run_id)
             if not self._console.is_terminal:
-                self._console.print(Text(f"  {run.job_name}  started"), soft_wrap=True)
+                self._console.print(Text(f"  {run.job_name}  started"))
         else:
             self._running.pop(run.run_id, None)
             mark = ("✓", "green") if run.state == "SUCCEEDED" else ("✗", "red")
             lines = Text.assemble(mark, " ", "\n".join(finished_lines(run)))
-            self._console.print(lines, soft_wrap=True)
+            self._console.print(lines)
 
     def warn(self, warnings: Sequence[RunWarning]) -> None:
         """Show warnings: those of another command's run with the time of that run."""
@@ -138,11 +139,11 @@ class JobProgress:
                 self._print(Text.assemble((text, "yellow"), ", ".join(names)))
 
     def _print(self, text: Text) -> None:
-        self._console.print(Sentence(text), highlight=False, soft_wrap=True)
+        self._console.print(Sentence(text))
 
     def say(self, sentence: str) -> None:
         """Print a sentence of its own line."""
-        self._console.print(sentence, highlight=False, soft_wrap=True)
+        self._console.print(sentence)
 
     def stop_animation(self) -> None:
         """Draw no more, for something else is to be written below."""
@@ -163,33 +164,28 @@ def step(console: Console, text: str) -> Iterator[None]:
         with console.status(Text(text)):
             yield
     else:
-        console.print(f"{text} …", highlight=False)
+        console.print(f"{text} …")
         yield
     took = f" {text} ({time.monotonic() - begin:.1f} s)"
-    console.print(Text.assemble(("✓", "green"), took), highlight=False)
+    console.print(Text.assemble(("✓", "green"), took))
 
 
 def print_outcome(console: Console, result: "WorkflowResult") -> None:
     """Print which jobs failures held back, which were deleted, and who started the run."""
     if result.begun_by == "EVENT":
-        console.print(
-            "On AWS, events start this workflow; this run was started by hand.", soft_wrap=True
-        )
+        console.print("On AWS, events start this workflow; this run was started by hand.")
     for job_name in result.deleted_jobs:
         console.print(
             Text.assemble(
                 (f"{job_name} is gone from its stack", "yellow"),
                 ": its bookmark was deleted, as AWS deletes it with the job",
             ),
-            soft_wrap=True,
         )
     for job_name, conditions in result.blocked.items():
         console.print(
             Text.assemble(
-                (f"{job_name} was not started", "yellow"),
-                f": it waits for {', '.join(conditions)}",
+                (f"{job_name} was not started", "yellow"), f": it waits for {', '.join(conditions)}"
             ),
-            soft_wrap=True,
         )
 
 
@@ -202,7 +198,7 @@ def print_warnings(
         line = Text.assemble(
             ("warning", "yellow"), f" {warning.job_name}{when}: {hanging(warning.text)}"
         )
-        console.print(line, soft_wrap=True)
+        console.print(line)
     console.file.flush()
     if console.quiet:
         raise BrokenPipeError("the reader of the output has left")
@@ -220,11 +216,19 @@ def print_killed(console: Console, runs: Collection[Run]) -> None:
         if run.message == KILLED:
             when = _moment(run.started_at_ms)
             text = f"{run.job}, run of {when}: its next run continues from what was committed."
-            console.print(Text.assemble(("killed", "yellow"), f" {text}"), soft_wrap=True)
+            console.print(Text.assemble(("killed", "yellow"), f" {text}"))
 
 
-def print_unserved(console: Console, found: Sequence[str]) -> None:
+def print_unserved(console: Console, tables: Sequence[str]) -> None:
     """Say which tables a run will stop at, before anything runs."""
-    for text in found:
+    for text in tables:
         said = Text.assemble((text, "yellow"), "; the run stops there")
-        console.print(Sentence(said), highlight=False, soft_wrap=True)
+        console.print(Sentence(said))
+
+
+def console_for_tables() -> Console:
+    """Return a console whose tables are not folded if the output is not a terminal.
+
+    Where its reader leaves, such as `| head`, the command continues unseen.
+    """
+    return RunConsole() if sys.stdout.isatty() else RunConsole(width=180)

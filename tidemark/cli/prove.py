@@ -1,6 +1,5 @@
 """The command `prove`: what a crash, a retry or a second run of a job would lose or double."""
 
-import json
 import os
 import re
 import signal
@@ -10,86 +9,43 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from tidemark.cli.known_names import JOB_OR_FILE, WORKFLOW
-from tidemark.cli.s3_semantics import ask_for_s3
+from tidemark.checks.lint.accepted import accepted_in
+from tidemark.checks.script.clocks import clocks_of
+from tidemark.checks.script.surrogates import surrogates_of
+from tidemark.cli.engines import prepare_sparks
+from tidemark.cli.environment import ask_for_s3
 from tidemark.cli.script_or_app import database_writes, submission_of
-from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
-from tidemark.cli.terminal import Terminal
+from tidemark.cli.synth import assembly_folder
+from tidemark.cli.terminal import Terminal, print_json
 from tidemark.errors import NotProvedError, UsageError
 from tidemark.extras import require
-
-if TYPE_CHECKING:
-    from tidemark.local_state.home import Home
-    from tidemark.operate.prove.findings import Proof
-    from tidemark.operate.prove.subject import Subject
+from tidemark.glue_service.commands import load_app
+from tidemark.glue_service.runs.jvms.supply import jvms_of, lends_jvms
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import PROJECT_FILE
+from tidemark.local_state.outside import withhold_others
+from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.findings import Proof, Wish
+from tidemark.operate.prove.kinds.every import KINDS
+from tidemark.operate.prove.lakes import fill_with_samples, home_of
+from tidemark.operate.prove.prove import prove as prove_it
+from tidemark.operate.prove.replays import kept_command, kept_state
+from tidemark.operate.prove.schedule import AT_ONCE
+from tidemark.operate.prove.subject import Subject, app_subject, script_subject
+from tidemark.operate.prove.words import lines_of, to_json
+from tidemark.operate.versions.scratch import scratch_of
+from tidemark.operate.versions.shared import shared_by_both
+from tidemark.report.prove_page import proof_page
 
 LOCAL_BUCKET = re.compile(r"tidemark local bucket ([\w.-]+)")
-ONLY_HELP = "Only these kinds of experiments, separated by commas, such as crash,again."
-SPAN = re.compile(r"(?P<number>[0-9]{1,6}(\.[0-9]+)?)(?P<unit>s|m|)")
-BUDGET_HELP = "Stop after this long, such as 90, 90s or 5m; the most telling experiments first."
-LAKE_HELP = "Start from this folder, a sub-folder for each bucket, without bookmarks."
-SAMPLE_HELP = "Make this many rows for each source, with the schema of its files or its table."
-HTML_HELP = "Also write a page with all changes, crashes and rows into this file."
-SEED_HELP = "Draw the moments after the first by this number; the same number draws the same ones."
-MOMENTS_HELP = "How many executors are killed, and writes of each line fail, each in its own run."
-IGNORE_HELP = "Columns and targets that are not compared: load_no,s3://lake/stage/,table db.stage."
-ALLOW_HELP = "A host, program or path outside the home that the job may reach; may be repeated."
-REPLAY_HELP = "Run once from a state that the last proof saw go wrong, named [ID] in its lines."
 TELL_EVERY_S = 10.0
-KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
 
 
-class Seconds(click.ParamType[float]):
-    """A time in seconds, or with a unit: 90, 90s, 1.5m."""
-
-    name = "time"
-
-    def convert(
-        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the seconds; at least one."""
-        found = SPAN.fullmatch(str(value))
-        seconds = float(found["number"]) * (60 if found["unit"] == "m" else 1) if found else 0
-        if seconds < 1:
-            self.fail(f"{value!r} is not a time; allowed: at least 1s, such as 90, 90s or 5m")
-        return seconds
-
-
-@click.command(
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-)
-@click.option(
-    "--workflow", metavar="NAME", type=WORKFLOW, help="Prove all jobs of this workflow of the app."
-)
-@click.option("--only", metavar="KIND,...", multiple=True, help=ONLY_HELP)
-@click.option("--budget", type=Seconds(), metavar="TIME", help=BUDGET_HELP)
-@click.option("--seed", type=int, default=1, show_default=True, help=SEED_HELP)
-@click.option(
-    "--moments",
-    type=click.IntRange(1, 20),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help=MOMENTS_HELP,
-)
-@click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
-@click.option("--ignore", metavar="COLUMN,...", help=IGNORE_HELP)
-@click.option("--allow", metavar="HOST|PATH", multiple=True, help=ALLOW_HELP)
-@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
-@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
-@click.option("--lake", type=click.Path(path_type=Path), metavar="DIR", help=LAKE_HELP)
-@click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help=SAMPLE_HELP)
-@click.option("--replay", metavar="ID", help=REPLAY_HELP)
-@click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help=HTML_HELP)
-@click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
-@click.argument("what", required=False, metavar="[JOB|SCRIPT]", type=JOB_OR_FILE)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def prove(
     workflow: str | None,
     only: tuple[str, ...],
@@ -109,32 +65,6 @@ def prove(
     what: str | None,
     arguments: tuple[str, ...],
 ) -> None:
-    """Prove that no row is lost or doubled when a job of the app, or a SCRIPT, goes wrong.
-
-    It runs once as it should, on a copy of the home, and every change that it makes outside its
-    process is noted. Then it crashes after each of these changes and runs again; it runs with
-    nothing new, with its files in parts and in another order, and after a rewind. Each time the
-    rows of its targets are compared with those of the first run. The home keeps its data and state.
-
-    Exit code 0: no row is lost or doubled. 1: an experiment loses, doubles or changes rows, or
-    fails. 2: the command is used wrongly. 3: nothing could be tried. 4: nothing bad was found, and
-    not everything was tried, or judged. 130: it was interrupted, and what it had tried is right. A
-    second Ctrl-C ends it at once.
-    """
-    from tidemark.checks.lint.accepted import accepted_in
-    from tidemark.checks.script.clocks import clocks_of
-    from tidemark.checks.script.surrogates import surrogates_of
-    from tidemark.glue_service.runs.jvms.supply import jvms_of, lends_jvms
-    from tidemark.local_state.home import Home
-    from tidemark.local_state.outside import withhold_others
-    from tidemark.operate.prove.bench import Bench
-    from tidemark.operate.prove.findings import Wish
-    from tidemark.operate.prove.kinds.every import KINDS
-    from tidemark.operate.prove.lakes import fill_with_samples, home_of
-    from tidemark.operate.prove.prove import prove as prove_it
-    from tidemark.operate.prove.schedule import AT_ONCE
-    from tidemark.operate.versions.scratch import scratch_of
-
     if "--help" in arguments[:1]:  # after the name of a job
         click.echo(click.get_current_context().get_help())
         sys.exit(0)
@@ -188,33 +118,24 @@ def prove(
             with _naming_buckets_of(lake):
                 bench = Bench(subject, jvms, scratch, base, home=home, command=command)
                 with interrupted_once(bench.is_interrupted):
-                    found = prove_it(bench, wish, say)
-    _show(found, page, what or workflow or "the workflow", output)
-    says_little = bench.is_interrupted.is_set() and found.exit_code != 1
-    sys.exit(128 + signal.SIGINT if says_little else found.exit_code)
+                    proof = prove_it(bench, wish, say)
+    _show(proof, page, what or workflow or "the workflow", output)
+    says_little = bench.is_interrupted.is_set() and proof.exit_code != 1
+    sys.exit(128 + signal.SIGINT if says_little else proof.exit_code)
 
 
-def _show(found: "Proof", page: Path | None, name: str, output: str) -> None:
-    from tidemark.operate.prove.words import lines_of, to_json
-
+def _show(proof: Proof, page: Path | None, name: str, output: str) -> None:
     if page is not None:
-        from tidemark.report.prove_page import proof_page
-
-        page.write_text(proof_page(found, name), encoding="utf-8")
+        page.write_text(proof_page(proof, name), encoding="utf-8")
     if output == "json":
-        click.echo(json.dumps(to_json(found), indent=2))
+        print_json(to_json(proof))
     else:
-        for line in lines_of(found):
+        for line in lines_of(proof):
             click.echo(line)
 
 
-def _replayed(home: "Home", console: Console, name: str) -> int:
+def _replayed(home: Home, console: Console, name: str) -> int:
     """Run a job once from a state that is kept; return the exit code."""
-    from tidemark.glue_service.runs.jvms.supply import jvms_of
-    from tidemark.operate.prove.bench import Bench
-    from tidemark.operate.prove.replays import kept_command, kept_state
-    from tidemark.operate.versions.scratch import scratch_of
-
     proved = kept_command(home, name)
     app = Path(proved["app"]) if proved["app"] else None
     arguments, context = tuple(proved["arguments"]), tuple(proved["context"])
@@ -241,31 +162,29 @@ def interrupted_once(is_interrupted: threading.Event) -> Iterator[None]:
             raise KeyboardInterrupt
         is_interrupted.set()
 
-    before = {one: signal.signal(one, interrupt) for one in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _prepare_newest(subject: "Subject", kinds: Sequence[str]) -> None:
+def _prepare_newest(subject: Subject, kinds: Sequence[str]) -> None:
     """Keep the classes of the newest version, if a run on it would start slower without them."""
-    from tidemark.cli.engines import prepare_sparks
-
     if "versions" in kinds and not subject.not_newer:
         prepare_sparks([subject.newest])
 
 
-def _refuse_shared(subject: "Subject") -> None:
+def _refuse_shared(subject: Subject) -> None:
     """Raise if every run of the proof would change what is not of its home."""
-    from tidemark.operate.versions.shared import shared_by_both
-
     writes = database_writes(subject.scripts, is_without_jdbc=True)
-    if found := shared_by_both(writes, os.environ):
+    if shared := shared_by_both(writes, os.environ):
         raise UsageError(
             f"a proof runs the job many times, and each run would change the same: "
-            f"{'; '.join(found)}; let it use only the lake, DynamoDB without such a variable, and "
+            f"{'; '.join(shared)}; let it use only the lake, DynamoDB without such a variable, and "
             "JDBC, whose changes of other databases than those of the home are not made"
         )
 
@@ -329,11 +248,7 @@ def _subject(
     app: Path | None,
     context: tuple[str, ...],
     scratch: Path,
-) -> "Subject":
-    from tidemark.glue_service.commands import load_app
-    from tidemark.local_state.home_folder import PROJECT_FILE
-    from tidemark.operate.prove.subject import app_subject, script_subject
-
+) -> Subject:
     if not any((what, workflow, app, os.environ.get("CDK_APP"), Path(PROJECT_FILE).is_file())):
         raise UsageError(
             "there is nothing to prove: give a script with its arguments, such as tidemark prove "

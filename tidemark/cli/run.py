@@ -1,42 +1,48 @@
 """`tidemark run`: a workflow from its start trigger to its end, wherever its jobs run."""
 
-import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.console import Console
 
-from tidemark.cli.bookmark import FORMAT, JSON_HELP
-from tidemark.cli.executors import asking, executors_options
-from tidemark.cli.group import Verbs
-from tidemark.cli.known_names import JOB, WORKFLOW
-from tidemark.cli.run_show import refuse_options, show
+from tidemark.checks.unserved_tables import unserved_tables
+from tidemark.cli.engines import prepare_sparks
+from tidemark.cli.environment import asking
+from tidemark.cli.progress import (
+    JobProgress,
+    RunConsole,
+    print_outcome,
+    print_unserved,
+)
+from tidemark.cli.run_show import refuse_options
 from tidemark.cli.runs import changes_of, watch
-from tidemark.cli.s3_semantics import s3_semantics_option
-from tidemark.cli.submit import ISOLATED_HELP
 from tidemark.cli.synth import assembly_folder
-from tidemark.cli.target import glue_of_stage
-from tidemark.cli.where import Where, run_options
+from tidemark.cli.target import glue_of_stage, open_target
+from tidemark.cli.terminal import print_json
+from tidemark.cli.views.runs import run_json, workflow_run_json
+from tidemark.cli.where import Where
 from tidemark.errors import UsageError
 from tidemark.glue_job.cluster.asked import asked_for
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from tidemark.glue_service.commands import App
-    from tidemark.glue_service.served import ServedPort
-    from tidemark.glue_service.workflows.whole_run import WorkflowResult
-    from tidemark.local_state.home import Home
-    from tidemark.operate.clients import Glue
+from tidemark.glue_service.commands import App, load_app, region
+from tidemark.glue_service.deployments import versions_of_runs
+from tidemark.glue_service.one_run import chosen_workflow, run_workflow
+from tidemark.glue_service.runs.jvms.supply import jvms_of
+from tidemark.glue_service.served import ServedPort, deploy, find_port
+from tidemark.glue_service.workflows.selection import Selection
+from tidemark.glue_service.workflows.whole_run import WorkflowResult
+from tidemark.local_state.access_key import access_key
+from tidemark.local_state.home import Home
+from tidemark.operate.clients import Glue, of_port
+from tidemark.operate.job_runs import follow_run, start_run, stop_runs
+from tidemark.operate.workflow_runs import COMPLETED, WorkflowRun, arguments_in, start_workflow_run
+from tidemark.report.lineage.emitter import lineage_to
 
 FAILURE = 1
-CRAWLERS_HELP = "Run the jobs of a workflow that has crawlers; each counts as SUCCEEDED."
-LINEAGE_HELP = "Send an OpenLineage event of each job run that starts or ends there."
-WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
 
 
 @dataclass(frozen=True)
@@ -67,29 +73,7 @@ class RunOptions:
             )
 
 
-@click.group(cls=Verbs, invoke_without_command=True, subcommand_metavar="[show ID]")
-@run_options
-@click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
-@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
-@s3_semantics_option(expose_value=True)
-@executors_options
-@click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
-@click.option("--only", metavar="JOB", type=JOB, help="Run this job of the workflow alone.")
-@click.option("--from", "begin", metavar="JOB", type=JOB, help="Run this job and what follows it.")
-@click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
-@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 def run(where: Where, **options: Any) -> None:
-    """Run a whole workflow once, every job incrementally.
-
-    An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
-    While it works, boto3 in scripts reaches Glue, Logs and S3 of this machine. Where `tidemark
-    local up --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
-
-    With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
-    ends; --from, --executors, --isolated, --lineage, --master, --s3-semantics and --skip-crawlers
-    are for this machine, as counts of rows are. `tidemark run show ID` starts nothing: it shows a
-    job run.
-    """
     ctx = click.get_current_context()
     if ctx.invoked_subcommand is not None:
         refuse_options(ctx)
@@ -103,18 +87,12 @@ def run(where: Where, **options: Any) -> None:
     sys.exit(code)
 
 
-run.add_command(show)
-
-
 def _run(where: Where, request: RunOptions) -> int:
     """Run a workflow, and return the exit code: by a Glue that is served, else by one of ours."""
     if where.stage is not None:
         request.check_elsewhere(f"stage {where.stage}", where.option)
         with glue_of_stage(where) as glue:
             return _run_on(glue, glue.names.workflow(request.workflow), where, request)
-    from tidemark.cli.progress import RunConsole
-    from tidemark.glue_service.served import find_port
-    from tidemark.local_state.home import Home
 
     console, home = RunConsole(stderr=request.output == "json"), Home.from_environment()
     served = find_port(home)
@@ -125,14 +103,8 @@ def _run(where: Where, request: RunOptions) -> int:
         return _run_on(glue, workflow, where, request)
 
 
-def _app(console: "Console", where: Where, home: "Home") -> "App":
+def _app(console: Console, where: Where, home: Home) -> App:
     """Read the app, say which tables its run will stop at, and prepare the Sparks of its jobs."""
-    from tidemark.checks.unserved_tables import unserved_tables
-    from tidemark.cli.engines import prepare_sparks
-    from tidemark.cli.progress import print_unserved
-    from tidemark.glue_service.commands import load_app
-    from tidemark.glue_service.deployments import versions_of_runs
-
     app = load_app(assembly_folder(console, where.app, where.context))
     print_unserved(console, unserved_tables(app.deployment, app.assembly.assets))
     prepare_sparks(versions_of_runs(app, home))
@@ -141,15 +113,9 @@ def _app(console: "Console", where: Where, home: "Home") -> "App":
 
 @contextmanager
 def _deployed_to(
-    served: "ServedPort", home: "Home", app: "App", request: RunOptions
-) -> Iterator[tuple["Glue", str]]:
+    served: ServedPort, home: Home, app: App, request: RunOptions
+) -> Iterator[tuple[Glue, str]]:
     """Deploy an app on the port that serves a home; yield its clients and the workflow."""
-    from tidemark.glue_service.commands import region
-    from tidemark.glue_service.one_run import chosen_workflow
-    from tidemark.glue_service.served import deploy
-    from tidemark.local_state.access_key import access_key
-    from tidemark.operate.clients import of_port
-
     name = chosen_workflow(app.deployment, request.workflow)
     is_of_json = request.output == "json"
     click.echo(f"process {served.pid} serves {home.root}, and runs this", err=is_of_json)
@@ -158,45 +124,33 @@ def _deployed_to(
         yield glue, name
 
 
-def _run_on(glue: "Glue", workflow: str, where: Where, request: RunOptions) -> int:
+def _run_on(glue: Glue, workflow: str, where: Where, request: RunOptions) -> int:
     """Start a workflow, or one job with the arguments of its trigger, and watch it to its end."""
-    from tidemark.operate.workflow_runs import start_workflow_run
-
     if request.only is None:
         return watch(glue, workflow, start_workflow_run(glue, workflow), where, request.output)
     return _run_job(glue, workflow, glue.names.job(request.only), where, request.output)
 
 
-def _run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) -> int:
-    from tidemark.cli.progress import RunConsole
-    from tidemark.cli.views.runs import run_json
-    from tidemark.operate.job_runs import follow_run, start_run, stop_runs
-    from tidemark.operate.workflow_runs import arguments_in
-
+def _run_job(glue: Glue, workflow: str, job: str, where: Where, output: str) -> int:
     console = RunConsole(stderr=output == "json")
     changes = changes_of(where)
-    found = start_run(glue, job, arguments_in(glue, workflow, job))
+    job_run = start_run(glue, job, arguments_in(glue, workflow, job))
     try:
-        for now in follow_run(glue, found):
-            found = now
-            changes.show(console, [found])
+        for now in follow_run(glue, job_run):
+            job_run = now
+            changes.show(console, [job_run])
     except KeyboardInterrupt:
-        stop_runs(glue, job, found)
-        click.echo(f"{job} {found.run_id} is being stopped", err=True)
+        stop_runs(glue, job, job_run)
+        click.echo(f"{job} {job_run.run_id} is being stopped", err=True)
         raise
     if output == "json":
-        click.echo(json.dumps(run_json(found), indent=2))
-    return 0 if found.state == "SUCCEEDED" else FAILURE
+        print_json(run_json(job_run))
+    return 0 if job_run.state == "SUCCEEDED" else FAILURE
 
 
-def _run_here(home: "Home", console: "Console", where: Where, request: RunOptions) -> int:
+def _run_here(home: Home, console: Console, where: Where, request: RunOptions) -> int:
     """Run a workflow with this command's own engine, which reports each change at once."""
     # It can do what no operation of Glue can: start at a job, take crawlers as SUCCEEDED.
-    from tidemark.cli.progress import JobProgress, print_outcome
-    from tidemark.glue_service.one_run import chosen_workflow, run_workflow
-    from tidemark.glue_service.runs.jvms.supply import jvms_of
-    from tidemark.glue_service.workflows.selection import Selection
-    from tidemark.report.lineage.emitter import lineage_to
 
     job = request.only if request.begin is None else request.begin
     selection = None if job is None else Selection(job, has_following=request.begin is not None)
@@ -222,12 +176,8 @@ def _run_here(home: "Home", console: "Console", where: Where, request: RunOption
     return 0 if result.is_success else FAILURE
 
 
-def _print_json(workflow: str, result: "WorkflowResult", request: RunOptions) -> None:
+def _print_json(workflow: str, result: WorkflowResult, request: RunOptions) -> None:
     """Print a workflow run as `resume` does; with --only the run of the job, as on AWS."""
-    from tidemark.cli.target import open_target
-    from tidemark.cli.views.runs import run_json, workflow_run_json
-    from tidemark.operate.workflow_runs import COMPLETED, WorkflowRun
-
     last = {run.job_name: run.run_id for run in result.job_runs}  # a retry is after its run
     with open_target(Where(None)) as target:
         runs = [run for run in target.runs(list(last)) if run.run_id == last[run.job]]
@@ -236,4 +186,4 @@ def _print_json(workflow: str, result: "WorkflowResult", request: RunOptions) ->
     else:
         whole = WorkflowRun(workflow, result.run_id, COMPLETED, tuple(runs), result.blocked)
         shown = workflow_run_json(whole, has_rows=True)
-    click.echo(json.dumps(shown, indent=2))
+    print_json(shown)

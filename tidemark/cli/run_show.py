@@ -1,42 +1,29 @@
 """`tidemark run show ID`: all that is known of one job run, here and on AWS."""
 
-import json
-from typing import TYPE_CHECKING
-
 import click
 
-from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.known_names import RUN
+from tidemark.cli.progress import console_for_tables
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, only_looks, where_options
+from tidemark.cli.terminal import print_json
+from tidemark.cli.views.run_details import RunDetails, details_json, details_parts
+from tidemark.cli.where import Where
 from tidemark.errors import UsageError
 from tidemark.model.messages import known_run
-
-if TYPE_CHECKING:
-    from tidemark.operate.job_runs import Run
-    from tidemark.operate.target import Target
+from tidemark.operate.app_jobs import job_of
+from tidemark.operate.job_runs import Run
+from tidemark.operate.target import Target
+from tidemark.report.costs import dpu_seconds_of, is_flex, usd_of
 
 LOG_LINES = 10
 
 
-@click.command()
-@click.argument("run_id", metavar="ID", type=RUN)
-@where_options
-@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
-@only_looks
 def show(run_id: str, where: Where, output: str) -> None:
-    """Show what the job run ID has read, written and moved, its warnings, cost and last lines.
-
-    A prefix of an id is enough; `tidemark runs` lists them.
-    """
-    from tidemark.cli.views.run_details import RunDetails, details_json, details_parts
-
     with open_target(where) as target:
         known = sorted(target.runs(None), key=lambda run: run.started_at, reverse=True)
         jobs = {run.run_id: run.job for run in known}
         lists = f"`tidemark runs{target.option}` lists them"
-        found = known_run(run_id, jobs, f"in {target.where}", lists, jobs)
-        run = next(run for run in known if run.run_id == found)
+        meant = known_run(run_id, jobs, f"in {target.where}", lists, jobs)
+        run = next(run for run in known if run.run_id == meant)
         dpu_seconds, price = _cost(target, run)
         details = RunDetails(
             run=run,
@@ -47,18 +34,15 @@ def show(run_id: str, where: Where, output: str) -> None:
             notes=target.notes(run, LOG_LINES),
         )
     if output == "json":
-        click.echo(json.dumps(details_json(details), indent=2))
+        print_json(details_json(details))
         return
     console = console_for_tables()
     for part in details_parts(details):
-        console.print(part, highlight=False, soft_wrap=True)
+        console.print(part)
 
 
-def _cost(target: "Target", run: "Run") -> tuple[float | None, float | None]:
+def _cost(target: Target, run: Run) -> tuple[float | None, float | None]:
     """Return the DPU-seconds and USD of a run, or what they would be on AWS, if known."""
-    from tidemark.report.costs import dpu_seconds_of, is_flex, usd_of
-    from tidemark.report.jobs import job_of
-
     definition = target.definition(run.job)
     job = job_of(run.job, definition) if definition else None
     dpu_seconds = dpu_seconds_of(job, run) if job else None

@@ -6,28 +6,15 @@ from pathlib import Path
 
 import click
 
+from tidemark.cli.progress import step
 from tidemark.cli.terminal import Terminal
 from tidemark.model.messages import plural
-
-FROM_HELP = "Write the sample pipeline, with its data, instead of one job."
-KINDS_HELP = "bookmark-files (the default), watermark-jdbc, merge or publish."
-AFTER_HELP = "Job to wait for, repeatable; merge and publish take one, and read its output."
-PIPELINE_HELP = "Pipeline to add it to, by its file infra/NAME_stack.py; the only one by default."
-KEY_HELP = "Column that identifies the rows of a merge, repeatable; id by default."
-ICEBERG_HELP = "Let a merge write a table of Iceberg, with merge_window."
+from tidemark.scaffold.files import pipeline_of, pipelines_of, plan_files, put_files
+from tidemark.scaffold.new_job import NewJob, changes, commands
+from tidemark.scaffold.project import plan_project, plan_sample, write_project
 
 
-@click.command()
-@click.argument("name")
-@click.option("--from", "sample", type=click.Choice(["flights"]), help=FROM_HELP)
 def init(name: str, sample: str | None) -> None:
-    """Write a new project into the folder NAME: an app, a stack, a job with its test, CI.
-
-    NAME is part of the names of stacks and buckets: lower case letters and digits, in words joined
-    by hyphens.
-    """
-    from tidemark.scaffold.project import plan_project, plan_sample, write_project
-
     folder = Path(name)
     files = plan_sample(name) if sample else plan_project(name)
     write_project(folder, files)
@@ -38,14 +25,6 @@ def init(name: str, sample: str | None) -> None:
         click.echo(f"  {command}")
 
 
-@click.command(name="new-job")
-@click.argument("name")
-@click.option("--kind", default="bookmark-files", metavar="KIND", help=KINDS_HELP)
-@click.option("--after", multiple=True, metavar="JOB", help=AFTER_HELP)
-@click.option("--key", multiple=True, metavar="COLUMN", help=KEY_HELP)
-@click.option("--iceberg", is_flag=True, help=ICEBERG_HELP)
-@click.option("--pipeline", metavar="NAME", help=PIPELINE_HELP)
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def new_job(
     name: str,
     kind: str,
@@ -55,15 +34,6 @@ def new_job(
     pipeline: str | None,
     dry_run: bool,
 ) -> None:
-    """Scaffold the job NAME: a script that runs, its test, and its call in a pipeline.
-
-    No existing file is overwritten, except that the call is inserted into the stack of the
-    pipeline and that the snapshots of the templates and the state manifest are brought up to date.
-    """
-    from tidemark.cli.progress import step
-    from tidemark.scaffold.files import pipeline_of, pipelines_of, plan_files, put_files
-    from tidemark.scaffold.new_job import NewJob, changes, commands
-
     project = Path.cwd()
     job = NewJob(name, kind, pipeline_of(project, pipeline), after, key, iceberg)
     files = plan_files(project, job)
@@ -72,7 +42,7 @@ def new_job(
         old = (project / job.stack).read_text(encoding="utf-8").splitlines()
         diff = difflib.unified_diff(old, files[job.stack].splitlines(), lineterm="", n=0)
         click.echo(f"would write {job.script}\nwould write {job.test}\nwould change {job.stack}:")
-        click.echo("\n".join(it for it in diff if not it.startswith(("---", "+++", "@@"))))
+        click.echo("\n".join(line for line in diff if not line.startswith(("---", "+++", "@@"))))
         return
     with step(Terminal(), "Writing the job and updating what was reviewed of the app"):
         put = put_files(project, files, job.name)

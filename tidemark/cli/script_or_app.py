@@ -3,22 +3,18 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.checks.script.databases import database_writes_in
 from tidemark.errors import UsageError
-
-if TYPE_CHECKING:
-    from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submission import Submission, read_submission
 
 
 def submission_of(
     what: str | None, arguments: tuple[str, ...], workflow: str | None, *of_an_app: object
-) -> "Submission | None":
+) -> Submission | None:
     """Return the submission if a script is named; None for a part of an app."""
-    from tidemark.glue_service.submission import read_submission
-
     if what is not None and what.endswith(".py"):
         if workflow or any(of_an_app):
             raise UsageError("--workflow, --app and --context are for an app; a script needs none")
@@ -44,13 +40,13 @@ def refuse_own_options(script: Path, arguments: Sequence[str]) -> None:
     context = click.get_current_context()
     own = {
         name
-        for one in context.command.get_params(context)
-        for name in one.opts
+        for param in context.command.get_params(context)
+        for name in param.opts
         if name.startswith("--")
     }
-    found = [name for word in arguments if (name := word.partition("=")[0]) in own]
+    misplaced = [name for word in arguments if (name := word.partition("=")[0]) in own]
     text = script.read_text(encoding="utf-8", errors="replace")
-    for name in found:
+    for name in misplaced:
         bare = name.lstrip("-")
         if not re.search(rf"""["'](--)?{re.escape(bare)}["']""", text):
             raise UsageError(
@@ -69,8 +65,6 @@ def database_writes(
     scripts: Mapping[str, Path], *, is_without_jdbc: bool = False
 ) -> dict[str, tuple[int, ...]]:
     """Return for each script by its name the lines on which it writes to a database."""
-    from tidemark.checks.script.databases import database_writes_in
-
     return {
         name: database_writes_in(
             script.read_text(encoding="utf-8", errors="replace"), is_without_jdbc=is_without_jdbc

@@ -1,5 +1,6 @@
 """What `local up` does until it is interrupted: JVMs are kept warm, the port is served."""
 
+import os
 import queue
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -11,11 +12,15 @@ from urllib.parse import urlsplit
 import click
 
 from tidemark.cli.code_on_disk import OldCode
-from tidemark.cli.terminal import hanging
+from tidemark.cli.synth import assembly_folder
+from tidemark.cli.terminal import Terminal, hanging
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.access.gate import any_key_warning
 from tidemark.glue_service.commands import region
+from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.glue_service.http.forward import read_forwards
 from tidemark.glue_service.http.pages import Pages
+from tidemark.glue_service.http.routes import names_of_port
 from tidemark.glue_service.http.serving import Options, is_private, serving
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS
 from tidemark.glue_service.runs.jvms.warm_up import Over, keep_warm, pool_for_home
@@ -27,6 +32,65 @@ from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import texts_of_run
 from tidemark.report.lineage.emitter import lineage_to
+
+LOOPBACK = "127.0.0.1"
+
+
+def up(
+    size: int | None,
+    port: int | None,
+    host: str,
+    allow_host: tuple[str, ...],
+    any_user: bool,
+    any_key: bool,
+    on_event: str | None,
+    max_parallel: int | None,
+    forward: tuple[str, ...],
+    lineage: str | None,
+    app: Path | None,
+    context: tuple[str, ...],
+) -> None:
+    is_at_host = host != LOOPBACK or bool(allow_host) or any_user or any_key
+    of_port = (app is not None, context, is_at_host, on_event is not None, forward, lineage)
+    if port is None and (max_parallel is not None or any(of_port)):
+        raise UsageError(
+            "--app, --context, --host, --allow-host, --any-user, --any-key, --on-event, "
+            "--max-parallel, --forward and --lineage are for a port: give --port NUMBER too"
+        )
+    names = names_of_port(host, allow_host)
+    forwards = read_forwards(forward)
+    home = Home.from_environment()
+    count = (os.cpu_count() or 1) if size is None else size
+    if port is None:
+        if count == 0:
+            raise UsageError("--jvms 0 keeps nothing: give at least 1, or --port NUMBER")
+        warm_until_interrupted(home, count)
+        return
+    assembly = None
+    if app is not None or context:
+        assembly = assembly_folder(Terminal(stderr=True), app, context)
+    options = Options(
+        host,
+        port,
+        names,
+        any_user,
+        any_key,
+        on_event=on_event,
+        max_parallel=max_parallel,
+        forwards=forwards,
+    )
+    serve_until_interrupted(home, count, options, assembly, lineage)
+
+
+def env() -> None:
+    home = Home.from_environment()
+    port = find_port(home)
+    if port is None:
+        raise UsageError(
+            f"no command serves {home.root}: `tidemark local up --port 4566` serves it, until "
+            "Ctrl-C; or set TIDEMARK_HOME to the home of the port"
+        )
+    print_variables(home, port.url, port.region)
 
 
 def warm_until_interrupted(home: Home, count: int) -> None:
@@ -48,8 +112,8 @@ def serve_until_interrupted(
 
     Where a port serves the home already, the assembly is defined there, and that is all.
     """
-    if found := find_port(home):
-        _join(home, found, options, assembly, lineage)
+    if port := find_port(home):
+        _join(home, port, options, assembly, lineage)
         return
     with ExitStack() as stack:
         jvms = stack.enter_context(pool_for_home(home, count)) if count else NO_JVMS
@@ -68,8 +132,6 @@ def serve_until_interrupted(
         )
         url, engine = stack.enter_context(serving(home, full))
         if assembly is not None:
-            from tidemark.glue_service.deployments import deploy_on_port
-
             click.echo(engine.ask(lambda glue: deploy_on_port(glue, assembly)))
         _report_start(home, full, url)
         try:
@@ -98,7 +160,7 @@ def _pages(home: Home, assembly: Path | None) -> Pages | None:
 
 
 def _join(
-    home: Home, found: ServedPort, options: Options, assembly: Path | None, lineage: str | None
+    home: Home, port: ServedPort, options: Options, assembly: Path | None, lineage: str | None
 ) -> None:
     """Use the port that serves the home."""
     for option, is_given in (
@@ -112,36 +174,36 @@ def _join(
     ):
         if is_given:
             raise UsageError(
-                f"process {found.pid} serves {home.root}; give {option} to that one, or set "
+                f"process {port.pid} serves {home.root}; give {option} to that one, or set "
                 "TIDEMARK_HOME to another folder"
             )
-    own_port = urlsplit(found.url).port
+    own_port = urlsplit(port.url).port
     if options.port not in (0, own_port):
         raise UsageError(
-            f"process {found.pid} serves {home.root} on port {own_port}, so nothing else serves it "
+            f"process {port.pid} serves {home.root} on port {own_port}, so nothing else serves it "
             f"on port {options.port}: give --port {own_port}, or --port 0 for any; or stop that "
             "process first, or set TIDEMARK_HOME to another folder"
         )
-    click.echo(f"process {found.pid} serves {home.root} already, and is used")
+    click.echo(f"process {port.pid} serves {home.root} already, and is used")
     if assembly is not None:
-        click.echo(deploy(found, assembly))
-    print_variables(home, found.url, found.region)
+        click.echo(deploy(port, assembly))
+    print_variables(home, port.url, port.region)
 
 
 def warnings_of(options: Options) -> list[str]:
     """Return what to say of a port that others than programs of this user may reach."""
     key = "" if options.any_key else " who has the access key"
-    found = []
+    warnings = []
     if options.host not in LOOPBACK_NAMES:
-        found.append(
+        warnings.append(
             f"warning: everybody{key} that reaches {options.host} can run code on this machine, "
             "and requests are not encrypted"
         )
     if options.any_user:
-        found.append(f"warning: every user of this machine{key} can run code as you")
+        warnings.append(f"warning: every user of this machine{key} can run code as you")
     if options.any_key:
-        found.append(f"{any_key_warning()} (--any-key)")
-    return found
+        warnings.append(f"{any_key_warning()} (--any-key)")
+    return warnings
 
 
 def _report_start(home: Home, options: Options, url: str) -> None:

@@ -1,59 +1,53 @@
 """`tidemark status`: last run, bookmark and watermark of each job, and how fresh datasets are."""
 
-import json
-
-import click
-
-from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.progress import console_for_tables, print_killed, print_warnings
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, app_options, only_looks
+from tidemark.cli.terminal import print_json
+from tidemark.cli.views.freshness import freshness_listing
+from tidemark.cli.views.status import read_watermarks, status_json, status_table
+from tidemark.cli.where import Where
+from tidemark.local_state.store.stored_warnings import without_those
 from tidemark.model.clock import now_ms
+from tidemark.operate.app_jobs import jobs_of, with_submitted
+from tidemark.operate.statuses import jobs_with_input_left_out, statuses_of
+from tidemark.report.freshness import FRESHNESS_RUNS
+from tidemark.report.gather import freshness_at, read_recorded
 
 
-@click.command()
-@app_options
-@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
-@only_looks
 def status(where: Where, output: str) -> None:
-    """Show every job's last run, bookmark and watermark, and how fresh published datasets are.
-
-    On this machine also rows, and how far a bookmark has read: AWS does not report these.
-    """
-    from tidemark.cli.progress import print_killed, print_warnings
-    from tidemark.cli.views.freshness import freshness_listing
-    from tidemark.cli.views.status import read_watermarks, status_json, status_table
-    from tidemark.local_state.store.stored_warnings import without_those
-    from tidemark.operate.statuses import jobs_with_input_left_out, statuses_of
-    from tidemark.report.freshness import FRESHNESS_RUNS
-    from tidemark.report.gather import freshness_at, jobs_of, read_recorded, with_submitted
-
     at_ms = now_ms()
     with open_target(where) as target:
         jobs = with_submitted(target, jobs_of(target))
-        found = read_recorded(target, jobs, FRESHNESS_RUNS)
-        statuses = statuses_of(target, [job.name for job in jobs], found.runs)
+        recorded = read_recorded(target, jobs, FRESHNESS_RUNS)
+        statuses = statuses_of(target, [job.name for job in jobs], recorded.runs)
         watermarks = read_watermarks(target, statuses)
         warnings = target.warnings()
-        fresh = freshness_at(jobs, found, at_ms, jobs_with_input_left_out(warnings or ()))
+        fresh = freshness_at(jobs, recorded, at_ms, jobs_with_input_left_out(warnings or ()))
         if output == "json":
             shown = [
-                status_json(it, watermarks, fresh, at_ms, warnings, has_rows=target.has_rows)
-                for it in statuses
+                status_json(each, watermarks, fresh, at_ms, warnings, has_rows=target.has_rows)
+                for each in statuses
             ]
-            click.echo(json.dumps(shown, indent=2))
+            print_json(shown)
             return
         console = console_for_tables()
         table = status_table(statuses, watermarks, at_ms, has_rows=target.has_rows)
-        console.print(table, soft_wrap=True)
+        console.print(table)
         if fresh:
             console.print()
-            console.print(freshness_listing(fresh, at_ms), soft_wrap=True)
-        if unknown := next((it.unknown for it in statuses if it.unknown and it.has_bookmark), None):
-            console.print(f"note: {unknown}", highlight=False, soft_wrap=True)
+            console.print(freshness_listing(fresh, at_ms))
+        if unknown := next(
+            (each.unknown for each in statuses if each.unknown and each.has_bookmark),
+            None,
+        ):
+            console.print(f"note: {unknown}")
         for line in target.starts():
-            console.print(line, highlight=False, soft_wrap=True)
-        print_killed(console, [it.last_run for it in statuses if it.last_run])
+            console.print(line)
+        print_killed(
+            console,
+            [each.last_run for each in statuses if each.last_run],
+        )
         names = {job.name for job in jobs}
-        own = [it for it in warnings or () if it.job_name in names]
+        own = [warning for warning in warnings or () if warning.job_name in names]
         print_warnings(console, own)
         target.show_unseen(lambda unseen: print_warnings(console, without_those(unseen, own)))

@@ -1,50 +1,40 @@
 """The command `submit`: one script as a job run, whose output is passed on as it is written."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TextIO, cast
 
 import click
 
-from tidemark.cli.bookmark import FORMAT
-from tidemark.cli.executors import asking, executors_options
-from tidemark.cli.s3_semantics import s3_semantics_option
+from tidemark.checks.lint.linter import local_notes
+from tidemark.cli.engines import prepared_spark
+from tidemark.cli.environment import asking
+from tidemark.cli.progress import JobProgress, RunConsole
 from tidemark.cli.script_or_app import refuse_own_options
 from tidemark.cli.target import open_target
-from tidemark.cli.terminal import behind
+from tidemark.cli.terminal import Terminal, behind, print_json
+from tidemark.cli.views.runs import run_json
 from tidemark.cli.where import Where
 from tidemark.errors import UsageError
-from tidemark.model.assembly.glue_versions import RUN_HERE
-from tidemark.model.stage.runtime import MAX_MINUTES
-
-if TYPE_CHECKING:
-    from tidemark.cli.progress import JobProgress
-    from tidemark.glue_service.served import ServedPort
-    from tidemark.glue_service.submission import Echo, Submission
-    from tidemark.glue_service.submit_served import Observe
-    from tidemark.local_state.home import Home
-    from tidemark.local_state.store.database import JobRun
-
-ENGINE_HELP = "Version of Glue to run it as; that of the installed PySpark if not given."
-FORMAT_HELP = "Print lines for people; or the run as JSON, and the script's output to stderr."
-TIMEOUT_HELP = "Stop the run after so many minutes, as TIMEOUT; 480 if not given, as on AWS."
-ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
+from tidemark.glue_job.cluster.asked import asked_for
+from tidemark.glue_job.process.debugger import TERMINAL_VARIABLE
+from tidemark.glue_job.process.lake_fs.semantics import VARIABLE
+from tidemark.glue_service.runs.jvms.supply import jvms_of
+from tidemark.glue_service.runs.pythons import Pythons
+from tidemark.glue_service.served import ServedPort, find_port
+from tidemark.glue_service.shipped_library import imports_library
+from tidemark.glue_service.submission import EXTRA_MODULES, Echo, Submission, read_submission
+from tidemark.glue_service.submit import submit as run_script
+from tidemark.glue_service.submit_served import Observe, submit_to
+from tidemark.local_state.home import Home
+from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
+from tidemark.local_state.store.database import JobRun
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("script", type=click.Path(path_type=Path))
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
-@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
-@click.option("--timeout", type=click.IntRange(1, MAX_MINUTES), metavar="N", help=TIMEOUT_HELP)
-@click.option("--format", "output", type=FORMAT, default="table", help=FORMAT_HELP)
-@s3_semantics_option(expose_value=False)
-@executors_options
 def submit(
     script: Path,
     arguments: tuple[str, ...],
@@ -55,17 +45,6 @@ def submit(
     executors: str | None,
     master: str | None,
 ) -> None:
-    """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
-
-    Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
-    script. What the script uses and this machine does not run is named before it starts. Where
-    `tidemark local up --port 4566` serves the home, the script runs there.
-    """
-    from tidemark.glue_service.served import find_port
-    from tidemark.glue_service.submission import read_submission
-    from tidemark.local_state.home import Home
-    from tidemark.local_state.sparks.installed import own_glue_version
-
     version = engine or own_glue_version()
     with asking(executors, master):
         submission = replace(
@@ -77,8 +56,6 @@ def submit(
         if served is None or served.is_of_command:
             run = _submit_here(submission, home, output, isolated=isolated)
         else:
-            from tidemark.glue_service.submit_served import submit_to
-
             _check_served(served, home, isolated=isolated)
             click.echo(f"process {served.pid} serves {home.root}, and runs this", err=True)
             with _shown(submission, output) as (progress, observe, write):
@@ -89,21 +66,16 @@ def submit(
         sys.exit(1)
 
 
-def _print_run(record: "JobRun") -> None:
+def _print_run(record: JobRun) -> None:
     """Print what `tidemark runs` shows of a run, as JSON."""
-    from tidemark.cli.views.runs import run_json
-
     with open_target(Where(None)) as target:
-        run = next(it for it in target.runs([record.job_name]) if it.run_id == record.run_id)
-        found = run_json(run, has_rows=True, warnings=target.warnings())
-    click.echo(json.dumps(found, indent=2))
+        run = next(run for run in target.runs([record.job_name]) if run.run_id == record.run_id)
+        document = run_json(run, has_rows=True, warnings=target.warnings())
+    print_json(document)
 
 
-def _check_served(served: "ServedPort", home: "Home", *, isolated: bool) -> None:
+def _check_served(served: ServedPort, home: Home, *, isolated: bool) -> None:
     """Refuse what only a run of this command's own process can have."""
-    from tidemark.glue_job.cluster.asked import asked_for
-    from tidemark.glue_job.process.lake_fs.semantics import VARIABLE
-
     if isolated or asked_for(os.environ) or os.environ.get(VARIABLE):
         raise UsageError(
             f"process {served.pid} serves {home.root}, and runs the script: leave out --executors, "
@@ -114,8 +86,6 @@ def _check_served(served: "ServedPort", home: "Home", *, isolated: bool) -> None
 @contextmanager
 def _lending_terminal() -> Iterator[None]:
     """Let `breakpoint()` of the script have the terminal that this command is on, if any."""
-    from tidemark.glue_job.process.debugger import TERMINAL_VARIABLE
-
     if sys.stdin is None or not sys.stdin.isatty():  # None: it was closed
         yield
         return
@@ -126,15 +96,8 @@ def _lending_terminal() -> Iterator[None]:
         os.environ.pop(TERMINAL_VARIABLE, None)
 
 
-def _submit_here(
-    submission: "Submission", home: "Home", output: str, *, isolated: bool
-) -> "JobRun":
+def _submit_here(submission: Submission, home: Home, output: str, *, isolated: bool) -> JobRun:
     """Run a script in a process of this command, and return its run."""
-    from tidemark.glue_service.runs.jvms.supply import jvms_of
-    from tidemark.glue_service.runs.pythons import Pythons
-    from tidemark.glue_service.submit import submit as run_script
-    from tidemark.local_state.sparks.installed import installed_spark
-
     with closing(Pythons(refills=False)) as pythons:
         if not isolated and (spark := installed_spark(submission.glue_version)):
             pythons.want(1, spark)  # it imports while this command does
@@ -146,31 +109,22 @@ def _submit_here(
 
 
 @contextmanager
-def _shown(
-    submission: "Submission", output: str
-) -> Iterator[tuple["JobProgress", "Observe", "Echo"]]:
+def _shown(submission: Submission, output: str) -> Iterator[tuple[JobProgress, Observe, Echo]]:
     """Prepare the Spark of a script; yield what shows its run and its output."""
-    from tidemark.checks.lint.linter import local_notes
-    from tidemark.cli.engines import prepared_spark
-    from tidemark.cli.progress import JobProgress, RunConsole
-    from tidemark.cli.terminal import Terminal
-    from tidemark.glue_service.shipped_library import imports_library
-    from tidemark.glue_service.submission import EXTRA_MODULES
-
     if imports_library(submission.script) and EXTRA_MODULES not in submission.arguments:
         click.echo(
             "the library watermarks comes with the script, as a Pipeline ships it; a job on AWS "
             f"that no Pipeline makes needs its zip in {EXTRA_MODULES}",
             err=True,
         )
-    for found in local_notes(submission.script):
-        click.echo(f"{found.file}:{found.place.line}: {found.text}", err=True)
+    for note in local_notes(submission.script):
+        click.echo(f"{note.file}:{note.place.line}: {note.text}", err=True)
     prepared_spark(submission.glue_version)
     is_json = output == "json"  # then stdout has nothing but the run
     with JobProgress(Terminal(stderr=True) if is_json else RunConsole()) as progress:
         shown = ScriptOutput(progress.stop_animation, is_all_stderr=is_json)
 
-        def observe(run: "JobRun | None") -> None:
+        def observe(run: JobRun | None) -> None:
             if run is not None:
                 shown.end_line()
             progress.observe(run)

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from tidemark.cli.progress import step
 from tidemark.errors import UsageError
 from tidemark.model.assembly.synthesis import synthesize
-
-APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk --app` does."
-CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."
 
 
 def assembly_folder(
@@ -22,8 +20,6 @@ def assembly_folder(
     next to the command, whatever the context says.
     Source: https://docs.aws.amazon.com/cdk/v2/guide/ref-cli-cmd.html
     """
-    from tidemark.cli.progress import step
-
     if app is not None:
         if context:
             raise UsageError(
@@ -35,8 +31,6 @@ def assembly_folder(
         without = ", whatever --context says" if context else ""
         console.print(
             f"CDK_APP names the assembly {of_the_cdk}: it is used as it is{without}",
-            highlight=False,
-            soft_wrap=True,
         )
         return Path(of_the_cdk)
     wrong = [item for item in context if "=" not in item]

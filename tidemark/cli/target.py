@@ -49,7 +49,7 @@ def glue_of_stage(where: Where, assembly: "Assembly | None" = None) -> Iterator[
     assert where.stage is not None  # noqa: S101 (the caller has looked)
     console = Terminal(stderr=True)
     names = names_of_stage(assembly or assembly_of_stage(where), where.stage, region())
-    with of_stage(names, lambda text: console.print(text, highlight=False, soft_wrap=True)) as glue:
+    with of_stage(names, lambda text: console.print(text)) as glue:
         yield glue
 
 
@@ -141,5 +141,5 @@ def is_other_script(location: str, keys: set[str]) -> bool:
 
     A script that no asset was made for has a name of its own, which tells nothing.
     """
-    found = ASSET_KEY.search(location)
-    return found is not None and not any(key.endswith(found.group(1)) for key in keys)
+    asset = ASSET_KEY.search(location)
+    return asset is not None and not any(key.endswith(asset.group(1)) for key in keys)

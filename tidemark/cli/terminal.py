@@ -6,10 +6,13 @@ characters in them: it clears the screen, sets the title, fills the clipboard, t
 `visible`; styles and cursor moves of ours come from a `Terminal`, which alone writes past it.
 """
 
+import json
 import re
 from collections.abc import Iterable
+from datetime import date
 from typing import IO, Any, TextIO, cast
 
+import click
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
@@ -65,14 +68,15 @@ def behind(stream: IO[str]) -> IO[str]:
 
 
 class Terminal(Console):
-    """A console that shows texts as they are: no markup, no emoji, and no control characters.
+    """A console that shows texts as they are: without markup, emoji, folds or control characters.
 
     Its keywords are those of ``rich.console.Console``.
     """
 
     def __init__(self, **options: Any) -> None:
         """Make the console; a style is asked for by `Text`, never by brackets in a text."""
-        super().__init__(**{"markup": False, "emoji": False, **options})
+        plain = {"markup": False, "emoji": False, "highlight": False, "soft_wrap": True}
+        super().__init__(**{**plain, **options})
 
     @property
     def file(self) -> IO[str]:
@@ -90,6 +94,15 @@ class Terminal(Console):
         for segment in super().render(renderable, options):
             text, style, control = segment
             yield segment if control else Segment(visible(text), style)
+
+
+def print_json(document: Any) -> None:
+    """Print plain JSON values, and dates and numbers of a watermark as strings."""
+    click.echo(json.dumps(document, indent=2, default=_json_value))
+
+
+def _json_value(value: Any) -> str:
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def guard(stream: TextIO) -> TextIO:

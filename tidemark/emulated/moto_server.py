@@ -109,9 +109,11 @@ class Moto:
             self._applications[service] = self._create(service)
         status, fields = "", []
 
-        def start_response(line: str, found: list[tuple[str, str]], _: Any = None) -> None:
+        def start_response(
+            line: str, names_and_values: list[tuple[str, str]], _: Any = None
+        ) -> None:
             nonlocal status, fields
-            status, fields = line, found
+            status, fields = line, names_and_values
 
         environ = _environ(path, query, headers, body, host)
         try:

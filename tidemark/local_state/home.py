@@ -267,7 +267,7 @@ class Home:
         """Let no other process carry a rewind out meanwhile, finish it or take it back."""
         text = (
             "carries out a rewind of {root} now; nothing was changed: wait for it, then look at "
-            "`tidemark rewind --list`"
+            "`tidemark rewind list`"
         )
         with self._locked(REWIND_LOCK, text):
             yield

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import Any
 
 from tidemark.errors import DamagedDatabaseError, EntityNotFoundError, TidemarkError, UsageError
@@ -84,8 +85,8 @@ class Account(Target):
         """Return the newest runs of each job; one that is not deployed has none."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
             names = self.names.jobs if jobs is None else jobs
-            found = pool.map(partial(runs_of_job, self.glue, since=since, limit=limit), names)
-            return [run for runs in found for run in runs]
+            runs_by_job = pool.map(partial(runs_of_job, self.glue, since=since, limit=limit), names)
+            return [run for runs in runs_by_job for run in runs]
 
     def notes(self, run: Run, line_count: int) -> RunNotes:
         """Return the last lines that a run printed; those of its errors, if it printed none."""
@@ -95,8 +96,8 @@ class Account(Target):
     def checkpoints(self, job: str | None = None) -> list[Checkpoint]:
         """Return what jobs have recorded in their watermark tables; rows are not among it."""
         names = self.names.jobs if job is None else [job]
-        found = [one for name in names for one in self._checkpoints(name)]
-        return sorted(found, key=lambda one: one.committed_at_ms, reverse=True)
+        records = [record for name in names for record in self._checkpoints(name)]
+        return sorted(records, key=attrgetter("committed_at_ms"), reverse=True)
 
     def _checkpoints(self, job: str) -> list[Checkpoint]:
         with translated(self.where):
@@ -114,16 +115,22 @@ class Account(Target):
 
     def checkpoint(self, run: Run) -> Checkpoint | None:
         """Return the record of a run, with its arguments."""
-        found = (one for one in self._checkpoints(run.job) if one.run_id == run.run_id)
-        return next((replace(one, arguments=run.arguments) for one in found), None)
+        records = (
+            checkpoint
+            for checkpoint in self._checkpoints(run.job)
+            if checkpoint.run_id == run.run_id
+        )
+        return next((replace(checkpoint, arguments=run.arguments) for checkpoint in records), None)
 
     def run_facts(self, runs: Sequence[Run]) -> list[RunFacts]:
         """Return Glue's facts about runs that have ended, and their records."""
         jobs = dict.fromkeys(run.job for run in runs)
-        recorded = {one.run_id: one for job in jobs for one in self.checkpoints(job)}
+        recorded = {
+            checkpoint.run_id: checkpoint for job in jobs for checkpoint in self.checkpoints(job)
+        }
         return [self._run_facts(run, recorded.get(run.run_id)) for run in runs]
 
-    def _run_facts(self, run: Run, found: Checkpoint | None) -> RunFacts:
+    def _run_facts(self, run: Run, record: Checkpoint | None) -> RunFacts:
         command = (self.definition(run.job) or {}).get("Command", {})
         facts = RunFacts(
             run.job,
@@ -139,15 +146,15 @@ class Account(Target):
             workflow_name=run.workflow_name or None,
             workflow_run_id=run.workflow_run_id or None,
         )
-        if found is None:
+        if record is None:
             return facts
         return replace(
             facts,
-            code=found.code,
-            read=found.read,
-            written=found.written,
-            bookmark=found.bookmark,
-            watermarks=found.watermarks,
+            code=record.code,
+            read=record.read,
+            written=record.written,
+            bookmark=record.bookmark,
+            watermarks=record.watermarks,
         )
 
     def bookmark(self, job: str) -> BookmarkHead | None:
@@ -164,9 +171,9 @@ class Account(Target):
         track = self._bookmark_track(job, self.runs([job]))
         moves = track.moves if track else ()
         return [
-            CommittedRun(one.run_id, one.at_ms, state="SUCCEEDED")
-            for one in moves
-            if one.kind == COMMIT
+            CommittedRun(move.run_id, move.at_ms, state="SUCCEEDED")
+            for move in moves
+            if move.kind == COMMIT
         ]
 
     def _bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
@@ -227,9 +234,9 @@ class Account(Target):
         """Return the bookmarks of the stage, and the triggers that start a job of it."""
         tracks = [self._known_track(job, runs) for job in jobs]
         starts = [
-            Start(one.name, one.starts, one.after, one.workflow)
-            for one in triggers_of(self.glue)
-            if set(self.names.jobs) & set(one.starts)
+            Start(trigger.name, trigger.starts, trigger.after, trigger.workflow)
+            for trigger in triggers_of(self.glue)
+            if set(self.names.jobs) & set(trigger.starts)
         ]
         meanwhile = "a schedule or an event of the stage may start runs: none is paused"
         definitions = {job: self.definition(job) or {} for job in jobs}

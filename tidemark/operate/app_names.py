@@ -55,25 +55,25 @@ class Names:
 def names_of_stage(assembly: Assembly, stage: str, region: str) -> Names:
     """Return the names in the assembly of a stage."""
     try:
-        found = list(_resources(assembly, region))
+        resources = list(_resources(assembly, region))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(
             f"the assembly holds something that could not be deployed ({type(error).__name__}: "
             f"{error}); synthesize the app again"
         ) from error
-    stages = {one.stage for one in found if one.stage}
+    stages = {resource.stage for resource in resources if resource.stage}
     if stages and stage not in stages:
         raise UsageError(
             f"the assembly is of the stage {' and '.join(sorted(stages))}, not {stage!r}; leave "
             "out --app, or name the assembly of this stage"
         )
-    found = [one for one in found if one.stage in (None, stage)]
-    jobs = tuple(one.name for one in found if one.kind == JOB)
+    resources = [resource for resource in resources if resource.stage in (None, stage)]
+    jobs = tuple(resource.name for resource in resources if resource.kind == JOB)
     if not jobs:
         raise UsageError("the app has no Glue job with a fixed name; there is nothing to ask")
-    account, place = _environment(one.stack for one in found)
-    workflows = tuple(one.name for one in found if one.kind == WORKFLOW)
-    stack_of = {(one.kind, one.name): one.stack.name for one in found}
+    account, place = _environment(resource.stack for resource in resources)
+    workflows = tuple(resource.name for resource in resources if resource.kind == WORKFLOW)
+    stack_of = {(resource.kind, resource.name): resource.stack.name for resource in resources}
     return Names(jobs, workflows, stack_of, account, place, stage)
 
 

@@ -38,28 +38,32 @@ def states_of(entry: Mapping[str, Any]) -> dict[str, State]:
     try:
         document = json.loads(text)
         own = document.get("states")
-        return own if isinstance(own, dict) else {k: _state(v) for k, v in document.items()}
+        return (
+            own
+            if isinstance(own, dict)
+            else {ctx: _state(state) for ctx, state in document.items()}
+        )
     except (AttributeError, ValueError):
         return {"": {"kind": "-", "JobBookmark": text}}
 
 
-def _state(found: Mapping[str, Any]) -> State:
+def _state(document: Mapping[str, Any]) -> State:
     try:
-        times = {"INCLUDE_LIST": "", **found["timestamps"]}
+        times = {"INCLUDE_LIST": "", **document["timestamps"]}
         high_ms = round(datetime.fromisoformat(times["CURR_RUN_START_TIME"]).timestamp() * 1000)
         low_ms = high_ms - int(times["HIGH_BAND"])
     except (KeyError, TypeError, ValueError):
-        return {"kind": found.get("jsonClass", "-"), **found}
-    listed = [it for it in times["INCLUDE_LIST"].split(",") if it]
+        return {"kind": document.get("jsonClass", "-"), **document}
+    listed = [digest for digest in times["INCLUDE_LIST"].split(",") if digest]
     return {"kind": "s3", "high_ms": high_ms, "low_ms": low_ms, "recent": listed}
 
 
 def band_of(states: Iterable[State]) -> tuple[int, int] | None:
     """Return where the bands of all states begin and end, epoch ms; None without one of S3."""
-    of_files = [it for it in states if "high_ms" in it]
+    of_files = [state for state in states if "high_ms" in state]
     if not of_files:
         return None
-    return min(it["low_ms"] for it in of_files), max(it["high_ms"] for it in of_files)
+    return min(state["low_ms"] for state in of_files), max(state["high_ms"] for state in of_files)
 
 
 def place_of(modified_ms: int, band: tuple[int, int]) -> Place:

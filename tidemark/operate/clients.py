@@ -72,11 +72,11 @@ class Glue:
         tags = self._tags(f"{self.arn}:{KINDS[kind]}/{name}")
         stack = self.names.stack_of.get((kind, name))
         for tag, wanted in ((STAGE_TAG, self.names.stage), (STACK_TAG, stack)):
-            found = tags.get(tag)
-            if found is not None and wanted and found != wanted:
+            value = tags.get(tag)
+            if value is not None and wanted and value != wanted:
                 raise UsageError(
                     f"the {KINDS[kind]} {name} in {self.where} is not of stage {self.names.stage}: "
-                    f"its tag {tag} is {found!r}, not {wanted!r}; use the account and region of "
+                    f"its tag {tag} is {value!r}, not {wanted!r}; use the account and region of "
                     "this stage, or name that stage with --deployed"
                 )
 
@@ -215,10 +215,10 @@ def _is_lacking(answer: Mapping[str, Any]) -> bool:
 
 def all_of(operation: Callable[..., Mapping[str, Any]], member: str, **request: Any) -> list[Any]:
     """Return a member of every page that an operation answers."""
-    found: list[Any] = []
+    members: list[Any] = []
     while True:
         answer = operation(**request)
-        found += answer[member]
+        members += answer[member]
         if not answer.get("NextToken"):
-            return found
+            return members
         request["NextToken"] = answer["NextToken"]

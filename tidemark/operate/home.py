@@ -52,10 +52,7 @@ from tidemark.local_state.store.stored_warnings import (
 )
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.iceberg import METADATA
-from tidemark.model.checkpoints.checkpoint import (
-    Checkpoint,
-    DatasetWritten,
-)
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.model.clock import now_ms
 from tidemark.operate.app_names import Names
 from tidemark.operate.clients import Glue
@@ -123,8 +120,10 @@ class HomeTarget(Target):
     @cached_property
     def names(self) -> Names:
         """The jobs and workflows that are defined here."""
-        found = [list_entities(self.store, kind) for kind in (Kind.JOB, Kind.WORKFLOW)]
-        jobs, workflows = (tuple(one.name for one in entities) for entities in found)
+        entities_by_kind = [list_entities(self.store, kind) for kind in (Kind.JOB, Kind.WORKFLOW)]
+        jobs, workflows = (
+            tuple(entity.name for entity in entities) for entities in entities_by_kind
+        )
         return Names((*jobs, *self.submitted), workflows)
 
     @cached_property
@@ -149,11 +148,11 @@ class HomeTarget(Target):
                 raise UsageError(f"the app has no job {job!r}; it has {', '.join(sorted(jobs))}")
             entity = find_job(self.store, job)
             return None if entity is None else entity.definition
-        found = jobs[job]
+        job_definition = jobs[job]
         return {
-            "DefaultArguments": found.default_arguments,
-            "NonOverridableArguments": found.non_overridable_arguments,
-            "ExecutionProperty": {"MaxConcurrentRuns": found.max_concurrent_runs},
+            "DefaultArguments": job_definition.default_arguments,
+            "NonOverridableArguments": job_definition.non_overridable_arguments,
+            "ExecutionProperty": {"MaxConcurrentRuns": job_definition.max_concurrent_runs},
         }
 
     def runs(
@@ -165,13 +164,14 @@ class HomeTarget(Target):
             known = [self.store.all_job_runs()]
         else:
             known = [self.store.job_runs_of_job(job) for job in jobs]
-        kept = [it for of in known for it in of[:limit] if it.started_at_ms >= begin_ms]
-        ids = [it.run_id for it in kept]
+        kept = [run for runs in known for run in runs[:limit] if run.started_at_ms >= begin_ms]
+        ids = [run.run_id for run in kept]
         requests = run_requests(self.store, ids)
         uncommitted = uncommitted_checkpoints(self.store, ids)
-        again = {it.run_id for it in uncommitted if it.is_read_again}
+        again = {checkpoint.run_id for checkpoint in uncommitted if checkpoint.is_read_again}
         return [
-            run_of_record(it, requests[it.run_id], is_read_again=it.run_id in again) for it in kept
+            run_of_record(run, requests[run.run_id], is_read_again=run.run_id in again)
+            for run in kept
         ]
 
     def notes(self, run: Run, line_count: int) -> RunNotes:
@@ -210,10 +210,10 @@ class HomeTarget(Target):
 
     def bookmark_entry(self, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
         """Return what GetJobBookmark answers for a job, also of a script that was submitted."""
-        found = (
+        bookmark = (
             bookmark_of_run(self.store, job, run_id) if run_id else latest_bookmark(self.store, job)
         )
-        return None if found is None else entry_of(found)
+        return None if bookmark is None else entry_of(bookmark)
 
     def committed_runs(self, job: str) -> list[CommittedRun]:
         """Return the runs that have committed the bookmark, as it keeps them."""
@@ -253,10 +253,14 @@ class HomeTarget(Target):
     def transforms(self, written: DatasetWritten) -> Sequence[str] | None:
         """Return by what the partitions are that a write has replaced, as its snapshots say."""
         database, _, name = written.dataset.removeprefix("table:").partition(".")
-        found = table_or_none(self.store, database, name)
-        if found is None or not found.is_iceberg or METADATA not in found.parameters:
+        catalog_table = table_or_none(self.store, database, name)
+        if (
+            catalog_table is None
+            or not catalog_table.is_iceberg
+            or METADATA not in catalog_table.parameters
+        ):
             return None
-        metadata = read_metadata(self.home, found.parameters[METADATA])
+        metadata = read_metadata(self.home, catalog_table.parameters[METADATA])
         is_theirs = has_replaced_partitions(metadata, written.snapshots)
         return transforms_of(metadata) if is_theirs else None
 
@@ -288,13 +292,15 @@ class HomeTarget(Target):
     def starts(self) -> list[str]:
         """Return which schedules and events start workflows on AWS."""
         deployment = self.app.deployment
-        by_event = [t.workflow_name for t in deployment.triggers if t.type == "EVENT"]
+        by_event = [
+            trigger.workflow_name for trigger in deployment.triggers if trigger.type == "EVENT"
+        ]
         return [
             *(f"On AWS, events start {name}; here, tidemark run." for name in by_event),
             *(
-                f"On AWS, {it.expression} in {it.time_zone} starts {it.workflow_name}; here, "
-                "tidemark run."
-                for it in deployment.schedules
+                f"On AWS, {schedule.expression} in {schedule.time_zone} starts "
+                f"{schedule.workflow_name}; here, tidemark run."
+                for schedule in deployment.schedules
             ),
         ]
 
@@ -307,12 +313,12 @@ class HomeTarget(Target):
         others |= {row["job_name"]: f"stack {row['stack_name']}" for row in stacks}
         starts = [
             Start(
-                one.name,
-                tuple(action.job_name for action in one.actions),
-                tuple(condition.job_name for condition in one.conditions),
-                one.workflow_name or "",
+                trigger.name,
+                tuple(action.job_name for action in trigger.actions),
+                tuple(condition.job_name for condition in trigger.conditions),
+                trigger.workflow_name or "",
             )
-            for one in deployment.triggers
+            for trigger in deployment.triggers
         ]
         return Facts(
             jobs,
@@ -320,13 +326,13 @@ class HomeTarget(Target):
             [track for job in jobs if (track := bookmark_track(self.store, job))],
             runs=runs,
             schedules=[
-                f"{one.workflow_name} is started by {one.expression} ({one.time_zone}) on AWS, "
-                "not here"
-                for one in deployment.schedules
+                f"{schedule.workflow_name} is started by {schedule.expression} "
+                f"({schedule.time_zone}) on AWS, not here"
+                for schedule in deployment.schedules
             ],
             others={job: where for job, where in others.items() if job not in jobs},
             created_at_ms={
-                one.name: one.created_at_ms for one in list_entities(self.store, Kind.JOB)
+                entity.name: entity.created_at_ms for entity in list_entities(self.store, Kind.JOB)
             },
         )
 

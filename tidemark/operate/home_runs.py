@@ -57,8 +57,8 @@ def last_lines(folder: Path, message: str, count: int) -> list[str]:
     is_cause_of_jvm = message and log.is_file() and message in _ends(log, count)
     for name in LOGS[-1:] if is_cause_of_jvm else LOGS:
         file = folder / name
-        if file.is_file() and (found := _ends(file, count)):
-            return found
+        if file.is_file() and (lines := _ends(file, count)):
+            return lines
     return []
 
 

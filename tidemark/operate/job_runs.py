@@ -121,18 +121,18 @@ def runs_of_job(
     """Return the runs of a job, the newest first."""
     from botocore.exceptions import ClientError
 
-    found: list[Run] = []
+    runs: list[Run] = []
     try:
         for run in _newest_first(glue, job, limit):
             if since is not None and run.started_at < since:
                 break
-            found.append(run)
-            if len(found) == limit:
+            runs.append(run)
+            if len(runs) == limit:
                 break
     except ClientError as error:
         if error.response["Error"]["Code"] not in NOT_FOUND:
             raise
-    return found
+    return runs
 
 
 def _newest_first(glue: Glue, job: str, limit: int | None) -> Iterator[Run]:
@@ -168,8 +168,8 @@ def start_run(glue: Glue, job: str, arguments: Mapping[str, str]) -> Run:
     """Start a run of a job; return it."""
     glue.check_stage(JOB, job)
     answer = glue.glue.start_job_run(JobName=job, Arguments=dict(arguments))
-    found = glue.glue.get_job_run(JobName=job, RunId=answer["JobRunId"])
-    return run_of(found["JobRun"])
+    answer_of_run = glue.glue.get_job_run(JobName=job, RunId=answer["JobRunId"])
+    return run_of(answer_of_run["JobRun"])
 
 
 def follow_run(glue: Glue, run: Run) -> Iterator[Run]:

@@ -43,8 +43,8 @@ class Line:
 
 def read_lines(glue: Glue, run: Run, kinds: tuple[str, ...], since_ms: int) -> list[Line]:
     """Return the output of a run from a moment on, by time."""
-    found = [line for kind in kinds for line in _events(glue, run, kind, since_ms)]
-    return sorted(found)
+    lines = [line for kind in kinds for line in _events(glue, run, kind, since_ms)]
+    return sorted(lines)
 
 
 def _events(glue: Glue, run: Run, kind: str, since_ms: int) -> Iterator[Line]:

@@ -19,24 +19,24 @@ def with_whole_tables(
     """Return checkpoints in which what replaces partitions of a table without any replaces all."""
     return [
         replace(
-            one,
+            checkpoint,
             written=tuple(
-                replace(it, mode=OVERWRITE) if _transforms_of(it, transforms) == () else it
-                for it in one.written
+                replace(write, mode=OVERWRITE) if _transforms_of(write, transforms) == () else write
+                for write in checkpoint.written
             ),
         )
-        for one in checkpoints
+        for checkpoint in checkpoints
     ]
 
 
 def coarse_partition(write: DatasetWritten, transforms: Transforms) -> str:
     """Return by what the partitions are that a write replaces, if they may have several days."""
-    found = _transforms_of(write, transforms) or ()
-    return "" if any(one in _DAY_TRANSFORMS for one in found) else ", ".join(found)
+    names = _transforms_of(write, transforms) or ()
+    return "" if any(transform in _DAY_TRANSFORMS for transform in names) else ", ".join(names)
 
 
 def _transforms_of(write: DatasetWritten, transforms: Transforms) -> tuple[str, ...] | None:
     if write.mode != PARTITIONS or not write.dataset.startswith(TABLE):
         return None
-    found = transforms(write)
-    return None if found is None else tuple(found)
+    names = transforms(write)
+    return None if names is None else tuple(names)

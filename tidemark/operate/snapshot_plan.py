@@ -66,17 +66,17 @@ def plan_of(
     name: str, metadata: Mapping[str, Any], read_to: Snapshot | None, until: Snapshot | None
 ) -> SnapshotPlan:
     """Return what the next run reads: from the end of the last window to that of an open one."""
-    for one in (until, read_to):
-        if one is not None and (refused := _refusal(name, metadata, one)):
+    for end in (until, read_to):
+        if end is not None and (refused := _refusal(name, metadata, end)):
             return SnapshotPlan(refused=refused)
-    found = list(line_of(metadata))
-    ids = [one["snapshot-id"] for one in found]
-    new = found[: ids.index(read_to.id)] if read_to else found
+    newest_first = list(line_of(metadata))
+    ids = [snapshot["snapshot-id"] for snapshot in newest_first]
+    new = newest_first[: ids.index(read_to.id)] if read_to else newest_first
     new.reverse()
     commits = tuple(map(_commit, new))
     if new and not _sequence(new[-1]) and metadata.get("format-version") == 1:
         return SnapshotPlan(commits, refused=no_order_error(name))
-    changing = (one for one in commits if one.operation not in READ_AS_NOTHING)
+    changing = (commit for commit in commits if commit.operation not in READ_AS_NOTHING)
     first = next(changing, None) if read_to else None  # a first window has every row, however made
     appends = rewritten_error(name, first.id, first.operation) if first else None
     return SnapshotPlan(commits, refused_appends=appends)
@@ -86,10 +86,10 @@ def _refusal(name: str, metadata: Mapping[str, Any], read_to: Snapshot) -> Water
     """Return why a window cannot start or end at a snapshot; None if it can."""
     if (uuid := str(metadata.get("table-uuid"))) != read_to.table_uuid:
         return another_table_error(name, uuid, read_to)
-    if all(one["snapshot-id"] != read_to.id for one in metadata.get("snapshots") or ()):
+    if all(snapshot["snapshot-id"] != read_to.id for snapshot in metadata.get("snapshots") or ()):
         return expired_error(name, read_to)
     line = list(line_of(metadata))
-    if any(one["snapshot-id"] == read_to.id for one in line):
+    if any(snapshot["snapshot-id"] == read_to.id for snapshot in line):
         return None
     oldest = line[-1] if line else None
     is_all_later = oldest is None or _sequence(oldest) > read_to.sequence
@@ -106,7 +106,7 @@ def _commit(snapshot: Mapping[str, Any]) -> Commit:
         at_ms=snapshot["timestamp-ms"],
         operation=summary.get("operation", "unknown"),
         added=int(summary.get("added-records", 0)),
-        deleted=sum(int(summary.get(one, 0)) for one in gone),
+        deleted=sum(int(summary.get(name, 0)) for name in gone),
     )
 
 

@@ -9,11 +9,7 @@ from tidemark.errors import TidemarkError
 from tidemark.model.assembly.definitions import WATERMARK_TABLE
 from tidemark.operate.snapshot_plan import SnapshotPlan, plan_of
 from tidemark.operate.target import Target, arguments_of
-from watermarks import (
-    WatermarkAdmin,
-    WatermarksError,
-    WatermarkTableError,
-)
+from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 from watermarks.windows.snapshot_cursors import Snapshot
 
 MetadataOf: TypeAlias = Callable[[str], Mapping[str, Any] | None]
@@ -70,15 +66,17 @@ def snapshot_reads(target: Target, job: str) -> list[SnapshotRead]:
         return []
     try:
         with target.watermarks(name) as admin:
-            found = list(cursors_of_job(admin, job))
-            records = admin.run_records(job) if found else []  # the last run's first
+            cursors = list(cursors_of_job(admin, job))
+            records = admin.run_records(job) if cursors else []  # the last run's first
     except WatermarksError as error:
         if isinstance(error, WatermarkTableError) and error.reason == "not_found":
             return []  # nothing has run yet
         raise TidemarkError(f"watermarks of {job}: {error}") from error
     noted = [name for record in records for name in record.notes.get("read", ())]
-    tables = dict.fromkeys(it.removeprefix(_TABLE) for it in noted if it.startswith(_TABLE))
-    return reads_of(found, list(tables), target.iceberg_metadata)
+    tables = dict.fromkeys(
+        dataset.removeprefix(_TABLE) for dataset in noted if dataset.startswith(_TABLE)
+    )
+    return reads_of(cursors, list(tables), target.iceberg_metadata)
 
 
 def cursors_of_job(admin: WatermarkAdmin, job: str) -> Iterable[Cursor]:
@@ -89,10 +87,10 @@ def cursors_of_job(admin: WatermarkAdmin, job: str) -> Iterable[Cursor]:
             name: _snapshot(value) for name, value in (latest.watermarks if latest else {}).items()
         }
         ends = {
-            one.cursor: _snapshot(one.high)
-            for one in admin.open_windows(job, source=source)
+            window.cursor: _snapshot(window.high)
+            for window in admin.open_windows(job, source=source)
             # One that does not start at the watermark is not taken over.
-            if read.get(one.cursor) in (None, _snapshot(one.low))
+            if read.get(window.cursor) in (None, _snapshot(window.low))
         }
         for name in dict.fromkeys([*read, *ends]):
             cursor = Cursor(source, name, read.get(name), ends.get(name))
@@ -103,18 +101,18 @@ def cursors_of_job(admin: WatermarkAdmin, job: str) -> Iterable[Cursor]:
 def _snapshot(value: object) -> Snapshot | None:
     """Return the snapshot that a watermark is; None for another one, such as 01/02/2013."""
     try:
-        found = Snapshot.of(value)
-        UUID(found.table_uuid)
+        snapshot = Snapshot.of(value)
+        UUID(snapshot.table_uuid)
     except ValueError:  # of the library's, too
         return None
-    return found
+    return snapshot
 
 
 def reads_of(
     cursors: Sequence[Cursor], names: Sequence[str], metadata_of: MetadataOf
 ) -> list[SnapshotRead]:
     """Return what is read by each cursor, given the tables that runs have noted."""
-    tables = {name: found for name in names if (found := metadata_of(name)) is not None}
+    tables = {name: metadata for name in names if (metadata := metadata_of(name)) is not None}
     return [_read(cursor, cursors, names, tables) for cursor in cursors]
 
 
@@ -127,7 +125,7 @@ def _read(
     uuids = {name: str(metadata.get("table-uuid")) for name, metadata in tables.items()}
     own = [name for name, uuid in uuids.items() if uuid == cursor.table_uuid]
     # A table that was created again has another UUID: it is the one that no other cursor has.
-    of_others = {one.table_uuid for one in cursors if one is not cursor}
+    of_others = {other.table_uuid for other in cursors if other is not cursor}
     left = own or [name for name in names if uuids.get(name) not in of_others]
     if len(left) != 1:
         noted = f"runs have noted {', '.join(left)}" if left else "no committed run has noted it"

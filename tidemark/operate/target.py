@@ -201,8 +201,5 @@ class Target(Protocol):
 
 def arguments_of(definition: Mapping[str, Any] | None) -> dict[str, str]:
     """Return the arguments that every run of a job has."""
-    found = definition or {}
-    return {
-        **(found.get("DefaultArguments") or {}),
-        **(found.get("NonOverridableArguments") or {}),
-    }
+    job = definition or {}
+    return {**(job.get("DefaultArguments") or {}), **(job.get("NonOverridableArguments") or {})}

@@ -33,9 +33,13 @@ class Trigger:
 
 def triggers_of(glue: Glue) -> list[Trigger]:
     """Return the triggers of the workflows that are known, and those that start a known job."""
-    found = map(_trigger, all_of(glue.glue.get_triggers, "Triggers"))
+    all_triggers = map(_trigger, all_of(glue.glue.get_triggers, "Triggers"))
     jobs, workflows = set(glue.names.jobs), set(glue.names.workflows)
-    return [it for it in found if it.workflow in workflows or jobs & set(it.starts)]
+    return [
+        trigger
+        for trigger in all_triggers
+        if trigger.workflow in workflows or jobs & set(trigger.starts)
+    ]
 
 
 def _trigger(member: dict[str, Any]) -> Trigger:
@@ -51,7 +55,7 @@ def _trigger(member: dict[str, Any]) -> Trigger:
 
 
 def _names(members: list[dict[str, Any]]) -> tuple[str, ...]:
-    return tuple(it.get("JobName") or it.get("CrawlerName", "") for it in members)
+    return tuple(member.get("JobName") or member.get("CrawlerName", "") for member in members)
 
 
 def find_trigger(glue: Glue, name: str) -> Trigger:

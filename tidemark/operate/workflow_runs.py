@@ -77,12 +77,12 @@ def _last(node: Mapping[str, Any]) -> Run | None:
 
 
 def _crawls(nodes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    found = {}
+    states = {}
     for node in nodes:
         crawls = (node.get("CrawlerDetails") or {}).get("Crawls", [])
         if node["Type"] == CRAWLER_NODE and crawls:
-            found[str(node["Name"])] = str(crawls[-1].get("State", ""))
-    return found
+            states[str(node["Name"])] = str(crawls[-1].get("State", ""))
+    return states
 
 
 def _unmet(job: str, nodes: Sequence[Mapping[str, Any]], final: Mapping[str, str]) -> Iterator[str]:
@@ -133,9 +133,9 @@ def arguments_in(glue: Glue, workflow: str, job: str) -> dict[str, str]:
 def follow(glue: Glue, workflow: str, run_id: str) -> Iterator[WorkflowRun]:
     """Yield a workflow run again and again until it has ended, then as it ended."""
     while True:
-        found = read_workflow_run(glue, workflow, run_id)
-        yield found
-        if not found.is_open:
+        workflow_run = read_workflow_run(glue, workflow, run_id)
+        yield workflow_run
+        if not workflow_run.is_open:
             return
         time.sleep(glue.poll_s)
 
@@ -146,9 +146,9 @@ def stop_workflow(glue: Glue, workflow: str, run_id: str | None) -> list[str]:
     runs = glue.glue.get_workflow_runs(Name=workflow, MaxResults=100)["Runs"]
     meant = None if run_id is None else _run_meant(workflow, run_id, runs)
     ids = [run["WorkflowRunId"] for run in runs if run["Status"] == "RUNNING"]
-    asked = [found for found in ids if meant in (None, found)]
-    for found in asked:
-        glue.glue.stop_workflow_run(Name=workflow, RunId=found)
+    asked = [workflow_run_id for workflow_run_id in ids if meant in (None, workflow_run_id)]
+    for workflow_run_id in asked:
+        glue.glue.stop_workflow_run(Name=workflow, RunId=workflow_run_id)
     return asked
 
 
@@ -172,13 +172,15 @@ def to_resume(
         raise UsageError(
             f"workflow run {run.run_id} is {run.status}; only a COMPLETED run can be resumed: {do}"
         )
-    started = {found.job: found for found in run.runs}
+    started = {job_run.job: job_run for job_run in run.runs}
     if wrong := [job for job in jobs if job not in started]:
         raise UsageError(
             f"the workflow run {run.run_id} has not started {', '.join(wrong)}; allowed: "
             f"{', '.join(started) or 'none'}{_earlier(glue, run)}"
         )
-    chosen = list(jobs) or [name for name, found in started.items() if found.state != "SUCCEEDED"]
+    chosen = list(jobs) or [
+        name for name, job_run in started.items() if job_run.state != "SUCCEEDED"
+    ]
     if not chosen:
         raise UsageError(
             f"every job that workflow run {run.run_id} started SUCCEEDED: there is nothing to "
@@ -201,15 +203,15 @@ def _earlier(glue: Glue, run: WorkflowRun) -> str:
     """Return how to resume an earlier run whose unsuccessful jobs no later run is of."""
     # A run of a part of the workflow has only that in its graph.
     runs = glue.glue.get_workflow_runs(Name=run.workflow, MaxResults=25)["Runs"]
-    ordered = sorted(runs, key=lambda one: one["StartedOn"], reverse=True)
-    ids = [str(one["WorkflowRunId"]) for one in ordered]
+    ordered = sorted(runs, key=lambda member: member["StartedOn"], reverse=True)
+    ids = [str(member["WorkflowRunId"]) for member in ordered]
     before = ids[ids.index(run.run_id) + 1 :] if run.run_id in ids else []
     later = set(run.nodes)
     for run_id in before[:MAX_EARLIER]:
         earlier = read_workflow_run(glue, run.workflow, run_id)
-        left = [one for one in earlier.runs if one.state != "SUCCEEDED" and one.job not in later]
+        left = [run for run in earlier.runs if run.state != "SUCCEEDED" and run.job not in later]
         if left and earlier.status == COMPLETED:
-            told = ", ".join(f"{one.job} {one.state}" for one in left)
+            told = ", ".join(f"{failed.job} {failed.state}" for failed in left)
             return f"; --run {run_id} resumes the earlier run that has {told}"
         later |= set(earlier.nodes)
     return ""

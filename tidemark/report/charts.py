@@ -186,7 +186,7 @@ def costs_chart(costs: Sequence[Cost]) -> Chart:
         "config": CONFIG,
         "width": COST_WIDTH,
         "height": {"step": BAR + 10},
-        "data": {"values": [{"job": it.job, "usd": round(it.usd, 4)} for it in most]},
+        "data": {"values": [{"job": cost.job, "usd": round(cost.usd, 4)} for cost in most]},
         "mark": {"type": "bar", "height": BAR, "color": "var(--active)"},
         "encoding": {
             "x": {
@@ -201,7 +201,7 @@ def costs_chart(costs: Sequence[Cost]) -> Chart:
             "y": {
                 "field": "job",
                 "type": "nominal",
-                "sort": [it.job for it in most],
+                "sort": [cost.job for cost in most],
                 "axis": {"labelLimit": MAX_LABEL_LENGTH, "labelColor": "var(--ink)"},
             },
         },

@@ -72,9 +72,7 @@ class Commit:
 
 
 def commits_of(
-    runs: Iterable[PipelineRun],
-    checkpoints: Iterable[Checkpoint],
-    cleared: Sequence[Cleared] = (),
+    runs: Iterable[PipelineRun], checkpoints: Iterable[Checkpoint], cleared: Sequence[Cleared] = ()
 ) -> dict[str, tuple[Commit, ...]]:
     """Return the commits of each job, oldest first, without those whose output is deleted.
 
@@ -83,8 +81,12 @@ def commits_of(
     and one that SUCCEEDED and has not moved the bookmark or watermark that it read by: the next
     run reads the same again.
     """
-    recorded = {it.run_id: it for it in checkpoints if not is_filling(it.arguments)}
-    found: dict[str, list[Commit]] = {}
+    recorded = {
+        checkpoint.run_id: checkpoint
+        for checkpoint in checkpoints
+        if not is_filling(checkpoint.arguments)
+    }
+    by_job: dict[str, list[Commit]] = {}
     for run in runs:
         checkpoint = recorded.pop(run.run_id, None)
         if run.is_filling:
@@ -100,20 +102,20 @@ def commits_of(
             if checkpoint is None
             else _commit(checkpoint, run.started_at_ms)
         )
-        found.setdefault(run.job, []).append(commit)
+        by_job.setdefault(run.job, []).append(commit)
     for checkpoint in filter(_counts, recorded.values()):  # of runs that are no longer listed
         commit = _commit(checkpoint, checkpoint.committed_at_ms)
-        found.setdefault(checkpoint.job_name, []).append(commit)
-    left = {job: _left(commits, job, cleared) for job, commits in found.items()}
+        by_job.setdefault(checkpoint.job_name, []).append(commit)
+    left = {job: _left(commits, job, cleared) for job, commits in by_job.items()}
     return {job: tuple(sorted(commits, key=_moment)) for job, commits in left.items()}
 
 
 def _left(commits: Sequence[Commit], job: str, cleared: Sequence[Cleared]) -> list[Commit]:
-    spans = [(one.after_ms, one.until_ms) for one in cleared if one.job == job]
+    spans = [(rewind.after_ms, rewind.until_ms) for rewind in cleared if rewind.job == job]
     return [
-        one
-        for one in commits
-        if not any(after < one.committed_at_ms <= until for after, until in spans)
+        commit
+        for commit in commits
+        if not any(after < commit.committed_at_ms <= until for after, until in spans)
     ]
 
 

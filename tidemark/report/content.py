@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tidemark.operate.app_jobs import PipelineJob
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import Cost, costs_of, month_of
 from tidemark.report.freshness import LATE_MS, Freshness, freshness_of
-from tidemark.report.jobs import PipelineJob
 from tidemark.report.model import Report, with_datasets, with_rows
 from tidemark.report.series import Point, last_period, points_of
 from tidemark.report.words import BAD, NEVER, OK, STOPPED, kind_of
@@ -127,7 +127,7 @@ class Content:
     @property
     def late(self) -> int:
         """How many published datasets are a day old or more."""
-        return sum(it.is_late for it in self.fresh)
+        return sum(dataset.is_late for dataset in self.fresh)
 
     @property
     def oldest(self) -> FreshDataset | None:
@@ -159,8 +159,10 @@ def content_of(report: Report) -> Content:
             if kind_of(run.state) in (BAD, STOPPED) and run.run_id != last[run.job].run_id
         ),
         fresh=tuple(
-            FreshDataset(it, it.as_of_ms is None or report.made_at_ms - it.as_of_ms >= LATE_MS)
-            for it in sorted(fresh, key=lambda it: it.as_of_ms or 0)
+            FreshDataset(
+                dataset, dataset.as_of_ms is None or report.made_at_ms - dataset.as_of_ms >= LATE_MS
+            )
+            for dataset in sorted(fresh, key=lambda dataset: dataset.as_of_ms or 0)
         ),
         anchors=anchors,
         cards=shown,
@@ -191,8 +193,7 @@ def _cards(
     """Return cards in the order of the jobs, for those that have run."""
     ran = [job for job in jobs if job.name in by_job]
     first = sorted(
-        ran,
-        key=lambda it: (kind_of(last[it.name].state) == OK, -last[it.name].started_at_ms),
+        ran, key=lambda job: (kind_of(last[job.name].state) == OK, -last[job.name].started_at_ms)
     )
     chosen = {job.name for job in first[:MAX_CARDS]}
     cards = []
@@ -221,4 +222,7 @@ def _months(
     months: dict[str, list[Cost]] = {}
     for cost in costs:
         months.setdefault(cost.month, []).append(cost)
-    return tuple(Month(month, tuple(found), month <= cut) for month, found in months.items())
+    return tuple(
+        Month(month, tuple(costs_of_month), month <= cut)
+        for month, costs_of_month in months.items()
+    )

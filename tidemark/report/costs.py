@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from tidemark.operate.app_jobs import PipelineJob, dpu_of
 from tidemark.operate.job_runs import Run
 from tidemark.report.commits import PipelineRun
-from tidemark.report.jobs import PipelineJob, dpu_of
 
 HOUR_S = 3600
 MIN_BILLED_S = 60
@@ -94,8 +94,11 @@ def costs_of(jobs: Iterable[PipelineJob], runs: Iterable[PipelineRun]) -> list[C
     for run in runs:
         if run.dpu_seconds is not None:
             grouped.setdefault((month_of(run), run.job), []).append(run)
-    found = [_cost(month, known.get(job), job, of) for (month, job), of in grouped.items()]
-    by_usd = sorted(found, key=lambda cost: (-cost.usd, cost.job))
+    costs = [
+        _cost(month, known.get(job), job, runs_of_month)
+        for (month, job), runs_of_month in grouped.items()
+    ]
+    by_usd = sorted(costs, key=lambda cost: (-cost.usd, cost.job))
     return sorted(by_usd, key=lambda cost: cost.month, reverse=True)
 
 

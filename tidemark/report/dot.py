@@ -5,9 +5,9 @@ Source: https://graphviz.org/doc/info/lang.html
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from tidemark.operate.app_jobs import PipelineJob
 from tidemark.report.commits import PipelineRun
 from tidemark.report.freshness import Freshness
-from tidemark.report.jobs import PipelineJob
 from tidemark.report.words import NEVER, age, kind_of, with_sign
 
 MAX_JOBS = 60  # of a picture
@@ -48,7 +48,7 @@ def jobs_of_picture(
     }
     before = {name for job in jobs if job.name in first for name in job.after}
     behind = {job.name for job in jobs if first.intersection(job.after)}
-    order = sorted(jobs, key=lambda it: (it.name not in first, it.name not in before | behind))
+    order = sorted(jobs, key=lambda job: (job.name not in first, job.name not in before | behind))
     chosen = {job.name for job in order[:MAX_JOBS]}
     return [job for job in jobs if job.name in chosen]
 
@@ -70,11 +70,7 @@ def graph_of(
 
 
 def _job(
-    number: int,
-    job: PipelineJob,
-    run: PipelineRun | None,
-    anchors: Mapping[str, str],
-    now_ms: int,
+    number: int, job: PipelineJob, run: PipelineRun | None, anchors: Mapping[str, str], now_ms: int
 ) -> str:
     state = run.state if run else NEVER
     when = f"{age(now_ms - run.started_at_ms)} ago" if run else ""
@@ -89,7 +85,7 @@ def _job(
 def _datasets(
     jobs: Sequence[PipelineJob], fresh: Sequence[Freshness], now_ms: int
 ) -> Iterator[str]:
-    known = {it.dataset: it for it in fresh}
+    known = {dataset.dataset: dataset for dataset in fresh}
     uris = list(dict.fromkeys(uri for job in jobs for uri in (*job.reads, *job.writes)))
     numbers = {uri: number for number, uri in enumerate(uris)}
     tables = {uri: table for job in jobs for uri, table in job.tables.items()}

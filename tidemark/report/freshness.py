@@ -4,9 +4,9 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tidemark.operate.app_jobs import PipelineJob
 from tidemark.operate.rewind.cleared import Cleared
 from tidemark.report.commits import FINAL, SUCCEEDED, Commit, PipelineRun
-from tidemark.report.jobs import PipelineJob
 from tidemark.report.words import age
 
 LATE_MS = 24 * 3_600_000
@@ -69,7 +69,7 @@ def freshness_of(
     what they lead to is complete.
     """
     view = _View(jobs, commits)
-    found = []
+    datasets = []
     for uri in published_datasets(jobs):
         writers = tuple(job.name for job in view.writers[uri])
         changes = [
@@ -86,12 +86,14 @@ def freshness_of(
             commits.get(name, ()),
             now_ms,
             has_new_input=has_new_input or as_of_ms is None,
-            cleared_at_ms=max((it.until_ms for it in cleared if it.job == name), default=0),
+            cleared_at_ms=max(
+                (rewind.until_ms for rewind in cleared if rewind.job == name), default=0
+            ),
         )
         for job in view.way_to(uri):
             if job in left_out:
                 as_of_ms, name, reason = None, job, LACKING
-        found.append(
+        datasets.append(
             Freshness(
                 dataset=uri,
                 table=tables[0] if tables else "",
@@ -102,7 +104,7 @@ def freshness_of(
                 reason=reason,
             )
         )
-    return found
+    return datasets
 
 
 class _View:
@@ -121,8 +123,15 @@ class _View:
         self._as_of: dict[str, list[int]] = {name: [] for name in self._jobs}
         # In the order of time: what a commit has read was committed before it.
         in_order = sorted(
-            ((commit, name) for name, found in self._commits.items() for commit in found),
-            key=lambda it: (it[0].committed_at_ms, it[0].started_at_ms),
+            (
+                (commit, name)
+                for name, its_commits in self._commits.items()
+                for commit in its_commits
+            ),
+            key=lambda pair: (
+                pair[0].committed_at_ms,
+                pair[0].started_at_ms,
+            ),
         )
         for commit, name in in_order:
             began_ms = commit.started_at_ms
@@ -133,7 +142,8 @@ class _View:
     def as_of(self, uri: str, at_ms: int) -> int:
         """Return up to when a dataset was complete at a moment; 0 for never."""
         return min(
-            (self._written(it.name, at_ms) for it in self.writers.get(uri, ())), default=at_ms
+            (self._written(writer.name, at_ms) for writer in self.writers.get(uri, ())),
+            default=at_ms,
         )
 
     def way_to(self, uri: str) -> Iterator[str]:
@@ -154,13 +164,15 @@ class _View:
         """
         seen: set[str] = set()
         while True:
-            name = min(self.writers[uri], key=lambda it: self._written(it.name, now_ms)).name
-            inputs = [it for it in self._others(name) if it in self.writers]
+            name = min(
+                self.writers[uri], key=lambda writer: self._written(writer.name, now_ms)
+            ).name
+            inputs = [uri_read for uri_read in self._others(name) if uri_read in self.writers]
             if name in seen or not inputs:
                 return name, False
             seen.add(name)
             as_of_ms = self._written(name, now_ms)
-            uri = min(inputs, key=lambda it: self.as_of(it, now_ms))
+            uri = min(inputs, key=lambda uri_read: self.as_of(uri_read, now_ms))
             if self.as_of(uri, now_ms) > as_of_ms:
                 return name, True
 
@@ -194,7 +206,9 @@ def _reason(
     if run.started_at_ms <= cleared_at_ms:
         return "a rewind has deleted rows of it, and it has not run since"
     if has_new_input:
-        kept = run.is_filling or any(it.started_at_ms >= run.started_at_ms for it in commits)
+        kept = run.is_filling or any(
+            commit.started_at_ms >= run.started_at_ms for commit in commits
+        )
         return "it has not run since" if kept else "its last run has committed nothing"
     is_old = now_ms - run.started_at_ms >= LATE_MS
     return f"it has not run for {age(now_ms - run.started_at_ms)}" if is_old else ""

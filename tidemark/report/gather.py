@@ -4,8 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.definitions import STREAMING, is_filling
+from tidemark.model.assembly.arguments import is_filling
 from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED, Checkpoint
+from tidemark.operate.app_jobs import PipelineJob
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.cleared import Cleared
 from tidemark.operate.statuses import jobs_with_input_left_out
@@ -13,7 +14,6 @@ from tidemark.operate.target import Target
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import dpu_seconds_of, is_flex
 from tidemark.report.freshness import Freshness, freshness_of
-from tidemark.report.jobs import PipelineJob, job_of, read_jobs
 from tidemark.report.model import Report, Warned, with_datasets
 from tidemark.report.windows import windows_of
 
@@ -26,36 +26,6 @@ class Recorded:
     checkpoints: Sequence[Checkpoint]
     unknown: Sequence[str] = ()
     cleared: Sequence[Cleared] = ()
-
-
-def jobs_of(target: Target) -> tuple[PipelineJob, ...]:
-    """Return the jobs of the app that run at a target; without an app the submitted scripts."""
-    found = app_jobs_of(target)
-    return tuple(job for job in found if target.has_streaming or job.kind != STREAMING)
-
-
-def app_jobs_of(target: Target) -> tuple[PipelineJob, ...]:
-    """Return the jobs of the app, also those that do not run at a target."""
-    if not target.assembly.stacks:
-        if target.submitted:
-            return submitted_of(target)
-        raise UsageError(
-            "no app was synthesized in this folder (there is no cdk.out), and no script was "
-            f"submitted in {target.where}: `tidemark run` runs an app, `tidemark submit SCRIPT.py` "
-            "a script, and --app names the assembly of an app"
-        )
-    return read_jobs(target.assembly, target.region)
-
-
-def submitted_of(target: Target) -> tuple[PipelineJob, ...]:
-    """Return the scripts that were submitted, as the jobs that they would be on AWS."""
-    return tuple(job_of(name, target.definition(name) or {}) for name in target.submitted)
-
-
-def with_submitted(target: Target, jobs: Sequence[PipelineJob]) -> tuple[PipelineJob, ...]:
-    """Return jobs of an app, and then the submitted scripts that are none of them."""
-    names = {job.name for job in jobs}
-    return (*jobs, *(job for job in submitted_of(target) if job.name not in names))
 
 
 def read_recorded(target: Target, jobs: Sequence[PipelineJob], limit: int) -> Recorded:
@@ -73,7 +43,7 @@ def read_recorded(target: Target, jobs: Sequence[PipelineJob], limit: int) -> Re
 
 def report_of(target: Target, jobs: Sequence[PipelineJob], limit: int, now_ms: int) -> Report:
     """Return everything that the page shows except the gaps; changes nothing."""
-    found = read_recorded(target, jobs, limit)
+    recorded = read_recorded(target, jobs, limit)
     windows, unread = windows_of([job for job in jobs if job.watermark_table], target.watermarks)
     names = {job.name for job in jobs}
     warnings = target.warnings()
@@ -82,38 +52,35 @@ def report_of(target: Target, jobs: Sequence[PipelineJob], limit: int, now_ms: i
         where=target.where,
         made_at_ms=now_ms,
         jobs=tuple(jobs),
-        runs=tuple(pipeline_runs(jobs, found.runs)),
-        checkpoints=tuple(found.checkpoints),
+        runs=tuple(pipeline_runs(jobs, recorded.runs)),
+        checkpoints=tuple(recorded.checkpoints),
         windows=windows,
         warnings=tuple(
-            Warned(it.job_name, it.run_id, it.started_at_ms, it.text)
-            for it in warnings or ()
-            if it.job_name in names
+            Warned(warning.job_name, warning.run_id, warning.started_at_ms, warning.text)
+            for warning in warnings or ()
+            if warning.job_name in names
         ),
-        unknown=(*unread, *found.unknown, *untold),
+        unknown=(*unread, *recorded.unknown, *untold),
         limit=limit,
-        cleared=tuple(found.cleared),
+        cleared=tuple(recorded.cleared),
         left_out=jobs_with_input_left_out(warnings or ()),
     )
 
 
 def freshness_at(
-    jobs: Sequence[PipelineJob],
-    found: Recorded,
-    now_ms: int,
-    left_out: Collection[str] = (),
+    jobs: Sequence[PipelineJob], recorded: Recorded, now_ms: int, left_out: Collection[str] = ()
 ) -> list[Freshness]:
     """Return how fresh each published dataset of an app is; see `freshness_of`."""
-    runs = pipeline_runs(jobs, found.runs)
-    jobs = with_datasets(jobs, found.checkpoints)
-    commits = commits_of(runs, found.checkpoints, found.cleared)
-    return freshness_of(jobs, commits, last_runs(runs), now_ms, found.cleared, left_out)
+    runs = pipeline_runs(jobs, recorded.runs)
+    jobs = with_datasets(jobs, recorded.checkpoints)
+    commits = commits_of(runs, recorded.checkpoints, recorded.cleared)
+    return freshness_of(jobs, commits, last_runs(runs), now_ms, recorded.cleared, left_out)
 
 
 def pipeline_runs(jobs: Sequence[PipelineJob], runs: Sequence[Run]) -> list[PipelineRun]:
     """Return runs as the report counts them, oldest first."""
     known = {job.name: job for job in jobs}
-    found = [
+    reported = [
         PipelineRun(
             job=run.job,
             run_id=run.run_id,
@@ -131,4 +98,4 @@ def pipeline_runs(jobs: Sequence[PipelineJob], runs: Sequence[Run]) -> list[Pipe
         )
         for run in runs
     ]
-    return sorted(found, key=lambda run: run.started_at_ms)
+    return sorted(reported, key=lambda run: run.started_at_ms)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.operate.app_jobs import PipelineJob
 from tidemark.operate.rewind.cleared import Cleared
 from tidemark.report.commits import PipelineRun
-from tidemark.report.jobs import PipelineJob
 
 
 @dataclass(frozen=True)
@@ -78,16 +78,18 @@ def with_rows(
     runs: Sequence[PipelineRun], checkpoints: Sequence[Checkpoint]
 ) -> tuple[PipelineRun, ...]:
     """Return runs with the rows of their checkpoints, if nothing else has rows."""
-    recorded = {it.run_id: it for it in checkpoints}
-    found = []
+    recorded = {checkpoint.run_id: checkpoint for checkpoint in checkpoints}
+    with_counts = []
     for run in runs:
         one = recorded.get(run.run_id)
-        read = [it.rows for it in (one.read if one else ()) if it.rows is not None]
-        written = [it.rows for it in (one.written if one else ()) if it.rows is not None]
+        read = [dataset.rows for dataset in (one.read if one else ()) if dataset.rows is not None]
+        written = [
+            dataset.rows for dataset in (one.written if one else ()) if dataset.rows is not None
+        ]
         rows_read = sum(read) if run.rows_read is None and read else run.rows_read
         rows_written = sum(written) if run.rows_written is None and written else run.rows_written
-        found.append(replace(run, rows_read=rows_read, rows_written=rows_written))
-    return tuple(found)
+        with_counts.append(replace(run, rows_read=rows_read, rows_written=rows_written))
+    return tuple(with_counts)
 
 
 def with_datasets(
@@ -97,9 +99,17 @@ def with_datasets(
 
     A run with nothing new touches nothing, and its job keeps the datasets of the run before.
     """
-    in_order = sorted(checkpoints, key=lambda it: it.committed_at_ms)
-    read = {it.job_name: [one.dataset for one in it.read] for it in in_order if it.read}
-    written = {it.job_name: [one.dataset for one in it.written] for it in in_order if it.written}
+    in_order = sorted(checkpoints, key=lambda checkpoint: checkpoint.committed_at_ms)
+    read = {
+        checkpoint.job_name: [dataset.dataset for dataset in checkpoint.read]
+        for checkpoint in in_order
+        if checkpoint.read
+    }
+    written = {
+        checkpoint.job_name: [dataset.dataset for dataset in checkpoint.written]
+        for checkpoint in in_order
+        if checkpoint.written
+    }
     return tuple(
         job
         if job.reads or job.writes

@@ -42,9 +42,9 @@ def page_of(report: Report, draw: Draw) -> str:
 def pictures_of(report: Report, content: Content) -> Pictures:
     """Return the charts to draw; charts of runs only if something ran."""
     now_ms = report.made_at_ms
-    holders = {it.held_back_by for it in content.fresh if it.is_late}
+    holders = {dataset.held_back_by for dataset in content.fresh if dataset.is_late}
     shown = jobs_of_picture(content.jobs, content.last, holders)
-    fresh = [it.freshness for it in content.fresh]
+    fresh = [dataset.freshness for dataset in content.fresh]
     drawn: dict[str, Mapping[str, Any]] = {}
     if content.period:
         drawn[GANTT] = charts.gantt(content.period, now_ms)
@@ -113,8 +113,8 @@ def style() -> "Markup":
 
 def width_px(svg: str) -> int:
     """Return the width of a picture of Graphviz, in points; 0 if it is missing."""
-    found = re.search(r'<svg width="([0-9.]+)pt"', svg)
-    return round(float(found[1]) * PX_PER_PT) if found else 0
+    match = re.search(r'<svg width="([0-9.]+)pt"', svg)
+    return round(float(match[1]) * PX_PER_PT) if match else 0
 
 
 def _version() -> str:

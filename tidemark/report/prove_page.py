@@ -34,7 +34,7 @@ def proof_page(proof: Proof, name: str) -> str:
             name=name,
             proof=proof,
             steps=steps_of(proof),
-            others=[one for one in proof.findings if not is_of_first_run(one)],
+            others=[finding for finding in proof.findings if not is_of_first_run(finding)],
             causes=causes_of(proof.findings),
             states=STATES,
             style=style(),
@@ -47,9 +47,12 @@ def proof_page(proof: Proof, name: str) -> str:
 def steps_of(proof: Proof) -> list[Step]:
     """Return every change with its crash, in order."""
     crashes: Mapping[int, Finding] = {
-        one.experiment.after: one for one in proof.findings if is_of_first_run(one)
+        finding.experiment.after: finding for finding in proof.findings if is_of_first_run(finding)
     }
-    return [Step(one, described(one), crashes.get(one.number)) for one in proof.operations]
+    return [
+        Step(operation, described(operation), crashes.get(operation.number))
+        for operation in proof.operations
+    ]
 
 
 def is_of_first_run(finding: Finding) -> bool:
@@ -63,6 +66,6 @@ def causes_of(
 ) -> list[tuple[Verdict, Cause, Sequence[TargetRows], list[str]]]:
     """Return each cause with its verdict, the targets of most rows, and the titles that have it."""
     return [
-        (verdict, cause, worst_targets(group), [one.experiment.title for one, _ in group])
+        (verdict, cause, worst_targets(group), [finding.experiment.title for finding, _ in group])
         for (verdict, cause), group in by_cause(findings).items()
     ]

@@ -59,14 +59,14 @@ def last_period(runs: Sequence[PipelineRun], now_ms: int) -> list[PipelineRun]:
 
     At most `MAX_BARS` runs of `MAX_JOBS` jobs.
     """
-    found: list[PipelineRun] = []
+    newest: list[PipelineRun] = []
     jobs: set[str] = set()
     for run in reversed(runs):
         end_ms = run.ended_at_ms or (run.started_at_ms if kind_of(run.state) == BAD else now_ms)
-        if found and found[-1].started_at_ms - end_ms > PAUSE_MS:
+        if newest and newest[-1].started_at_ms - end_ms > PAUSE_MS:
             break
-        if len(found) == MAX_BARS or len(jobs | {run.job}) > MAX_JOBS:
+        if len(newest) == MAX_BARS or len(jobs | {run.job}) > MAX_JOBS:
             break
-        found.append(run)
+        newest.append(run)
         jobs.add(run.job)
-    return found[::-1]
+    return newest[::-1]

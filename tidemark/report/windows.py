@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 
 from botocore.exceptions import ClientError
 
-from tidemark.report.jobs import PipelineJob
+from tidemark.operate.app_jobs import PipelineJob
 from tidemark.report.model import OpenWindow
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
@@ -16,7 +16,7 @@ def windows_of(
     jobs: Sequence[PipelineJob], open_table: Callable[[str], AbstractContextManager[WatermarkAdmin]]
 ) -> tuple[tuple[OpenWindow, ...], tuple[str, ...]]:
     """Return the open windows of jobs, and a line for each table or job that cannot be read."""
-    found: list[OpenWindow] = []
+    windows_of_jobs: list[OpenWindow] = []
     unknown: list[str] = []
     for table in dict.fromkeys(job.watermark_table for job in jobs):
         names = [job.name for job in jobs if job.watermark_table == table]
@@ -30,24 +30,24 @@ def windows_of(
             code = error.response["Error"]["Code"]
             unknown.append(f"The open windows of the table {table} cannot be read: {code}.")
         else:
-            found += windows
+            windows_of_jobs += windows
             unknown += unread
-    return tuple(found), tuple(unknown)
+    return tuple(windows_of_jobs), tuple(unknown)
 
 
 def _windows_of(admin: WatermarkAdmin, jobs: Sequence[str]) -> tuple[list[OpenWindow], list[str]]:
     having = admin.jobs_with_open_windows()
     names = [name for name in jobs if name in having]
-    found: list[OpenWindow] = []
+    windows: list[OpenWindow] = []
     unknown: list[str] = []
     if len(names) > MAX_JOBS:
         unknown.append(f"{len(names)} jobs have open windows; those of {MAX_JOBS} are shown.")
     for name in names[:MAX_JOBS]:
         try:
-            found += _windows(admin, name)
+            windows += _windows(admin, name)
         except WatermarksError:
             unknown.append(f"The watermarks of {name} cannot be read.")
-    return found, unknown
+    return windows, unknown
 
 
 def _windows(admin: WatermarkAdmin, job: str) -> Iterator[OpenWindow]:

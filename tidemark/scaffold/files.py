@@ -138,7 +138,7 @@ def update_reviewed(project: Path, job: str) -> str | None:
     has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / snapshot.FOLDER).is_dir()
     with TemporaryDirectory() as folder:
         assembly = synthesize(project, {"stage": SNAPSHOT_STAGE}, Path(folder))
-        if not any(job == found.job.name for found in read_jobs(read_assembly(assembly))):
+        if not any(job == declared.job.name for declared in read_jobs(read_assembly(assembly))):
             raise UsageError(
                 f"the app has no job {job} with it: its stack is not in the app; make the stack in "
                 "app.py first"

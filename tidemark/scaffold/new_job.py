@@ -203,7 +203,7 @@ def _importing(stack: str, name: str) -> str:
         if isinstance(node, ast.ImportFrom) and node.module == CONSTRUCTS:
             names = {alias.name for alias in node.names} | {name}
             lines = stack.splitlines(keepends=True)
-            ordered = sorted(names, key=lambda one: (one[0].islower(), one))
+            ordered = sorted(names, key=lambda entry: (entry[0].islower(), entry))
             made = f"from {CONSTRUCTS} import {', '.join(ordered)}\n"
             return "".join([*lines[: node.lineno - 1], made, *lines[node.end_lineno :]])
     return f"from {CONSTRUCTS} import {name}\n{stack}"

@@ -77,8 +77,8 @@ def assert_incremental(
     keys, targets = names_of(key), targets_of(lake, target)
     before = rows_of(lake, targets)
     _reads_nothing(_succeeded(run(), "the second run"), "the second run")
-    found = rows_of(lake, targets)
-    compare(found, before, "a run with nothing new", keys=keys, at_most=True)
+    rows = rows_of(lake, targets)
+    compare(rows, before, "a run with nothing new", keys=keys, at_most=True)
     usual = _reads(run, files.added(new), "the run after a new file")
     folders = folders_written(first, targets) & folders_written(usual, targets)
     for kill in ("before commit", "after commit"):
@@ -86,9 +86,9 @@ def assert_incremental(
     name = files.added(late, minutes_ago=LATE_MINUTES)
     _reads(run, name, f"the run after a file that is {LATE_MINUTES} minutes late")
     _reads_nothing(_succeeded(run(), "the last run"), "the last run")
-    found = rows_of(lake, targets)
+    rows = rows_of(lake, targets)
     wanted = recomputed(lake, run, targets) if targets else {}
-    compare(found, wanted, "the kills", keys=keys, at_most=bool(keys))
+    compare(rows, wanted, "the kills", keys=keys, at_most=bool(keys))
 
 
 def assert_same_as_recomputed(
@@ -126,7 +126,7 @@ def assert_same_as_recomputed(
         lake = _lake(current_test())
         places = targets_of(lake, target if target or not isinstance(job, str) else job)
         of_all = ", ".join(places)
-        found = {of_all: [row for place in places for row in lake.rows(place)]}
+        rows = {of_all: [row for place in places for row in lake.rows(place)]}
         wanted = {of_all: list(recompute() if callable(recompute) else recompute)}
     else:
         lake, run = _begun(job, arguments)
@@ -135,9 +135,9 @@ def assert_same_as_recomputed(
         places = targets_of(lake, target)
         if not places:
             fail("no run of this test has written anything: give target=, such as 'raw/orders/'")
-        found = rows_of(lake, places)
+        rows = rows_of(lake, places)
         wanted = recomputed(lake, run, places)
-    compare(found, wanted, "the runs", keys=keys, at_most=not repeats)
+    compare(rows, wanted, "the runs", keys=keys, at_most=not repeats)
 
 
 def assert_idempotent(

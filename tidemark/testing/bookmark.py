@@ -47,20 +47,20 @@ class BookmarkOfJob:
     @property
     def version(self) -> int:
         """The number of its changes; 0 if the job never committed one."""
-        found = self._latest()
-        return found.version if found else 0
+        latest = self._latest()
+        return latest.version if latest else 0
 
     @property
     def run_id(self) -> str | None:
         """The run that set the position; None after a reset and before the first commit."""
-        found = self._latest()
-        return found.run_id or None if found else None
+        latest = self._latest()
+        return latest.run_id or None if latest else None
 
     @property
     def states(self) -> dict[str, Any]:
         """The state of each transformation_ctx, as plain JSON values."""
-        found = self._latest()
-        return dict(found.states) if found else {}
+        latest = self._latest()
+        return dict(latest.states) if latest else {}
 
     @property
     def files(self) -> list[str]:
@@ -112,7 +112,7 @@ class BookmarkOfJob:
             for source in sources:
                 if source.is_of_files and source.is_bookmarked:
                     explained = explain_source(source, self._test.home.existing_path, None)
-                    names |= {it.path for it in explained.files if it.is_read == is_read}
+                    names |= {file.path for file in explained.files if file.is_read == is_read}
         return sorted(name.removeprefix(SCHEME) for name in names)
 
 

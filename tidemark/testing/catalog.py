@@ -161,8 +161,8 @@ class Catalog:
         table = self._table(name)
         keys = [key for key, _ in table.partition_keys]
         with Store(self._test.home.database) as store:
-            found = partitions_of(store, table, self._test.home.existing_path)
-        return [dict(zip(keys, one.values, strict=True)) for one in found]
+            values = partitions_of(store, table, self._test.home.existing_path)
+        return [dict(zip(keys, partition.values, strict=True)) for partition in values]
 
     def drop_table(self, name: str) -> None:
         """Forget a table; its files stay."""
@@ -251,14 +251,14 @@ def _parts(text: str) -> list[str]:
 
 
 def _of_rows(table: str, rows: Iterable[Mapping[str, Any]] | None) -> list[tuple[str, str]]:
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     for row in rows if isinstance(rows, list | tuple) else ():
         for name, value in row.items():
             if value is not None and type(value) in TYPES:
-                found.setdefault(name, TYPES[type(value)])
-    if not found:
+                types.setdefault(name, TYPES[type(value)])
+    if not types:
         raise UsageError(f"the table {table} has no columns; give columns={{'id': 'bigint'}}")
-    return list(found.items())
+    return list(types.items())
 
 
 def _as_columns(columns: Iterable[tuple[str, str]]) -> list[dict[str, str]]:

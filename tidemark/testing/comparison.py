@@ -16,12 +16,12 @@ RowsOf: TypeAlias = dict[str, list[Row]]
 
 
 def compare(
-    found: RowsOf, wanted: RowsOf, what: str, *, keys: Sequence[str] = (), at_most: bool
+    rows_now: RowsOf, wanted: RowsOf, what: str, *, keys: Sequence[str] = (), at_most: bool
 ) -> None:
     """Raise unless the same places have the same rows.
 
     Args:
-        found: the present rows.
+        rows_now: the present rows.
         wanted: what should be.
         what: the cause of these rows.
         keys: columns that identify rows; without, all do.
@@ -31,17 +31,17 @@ def compare(
         AssertionError: they have not.
     """
     __tracebackhide__ = True
-    for place, rows in found.items():
+    for place, rows in rows_now.items():
         differences = list(_differences(by_key(rows, keys), by_key(wanted[place], keys), at_most))
         if differences:
             fail(f"after {what}, {'; '.join(differences)} (in {place})")
 
 
-def _differences(found: Counter[str], wanted: Counter[str], at_most: bool) -> Iterable[str]:
-    extra = found - wanted
+def _differences(rows_now: Counter[str], wanted: Counter[str], at_most: bool) -> Iterable[str]:
+    extra = rows_now - wanted
     known = Counter({row: times for row, times in extra.items() if row in wanted})
     for rows, text in (
-        (wanted - found, "missing"),
+        (wanted - rows_now, "missing"),
         (extra - known, "that should not be there"),
         (known if at_most else Counter[str](), "there more often than expected"),
     ):

@@ -156,9 +156,9 @@ class GlueJob:
             places = [self._test.project / folder for folder in SCRIPT_FOLDERS]
             tried = [place / given for place in (*places, self._test.folder, Path.cwd())]
         for file in tried:
-            for found in (file, file.with_name(f"{file.name.replace('-', '_')}.py")):
-                if found.is_file():
-                    return found.resolve()
+            for candidate in (file, file.with_name(f"{file.name.replace('-', '_')}.py")):
+                if candidate.is_file():
+                    return candidate.resolve()
         raise UsageError(
             f"there is no script {str(script)!r} (tried {', '.join(map(str, tried))}); "
             f"{near_scripts(self._test.project, str(script))}"
@@ -166,12 +166,12 @@ class GlueJob:
 
     def _make_buckets(self, file: Path, arguments: Mapping[str, str]) -> None:
         """Create the buckets that arguments and script name: on AWS they exist."""
-        found = isolation.buckets_of(file.read_bytes())
+        buckets = isolation.buckets_of(file.read_bytes())
         for name, value in arguments.items():
-            found |= set(isolation.buckets_in(value))
+            buckets |= set(isolation.buckets_in(value))
             if "bucket" in name.lower():
-                found.add(value)
-        for name in sorted(found):
+                buckets.add(value)
+        for name in sorted(buckets):
             try:
                 self._test.home.create_bucket(name)
             except UsageError:
@@ -341,11 +341,11 @@ class GlueJob:
 
     def _contents(self) -> dict[str, tuple[int, int]]:
         """Return the objects of the lake that Spark reads, with their times and sizes."""
-        found = {}
+        contents = {}
         for name in self._lake.names():
             status = self._lake.path(name).stat()
-            found[name] = (status.st_mtime_ns, status.st_size)
-        return found
+            contents[name] = (status.st_mtime_ns, status.st_size)
+        return contents
 
     def _with_libraries(self, submission: Submission, source: bytes) -> Submission:
         """Ship ``libs/`` of the project with a script that imports it, as a Pipeline does."""

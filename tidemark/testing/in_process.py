@@ -24,11 +24,7 @@ from tidemark.glue_job.process.failures import (
     with_remedy,
 )
 from tidemark.glue_job.process.found_warnings import note_at_end
-from tidemark.glue_job.process.job_process import (
-    hide_unshipped_library,
-    run_script,
-    with_hint,
-)
+from tidemark.glue_job.process.job_process import hide_unshipped_library, run_script, with_hint
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, TEMPORARY_FOLDER
 from tidemark.glue_service.runs.arguments import (
     DRIVER_VARIABLES,
@@ -165,7 +161,7 @@ def run_in_process(
                     "TZ": "UTC",
                 },
                 folder=folder,
-                path=[*map(str, SITES), *(str(it) for it in libraries)],
+                path=[*map(str, SITES), *(str(library) for library in libraries)],
                 hidden=project,
                 refuse=refuse,
             )

@@ -27,11 +27,11 @@ def arguments_of(bookmark: object, given: Mapping[str, Any]) -> dict[str, str]:
     Raises:
         UsageError: a job cannot get a value.
     """
-    found = {
+    rendered = {
         _name(name): _render(name, value) for name, value in given.items() if value is not None
     }
     option = _bookmark_option(bookmark)
-    return ({BOOKMARK: option} if option and BOOKMARK not in found else {}) | found
+    return ({BOOKMARK: option} if option and BOOKMARK not in rendered else {}) | rendered
 
 
 def _bookmark_option(bookmark: object) -> str | None:
@@ -42,7 +42,7 @@ def _bookmark_option(bookmark: object) -> str | None:
     text = str(getattr(bookmark, "value", bookmark))
     option = text if text.startswith(PREFIX) else f"{PREFIX}{text.lower()}"
     if option not in BOOKMARK_OPTIONS:
-        allowed = ", ".join(it.removeprefix(PREFIX) for it in BOOKMARK_OPTIONS)
+        allowed = ", ".join(option.removeprefix(PREFIX) for option in BOOKMARK_OPTIONS)
         near = get_close_matches(option, BOOKMARK_OPTIONS, 1)
         hint = f"; did you mean {near[0].removeprefix(PREFIX)!r}?" if near else ""
         raise UsageError(f"bookmark is {bookmark!r}; allowed: {allowed}{hint}")
@@ -61,9 +61,9 @@ def _render(name: str, value: Any) -> str:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return " --conf ".join(f"{key}={_render(key, it)}" for key, it in value.items())
+        return " --conf ".join(f"{key}={_render(key, member)}" for key, member in value.items())
     if isinstance(value, list | tuple | set | frozenset):
-        return ",".join(_render(name, it) for it in value)
+        return ",".join(_render(name, member) for member in value)
     if callable(value) or isinstance(value, bytes | timedelta):
         raise UsageError(f"the argument {name} is {value!r}; arguments of a job are strings")
     return str(value)

@@ -141,12 +141,12 @@ class Lake:
                 f"lake.rows({place!r}): this is a table of {name}, whose files are not its "
                 "rows; let a job read the table, and write the rows for the test"
             )
-        found: list[Row] = []
+        all_rows: list[Row] = []
         by_spark: dict[str, list[str]] = {}
         for name in self.names(place):
             suffix, _ = lake_files.suffixes_of(name)
             if read := lake_files.readers().get(suffix):
-                found += [{**row, **self._folders(name, place)} for row in read(self.path(name))]
+                all_rows += [{**row, **self._folders(name, place)} for row in read(self.path(name))]
             elif suffix in lake_files.SPARK_FORMATS:
                 by_spark.setdefault(suffix, []).append(name)
             else:
@@ -155,8 +155,8 @@ class Lake:
                     "give its format, such as format='csv', or read it with lake.text"
                 )
         for suffix, names in by_spark.items():
-            found += self._rows_of_spark(lake_files.SPARK_FORMATS[suffix], names, place)
-        return found
+            all_rows += self._rows_of_spark(lake_files.SPARK_FORMATS[suffix], names, place)
+        return all_rows
 
     def count(self, place: str) -> int:
         """Return the number of rows below a place."""

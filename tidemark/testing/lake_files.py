@@ -189,9 +189,9 @@ def readers() -> dict[str, Callable[[Path], list[Row]]]:
 def plain(value: Any) -> Any:
     """Return a value of Spark as one of Python: Rows as dicts, at every depth."""
     if callable(convert := getattr(value, "asDict", None)):
-        return {name: plain(it) for name, it in convert().items()}
+        return {name: plain(member) for name, member in convert().items()}
     if isinstance(value, list):
-        return [plain(it) for it in value]
+        return [plain(member) for member in value]
     if isinstance(value, dict):
-        return {name: plain(it) for name, it in value.items()}
+        return {name: plain(member) for name, member in value.items()}
     return bytes(value) if isinstance(value, bytearray) else value

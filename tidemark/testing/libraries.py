@@ -14,16 +14,16 @@ LIBS = "libs"
 
 def shipped_packages(project: Path) -> dict[str, Path]:
     """Return the packages that ship to jobs: those of ``libs/``, and the watermark library."""
-    found = {}
+    packages = {}
     spec = find_spec("watermarks")
     if spec is not None and spec.origin:
-        found["watermarks"] = Path(spec.origin).parent
+        packages["watermarks"] = Path(spec.origin).parent
     folder = project / LIBS
     entries = sorted(folder.iterdir()) if folder.is_dir() else []
     for entry in entries:
         if (entry.is_dir() and (entry / "__init__.py").is_file()) or entry.suffix == ".py":
-            found[entry.stem] = entry
-    return found
+            packages[entry.stem] = entry
+    return packages
 
 
 def kept_for_workers(libraries: Sequence[Path], folder: Path) -> list[Path]:

@@ -101,13 +101,13 @@ class Pipeline:
             EntityNotFoundError: none does, or several do.
         """
         word = part.lower()
-        for found in (
+        for names in (
             [name for name in self.buckets if name == word],
             [name for name in self.buckets if name.endswith(word)],
             [name for name in self.buckets if word in name],
         ):
-            if len(found) == 1:
-                return found[0]
+            if len(names) == 1:
+                return names[0]
         raise EntityNotFoundError(
             f"no bucket, or several, {part!r}; the app has {', '.join(self.buckets) or 'none'}"
         )
@@ -155,14 +155,14 @@ class Pipeline:
             begin: such as ``glue_clock.now``.
             end: without, a day later.
         """
-        found = []
+        moments = []
         for schedule in self.deployment.schedules:
             timer = Schedule(schedule.expression, schedule.time_zone)
             at = timer.next_after(begin)
             while at is not None and at <= (end or begin + timedelta(days=1)):
-                found.append((at, schedule.workflow_name))
+                moments.append((at, schedule.workflow_name))
                 at = timer.next_after(at)
-        return sorted(found)
+        return sorted(moments)
 
     def _job(self, name: str) -> JobDefinition:
         if name not in self.jobs:

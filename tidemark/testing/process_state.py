@@ -169,8 +169,14 @@ def _kept_settings() -> Iterator[None]:
 def _kept_logging() -> Iterator[None]:
     """Give the script a logging module that nobody has set up, and put the test's back."""
     root, manager = logging.root, logging.root.manager
-    loggers = [root, *(it for it in manager.loggerDict.values() if isinstance(it, logging.Logger))]
-    kept = [(it, it.level, list(it.handlers), it.propagate, it.disabled) for it in loggers]
+    loggers = [
+        root,
+        *(logger for logger in manager.loggerDict.values() if isinstance(logger, logging.Logger)),
+    ]
+    kept = [
+        (logger, logger.level, list(logger.handlers), logger.propagate, logger.disabled)
+        for logger in loggers
+    ]
     disabled = manager.disable
     root.handlers[:] = []
     root.setLevel(logging.WARNING)
@@ -228,15 +234,15 @@ def _kept_modules(project: Path, folder: Path, path: Sequence[str]) -> Iterator[
     """Take the modules of a project out of sight, and forget those of the run's places."""
     before, search = dict(sys.modules), list(sys.path)
     importers = dict(sys.path_importer_cache)
-    own = tuple(str(it) for it in (project, folder))
-    installed = tuple(it for it in default_path() if it)
+    own = tuple(str(path_added) for path_added in (project, folder))
+    installed = tuple(entry for entry in default_path() if entry)
     for name, module in before.items():
         file = str(getattr(module, "__file__", None) or "")
         is_ours = name.partition(".")[0] in ("tidemark", "awsglue", "awsgluedq", "watermarks")
         if file.startswith(own) and not file.startswith(installed) and not is_ours:
             del sys.modules[name]
     sys.path[:] = [*path, *default_path()]
-    places = tuple(str(it) for it in (*path, folder)) + own[:1]
+    places = tuple(str(entry) for entry in (*path, folder)) + own[:1]
     try:
         yield
     finally:

@@ -88,10 +88,10 @@ def assert_proved(
         tempfile.TemporaryDirectory(dir=test.home.root.parent, prefix="proof-") as folder,
     ):
         patch.setenv(VARIABLE, S3)
-        for name in [one for one in os.environ if one.startswith(ENDPOINTS)]:
+        for name in [name for name in os.environ if name.startswith(ENDPOINTS)]:
             patch.delenv(name)  # each copy of the home has a DynamoDB of its own
         base = copy_home(test.home, Path(folder, "home"))
-        found = prove(Bench(subject, test.kit.jvms, Path(folder), base), wish)
+        proof = prove(Bench(subject, test.kit.jvms, Path(folder), base), wish)
     # A message that the job sends is compared by no test of rows.
-    if found.exit_code not in (0, NOT_ALL_TRIED) or found.open_findings:
-        fail("\n".join(lines_of(found)))
+    if proof.exit_code not in (0, NOT_ALL_TRIED) or proof.open_findings:
+        fail("\n".join(lines_of(proof)))

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.testing.comparison import WINDOW_FOLDERS, RowsOf
 from tidemark.testing.current import current_test
 from tidemark.testing.lake_files import Row
-from tidemark.testing.positions import (
-    Positions,
-    committed_windows,
-    positions_of,
-    put_positions,
-)
+from tidemark.testing.positions import Positions, committed_windows, positions_of, put_positions
 
 if TYPE_CHECKING:
     from tidemark.testing.lake import Lake
@@ -41,7 +36,7 @@ def recomputed(lake: Lake, run: Callable[[], GlueRun], places: Sequence[str]) ->
     """Return the rows of one run over everything, into empty targets, by place."""
     test = current_test()
     folders = [(place, lake.path(place)) for place in places]
-    kept = [(place, it, it.with_name(f"_{it.name}.kept")) for place, it in folders]
+    kept = [(place, folder, folder.with_name(f"_{folder.name}.kept")) for place, folder in folders]
     job_name = test.runs[-1].job_name
     positions = positions_of(test)
     try:

@@ -45,7 +45,7 @@ def last_lines(log: str, script: str) -> list[str]:
     lines = log.splitlines()
     for number, line in enumerate(lines):
         if line.startswith("Traceback (most recent") and any(
-            script in it for it in lines[number : number + 3]
+            script in line for line in lines[number : number + 3]
         ):
             lines = lines[:number]
             break
@@ -87,8 +87,8 @@ def _lines(trace: TracebackType | None, script: str) -> Iterator[tuple[str, int]
 
 
 def _line_of(run: GlueRun) -> int:
-    found = WHERE.search((run.error or "").partition("; ")[0])
-    return int(found[2]) if found and found[1] == Path(run.script).name else 0
+    match = WHERE.search((run.error or "").partition("; ")[0])
+    return int(match[2]) if match and match[1] == Path(run.script).name else 0
 
 
 def _excerpt(script: str, number: int, error: str) -> str:

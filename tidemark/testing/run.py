@@ -43,7 +43,7 @@ class FilesRead(int):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, list | tuple | set | frozenset):
-            return sorted(str(it).removeprefix(SCHEME) for it in other) == list(self.names)
+            return sorted(str(place).removeprefix(SCHEME) for place in other) == list(self.names)
         return int(self) == other
 
     def __ne__(self, other: object) -> bool:
@@ -134,5 +134,7 @@ class GlueRun:
         raise JobRunFailedError(f"job {self.job_name} {self.state}: {self.error}")
 
     def __getattr__(self, name: str) -> Any:
-        known = ", ".join(it for it in self.__dataclass_fields__ if it not in ("repeat", "script"))
+        known = ", ".join(
+            field for field in self.__dataclass_fields__ if field not in ("repeat", "script")
+        )
         raise AttributeError(f"a run of a job has no {name!r}; it has {known}")

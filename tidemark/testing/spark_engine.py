@@ -154,16 +154,10 @@ class SparkEngine:
         remember_class_names(py4j_gateway)
         log_without_setup()
         self.folder.mkdir(exist_ok=True)
-        settings = {
-            **self._settings,
-            **catalog_settings(self._home, {}, self._settings).settings,
-        }
+        settings = {**self._settings, **catalog_settings(self._home, {}, self._settings).settings}
         variables = write_spark_conf(self.folder, self._home, find_java_home(), settings)
         tool = os.environ.get("JAVA_TOOL_OPTIONS") or QUICK
-        with (
-            pytest.MonkeyPatch.context() as patch,
-            self.jvm_log.open("ab") as log,
-        ):
+        with pytest.MonkeyPatch.context() as patch, self.jvm_log.open("ab") as log:
             for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
                 patch.delenv(name)
             for name, value in {**variables, "JAVA_TOOL_OPTIONS": tool}.items():

@@ -23,12 +23,14 @@ def targets_of(lake: Lake, target: str | Sequence[str] | None) -> list[str]:
     """
     if target is not None:
         return [name.partition("://")[2] or name for name in names_of(target)]
-    found: set[str] = set()
+    places: set[str] = set()
     for run in current_test().runs:
-        for name in filter(lambda it: _is_readable(lake, it), run.files_written):
-            found.update(_target_of(run, name))
+        for name in filter(lambda place: _is_readable(lake, place), run.files_written):
+            places.update(_target_of(run, name))
     return sorted(
-        place for place in found if not any(place != it and place.startswith(it) for it in found)
+        place
+        for place in places
+        if not any(place != outer and place.startswith(outer) for outer in places)
     )
 
 

@@ -31,22 +31,22 @@ def up_to_own(trace: TracebackType, scripts: set[str]) -> TracebackType | None:
     """Return a traceback without what is below the last frame of the user; None if it has none."""
     frames = _frames(trace)
     own = []
-    for n, it in enumerate(frames):
-        name = it.tb_frame.f_code.co_filename
-        is_installed = any(Path(name).is_relative_to(one) for one in (TIDEMARK, *LIBRARIES))
+    for n, frame in enumerate(frames):
+        name = frame.tb_frame.f_code.co_filename
+        is_installed = any(Path(name).is_relative_to(folder) for folder in (TIDEMARK, *LIBRARIES))
         if name in scripts or (Path(name).is_file() and not is_installed):
             own.append(n)
     if not own:
         return None
     cut: TracebackType | None = None
-    for it in reversed(frames[: own[-1] + 1]):
-        cut = TracebackType(cut, it.tb_frame, it.tb_lasti, it.tb_lineno)
+    for frame in reversed(frames[: own[-1] + 1]):
+        cut = TracebackType(cut, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     return cut
 
 
 def _frames(trace: TracebackType | None) -> Sequence[TracebackType]:
-    found = []
+    kept = []
     while trace is not None:
-        found.append(trace)
+        kept.append(trace)
         trace = trace.tb_next
-    return found
+    return kept

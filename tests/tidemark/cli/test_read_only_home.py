@@ -52,7 +52,7 @@ LOOKS = [
     ["watermark", "show", "by-key"],
     ["watermark", "history", "by-key"],
     ["catalog", "list"],
-    ["rewind", "--list"],
+    ["rewind", "list"],
     ["rewind", "load", "--to", "beginning", "--dry-run", "--app", "APP"],
     ["local", "backup", "OUT/backup", "--lake"],
 ]

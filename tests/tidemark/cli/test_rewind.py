@@ -94,15 +94,15 @@ def test_a_rewind_is_recorded_and_undone(app, home):
     assert [one["job"] for one in plan["jobs"]] == ["load-ü", "report"]
     assert not plan["is_right"]
     assert done.exit_code == 0, done.output
-    assert "`tidemark rewind --undo 1` takes it back" in done.stdout
+    assert "`tidemark rewind undo 1` takes it back" in done.stdout
     assert versions(home) == [(3, "jr_l1"), (3, "jr_r1")]
-    assert "ada: a bad day" in rewind(app, "--list").stdout
+    assert "ada: a bad day" in rewind(app, "list").stdout
 
-    undone = rewind(app, "--undo", "--yes")
+    undone = rewind(app, "undo", "--yes")
 
     assert undone.exit_code == 0, undone.output
     assert versions(home) == [(4, "jr_l2"), (4, "jr_r2")]
-    assert "done, undone by 2" in rewind(app, "--list").stdout
+    assert "done, undone by 2" in rewind(app, "list").stdout
     again = rewind(app, "load-ü", "--to", "jr_l2", "--yes", "--reason", "x")
     assert "Nothing to rewind" in again.stdout
 
@@ -126,9 +126,9 @@ def test_the_answer_no_changes_nothing(app, home):
         (("load-ü",), "say which jobs and where to"),
         ((), "say which jobs and where to"),
         (("load-ü", "--undo", "1"), "--undo, --resume and --list each stand alone"),
-        (("--undo", "first", "--yes"), "--undo first: give a number"),
-        (("--undo", "--yes"), "nothing was rewound here"),
-        (("--resume",), "no rewind was interrupted"),
+        (("undo", "first", "--yes"), "rewind undo first: give a number"),
+        (("undo", "--yes"), "nothing was rewound here"),
+        (("resume",), "no rewind was interrupted"),
         (("load-ü", "--to", "l1", "--format", "json"), "--format json does not ask"),
         (("load-ü", "--to", "l1", "--yes"), "say why, for the record: --reason TEXT"),
         (("load-ü", "--to", "l1", "--yes", "--reason", "x", "--actor", ""), "--actor '' is blank"),
@@ -191,9 +191,26 @@ def test_while_one_is_half_done_nothing_else_is_rewound(app, home):
     refused = rewind(app, "load-ü", "--to", "l1", "--dry-run")
     (app / "script.py").write_text("print(1)", encoding="utf-8")
     run = tidemark("submit", str(app / "script.py"))
-    resumed = rewind(app, "--resume")
+    resumed = rewind(app, "resume")
 
-    assert_one_clear_line(refused, 2, "rewind 1 was interrupted and is half done", "--resume")
+    assert_one_clear_line(refused, 2, "rewind 1 was interrupted and is half done", "resume")
     assert_one_clear_line(run, 1, "rewind 1 was interrupted and is half done")
     assert resumed.exit_code == 0, resumed.output
     assert not (where.root / MARK).exists()
+
+
+def test_the_old_options_work_and_warn(app, home):
+    listed = rewind(app, "--list")
+    refused = rewind(app, "--undo", "7", "--yes")
+
+    assert "`tidemark rewind --list` becomes `tidemark rewind list`" in listed.stderr
+    assert listed.stdout.startswith("nothing was rewound in")
+    assert "there is no rewind 7" in refused.stderr
+
+
+@pytest.mark.parametrize("verb", ["list", "resume", "undo"])
+def test_with_a_target_the_name_of_a_verb_is_that_of_a_job(app, home, verb):
+    result = rewind(app, verb, "--to", "beginning")
+
+    assert result.exit_code == 2
+    assert f"there is no job '{verb}'" in result.stderr

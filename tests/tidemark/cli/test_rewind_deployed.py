@@ -94,17 +94,17 @@ def test_what_happens_while_it_asks_is_seen_and_nothing_is_changed(world, monkey
     assert_one_clear_line_after(loaded, 2, "load has moved since it was planned", "nothing was")
     assert_one_clear_line_after(running, 2, "runs in progress: report jr_r4")
     assert world.state == ("jr_r3", 9)
-    assert world.rewind("--list").stdout.startswith("nothing was rewound in stage prod")
+    assert world.rewind("list").stdout.startswith("nothing was rewound in stage prod")
 
 
 def test_an_undo_that_was_interrupted_is_finished_before_anything_else(world):
     world.put(replace(BOTH, state="undoing", watermarks=()))
     world.stage.port.glue.reset_job_bookmark(JobName="report", RunId="jr_r1")
 
-    for words in ([*TO_FIRST[1:], "--yes"], ["--resume"]):
+    for words in ([*TO_FIRST[1:], "--yes"], ["resume"]):
         refused = world.rewind(*words)
-        assert_one_clear_line_after(refused, 2, "taking back rewind 1 was interrupted", "--undo 1`")
-    undone = world.rewind("--undo", "1", "--yes")
+        assert_one_clear_line_after(refused, 2, "taking back rewind 1 was interrupted", "undo 1")
+    undone = world.rewind("undo", "1", "--yes")
 
     assert undone.exit_code == 0, undone.output
     assert world.state == ("jr_r3", 2)
@@ -116,10 +116,12 @@ def test_one_that_was_interrupted_before_other_runs_is_given_up_and_those_stay(w
     world.stage.port.glue.reset_job_bookmark(JobName="report", RunId="jr_r1")
     world.load()
 
-    refused = world.rewind("--resume")
-    undone = world.rewind("--undo", "--yes")
+    refused = world.rewind("resume")
+    undone = world.rewind("undo", "--yes")
 
-    assert_one_clear_line_after(refused, 2, "load has committed since", "`--undo 1` takes back")
+    assert_one_clear_line_after(
+        refused, 2, "load has committed since", "`rewind undo 1` takes back"
+    )
     assert "rewind 1 is undone; load moved on since it was interrupted" in undone.output
     assert world.state == ("jr_r3", 9)
 
@@ -129,11 +131,11 @@ def test_of_several_rewinds_the_last_one_is_undone_first_and_none_beside_one_at_
     world.report()
     second = world.rewind("report", "--to", "jr_r2", "--reason", "x", "--yes")
 
-    early = world.rewind("--undo", "1", "--yes")
+    early = world.rewind("undo", "1", "--yes")
     world.put(replace(BOTH, number=3, runs=(), holder="another", held_ms=now_ms()))
-    beside = world.rewind("--undo", "2", "--yes")
+    beside = world.rewind("undo", "2", "--yes")
     world.forget(3)
-    undone = world.rewind("--undo", "2", "--yes")
+    undone = world.rewind("undo", "2", "--yes")
 
     assert first.exit_code == second.exit_code == 0, first.output + second.output
     assert_one_clear_line_after(early, 2, "rewind 2 has moved report since rewind 1")
@@ -158,7 +160,7 @@ def test_what_begins_in_the_same_instant_is_seen_and_nothing_is_changed(world, m
     said = {"undo": "rewind 1, of ada, was worked on ", "start": "runs in progress: report jr_r4"}
     assert_one_clear_line_after(refused, 2, said[begins])
     assert world.state == ("jr_r3", 2)
-    listed = json.loads(world.rewind("--list", "--format", "json").stdout)
+    listed = json.loads(world.rewind("list", "--format", "json").stdout)
     assert [one["state"] for one in listed] == [
         "undone",
         "undoing" if begins == "undo" else "done",
@@ -183,25 +185,25 @@ def test_a_rewind_of_a_stage_that_was_interrupted_is_finished_or_taken_back(rewi
     client = watermarks.dynamodb_client
     just_now = replace(record, holder="another", held_ms=now_ms())
     client.put_item(TableName="rewinds-of-prod", Item=just_now.to_item())
-    for words in (["--resume"], ["--undo", "1", "--yes"]):
+    for words in (["resume"], ["undo", "1", "--yes"]):
         other = stage.ask("rewind", *words)
         assert_one_clear_line_after(other, 2, "rewind 1, of ada, was worked on ")
     assert bookmark_of(stage, "report") == ("jr_r3", {"ctx": {"n": 2}})
     client.put_item(TableName="rewinds-of-prod", Item=record.to_item())
 
     refused = stage.ask("rewind", "load", "--to", "jr_l1", "--yes", "--reason", "x")
-    finished = stage.ask("rewind", "--resume")
+    finished = stage.ask("rewind", "resume")
 
     assert_one_clear_line_after(refused, 2, "rewind 1 was interrupted and is half done")
     assert finished.exit_code == 0, finished.output
     assert watermarks.latest("load").watermarks == {"id": 0}
     assert bookmark_of(stage, "report") == ("jr_r1", {"ctx": {"n": 0}})
-    assert stage.ask("rewind", "--undo", "--yes").exit_code == 0
+    assert stage.ask("rewind", "undo", "--yes").exit_code == 0
     assert watermarks.latest("load").watermarks == {"id": 2}
 
     half = replace(record, number=2, watermarks=(replace(step, expected=5),))
     client.put_item(TableName="rewinds-of-prod", Item=half.to_item())
     stage.port.glue.reset_job_bookmark(JobName="report", RunId="jr_r1")
-    assert stage.ask("rewind", "--undo", "2", "--yes").exit_code == 0
+    assert stage.ask("rewind", "undo", "2", "--yes").exit_code == 0
     assert bookmark_of(stage, "report") == ("jr_r3", {"ctx": {"n": 2}})
     assert watermarks.latest("load").watermarks == {"id": 2}

@@ -153,7 +153,7 @@ def test_jobs_are_rewound_and_that_is_undone(rewindable_target):
     why = ("--yes", "--reason", "a bad day")
 
     planned = answer(target, "rewind", "load", "report", "--to", "jr_l1", "--dry-run")
-    nothing = target.ask("rewind", "--list").stdout
+    nothing = target.ask("rewind", "list").stdout
     reset = target.ask("rewind", "report", "--to", "beginning", *why)
     done = target.ask("rewind", "load", "--to", "jr_l1", *why)
 
@@ -163,14 +163,14 @@ def test_jobs_are_rewound_and_that_is_undone(rewindable_target):
     assert reset.exit_code == done.exit_code == 0, reset.output + done.output
     assert watermarks.latest("load").watermarks == {"id": 0}
     assert bookmark_of(target, "report") == ("", {})
-    listed = answer(target, "rewind", "--list")
+    listed = answer(target, "rewind", "list")
     assert [(one["number"], one["state"], one["why"]) for one in listed] == [
         (2, "done", "a bad day"),
         (1, "done", "a bad day"),
     ]
     assert [one["steps"]["watermarks"] == [] for one in listed] == [False, True]
 
-    undone = [target.ask("rewind", "--undo", number, "--yes") for number in ("2", "1")]
+    undone = [target.ask("rewind", "undo", number, "--yes") for number in ("2", "1")]
 
     assert [one.exit_code for one in undone] == [0, 0], undone[0].output + undone[1].output
     assert watermarks.latest("load").watermarks == {"id": 2}
@@ -182,17 +182,17 @@ def test_undo_after_nothing_was_rewound_undoes_no_other_rewind(rewindable_target
     to = ("rewind", "report", "--to", "jr_r2", "--reason", "x", "--yes")
     done, again = target.ask(*to), target.ask(*to)
 
-    refused = target.ask("rewind", "--undo", "--yes")
-    of_nothing = target.ask("rewind", "--undo", "2", "--yes")
+    refused = target.ask("rewind", "undo", "--yes")
+    of_nothing = target.ask("rewind", "undo", "2", "--yes")
     held = bookmark_of(target, "report")[0]
-    undone = target.ask("rewind", "--undo", "1", "--yes")
+    undone = target.ask("rewind", "undo", "1", "--yes")
 
     assert (done.exit_code, again.exit_code) == (0, 0), done.output + again.output
     assert "Nothing to rewind" in again.stdout
-    assert_one_clear_line_after(refused, 2, "the last rewind had nothing to rewind", "--undo 1`")
+    assert_one_clear_line_after(refused, 2, "the last rewind had nothing to rewind", "undo 1")
     assert_one_clear_line_after(of_nothing, 2, "rewind 2")
     assert held == "jr_r2"
-    assert "nothing to do" in target.ask("rewind", "--list").stdout
+    assert "nothing to do" in target.ask("rewind", "list").stdout
     assert undone.exit_code == 0, undone.output
     assert bookmark_of(target, "report")[0] == "jr_r3"
 

@@ -51,7 +51,7 @@ UNKNOWN = {
     ],
     "there is no run 77 of job load: the numbers are 1 to 2": ["bookmark show load --run 77"],
     "there is no run 'wr_9' of workflow flow": ["stop --run wr_9", "resume --run wr_9"],
-    "there is no rewind 9": ["rewind --undo 9 --yes"],
+    "there is no rewind 9": ["rewind undo 9 --yes"],
 }
 
 

@@ -1,8 +1,8 @@
 """A report that nobody's runs made: every state, names that look like HTML, what is open."""
 
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.operate.app_jobs import PipelineJob
 from tidemark.report.commits import PipelineRun
-from tidemark.report.jobs import PipelineJob
 from tidemark.report.model import Gap, OpenWindow, Report, Warned
 
 NOW_MS = 1_769_760_000_000  # 2026-01-30 08:00 UTC

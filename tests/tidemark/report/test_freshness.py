@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.operate.app_jobs import PipelineJob
 from tidemark.operate.rewind.cleared import Cleared
 from tidemark.report.commits import Commit, PipelineRun, commits_of, last_runs
 from tidemark.report.freshness import Freshness, freshness_of, published_datasets
-from tidemark.report.jobs import PipelineJob
 
 RAW, SIDE, CURATED, MART = "s3://b/raw/", "s3://b/side/", "s3://b/curated/", "s3://b/mart/"
 INGEST = PipelineJob("ingest", reads=("s3://b/landing/",), writes=(RAW,))

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tidemark.operate.app_jobs import PipelineJob, job_of
 from tidemark.operate.job_runs import Run
 from tidemark.report.charts import gantt
 from tidemark.report.commits import PipelineRun
 from tidemark.report.costs import costs_of, dpu_seconds_of, price_of
 from tidemark.report.dot import graph_of, jobs_of_picture, place_of
-from tidemark.report.jobs import PipelineJob, job_of
 from tidemark.report.series import MAX_BARS, last_period, points_of
 from tidemark.report.words import age, amount, took, usd
 

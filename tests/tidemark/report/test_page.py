@@ -11,10 +11,10 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.tidemark.report.made_up import HOUR_MS, NASTY, NOW_MS, STATES, report, shop
+from tidemark.operate.app_jobs import PipelineJob
 from tidemark.report.commits import PipelineRun
 from tidemark.report.content import content_of
 from tidemark.report.drawing import draw
-from tidemark.report.jobs import PipelineJob
 from tidemark.report.model import Report
 from tidemark.report.page import page_of, pictures_of, render
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.fixtures.commands import TABLE
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
+from tidemark.operate.app_jobs import PipelineJob
 from tidemark.report import windows
-from tidemark.report.jobs import PipelineJob
 from watermarks import WatermarkAdmin, Watermarks
 
 

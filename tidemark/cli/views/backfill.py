@@ -34,24 +34,28 @@ def gaps_lines(
     """Yield the output of `tidemark gaps`: what is not done, how much that is, and what to do."""
     rows = [
         (
-            unit.text(it.range.low),
-            unit.text(it.range.high - 1),
-            unit.count(it.range.size),
-            Text(it.state.value, style=STYLES.get(it.state, "")),
-            f"{WHY[it.state, it.is_empty]}{NEXT if it.is_ahead else ''}",
+            unit.text(interval.range.low),
+            unit.text(interval.range.high - 1),
+            unit.count(interval.range.size),
+            Text(interval.state.value, style=STYLES.get(interval.state, "")),
+            f"{WHY[interval.state, interval.is_empty]}{NEXT if interval.is_ahead else ''}",
         )
-        for it in intervals
-        if it.state is not State.DONE
+        for interval in intervals
+        if interval.state is not State.DONE
     ]
     if rows:
         yield Listing(("from", "to", "how many", "state", "why"), rows, whole=(1, 3))
     sizes: Counter[State] = Counter()
-    for it in intervals:
-        sizes[it.state] += it.range.size
+    for interval in intervals:
+        sizes[interval.state] += interval.range.size
     counts = ", ".join(f"{sizes[state]:,} {state.value}" for state in State if sizes[state])
     yield Sentence(f"{job}, {asked.text(unit)}: {unit.count(asked.size)}, {counts}")
-    if todo := [it.range for it in intervals if it.state in TO_RUN and not it.is_empty]:
-        low, high = min(it.low for it in todo), max(it.high for it in todo)
+    if todo := [
+        interval.range
+        for interval in intervals
+        if interval.state in TO_RUN and not interval.is_empty
+    ]:
+        low, high = min(missing.low for missing in todo), max(missing.high for missing in todo)
         command = render_command(job, unit, Range(low, high), " --only-missing" + option)
         yield Sentence(f"to load it: `{command}`")
 
@@ -68,30 +72,30 @@ def gaps_json(job: str, unit: Unit, asked: Range, intervals: Sequence[Interval])
         "job": job,
         "unit": unit.value,
         **_ends(unit, asked),
-        "intervals": [_interval_json(unit, it) for it in intervals],
+        "intervals": [_interval_json(unit, interval) for interval in intervals],
     }
 
 
-def _ends(unit: Unit, it: Range) -> dict[str, Any]:
-    low, last = it.low, it.high - 1
+def _ends(unit: Unit, span: Range) -> dict[str, Any]:
+    low, last = span.low, span.high - 1
     if unit is Unit.NUMBER:
         return {"from": low, "to": last}
     return {"from": unit.text(low), "to": unit.text(last)}
 
 
-def _interval_json(unit: Unit, it: Interval) -> dict[str, Any]:
+def _interval_json(unit: Unit, interval: Interval) -> dict[str, Any]:
     return {
-        **_ends(unit, it.range),
-        "state": it.state.value,
-        "is_empty": it.is_empty,
-        "is_ahead": it.is_ahead,
+        **_ends(unit, interval.range),
+        "state": interval.state.value,
+        "is_empty": interval.is_empty,
+        "is_ahead": interval.is_ahead,
     }
 
 
 def plan_lines(plan: BackfillPlan, at_once: int) -> Iterator[Listing | Sentence]:
     """Yield the plan of a backfill."""
     unit, how = plan.unit, "one after another" if at_once < 2 else f"{at_once} at once"
-    size = unit.count(sum(it.size for it in plan.parts))
+    size = unit.count(sum(part.size for part in plan.parts))
     asked = f"{plan.job}, {plan.asked.text(unit)}"
     if not plan.parts:
         yield Sentence(f"{asked}: nothing is missing or stale that the source has; no run to start")
@@ -99,14 +103,14 @@ def plan_lines(plan: BackfillPlan, at_once: int) -> Iterator[Listing | Sentence]
         order = f", {how}" if len(plan.parts) > 1 else ""
         yield Sentence(f"{asked}: {size} in {plural(len(plan.parts), 'job run')}{order}")
         rows = [
-            (str(number), it.text(unit), unit.count(it.size))
-            for number, it in enumerate(plan.parts[:MAX_PARTS_SHOWN], 1)
+            (str(number), part.text(unit), unit.count(part.size))
+            for number, part in enumerate(plan.parts[:MAX_PARTS_SHOWN], 1)
         ]
         if len(plan.parts) > 1:
             yield Listing(("run", "range", "how many"), rows, whole=(1,))
         if (more := len(plan.parts) - MAX_PARTS_SHOWN) > 0:
             yield Sentence(f"and {more:,} more")
-    if empty := sum(it.range.size for it in plan.skipped if it.is_empty):
+    if empty := sum(interval.range.size for interval in plan.skipped if interval.is_empty):
         yield Sentence(f"not run: {unit.count(empty)} for which the source has no file")
     for warning in plan.warnings:
         yield Sentence(f"warning: {warning}")
@@ -118,8 +122,8 @@ def plan_json(plan: BackfillPlan) -> dict[str, Any]:
         "job": plan.job,
         "unit": plan.unit.value,
         **_ends(plan.unit, plan.asked),
-        "parts": [_ends(plan.unit, it) for it in plan.parts],
-        "skipped": [_interval_json(plan.unit, it) for it in plan.skipped],
+        "parts": [_ends(plan.unit, part) for part in plan.parts],
+        "skipped": [_interval_json(plan.unit, interval) for interval in plan.skipped],
         "warnings": list(plan.warnings),
     }
 
@@ -129,12 +133,12 @@ def outcome_json(plan: BackfillPlan, filling: Filling) -> dict[str, Any]:
     runs = {**filling.done, **filling.failed}
     parts = [
         {
-            **_ends(plan.unit, it),
-            "run_id": runs[it].run_id if it in runs else None,
-            "state": runs[it].state if it in runs else None,
-            "message": (runs[it].message or None) if it in runs else None,
+            **_ends(plan.unit, part),
+            "run_id": runs[part].run_id if part in runs else None,
+            "state": runs[part].state if part in runs else None,
+            "message": (runs[part].message or None) if part in runs else None,
         }
-        for it in plan.parts
+        for part in plan.parts
     ]
     return {**plan_json(plan), "parts": parts, "is_success": len(filling.done) == len(plan.parts)}
 

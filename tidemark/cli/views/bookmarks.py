@@ -42,7 +42,7 @@ def _reach(state: State) -> str:
     if "bound" in state:
         pairs = zip(state["keys"], state["bound"] or [], strict=False)
         return ", ".join(f"{key}={value[-1]}" for key, value in pairs) or "-"
-    return ", ".join(f"{k}={v}" for k, v in state.items() if k != "kind") or "-"
+    return ", ".join(f"{name}={v}" for name, v in state.items() if name != "kind") or "-"
 
 
 def _place(state: State) -> str:
@@ -53,13 +53,7 @@ def runs_table(runs: Sequence[CommittedRun]) -> Listing:
     """Return the runs a bookmark can be rewound to, numbered from 1, newest first."""
     short = short_ids(run.run_id for run in runs)
     rows = [
-        (
-            str(place),
-            short[run.run_id],
-            moment(run.at_ms),
-            run.state or "-",
-            grouped(run.rows_read),
-        )
+        (str(place), short[run.run_id], moment(run.at_ms), run.state or "-", grouped(run.rows_read))
         for place, run in enumerate(runs, start=1)
     ]
     headings = ("#", "run id", "committed", "state", "rows in")

@@ -15,11 +15,11 @@ from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_state.bookmarks.files import FileVersion, with_one_scheme
 from tidemark.local_state.bookmarks.hidden import is_hidden
 from tidemark.model.messages import plural
+from tidemark.operate.app_jobs import jobs_of
 from tidemark.operate.bookmark_states import Place, State, band_of, place_of, states_of
 from tidemark.operate.snapshot_reads import SnapshotRead, snapshot_reads
 from tidemark.operate.statuses import statuses_of
 from tidemark.operate.target import Target
-from tidemark.report.gather import jobs_of
 
 NOTHING_READ = (-1, -1)
 UNTOLD = (
@@ -74,17 +74,17 @@ def deployed_input(target: Target, name: str, uri: str | None) -> DeployedInput:
             f"{', '.join(folders) or 'none'}"
         )
     objects = {
-        folder: [(it, place_of(it.modified_ms, band)) for it in _objects(target, folder, uri)]
+        folder: [(file, place_of(file.modified_ms, band)) for file in _objects(target, folder, uri)]
         for folder in folders
         if band and (uri or folder).startswith(folder)
     }
     return DeployedInput(job, states, watermark, objects, snapshots)
 
 
-def _folders(target: Target, job: str) -> list[str]:
+def _folders(target: Target, name: str) -> list[str]:
     """Return the folders of S3 that the app says a job reads."""
-    reads = next((it.reads for it in jobs_of(target) if it.name == job), ())
-    return [f"{with_one_scheme(it).rstrip('/')}/" for it in reads if it.startswith("s3")]
+    reads = next((job.reads for job in jobs_of(target) if job.name == name), ())
+    return [f"{with_one_scheme(uri).rstrip('/')}/" for uri in reads if uri.startswith("s3")]
 
 
 def _objects(target: Target, folder: str, uri: str | None) -> Iterator[FileVersion]:
@@ -92,59 +92,59 @@ def _objects(target: Target, folder: str, uri: str | None) -> Iterator[FileVersi
     bucket, _, prefix = (uri or folder).removeprefix("s3://").partition("/")
     pages = target.glue.client("s3").get_paginator("list_objects_v2")
     for page in pages.paginate(Bucket=bucket, Prefix=prefix):
-        for found in page.get("Contents", ()):
-            path = f"s3://{bucket}/{found['Key']}"
+        for item in page.get("Contents", ()):
+            path = f"s3://{bucket}/{item['Key']}"
             names = path.removeprefix(folder).split("/")
             if uri in (None, path) and names[-1] and not any(map(is_hidden, names)):
-                modified_ms = round(found["LastModified"].timestamp() * 1000)
-                yield FileVersion(path, modified_ms, found["Size"])
+                modified_ms = round(item["LastModified"].timestamp() * 1000)
+                yield FileVersion(path, modified_ms, item["Size"])
 
 
-def input_json(found: DeployedInput) -> dict[str, Any]:
+def input_json(answer: DeployedInput) -> dict[str, Any]:
     """Return it as plain JSON values: every object with its place."""
     sources = [
         {
             "uri": uri,
             "listed": [
                 {
-                    "file": it.path,
-                    "modified": moment_json(it.modified_ms),
-                    "bytes": it.size,
+                    "file": file.path,
+                    "modified": moment_json(file.modified_ms),
+                    "bytes": file.size,
                     "place": place.value,
                 }
-                for it, place in objects
+                for file, place in objects
             ],
         }
-        for uri, objects in found.objects.items()
+        for uri, objects in answer.objects.items()
     ]
     return {
-        "job": found.job,
-        "contexts": found.states,
-        "watermark": found.watermark or None,
+        "job": answer.job,
+        "contexts": answer.states,
+        "watermark": answer.watermark or None,
         "sources": sources,
-        "snapshots": snapshots_json(found.snapshots),
-        "untold": found.unknown or UNTOLD,
+        "snapshots": snapshots_json(answer.snapshots),
+        "untold": answer.unknown or UNTOLD,
     }
 
 
-def input_lines(found: DeployedInput) -> Iterator[RenderableType]:
+def input_lines(answer: DeployedInput) -> Iterator[RenderableType]:
     """Yield what `tidemark explain --deployed` prints."""
-    if found.states:
-        yield contexts_table(found.states)
-    elif found.states is not None:
-        yield Sentence(f"{found.job} has no bookmark, or it was reset")
-    elif found.unknown:
-        yield Sentence(found.unknown)
-    if found.watermark:
-        yield Sentence(f"watermark of {found.job}: {found.watermark}")
-    yield from snapshot_lines(found.job, found.snapshots)
-    for uri, objects in found.objects.items():
+    if answer.states:
+        yield contexts_table(answer.states)
+    elif answer.states is not None:
+        yield Sentence(f"{answer.job} has no bookmark, or it was reset")
+    elif answer.unknown:
+        yield Sentence(answer.unknown)
+    if answer.watermark:
+        yield Sentence(f"watermark of {answer.job}: {answer.watermark}")
+    yield from snapshot_lines(answer.job, answer.snapshots)
+    for uri, objects in answer.objects.items():
         counts = [
             f"{len(sizes):,} {place.value} ({plural(sum(sizes), 'byte')})"
             for place in Place
-            if (sizes := [it.size for it, where in objects if where is place])
+            if (sizes := [file.size for file, where in objects if where is place])
         ]
         yield Sentence(f"{uri}: {', '.join(counts) or 'no object'}")
-    if found.objects:
+    if answer.objects:
         yield Sentence("By these marks the next run reads newer objects, and no older ones.")
     yield Sentence(UNTOLD)

@@ -35,19 +35,19 @@ def explain_job(home: Home, job: str, run_id: str | None, uri: str | None) -> li
             sources = sources_of_run(store, job, run_id)
         else:
             sources = sources_of_next_run(store, job, None)
-    found = []
+    explanations = []
     with predicates_of(home) as predicate_of:
         for opened in sources:
             if not opened.is_of_files:
-                found.append(explain_table(opened))
+                explanations.append(explain_table(opened))
                 continue
             predicate = predicate_of(S3Source.from_json(opened.source))
             if uri is None:
-                found.append(explain_source(opened, home.existing_path, predicate))
+                explanations.append(explain_source(opened, home.existing_path, predicate))
             else:
                 file = explain_file(opened, uri, home.existing_path, predicate)
-                found.append(Explanation(opened, (file,)))
-    return found
+                explanations.append(Explanation(opened, (file,)))
+    return explanations
 
 
 def explanation_json(
@@ -62,7 +62,7 @@ def explanation_json(
         "job": job,
         "run_id": run_id,
         "watermark": watermark or None,
-        "sources": [_source_json(e) for e in explanations],
+        "sources": [_source_json(explanation) for explanation in explanations],
         "snapshots": snapshots_json(snapshots),
     }
 

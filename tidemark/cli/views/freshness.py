@@ -10,17 +10,17 @@ from tidemark.report.freshness import Freshness
 from tidemark.report.words import age
 
 
-def freshness_listing(found: Sequence[Freshness], now_ms: int) -> Listing:
+def freshness_listing(datasets: Sequence[Freshness], now_ms: int) -> Listing:
     """Return the list, one row per dataset."""
     rows = [
         (
-            it.table or it.dataset,
+            dataset.table or dataset.dataset,
             "not complete"
-            if it.as_of_ms is None
-            else f"{age(now_ms - it.as_of_ms)}, {moment(_at(it.as_of_ms))}",
-            f"{it.held_back_by}: {it.reason}" if it.held_back_by else "-",
+            if dataset.as_of_ms is None
+            else f"{age(now_ms - dataset.as_of_ms)}, {moment(_at(dataset.as_of_ms))}",
+            f"{dataset.held_back_by}: {dataset.reason}" if dataset.held_back_by else "-",
         )
-        for it in found
+        for dataset in datasets
     ]
     return Listing(("published dataset", "age, complete up to", "held back by"), rows)
 

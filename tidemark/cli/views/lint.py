@@ -40,7 +40,7 @@ def lint_app(assembly: Path) -> list[Linted]:
 
 def findings_of(linted: Sequence[Linted]) -> list[Finding]:
     """Return all findings, in the order of the scripts."""
-    return [finding for one in linted for finding in one.findings]
+    return [finding for script in linted for finding in script.findings]
 
 
 def count(linted: Sequence[Linted], severity: str) -> int:
@@ -51,7 +51,7 @@ def count(linted: Sequence[Linted], severity: str) -> int:
 def lint_json(linted: Sequence[Linted]) -> dict[str, Any]:
     """Return what was linted and found as plain JSON values."""
     return {
-        "linted": [{"file": one.file, "job": one.job} for one in linted],
+        "linted": [{"file": script.file, "job": script.job} for script in linted],
         "errors": count(linted, "error"),
         "warnings": count(linted, "warning"),
         "notes": count(linted, "note"),
@@ -71,7 +71,7 @@ def lint_lines(linted: Sequence[Linted]) -> Iterator[Text]:
         )
         yield Text(f"    {finding.remedy}", style="dim")
     errors, warnings = count(linted, "error"), count(linted, "warning")
-    scripts, notes = len({one.file for one in linted}), count(linted, "note")
-    found = [plural(errors, "error"), plural(warnings, "warning")]
-    found += [plural(notes, "note")] if notes else []
-    yield Text(f"{plural(scripts, 'script')}: {', '.join(found)}")
+    scripts, notes = len({script.file for script in linted}), count(linted, "note")
+    counts = [plural(errors, "error"), plural(warnings, "warning")]
+    counts += [plural(notes, "note")] if notes else []
+    yield Text(f"{plural(scripts, 'script')}: {', '.join(counts)}")

@@ -23,7 +23,7 @@ class Listing:
 
     Cells fold at spaces and nowhere else. Where the widest words do not fit beside each other, each
     row is a block: its first cell, and below it a line for each of the others. A word that is wider
-    than the console is written out; that takes `soft_wrap` of `Console.print`.
+    than the console is written out; that takes a console with `soft_wrap`, as `Terminal` is.
 
     Attributes:
         headings: one per column.
@@ -95,7 +95,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A string that folds at spaces only; takes `soft_wrap` of `Console.print`, like a listing."""
+    """A string that folds at spaces only; takes a `Terminal`, like a listing."""
 
     text: str | Text
 

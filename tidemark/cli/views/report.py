@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tidemark.report.model import Report
+from tidemark.report.model import Report
 
 TIME_SUFFIX = "_at_ms"
 
 
-def report_json(report: "Report") -> dict[str, Any]:
+def report_json(report: Report) -> dict[str, Any]:
     """Return what the page of a report shows as plain JSON values, moments in UTC."""
-    found: dict[str, Any] = _plain(asdict(report))
-    return found
+    document: dict[str, Any] = _plain(asdict(report))
+    return document
 
 
 def moment_json(at_ms: int) -> str:
@@ -24,7 +23,7 @@ def moment_json(at_ms: int) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return dict(_entry(name, one) for name, one in value.items())
+        return dict(_entry(name, member) for name, member in value.items())
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, frozenset):

@@ -3,23 +3,21 @@
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.cli.views.listing import Listing, short_ids
 from tidemark.cli.views.report import moment_json
+from tidemark.local_state.rewinds.records import RewindRecord
 from tidemark.model.messages import plural
+from tidemark.operate.rewind.amounts import Reread
 from tidemark.operate.rewind.effects import DOUBLES, NOT_KNOWN, RIGHT, STALE
-
-if TYPE_CHECKING:
-    from tidemark.local_state.rewinds.records import RewindRecord
-    from tidemark.operate.rewind.amounts import Reread
-    from tidemark.operate.rewind.plan import JobPlan, RewindPlan, StateMove
+from tidemark.operate.rewind.plan import JobPlan, RewindPlan, StateMove
 
 WIDTH = 80
 VERDICTS = {RIGHT: "safe", DOUBLES: "DOUBLES", STALE: "NOT CORRECTED", NOT_KNOWN: "not known"}
 
 
-def plan_lines(plan: "RewindPlan", files: Sequence[str]) -> Iterator[str]:
+def plan_lines(plan: RewindPlan, files: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a plan, the ids of runs as short as they can be."""
     ids = {run for state in plan.states for run in (state.from_run, state.to_run, *state.undone)}
     short = short_ids(run for run in sorted(ids) if run)
@@ -28,8 +26,10 @@ def plan_lines(plan: "RewindPlan", files: Sequence[str]) -> Iterator[str]:
         for text in plan.unknown:
             yield from _wrapped(text, "- ")
         return
-    said = {f"{job.job}: {one.dataset}: {one.why}" for job in plan.jobs for one in job.effects}
-    said |= {f"{job.job}: {one.why}" for job in plan.jobs for one in job.reads_again}
+    said = {
+        f"{job.job}: {effect.dataset}: {effect.why}" for job in plan.jobs for effect in job.effects
+    }
+    said |= {f"{job.job}: {read.why}" for job in plan.jobs for read in job.reads_again}
     yield f"Rewind to {short.get(plan.to, plan.to)}"
     for job in plan.jobs:
         yield ""
@@ -49,16 +49,18 @@ def plan_lines(plan: "RewindPlan", files: Sequence[str]) -> Iterator[str]:
                 yield from _wrapped(text, "- ")
 
 
-def _clear_lines(plan: "RewindPlan", files: Sequence[str]) -> Iterator[str]:
-    tables = ", ".join(dict.fromkeys(f"table:{one.table}" for one in plan.clears if one.table))
-    folders = ", ".join(dict.fromkeys(one.dataset for one in plan.clears if not one.table))
+def _clear_lines(plan: RewindPlan, files: Sequence[str]) -> Iterator[str]:
+    tables = ", ".join(
+        dict.fromkeys(f"table:{clear.table}" for clear in plan.clears if clear.table)
+    )
+    folders = ", ".join(dict.fromkeys(clear.dataset for clear in plan.clears if not clear.table))
     if folders:
         yield from _wrapped(f"deletes {plural(len(files), 'file')} of {folders} until it is undone")
     if tables:
         yield from _wrapped(f"takes {tables} back to an earlier snapshot until it is undone")
 
 
-def _job_lines(job: "JobPlan", short: Mapping[str, str]) -> Iterator[str]:
+def _job_lines(job: JobPlan, short: Mapping[str, str]) -> Iterator[str]:
     yield job.job if job.is_rewound else f"{job.job} (downstream; its state stays)"
     for state in job.states:
         yield from _wrapped(_render_state(state, short))
@@ -71,7 +73,7 @@ def _job_lines(job: "JobPlan", short: Mapping[str, str]) -> Iterator[str]:
         yield from _wrapped(f"{effect.dataset} {VERDICTS[effect.verdict]}{why}")
 
 
-def _render_state(state: "StateMove", short: Mapping[str, str]) -> str:
+def _render_state(state: StateMove, short: Mapping[str, str]) -> str:
     what = "bookmark"
     before, after = (short.get(run, "the beginning") for run in (state.from_run, state.to_run))
     if state.before is not None:
@@ -88,7 +90,7 @@ def _values(values: Mapping[str, str], run: str) -> str:
     return ", ".join(f"{name}={value}" for name, value in sorted(values.items())) or run
 
 
-def _render_read(read: "Reread") -> str:
+def _render_read(read: Reread) -> str:
     amounts = [plural(read.files, "file")] if read.files is not None else []
     amounts += [plural(read.rows, "row")] if read.rows is not None else []
     name = f" ({read.source})" if read.source and read.dataset else ""
@@ -111,24 +113,26 @@ def _wrapped(text: str, mark: str = "") -> list[str]:
     )
 
 
-def records_listing(records: Sequence["RewindRecord"]) -> Listing:
-    """Return the list of `tidemark rewind --list`, newest first."""
-    by = {one.undoes: one.rewind_id for one in records if one.state == "done"}
+def records_listing(records: Sequence[RewindRecord]) -> Listing:
+    """Return the list of `tidemark rewind list`, newest first."""
+    by = {record.undoes: record.rewind_id for record in records if record.state == "done"}
     cells = [
         (
-            str(one.rewind_id),
-            f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z",
-            f"{one.state}, undone by {by[one.rewind_id]}" if one.rewind_id in by else one.state,
-            ", ".join(one.jobs),
-            one.document["to"],
-            f"{one.actor}: {one.why}",
+            str(record.rewind_id),
+            f"{datetime.fromtimestamp(record.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z",
+            f"{record.state}, undone by {by[record.rewind_id]}"
+            if record.rewind_id in by
+            else record.state,
+            ", ".join(record.jobs),
+            record.document["to"],
+            f"{record.actor}: {record.why}",
         )
-        for one in records
+        for record in records
     ]
     return Listing(("number", "at", "state", "jobs", "to", "who and why"), cells, "Rewinds")
 
 
-def record_json(one: "RewindRecord") -> dict[str, Any]:
+def record_json(one: RewindRecord) -> dict[str, Any]:
     """Return what `tidemark rewind --format json` prints of a rewind."""
     about = {name: getattr(one, name) for name in ("state", "actor", "why", "undoes")}
     return {"number": one.rewind_id, "at": moment_json(one.at_ms), **about, **one.document}

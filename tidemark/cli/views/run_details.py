@@ -126,22 +126,22 @@ def _no_checkpoint_reason(details: RunDetails) -> str:
 
 
 def _cost(details: RunDetails) -> str:
-    found = f"{details.dpu_seconds:,.0f} DPU-seconds"
+    text = f"{details.dpu_seconds:,.0f} DPU-seconds"
     if details.usd is not None:
-        found += f", {usd(details.usd)} USD"
-    return f"on AWS about {found}, an estimate" if details.is_estimate else found
+        text += f", {usd(details.usd)} USD"
+    return f"on AWS about {text}, an estimate" if details.is_estimate else text
 
 
 def _work(details: RunDetails) -> str:
     run = details.run
-    found = ["its end is unknown" if run.is_final else "in progress"]
+    facts = ["its end is unknown" if run.is_final else "in progress"]
     if run.ended_at:
-        found = [f"took {took(run)}"]
+        facts = [f"took {took(run)}"]
     if details.run.jvm:
-        found.append(f"JVM {details.run.jvm}")
+        facts.append(f"JVM {details.run.jvm}")
     if run.rows_read is not None:
-        found.append(f"{plural(run.rows_read, 'row')} read, {run.rows_written or 0:,} written")
-    return ", ".join(found)
+        facts.append(f"{plural(run.rows_read, 'row')} read, {run.rows_written or 0:,} written")
+    return ", ".join(facts)
 
 
 def _moved(checkpoint: Checkpoint) -> Iterator[RenderableType]:
@@ -175,32 +175,32 @@ def _moved(checkpoint: Checkpoint) -> Iterator[RenderableType]:
 def _datasets(checkpoint: Checkpoint) -> Iterator[Sentence | Listing]:
     read = [
         (
-            _name(one),
-            grouped(one.files),
-            grouped(one.rows),
-            _position(one.before, one.after),
+            _name(read_dataset),
+            grouped(read_dataset.files),
+            grouped(read_dataset.rows),
+            _position(read_dataset.before, read_dataset.after),
         )
-        for one in checkpoint.read
+        for read_dataset in checkpoint.read
     ]
     if read:
         yield Sentence("")
         yield Listing(("read", "files", "rows", "from and to"), read)
     written = [
         (
-            one.dataset,
-            MODES.get(one.mode, one.mode),
-            grouped(one.files),
-            grouped(one.rows),
+            target.dataset,
+            MODES.get(target.mode, target.mode),
+            grouped(target.files),
+            grouped(target.rows),
         )
-        for one in checkpoint.written
+        for target in checkpoint.written
     ]
     if written:
         yield Sentence("")
         yield Listing(("written", "mode", "files", "rows"), written)
-        for one in checkpoint.written:
-            if one.snapshots:
-                label = plural(len(one.snapshots), "snapshot")
-                yield Sentence(f"  {label} of {one.dataset}: {', '.join(one.snapshots)}")
+        for target in checkpoint.written:
+            if target.snapshots:
+                label = plural(len(target.snapshots), "snapshot")
+                yield Sentence(f"  {label} of {target.dataset}: {', '.join(target.snapshots)}")
     if not read and not written:
         yield Sentence("  it read and wrote nothing that is known")
 
@@ -225,10 +225,10 @@ def _edge(position: Position) -> str:
 
 
 def _arguments(checkpoint: Checkpoint) -> Iterator[Sentence]:
-    own = {n: v for n, v in checkpoint.arguments.items() if n not in GLUE_ARGUMENTS}
+    own = {name: v for name, v in checkpoint.arguments.items() if name not in GLUE_ARGUMENTS}
     if own:
         yield from _apart(Text("Arguments, without Glue's own", style="bold"))
-        yield from (Sentence(f"  {n} {value}") for n, value in own.items())
+        yield from (Sentence(f"  {name} {value}") for name, value in own.items())
     if checkpoint.code:
-        parts = [f"{n} {digest[:SHORT_DIGEST]}" for n, digest in checkpoint.code.items()]
+        parts = [f"{name} {digest[:SHORT_DIGEST]}" for name, digest in checkpoint.code.items()]
         yield from _apart(f"Code: {', '.join(parts)}")

@@ -104,7 +104,7 @@ def warning_lines(runs: Sequence[Run], warnings: Sequence[RunWarning]) -> Iterat
 
 
 def _warning_texts(run: Run, warnings: Sequence[RunWarning]) -> list[str]:
-    return [it.text for it in warnings if it.run_id == run.run_id]
+    return [warning.text for warning in warnings if warning.run_id == run.run_id]
 
 
 def run_json(
@@ -186,22 +186,22 @@ class Changes:
         """Print what has changed since the last call, and the warnings of the runs that ended."""
         lines = self.lines(runs)
         for line in lines:
-            console.print(line, soft_wrap=True)
+            console.print(line)
         if lines:
             self._show_unseen(lambda unseen: print_warnings(console, unseen, self._states))
 
     def lines(self, runs: Sequence[Run]) -> list[Text]:
         """Return a line for each job run that has started or ended since the last call."""
-        found = []
+        lines_of_runs = []
         for run in sorted(runs, key=lambda run: run.ended_at or run.started_at):
             before = self._states.get(run.run_id)
             self._states[run.run_id] = run.state
             if before is None and not run.is_final:
-                found.append(Text(f"  {run.job}  {_begun(run.state)}"))
+                lines_of_runs.append(Text(f"  {run.job}  {_begun(run.state)}"))
             elif run.is_final and before != run.state:
                 logs = f"tidemark logs {run.job} --run {run.run_id[:11]}{self._option}"
-                found.append(render_end(self.with_rows(run), logs))
-        return found
+                lines_of_runs.append(render_end(self.with_rows(run), logs))
+        return lines_of_runs
 
 
 def _begun(state: str) -> str:
@@ -225,7 +225,14 @@ def not_started_lines(run: WorkflowRun) -> list[Text]:
 def triggers_listing(triggers: Sequence[Trigger]) -> Listing:
     """Return the list of `tidemark trigger`."""
     rows = [
-        (it.name, it.type, it.state, it.workflow or "-", ", ".join(it.starts)) for it in triggers
+        (
+            trigger.name,
+            trigger.type,
+            trigger.state,
+            trigger.workflow or "-",
+            ", ".join(trigger.starts),
+        )
+        for trigger in triggers
     ]
     return Listing(("trigger", "type", "state", "workflow", "starts"), rows)
 

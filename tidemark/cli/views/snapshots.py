@@ -30,17 +30,17 @@ def snapshots_json(reads: Sequence[SnapshotRead]) -> list[dict[str, Any]]:
             "unknown": read.unknown or None,
             "refused": _refusal_json(read.plan.refused),
             "refused_for_appends": _refusal_json(read.plan.refused_appends),
-            "rows_added": sum(one.added for one in _changing(read.plan)),
-            "rows_deleted": sum(one.deleted for one in _changing(read.plan)),
+            "rows_added": sum(commit.added for commit in _changing(read.plan)),
+            "rows_deleted": sum(commit.deleted for commit in _changing(read.plan)),
             "snapshots": [
                 {
-                    "snapshot": str(one.id),
-                    "at": moment(one.at_ms),
-                    "operation": one.operation,
-                    "rows_added": one.added,
-                    "rows_deleted": one.deleted,
+                    "snapshot": str(commit.id),
+                    "at": moment(commit.at_ms),
+                    "operation": commit.operation,
+                    "rows_added": commit.added,
+                    "rows_deleted": commit.deleted,
                 }
-                for one in read.plan.commits
+                for commit in read.plan.commits
             ],
         }
         for read in reads
@@ -76,13 +76,16 @@ def snapshot_lines(job: str, reads: Sequence[SnapshotRead]) -> Iterator[Renderab
 
 
 def _changing(plan: SnapshotPlan) -> list[Commit]:
-    return [one for one in plan.commits if one.changes_rows]
+    return [commit for commit in plan.commits if commit.changes_rows]
 
 
 def _counts(plan: SnapshotPlan) -> str:
     if not plan.commits:
         return "nothing new"
-    added, deleted = (sum(getattr(it, of) for it in _changing(plan)) for of in ("added", "deleted"))
+    added, deleted = (
+        sum(getattr(commit, member) for commit in _changing(plan))
+        for member in ("added", "deleted")
+    )
     counted = plural(len(plan.commits), "snapshot")
     return f"{counted} ({plural(added, 'row')} added, {deleted:,} deleted)"
 
@@ -104,8 +107,14 @@ def _commits(commits: Sequence[Commit]) -> Iterator[RenderableType]:
         return
     shown = commits[: -SHOWN_COMMITS - 1 : -1]
     rows = [
-        (str(one.id), moment(one.at_ms), one.operation, f"{one.added:,}", f"{one.deleted:,}")
-        for one in shown
+        (
+            str(commit.id),
+            moment(commit.at_ms),
+            commit.operation,
+            f"{commit.added:,}",
+            f"{commit.deleted:,}",
+        )
+        for commit in shown
     ]
     yield Listing(("snapshot", "at", "operation", "rows added", "rows deleted"), rows)
     if more := len(commits) - len(shown):

@@ -27,18 +27,18 @@ MS = 1000
 def read_watermarks(target: Target, statuses: Sequence[Status]) -> dict[str, str]:
     """Return, per job that has one, its current watermark as a string."""
     tables: dict[str, list[str]] = {}
-    for it in statuses:
-        if it.watermark_table:
-            tables.setdefault(it.watermark_table, []).append(it.job)
-    found: dict[str, str] = {}
+    for status in statuses:
+        if status.watermark_table:
+            tables.setdefault(status.watermark_table, []).append(status.job)
+    by_job: dict[str, str] = {}
     for table, jobs in tables.items():
         try:
             with target.watermarks(table) as admin:
-                found |= {job: summary(admin, job) for job in jobs}
+                by_job |= {job: summary(admin, job) for job in jobs}
         except WatermarkTableError as error:
             if error.reason != "not_found":  # nothing has run yet
                 raise TidemarkError(f"watermarks of {', '.join(jobs)}: {error}") from error
-    return {job: text for job, text in found.items() if text}
+    return {job: text for job, text in by_job.items() if text}
 
 
 def render_bookmark(status: Status) -> str:
@@ -58,15 +58,19 @@ def status_table(
 ) -> Listing:
     """Return the list of `tidemark status`, one row per job."""
     table: list[list[str | Text]] = [
-        ["job", "last run", "state, duration", "rows in → out", "bookmark", "watermark"],
+        ["job", "last run", "state, duration", "rows in → out", "bookmark", "watermark"]
     ]
-    for it in statuses:
-        state = (render_bookmark(it), watermarks.get(it.job, "-")) if it.is_there else ("-", "-")
-        table.append([it.job, *_run_cells(it, now_ms), *state])
+    for status in statuses:
+        state = (
+            (render_bookmark(status), watermarks.get(status.job, "-"))
+            if status.is_there
+            else ("-", "-")
+        )
+        table.append([status.job, *_run_cells(status, now_ms), *state])
     if not has_rows:
         table = [[*row[:3], *row[4:]] for row in table]
     headings, *rows = table
-    return Listing([str(it) for it in headings], rows)
+    return Listing([str(heading) for heading in headings], rows)
 
 
 def _run_cells(status: Status, now_ms: int) -> tuple[str | Text, str | Text, str]:
@@ -101,8 +105,8 @@ def status_json(
     """Return a status as JSON values, with published datasets and open warnings of the job."""
     told: dict[str, Any] = {}
     if warnings is not None:
-        of_job = [it for it in warnings if it.job_name == status.job]
-        told["warnings"] = [{"run_id": it.run_id, "text": it.text} for it in of_job]
+        of_job = [warning for warning in warnings if warning.job_name == status.job]
+        told["warnings"] = [{"run_id": warning.run_id, "text": warning.text} for warning in of_job]
     return {
         "job": status.job,
         "is_deployed": status.is_there,
@@ -113,6 +117,8 @@ def status_json(
             **({"unknown": status.unknown} if status.unknown else {}),
         },
         "watermark": watermarks.get(status.job),
-        "freshness": [freshness_json(it, now_ms) for it in fresh if status.job in it.writers],
+        "freshness": [
+            freshness_json(dataset, now_ms) for dataset in fresh if status.job in dataset.writers
+        ],
         **told,
     }

@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.cli.views.listing import Listing, short_ids
 from tidemark.errors import UsageError
 from watermarks import (
+    HistoryEntry,
+    Latest,
+    OpenWindow,
     WatermarkAdmin,
     WatermarkCorruptError,
     WatermarkNotFoundError,
     WatermarksError,
     WatermarkTableError,
 )
-
-if TYPE_CHECKING:
-    from watermarks import HistoryEntry, Latest, OpenWindow
 
 
 def what_changes(
@@ -40,13 +40,13 @@ def what_changes(
 
 def render_values(values: Mapping[str, Any]) -> str:
     """Return values as ``name=value``, the names of nested ones joined by dots."""
-    found = []
+    pairs = []
     for name, value in sorted(values.items()):
         if isinstance(value, Mapping):
-            found += [f"{name}.{inner}" for inner in render_values(value).split(", ") if inner]
+            pairs += [f"{name}.{inner}" for inner in render_values(value).split(", ") if inner]
         else:
-            found.append(f"{name}={value}")
-    return ", ".join(found)
+            pairs.append(f"{name}={value}")
+    return ", ".join(pairs)
 
 
 def summary(watermarks: WatermarkAdmin, job: str) -> str:
@@ -66,13 +66,13 @@ def summary(watermarks: WatermarkAdmin, job: str) -> str:
         raise
     except WatermarksError:
         return "not readable"
-    found: dict[str, Any] = {}
+    all_values: dict[str, Any] = {}
     open_count = 0
     for source, (latest, windows) in heads.items():
         values = latest.watermarks if latest else {}
-        found |= {source: values} if source else values
+        all_values |= {source: values} if source else values
         open_count += len(windows)
-    text = render_values(found)
+    text = render_values(all_values)
     return f"{text or '-'} ({open_count} open)" if open_count else text
 
 
@@ -82,7 +82,7 @@ def render_range(low: Any, high: Any) -> str:
 
 
 def current_tables(
-    job: str, source: str, latest: "Latest | None", windows: Sequence["OpenWindow"]
+    job: str, source: str, latest: Latest | None, windows: Sequence[OpenWindow]
 ) -> list[Listing]:
     """Return the lists of `tidemark watermark show`: what holds, and what runs have open."""
     runs = [window.run_id for window in windows]
@@ -109,7 +109,7 @@ def current_tables(
     return [current, Listing(("cursor", "range", "attempt", "opened by"), rows, title, (3,))]
 
 
-def history_table(job: str, history: Sequence["HistoryEntry"]) -> Listing:
+def history_table(job: str, history: Sequence[HistoryEntry]) -> Listing:
     """Return the list of `tidemark watermark history`, newest first."""
     short = short_ids(entry.run_id for entry in history if entry.run_id)
     rows = []
@@ -130,7 +130,7 @@ def history_table(job: str, history: Sequence["HistoryEntry"]) -> Listing:
     return Listing(headings, rows, f"History of {job}", (4,))
 
 
-def current_json(latest: "Latest | None", windows: Sequence["OpenWindow"]) -> dict[str, Any]:
+def current_json(latest: Latest | None, windows: Sequence[OpenWindow]) -> dict[str, Any]:
     """Return what `tidemark watermark show --format json` prints of a job, or of a source."""
     names = ("cursor", "low", "high", "window_id", "attempt", "run_id")
     return {
@@ -141,6 +141,6 @@ def current_json(latest: "Latest | None", windows: Sequence["OpenWindow"]) -> di
     }
 
 
-def history_json(history: Sequence["HistoryEntry"]) -> list[dict[str, Any]]:
+def history_json(history: Sequence[HistoryEntry]) -> list[dict[str, Any]]:
     """Return what `tidemark watermark history --format json` prints, newest first."""
     return [asdict(entry) for entry in history]

@@ -1,8 +1,8 @@
 """The records of rewinds in the state database, and the mark of one that is not finished.
 
-    begun ──▶ done        carried out; `tidemark rewind --resume` continues one that is begun
+    begun ──▶ done        carried out; `tidemark rewind resume` continues one that is begun
       └─────▶ given up    everything is as it was
-    nothing to do         all was where it was to be: kept, so that `--undo` undoes no other
+    nothing to do         all was where it was to be: kept, so that `undo` undoes no other
 
 The mark is a file of the home, so that a job run looks at nothing more than whether it is there.
 """
@@ -113,15 +113,15 @@ def check_still_open(store: Store, record: RewindRecord) -> None:
     if state != BEGUN:
         raise UsageError(
             f"rewind {record.rewind_id} is {state} by now: another command has ended it; nothing "
-            "was changed: look at `tidemark rewind --list`"
+            "was changed: look at `tidemark rewind list`"
         )
 
 
 def unfinished_message(rewind_id: int) -> str:
     """Return what to say of a rewind that is half done."""
     return (
-        f"rewind {rewind_id} was interrupted and is half done; `tidemark rewind --resume` finishes "
-        f"it, `tidemark rewind --undo {rewind_id}` takes it back"
+        f"rewind {rewind_id} was interrupted and is half done; `tidemark rewind resume` finishes "
+        f"it, `tidemark rewind undo {rewind_id}` takes it back"
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
@@ -57,7 +58,7 @@ class Facts:
         of another one those of files, if the job says which column is its days.
         """
         newest: dict[tuple[str, str], DatasetRead] = {}
-        for checkpoint in sorted(self.checkpoints, key=lambda it: it.committed_at_ms):
+        for checkpoint in sorted(self.checkpoints, key=attrgetter("committed_at_ms")):
             if self.job.has_bookmark and filled_range(checkpoint.arguments):
                 continue  # it may have opened single days
             for read in checkpoint.read:
@@ -65,10 +66,10 @@ class Facts:
                 is_of_days = is_named and read.dataset.startswith("s3://")
                 if read.dataset == self.job.source if self.job.source else is_of_days:
                     newest[read.dataset, read.source] = read
-        found = list(newest.values())
-        if self.job.source and not found:
-            found = [DatasetRead(self.job.source)]
-        return [(read, self._until_ms(read.source)) for read in found]
+        reads = list(newest.values())
+        if self.job.source and not reads:
+            reads = [DatasetRead(self.job.source)]
+        return [(read, self._until_ms(read.source)) for read in reads]
 
     def _until_ms(self, source: str) -> int | None:
         """Return how far a source has been read; on AWS as far as the run of the bookmark began."""
@@ -105,9 +106,7 @@ class Known:
 
 
 def known_of(
-    facts: Facts,
-    files: Mapping[str, Iterable[tuple[str, int]]],
-    arrived: Arrived | None = None,
+    facts: Facts, files: Mapping[str, Iterable[tuple[str, int]]], arrived: Arrived | None = None
 ) -> Known:
     """Return the evidence in the facts of a job."""
     sources = facts.sources()
@@ -119,18 +118,24 @@ def known_of(
         )
     ]
     moving = [*_windows(facts), *_keys(facts)]
-    found = [*_filled(facts), *moving]
+    known = [*_filled(facts), *moving]
     running = [
         (run, it) for run in facts.runs if not run.is_final and (it := filled_range(run.arguments))
     ]
-    units = [unit for unit, _ in found] + [unit for _, (unit, _) in running]
+    units = [unit for unit, _ in known] + [unit for _, (unit, _) in running]
     unit = Unit.DAY if folders else (units[0] if units else None)
     evidence = Evidence(
-        loaded=tuple(loaded for its, loaded in found if its is unit),
-        running=tuple(it for _, (its, it) in running if its is unit),
+        loaded=tuple(loaded for its_unit, loaded in known if its_unit is unit),
+        running=tuple(filled for _, (its_unit, filled) in running if its_unit is unit),
         folders=tuple(folders),
         is_listed=bool(folders or facts.job.source),
-        ahead=tuple(_upcoming(facts, folders, [it for its, it in moving if its is unit])),
+        ahead=tuple(
+            _upcoming(
+                facts,
+                folders,
+                [window for its_unit, window in moving if its_unit is unit],
+            )
+        ),
     )
     return Known(
         unit,
@@ -165,7 +170,7 @@ def _upcoming(facts: Facts, folders: Iterable[Folder], moving: Iterable[Loaded])
                 continue
             if folder.read_until_ms is None or folder.read_until_ms < folder.newest_ms:
                 yield folder.range
-    heads = [it.high for it in moving if it.high is not None]
+    heads = [loaded.high for loaded in moving if loaded.high is not None]
     if heads:
         yield Range(max(heads), END)
     elif facts.job.watermark_table and not facts.watermarks:  # rewound to the beginning, or new
@@ -177,45 +182,51 @@ def _filled(facts: Facts) -> list[tuple[Unit, Loaded]]:
     states = {run.run_id: run.state for run in facts.runs}
     ones = [(run.arguments, run.started_at_ms) for run in facts.runs if run.state == "SUCCEEDED"]
     ones += [
-        (it.arguments, it.committed_at_ms) for it in facts.checkpoints if it.run_id not in states
+        (checkpoint.arguments, checkpoint.committed_at_ms)
+        for checkpoint in facts.checkpoints
+        if checkpoint.run_id not in states
     ]
     ranges = [(filled_range(arguments), at_ms) for arguments, at_ms in ones]
-    return [(it[0], Loaded(it[1].low, it[1].high, at_ms)) for it, at_ms in ranges if it]
+    return [(span[0], Loaded(span[1].low, span[1].high, at_ms)) for span, at_ms in ranges if span]
 
 
 def _windows(facts: Facts) -> list[tuple[Unit, Loaded]]:
     """Return the ranges before the current watermarks."""
     # The day of a watermark counts as loaded: the next run reads from there. Of several sources or
     # values the earliest counts.
-    values = [point_of(it) for of in facts.watermarks.values() for it in of.values()]
-    points = [it for it in values if it]
+    values = [
+        point_of(value)
+        for values_of_source in facts.watermarks.values()
+        for value in values_of_source.values()
+    ]
+    points = [point for point in values if point]
     if not points or len({unit for unit, _ in points}) > 1:
         return []
-    unit, head = min(points, key=lambda it: it[1])
+    unit, head = min(points, key=lambda point: point[1])
     low = _beginning(facts, unit)
     if low is not None and low > head:
         return []
     timed = _timed_windows(facts, unit, head) if facts.job.column else []
-    found = [*timed, Loaded(head, head + 1)]
+    windows = [*timed, Loaded(head, head + 1)]
     for begin, end in _between(timed, low, head):
-        found.append(Loaded(begin, end))
-    return [(unit, it) for it in found]
+        windows.append(Loaded(begin, end))
+    return [(unit, loaded) for loaded in windows]
 
 
 def _timed_windows(facts: Facts, unit: Unit, head: int) -> list[Loaded]:
     """Return the windows before the day of the head, each with when its run began to read."""
     started = {run.run_id: run.started_at_ms for run in facts.runs}
-    found = []
+    windows = []
     for checkpoint in facts.checkpoints:
         at_ms = started.get(checkpoint.run_id, checkpoint.committed_at_ms)
-        for window in (it for move in checkpoint.watermarks for it in move.windows):
+        for window in (window for move in checkpoint.watermarks for window in move.windows):
             ends = [point_of_string(str(window.get(name) or "")) for name in ("low", "high")]
-            if any(it is None or it[0] is not unit for it in ends):
+            if any(end is None or end[0] is not unit for end in ends):
                 continue
-            low, high = (it[1] for it in ends if it)
+            low, high = (end[1] for end in ends if end)
             if low < min(high + 1, head):
-                found.append(Loaded(low, min(high + 1, head), at_ms))
-    return found
+                windows.append(Loaded(low, min(high + 1, head), at_ms))
+    return windows
 
 
 def _between(
@@ -223,7 +234,9 @@ def _between(
 ) -> Iterator[tuple[int | None, int]]:
     """Yield the ranges from ``low`` to before ``high`` that none of some windows has."""
     at = low
-    for begin, end in sorted((it.low, it.high) for it in loaded if it.low is not None and it.high):
+    for begin, end in sorted(
+        (window.low, window.high) for window in loaded if window.low is not None and window.high
+    ):
         if at is None or at < begin:
             yield at, begin
         at = end if at is None else max(at, end)
@@ -239,20 +252,20 @@ def _beginning(facts: Facts, unit: Unit) -> int | None:
             if move.before is None and move.windows:
                 point = point_of_string(str(move.windows[0].get("low") or ""))
                 lows.append(point[1] if point and point[0] is unit else None)
-    return None if None in lows else min((it for it in lows if it is not None), default=None)
+    return None if None in lows else min((low for low in lows if low is not None), default=None)
 
 
 def _keys(facts: Facts) -> list[tuple[Unit, Loaded]]:
     """Return the range before the bookmark on an integer key."""
     if facts.bookmark is None:
         return []
-    found = []
+    ranges = []
     for checkpoint in facts.checkpoints:
         for read in checkpoint.read if checkpoint.run_id == facts.bookmark.run_id else ():
             values = (
                 (read.after or {}).get("values") if (read.after or {}).get("kind") == KEYS else None
             )
-            points = [point_of(it) for it in (values or {}).values()]
+            points = [point_of(value) for value in (values or {}).values()]
             if len(points) == 1 and points[0]:
-                found.append((points[0][0], Loaded(None, points[0][1] + 1)))
-    return found[:1] if len(found) == 1 else []
+                ranges.append((points[0][0], Loaded(None, points[0][1] + 1)))
+    return ranges[:1] if len(ranges) == 1 else []

@@ -43,10 +43,10 @@ def _day_of_folder(folder: str, column: str) -> date | None:
     if days:
         return days.pop() if len(days) == 1 else None
     three = [
-        next((values[it] for it in names if it in values), "")
+        next((values[name] for name in names if name in values), "")
         for names in (_YEAR, _MONTH, _DAY_OF_MONTH)
     ]
-    if all(it.isdecimal() for it in three):
+    if all(part.isdecimal() for part in three):
         return _date(*three)
     plain = _PLAIN.search(folder)
     return _date(*plain.groups()) if plain else None
@@ -80,12 +80,12 @@ def folders_of(
 
 def edges_by_source(states: Mapping[str, object], edge: str = "high_ms") -> dict[str, int]:
     """Return how far each source of a bookmark of this machine has been read, by its ctx."""
-    found = {}
+    edges = {}
     for ctx, state in states.items():
         until = state.get(edge) if isinstance(state, Mapping) else None
         if isinstance(until, int):
-            found[ctx] = until
-    return found
+            edges[ctx] = until
+    return edges
 
 
 def _day(text: str) -> date | None:

@@ -98,13 +98,17 @@ class Evidence:
 
     def extent(self) -> Range | None:
         """Return the smallest range that has every point something is known of; None for none."""
-        lows = [it.low for it in self.loaded if it.low is not None]
+        lows = [loaded.low for loaded in self.loaded if loaded.low is not None]
         # A range without a beginning is known by its last point only.
-        lows += [it.high - 1 for it in self.loaded if it.low is None and it.high is not None]
-        highs = [it.high for it in self.loaded if it.high is not None]
+        lows += [
+            loaded.high - 1
+            for loaded in self.loaded
+            if loaded.low is None and loaded.high is not None
+        ]
+        highs = [loaded.high for loaded in self.loaded if loaded.high is not None]
         ranges = [*self.running, *(folder.range for folder in self.folders)]
-        lows += [it.low for it in ranges]
-        highs += [it.high for it in ranges]
+        lows += [span.low for span in ranges]
+        highs += [span.high for span in ranges]
         return Range(min(lows), max(highs)) if lows and highs and min(lows) < max(highs) else None
 
 
@@ -127,11 +131,11 @@ class Interval:
 
 def ledger(asked: Range, evidence: Evidence) -> list[Interval]:
     """Return the intervals that an asked range consists of, in order, none like the one before."""
-    found: list[Interval] = []
+    intervals: list[Interval] = []
     edges = sorted(_edges(asked, evidence))
     folders_at: dict[int, list[Folder]] = {edge: [] for edge in edges}  # before the next edge
     for folder in evidence.folders:
-        begin, end = (bisect_left(edges, it) for it in (folder.range.low, folder.range.high))
+        begin, end = (bisect_left(edges, edge) for edge in (folder.range.low, folder.range.high))
         for edge in edges[begin:end]:
             folders_at[edge].append(folder)
     for low, high in pairwise(edges):
@@ -140,26 +144,31 @@ def ledger(asked: Range, evidence: Evidence) -> list[Interval]:
         is_empty = evidence.is_listed and not folders
         is_ahead = state in TO_RUN and not is_empty and any(map(between.common, evidence.ahead))
         it = Interval(between, state, is_empty, is_ahead)
-        if found and replace(found[-1], range=it.range) == it:
-            found[-1] = replace(it, range=Range(found[-1].range.low, high))
+        if intervals and replace(intervals[-1], range=it.range) == it:
+            intervals[-1] = replace(it, range=Range(intervals[-1].range.low, high))
         else:
-            found.append(it)
-    return found
+            intervals.append(it)
+    return intervals
 
 
 def _edges(asked: Range, evidence: Evidence) -> set[int]:
     """Return the points of a range where something may begin or end, with its own ends."""
-    of_folders = (it.range for it in evidence.folders)
+    of_folders = (folder.range for folder in evidence.folders)
     ranges: Iterable[Range] = [*evidence.running, *evidence.ahead, *of_folders]
-    points = {point for it in ranges for point in (it.low, it.high)}
-    points |= {point for it in evidence.loaded for point in (it.low, it.high) if point is not None}
-    return {asked.low, asked.high} | {it for it in points if asked.low < it < asked.high}
+    points = {point for span in ranges for point in (span.low, span.high)}
+    points |= {
+        point
+        for loaded in evidence.loaded
+        for point in (loaded.low, loaded.high)
+        if point is not None
+    }
+    return {asked.low, asked.high} | {point for point in points if asked.low < point < asked.high}
 
 
 def _state(between: Range, folders: Sequence[Folder], evidence: Evidence) -> State:
     if any(map(between.common, evidence.running)):
         return State.RUNNING
-    loaded = [it for it in evidence.loaded if it.holds(between.low, between.high)]
+    loaded = [load for load in evidence.loaded if load.holds(between.low, between.high)]
     if not folders:
         return State.DONE if loaded else State.MISSING
     states = {_state_of_folder(folder, loaded) for folder in folders}
@@ -167,14 +176,14 @@ def _state(between: Range, folders: Sequence[Folder], evidence: Evidence) -> Sta
 
 
 def _state_of_folder(folder: Folder, loaded: Sequence[Loaded]) -> State:
-    if any(it.at_ms is None for it in loaded):
+    if any(load.at_ms is None for load in loaded):
         return State.DONE
-    times = [it.at_ms for it in loaded if it.at_ms is not None]
+    times = [load.at_ms for load in loaded if load.at_ms is not None]
     if folder.read_until_ms is not None:
         times.append(folder.read_until_ms)
     until_ms = max(times, default=None)
     if until_ms is None or (until_ms < folder.oldest_ms and not loaded):
         return State.MISSING
-    if folder.late_ms is not None and all((it.at_ms or 0) <= folder.late_ms for it in loaded):
+    if folder.late_ms is not None and all((load.at_ms or 0) <= folder.late_ms for load in loaded):
         return State.STALE
     return State.DONE if folder.newest_ms <= until_ms else State.STALE

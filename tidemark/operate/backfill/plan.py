@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from tidemark.model.checkpoints.checkpoint import (
     APPEND,
@@ -84,12 +85,12 @@ def targets_of(
     """Return the targets in the checkpoints of a job, and how tables of Iceberg are partitioned."""
     newest: dict[bool, Checkpoint] = {}
     checkpoints = with_whole_tables(checkpoints, transforms)
-    for one in sorted(checkpoints, key=lambda it: it.committed_at_ms):
-        if one.written:
-            newest[filled_range(one.arguments) is not None] = one
+    for checkpoint in sorted(checkpoints, key=attrgetter("committed_at_ms")):
+        if checkpoint.written:
+            newest[filled_range(checkpoint.arguments) is not None] = checkpoint
     following = newest[False].written if False in newest else ()
     filled = newest[True].written if True in newest else following
-    coarse = {it.dataset: coarse_partition(it, transforms) for it in filled}
+    coarse = {target.dataset: coarse_partition(target, transforms) for target in filled}
     coarse_only = {name: by for name, by in coarse.items() if by}
     return Targets(filled, following, True in newest, coarse_only)
 
@@ -109,10 +110,12 @@ def plan(
     cut = parts_of(asked, parts, unit)
     wanted = intervals
     if only_missing:
-        wanted = [it for it in intervals if it.state in TO_RUN and not it.is_empty]
-        joined = _joined(it.range for it in wanted)
+        wanted = [
+            interval for interval in intervals if interval.state in TO_RUN and not interval.is_empty
+        ]
+        joined = _joined(interval.range for interval in wanted)
         cut = [both for part in cut for gap in joined if (both := part.common(gap))]
-    skipped = tuple(it for it in intervals if it not in wanted)
+    skipped = tuple(interval for interval in intervals if interval not in wanted)
     warnings = (
         *_warnings_of_filling(unit, wanted, targets),
         *_warnings_of_next(unit, wanted, targets),
@@ -125,22 +128,24 @@ def plan(
 def rest_of(plan: BackfillPlan, done: Iterable[Range]) -> Range | None:
     """Return the range from the first part that is not done to the end of the last; None if all."""
     left = set(plan.parts) - set(done)
-    return Range(min(it.low for it in left), max(it.high for it in left)) if left else None
+    return Range(min(part.low for part in left), max(part.high for part in left)) if left else None
 
 
 def _joined(ranges: Iterable[Range]) -> list[Range]:
     """Return ranges in order, those that touch each other as one."""
-    found: list[Range] = []
-    for it in sorted(ranges):
-        if found and found[-1].high == it.low:
-            found[-1] = Range(found[-1].low, it.high)
+    spans: list[Range] = []
+    for span in sorted(ranges):
+        if spans and spans[-1].high == span.low:
+            spans[-1] = Range(spans[-1].low, span.high)
         else:
-            found.append(it)
-    return found
+            spans.append(span)
+    return spans
 
 
 def _warnings_of_filling(unit: Unit, wanted: Sequence[Interval], targets: Targets) -> Iterator[str]:
-    again = sum(it.range.size for it in wanted if it.state in (State.DONE, State.STALE))
+    again = sum(
+        interval.range.size for interval in wanted if interval.state in (State.DONE, State.STALE)
+    )
     rows = f"rows of {unit.count(again)} that were loaded before will be there twice"
     unless = "" if targets.is_known else "unless the script does otherwise when it fills a range, "
     for target in targets.filled:
@@ -159,7 +164,7 @@ def _warnings_of_filling(unit: Unit, wanted: Sequence[Interval], targets: Target
 
 
 def _warnings_of_next(unit: Unit, wanted: Sequence[Interval], targets: Targets) -> Iterator[str]:
-    ahead = sum(it.range.size for it in wanted if it.is_ahead)
+    ahead = sum(interval.range.size for interval in wanted if interval.is_ahead)
     for target in targets.next:
         if ahead and target.mode in (APPEND, WINDOW, UNKNOWN):
             adds = "may add" if target.mode == UNKNOWN else "adds"
@@ -204,15 +209,15 @@ def blind_readers(job: str, jobs: Iterable[str], checkpoints: Sequence[Checkpoin
     jobs downstream of it. One that reads by a watermark or a column sees none behind its position.
     One that reads a table of the job from snapshot to snapshot sees them too, if they are appended.
     """
-    in_order = sorted(checkpoints, key=lambda it: it.committed_at_ms)
+    in_order = sorted(checkpoints, key=attrgetter("committed_at_ms"))
     datasets = joined(*last_datasets(jobs, in_order))
-    reached, todo, found = {job}, [job], []
+    reached, todo, blind = {job}, [job], list[Flow]()
     while todo:
         for flow in datasets.out_of(todo.pop()):
             how = how_read(flow.read)
             if how == "keys" or (how == SNAPSHOTS and flow.writer == job):
-                found.append(flow)
+                blind.append(flow)
             if how != "keys" and flow.reader not in reached:
                 reached.add(flow.reader)
                 todo.append(flow.reader)
-    return [flow for flow in datasets.flows if flow in found and flow.reader != job]
+    return [flow for flow in datasets.flows if flow in blind and flow.reader != job]

@@ -45,12 +45,14 @@ def read_positions(target: Target, job: Fillable) -> Positions:
     try:
         with target.watermarks(job.watermark_table) as watermarks:
             sources = ["", *watermarks.sources(job.name)]
-            found = {it: watermarks.latest(job.name, source=it) for it in sources}
+            heads = {source: watermarks.latest(job.name, source=source) for source in sources}
     except WatermarksError as error:
         if isinstance(error, WatermarkTableError) and error.reason == "not_found":
             return Positions(version, {})  # nothing has run yet
         raise TidemarkError(str(error)) from error
-    values = {it: (latest.version, latest.watermarks) for it, latest in found.items() if latest}
+    values = {
+        source: (latest.version, latest.watermarks) for source, latest in heads.items() if latest
+    }
     return Positions(version, values)
 
 
@@ -67,7 +69,7 @@ def read_known(
     )
     datasets = {read.dataset for read, _ in facts.sources()}
     s3 = target.glue.client("s3") if datasets else None
-    return known_of(facts, {it: _files(s3, it) for it in datasets}, target.arrived)
+    return known_of(facts, {dataset: _files(s3, dataset) for dataset in datasets}, target.arrived)
 
 
 def has_other_runs(target: Target, job: str, known: Known) -> bool:

@@ -44,38 +44,38 @@ def _about_doubles(plan: JobPlan, effect: Effect, clears: bool) -> str:
 
 def unknowns(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
     """Return what a plan cannot know, one line each."""
-    found: list[str] = []
+    sentences: list[str] = []
     for plan in plans:
-        found += [
-            f"{plan.job}: {one.why}" for one in plan.reads_again if one.why and one.rows is None
+        sentences += [
+            f"{plan.job}: {read.why}" for read in plan.reads_again if read.why and read.rows is None
         ]
         for effect in plan.effects:
             if effect.verdict == NOT_KNOWN:
-                found.append(f"{plan.job}: {effect.dataset}: {effect.why}")
+                sentences.append(f"{plan.job}: {effect.dataset}: {effect.why}")
         if any(effect.mode in ADDING for effect in plan.effects):
             why = half_written(facts, plan.job, _since(facts, plan))
             if why and all(effect.why != why for effect in plan.effects):
-                found.append(f"{plan.job}: {why}")
+                sentences.append(f"{plan.job}: {why}")
         if not facts.checkpoints_of(plan.job):
             is_declared = bool(facts.declared_reads.get(plan.job))
             instead = ", the template does" if is_declared else ""
-            found.append(f"{plan.job}: no checkpoint says what it reads and writes{instead}")
-    found += _readers_elsewhere(facts, plans)
+            sentences.append(f"{plan.job}: no checkpoint says what it reads and writes{instead}")
+    sentences += _readers_elsewhere(facts, plans)
     if any(plan.is_rewound for plan in plans):
-        found.append(
+        sentences.append(
             "whether files were replaced at the source since: only their last version is read"
         )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(sentences))
 
 
 def _readers_elsewhere(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
     """Return the readers of rewritten data that are not jobs of the app."""
     again = [DatasetWritten(e.dataset) for plan in plans for e in plan.effects if e.is_written]
     readers = dict.fromkeys(
-        f"{one.job_name} ({facts.others[one.job_name]})"
-        for one in facts.checkpoints
-        if one.job_name in facts.others
-        and any(meets(written, read) for read in one.read for written in again)
+        f"{checkpoint.job_name} ({facts.others[checkpoint.job_name]})"
+        for checkpoint in facts.checkpoints
+        if checkpoint.job_name in facts.others
+        and any(meets(written, read) for read in checkpoint.read for written in again)
     )
     if not readers:
         return []

@@ -40,9 +40,11 @@ def rereads(
 
     New data since its last run is read as well, as it would have been anyway.
     """
-    found: dict[tuple[str, str], Reread] = {}
+    by_dataset: dict[tuple[str, str], Reread] = {}
     for cut in cuts:
-        checkpoints = {one.run_id: one for one in facts.checkpoints_of(cut.track.job)}
+        checkpoints = {
+            checkpoint.run_id: checkpoint for checkpoint in facts.checkpoints_of(cut.track.job)
+        }
         runs = dict.fromkeys(move.run_id for move in cut.undone)
         missing = [run_id for run_id in runs if run_id not in checkpoints]
         why = ""
@@ -55,11 +57,14 @@ def rereads(
             for read in _reads(checkpoints.get(run_id), cut, len(cuts) > 1):
                 key = (read.dataset, read.source)
                 about = "" if is_tracked(read) else SCANNED
-                found[key] = _added(found.get(key), read, why or about)
+                by_dataset[key] = _added(by_dataset.get(key), read, why or about)
         if missing and not any(r for r in runs if r in checkpoints):
-            found[cut.track.name, ""] = Reread("", cut.track.name, None, None, why)
+            by_dataset[cut.track.name, ""] = Reread("", cut.track.name, None, None, why)
     job = cuts[0].track.job if cuts else ""
-    return [_rewritten(one, rewritten.get((one.dataset, job), "")) for one in found.values()]
+    return [
+        _rewritten(reread, rewritten.get((reread.dataset, job), ""))
+        for reread in by_dataset.values()
+    ]
 
 
 def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRead]:

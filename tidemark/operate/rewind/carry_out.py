@@ -20,12 +20,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
-from tidemark.errors import (
-    BookmarkVersionMismatchError,
-    DiskFullError,
-    TidemarkError,
-    UsageError,
-)
+from tidemark.errors import BookmarkVersionMismatchError, DiskFullError, TidemarkError, UsageError
 from tidemark.local_state.bookmarks.versions import latest_bookmark, restore_version
 from tidemark.local_state.catalog.table_metadata import (
     at_snapshot,
@@ -81,7 +76,7 @@ class UnfinishedError(TidemarkError):
         number = record.rewind_id
         super().__init__(
             f"{self.fact}; rewind {number} is not finished, and {what}; {self.remedy}, then "
-            f"`tidemark rewind --resume` finishes it, or `tidemark rewind --undo {number}` takes "
+            f"`tidemark rewind resume` finishes it, or `tidemark rewind undo {number}` takes "
             "it back"
         )
 
@@ -174,8 +169,8 @@ class CarryOut:
             with self.store.transaction():
                 for step in steps.bookmarks:
                     restore_version(self.store, step.job, step.expected, step.version, at_ms)
-                for one in steps.tables:
-                    _put_metadata(self.store, one)
+                for table_step in steps.tables:
+                    _put_metadata(self.store, table_step)
                 end(self.store, record.rewind_id, DONE)
         except (
             WatermarkConflictError,
@@ -295,7 +290,10 @@ def _rewind(
     admin: WatermarkAdmin, steps: list[WatermarkStep], record: RewindRecord, what: str
 ) -> None:
     admin.rewind_together(
-        [Rewind(s.job, s.to_run or None, s.expected, s.source, s.windows) for s in steps],
+        [
+            Rewind(step.job, step.to_run or None, step.expected, step.source, step.windows)
+            for step in steps
+        ],
         reason=_reason(record, what),
         actor=record.actor,
     )

@@ -24,32 +24,41 @@ class FileSeen:
 
 def files_to_clear(facts: Facts, clear: Clear, files: Sequence[FileSeen]) -> list[str]:
     """Return the URIs of files to delete in a target."""
-    by_run = {one.run_id: one for one in facts.checkpoints_of(clear.job)}
-    data = [one for one in files if not one.uri.rpartition("/")[2].startswith(HIDDEN)]
+    by_run = {checkpoint.run_id: checkpoint for checkpoint in facts.checkpoints_of(clear.job)}
+    data = [file for file in files if not file.uri.rpartition("/")[2].startswith(HIDDEN)]
     if clear.mode == WINDOW:
-        windows = [it for run in clear.runs for of in by_run[run].watermarks for it in of.windows]
+        windows = [
+            window
+            for run in clear.runs
+            for moved in by_run[run].watermarks
+            for window in moved.windows
+        ]
         if not windows:
             raise not_provable(
                 clear, "no checkpoint of these runs names the windows that they wrote"
             )
         folders = {f"/window={window['window_id']}/" for window in windows}  # of no other window
-        return [one.uri for one in data if any(folder in one.uri for folder in folders)]
-    found: list[str] = []
+        return [file.uri for file in data if any(folder in file.uri for folder in folders)]
+    uris: list[str] = []
     for run_id in clear.runs:
-        found += _of_run(facts, clear, by_run[run_id], data)
-    return found
+        uris += _of_run(facts, clear, by_run[run_id], data)
+    return uris
 
 
 def snapshots_to_clear(facts: Facts, clear: Clear) -> list[str]:
     """Return the snapshots that the undone runs have added to a table of Iceberg."""
-    found: list[str] = []
-    for one in facts.checkpoints_of(clear.job):
-        if one.run_id in clear.runs:
-            written = next(w for w in one.written if w.dataset == clear.dataset)
+    snapshot_ids: list[str] = []
+    for checkpoint in facts.checkpoints_of(clear.job):
+        if checkpoint.run_id in clear.runs:
+            written = next(
+                target for target in checkpoint.written if target.dataset == clear.dataset
+            )
             if not written.snapshots:
-                raise not_provable(clear, f"which snapshots run {one.run_id} made is not known")
-            found += written.snapshots
-    return found
+                raise not_provable(
+                    clear, f"which snapshots run {checkpoint.run_id} made is not known"
+                )
+            snapshot_ids += written.snapshots
+    return snapshot_ids
 
 
 def _of_run(facts: Facts, clear: Clear, one: Checkpoint, files: Sequence[FileSeen]) -> list[str]:
@@ -58,26 +67,26 @@ def _of_run(facts: Facts, clear: Clear, one: Checkpoint, files: Sequence[FileSee
         raise not_provable(clear, f"when run {one.run_id} began and ended is not known")
     if other := _another_writer(facts, clear, run):
         raise not_provable(clear, f"run {other.run_id} of {other.job} wrote there meanwhile")
-    written = next(w for w in one.written if w.dataset == clear.dataset)
-    found = [f.uri for f in files if run.started_at_ms <= f.modified_ms <= run.ended_at_ms]
+    written = next(target for target in one.written if target.dataset == clear.dataset)
+    uris = [file.uri for file in files if run.started_at_ms <= file.modified_ms <= run.ended_at_ms]
     if written.files is None:
         raise not_provable(clear, f"how many files run {one.run_id} wrote is not known")
-    if len(found) != written.files:
+    if len(uris) != written.files:
         raise not_provable(
             clear,
             f"run {one.run_id} wrote {plural(written.files, 'file')}, and of those there "
-            f"{len(found)} have a time of it",
+            f"{len(uris)} have a time of it",
         )
-    return found
+    return uris
 
 
 def _another_writer(facts: Facts, clear: Clear, run: Run) -> Run | None:
     """Return another run that was at work then, and may have written to the same place."""
     writers = {clear.job} | {
-        one.job_name
-        for one in facts.checkpoints
-        for w in one.written
-        if meets(w, DatasetRead(clear.dataset))
+        checkpoint.job_name
+        for checkpoint in facts.checkpoints
+        for target in checkpoint.written
+        if meets(target, DatasetRead(clear.dataset))
     }
     for other in facts.runs:
         ended = other.ended_at_ms if other.ended_at_ms is not None else facts.now_ms

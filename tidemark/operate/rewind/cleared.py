@@ -27,7 +27,7 @@ class Cleared:
 
 def cleared_here(store: Store) -> list[Cleared]:
     """Return what the rewinds of a home have deleted, without those that are undone."""
-    found = []
+    deleted = []
     for record in standing(rewinds(store)):
         steps = Steps.from_json(record.document["steps"])
         if record.undoes is None and (steps.files or steps.tables):
@@ -41,15 +41,15 @@ def cleared_here(store: Store) -> list[Cleared]:
                 checkpoint = checkpoint_of_run(store, run_id) if run_id else None
                 at_ms = checkpoint.committed_at_ms if checkpoint else 0
                 moments[job] = min(at_ms, moments.get(job, at_ms))
-            found += [Cleared(job, at_ms, record.at_ms) for job, at_ms in moments.items()]
-    return found
+            deleted += [Cleared(job, at_ms, record.at_ms) for job, at_ms in moments.items()]
+    return deleted
 
 
 def standing(records: Iterable[RewindRecord]) -> Iterator[RewindRecord]:
     """Yield the rewinds, newest first, that are done and that none of them takes back."""
     undone = set[int]()
-    for one in records:
-        if one.state == DONE and one.rewind_id not in undone:
-            if one.undoes is not None:
-                undone.add(one.undoes)
-            yield one
+    for record in records:
+        if record.state == DONE and record.rewind_id not in undone:
+            if record.undoes is not None:
+                undone.add(record.undoes)
+            yield record

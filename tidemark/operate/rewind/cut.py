@@ -52,7 +52,11 @@ class Cut:
 
 def previous(facts: Facts, jobs: Sequence[str]) -> RewindTo:
     """Return the target that undoes the last run of the first of some jobs that read anything."""
-    nothing = {one.run_id for one in facts.checkpoints_of(jobs[0]) if one.has_read_nothing}
+    nothing = {
+        checkpoint.run_id
+        for checkpoint in facts.checkpoints_of(jobs[0])
+        if checkpoint.has_read_nothing
+    }
     lines = [line for track in facts.tracks_of(jobs[0]) if (line := track.in_force())]
     last = max(lines, key=lambda line: line[0].at_ms, default=[])
     begin = next((at for at, move in enumerate(last) if move.run_id not in nothing), 0)
@@ -69,29 +73,29 @@ def cuts(
     Jobs that follow go back to before the first run that may have seen what is undone before them,
     so that together all are as they were at one moment.
     """
-    found = {job: [_cut(facts, track, to) for track in facts.tracks_of(job)] for job in jobs}
+    by_job = {job: [_cut(facts, track, to) for track in facts.tracks_of(job)] for job in jobs}
     for job in jobs:
-        if not found[job] and not facts.checkpoints_of(job):
+        if not by_job[job] and not facts.checkpoints_of(job):
             raise UsageError(
                 f"no run of job {job} has committed yet, so there is nothing to rewind: its next "
                 "run would start at the same position"
             )
-        if not found[job]:
+        if not by_job[job]:
             raise UsageError(
                 f"job {job} keeps neither bookmark nor watermark, so there is nothing to rewind: "
                 "each of its runs reads everything"
             )
     for job in following:
-        found[job] = [Cut(track, _position(track.in_force())) for track in facts.tracks_of(job)]
+        by_job[job] = [Cut(track, _position(track.in_force())) for track in facts.tracks_of(job)]
     while True:
         moved = False
         for job in following:
-            bound = _bound(facts, datasets, found, job)
-            earlier = [_before(cut, bound) for cut in found[job]]
-            moved = moved or earlier != found[job]
-            found[job] = earlier
+            bound = _bound(facts, datasets, by_job, job)
+            earlier = [_before(cut, bound) for cut in by_job[job]]
+            moved = moved or earlier != by_job[job]
+            by_job[job] = earlier
         if not moved:
-            return [cut for job in facts.jobs for cut in found.get(job, [])]
+            return [cut for job in facts.jobs for cut in by_job.get(job, [])]
 
 
 def _cut(facts: Facts, track: Track, to: RewindTo) -> Cut:
@@ -103,7 +107,12 @@ def _cut(facts: Facts, track: Track, to: RewindTo) -> Cut:
     if to.run_id:
         run = facts.run(to.run_id)
         at_ms = next(
-            (m.at_ms for t in facts.tracks for m in t.moves if m.run_id == to.run_id),
+            (
+                m.at_ms
+                for track_then in facts.tracks
+                for m in track_then.moves
+                if m.run_id == to.run_id
+            ),
             run.started_at_ms if run else None,
         )
         at_ms = (run.ended_at_ms or at_ms) if run and run.job == track.job else at_ms
@@ -156,11 +165,11 @@ def _before(cut: Cut, bound: int | None) -> Cut:
 
 
 def _bound(
-    facts: Facts, datasets: Datasets, found: Mapping[str, Sequence[Cut]], job: str
+    facts: Facts, datasets: Datasets, by_job: Mapping[str, Sequence[Cut]], job: str
 ) -> int | None:
     """Return when the first run began that is undone and whose output the job reads."""
     writers = {flow.writer for flow in datasets.into(job)}
-    starts = [first_start(facts, cut) for writer in writers for cut in found.get(writer, ())]
+    starts = [first_start(facts, cut) for writer in writers for cut in by_job.get(writer, ())]
     return min((start for start in starts if start is not None), default=None)
 
 

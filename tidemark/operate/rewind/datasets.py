@@ -89,27 +89,33 @@ def last_datasets(
     jobs: Iterable[str], checkpoints: Sequence[Checkpoint]
 ) -> tuple[dict[str, list[DatasetRead]], dict[str, list[DatasetWritten]]]:
     """Return what each job reads and writes, by its checkpoints."""
-    incremental = {one.job_name for one in checkpoints if not is_filling(one.arguments)}
+    incremental = {
+        checkpoint.job_name for checkpoint in checkpoints if not is_filling(checkpoint.arguments)
+    }
     checkpoints = [
-        one
-        for one in checkpoints
-        if one.job_name not in incremental or not is_filling(one.arguments)
+        checkpoint
+        for checkpoint in checkpoints
+        if checkpoint.job_name not in incremental or not is_filling(checkpoint.arguments)
     ]
-    by_watermark = {one.job_name for one in checkpoints if one.watermarks}
-    by_snapshots = {one.job_name for one in checkpoints if reads_by_snapshots(one)}
+    by_watermark = {checkpoint.job_name for checkpoint in checkpoints if checkpoint.watermarks}
+    by_snapshots = {
+        checkpoint.job_name for checkpoint in checkpoints if reads_by_snapshots(checkpoint)
+    }
     read: dict[str, dict[tuple[str, str], DatasetRead]] = {job: {} for job in jobs}
     written: dict[str, dict[str, DatasetWritten]] = {job: {} for job in read}
-    for one in checkpoints:
-        if one.job_name in read:
-            for r in _with_positions(one, by_watermark, by_snapshots):
-                of_job = read[one.job_name]
-                kept = of_job.get((r.dataset, r.source))
-                is_less = kept is not None and is_tracked(kept) and not is_tracked(r)
-                of_job[r.dataset, r.source] = kept if kept and is_less else r
-            written[one.job_name] |= {w.dataset: w for w in one.written}
+    for checkpoint in checkpoints:
+        if checkpoint.job_name in read:
+            for read_dataset in _with_positions(checkpoint, by_watermark, by_snapshots):
+                of_job = read[checkpoint.job_name]
+                kept = of_job.get((read_dataset.dataset, read_dataset.source))
+                is_less = kept is not None and is_tracked(kept) and not is_tracked(read_dataset)
+                of_job[read_dataset.dataset, read_dataset.source] = (
+                    kept if kept and is_less else read_dataset
+                )
+            written[checkpoint.job_name] |= {write.dataset: write for write in checkpoint.written}
     return (
-        {job: list(found.values()) for job, found in read.items()},
-        {job: list(found.values()) for job, found in written.items()},
+        {job: list(by_key.values()) for job, by_key in read.items()},
+        {job: list(by_key.values()) for job, by_key in written.items()},
     )
 
 
@@ -118,13 +124,13 @@ def joined(
 ) -> Datasets:
     """Return the reads and writes of the same jobs, with each pair of a write and its read."""
     flows = [
-        Flow(writer, reader, w, r)
+        Flow(writer, reader, write, read_by_reader)
         for writer in written
         for reader in read
         if writer != reader
-        for w in written[writer]
-        for r in read[reader]
-        if meets(w, r)
+        for write in written[writer]
+        for read_by_reader in read[reader]
+        if meets(write, read_by_reader)
     ]
     return Datasets(read, written, flows)
 
@@ -152,13 +158,13 @@ def is_tracked(read: DatasetRead) -> bool:
 
 def downstream_of(facts: Facts, datasets: Datasets, jobs: Iterable[str]) -> list[str]:
     """Return the jobs after some, by datasets or by triggers, in the order of the template."""
-    found = set(jobs)
-    todo = list(found)
+    reached = set(jobs)
+    todo = list(reached)
     while todo:
         job = todo.pop()
         followers = {flow.reader for flow in datasets.out_of(job)}
-        followers |= {name for one in facts.starts if job in one.after for name in one.jobs}
-        for name in followers - found:
-            found.add(name)
+        followers |= {name for start in facts.starts if job in start.after for name in start.jobs}
+        for name in followers - reached:
+            reached.add(name)
             todo.append(name)
-    return [job for job in facts.jobs if job in found and job not in set(jobs)]
+    return [job for job in facts.jobs if job in reached and job not in set(jobs)]

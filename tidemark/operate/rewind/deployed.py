@@ -22,11 +22,7 @@ from tidemark.operate.job_runs import runs_of_job
 from tidemark.operate.rewind.facts import BOOKMARK, Facts
 from tidemark.operate.rewind.plan import RewindPlan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
-from tidemark.operate.rewind.stage_claims import (
-    Claim,
-    check_nobody_is_at_work,
-    new_holder,
-)
+from tidemark.operate.rewind.stage_claims import Claim, check_nobody_is_at_work, new_holder
 from tidemark.operate.rewind.stage_records import (
     BEGUN,
     DONE,
@@ -66,7 +62,7 @@ class StageRewinds:
 
     def records(self) -> list[RewindRecord]:
         """Return the rewinds that are recorded, newest first."""
-        return [one.to_record() for one in self._records()]
+        return [record.to_record() for record in self._records()]
 
     def _records(self) -> list[StageRecord]:
         if self.table is None:
@@ -77,8 +73,8 @@ class StageRewinds:
             ExpressionAttributeValues={":records": {"S": RECORDS}},
             ConsistentRead=True,
         )
-        found = [StageRecord.from_item(item) for page in pages for item in page["Items"]]
-        return found[::-1]
+        records = [StageRecord.from_item(item) for page in pages for item in page["Items"]]
+        return records[::-1]
 
     def check_none_is_open(self) -> None:
         """Refuse while a rewind is half done."""
@@ -92,7 +88,7 @@ class StageRewinds:
 
     def carry_out(self, plan: RewindPlan, steps: Steps, asked: Asked) -> RewindRecord | None:
         """Carry a plan out; return its record, None if no table keeps one."""
-        bookmarks = [one for one in plan.states if one.kind == BOOKMARK]
+        bookmarks = [state for state in plan.states if state.kind == BOOKMARK]
         if self.table is None and len(bookmarks) > 1:
             raise UsageError(
                 "the stage has no watermark table to record a rewind in, so several jobs cannot be "
@@ -105,8 +101,10 @@ class StageRewinds:
             entry = entry_of(self.glue, state.job)
             if entry is None or int(entry["Version"]) != state.from_version:
                 raise _moved(f"the bookmark of {state.job}")
-        number = max((one.number for one in records), default=0) + 1
-        runs = tuple((one.job, one.from_run, one.to_run) for one in reversed(bookmarks))
+        number = max((record.number for record in records), default=0) + 1
+        runs = tuple(
+            (bookmark.job, bookmark.from_run, bookmark.to_run) for bookmark in reversed(bookmarks)
+        )
         record = StageRecord(
             number,
             BEGUN,
@@ -135,7 +133,7 @@ class StageRewinds:
         """Record that a rewind had nothing to do: an undo after it undoes none before it."""
         if self.table is None:
             return
-        number = max((one.number for one in self._records()), default=0) + 1
+        number = max((record.number for record in self._records()), default=0) + 1
         about = (asked.at_ms, asked.actor, asked.why, plan.to)
         record = StageRecord(number, NOTHING, *about, (), ())
         Claim(self.dynamodb, self.table, record, "").put_new()
@@ -158,57 +156,57 @@ class StageRewinds:
     def resume(self, at_ms: int) -> RewindRecord:
         """Finish the rewind that was interrupted."""
         records = self._records()
-        found = next((one for one in records if one.state == BEGUN), None)
-        if found is None:
+        unfinished = next((record for record in records if record.state == BEGUN), None)
+        if unfinished is None:
             check_none_is_open(self.glue.names.stage, records, now_ms())  # half taken back
             raise UsageError("no rewind was interrupted: there is nothing to finish")
-        check_nobody_is_at_work(found, now_ms())
-        self._check_no_runs(found)
-        check_may_be_finished(found, standing(self.glue, self.dynamodb, found))
-        self._finish(found, self._claim(found, BEGUN))
-        return replace(found, state=DONE).to_record()
+        check_nobody_is_at_work(unfinished, now_ms())
+        self._check_no_runs(unfinished)
+        check_may_be_finished(unfinished, standing(self.glue, self.dynamodb, unfinished))
+        self._finish(unfinished, self._claim(unfinished, BEGUN))
+        return replace(unfinished, state=DONE).to_record()
 
     def to_undo(self, number: int | None) -> RewindRecord:
         """Return the rewind of a number, or the last one that is not undone."""
         return self._to_undo(self._records(), number).to_record()
 
     def _to_undo(self, records: Sequence[StageRecord], number: int | None) -> StageRecord:
-        open_ones = [one for one in records if one.state not in (UNDONE, NOTHING)]
-        found = next((one for one in open_ones if number in (None, one.number)), None)
-        if found is not None and number is None and records[0].state == NOTHING:
+        open_ones = [record for record in records if record.state not in (UNDONE, NOTHING)]
+        last = next((record for record in open_ones if number in (None, record.number)), None)
+        if last is not None and number is None and records[0].state == NOTHING:
             raise UsageError(
                 "the last rewind had nothing to rewind, so nothing can be undone; "
-                f"`tidemark rewind --deployed {self.glue.names.stage} --undo {found.number}` "
-                f"undoes rewind {found.number}, the one before it"
+                f"`tidemark rewind undo {last.number} --deployed {self.glue.names.stage}` "
+                f"undoes rewind {last.number}, the one before it"
             )
-        if found is None:
+        if last is None:
             which = "rewind" if number is None else f"rewind {number}"
             raise UsageError(f"there is no {which} of this stage that is not undone already")
-        return found
+        return last
 
     def undo(self, number: int, asked: Asked) -> tuple[RewindRecord, Sequence[str]]:
         """Undo a rewind; its own record says so."""
         records = self._records()
-        found = self._to_undo(records, number)
-        check_nobody_is_at_work(found, now_ms())
-        others = [one for one in records if one.number != found.number]
+        to_undo = self._to_undo(records, number)
+        check_nobody_is_at_work(to_undo, now_ms())
+        others = [record for record in records if record.number != to_undo.number]
         check_none_is_open(self.glue.names.stage, others, now_ms())
-        check_is_the_last(found, others)
-        self._check_no_runs(found)
-        now = standing(self.glue, self.dynamodb, found)
-        check_may_be_undone(found, now)
-        claim = self._claim(found, UNDOING)
-        self._check_alone(claim, found.state)
+        check_is_the_last(to_undo, others)
+        self._check_no_runs(to_undo)
+        now = standing(self.glue, self.dynamodb, to_undo)
+        check_may_be_undone(to_undo, now)
+        claim = self._claim(to_undo, UNDOING)
+        self._check_alone(claim, to_undo.state)
         with claim.until_failure():
-            self._rewind(found, now.watermarks, "undo of rewind", claim)
+            self._rewind(to_undo, now.watermarks, "undo of rewind", claim)
             self._reset(now.bookmarks[::-1], claim)
             claim.end(UNDONE)
-        return replace(found, state=UNDONE).to_record(), now.moved
+        return replace(to_undo, state=UNDONE).to_record(), now.moved
 
     def _check_alone(self, claim: Claim, before: str) -> None:
         """Refuse to continue, as at the start, if another rewind or a run began meanwhile."""
         # Two commands that start at once see each other, and both may be refused.
-        others = [one for one in self._records() if one.number != claim.record.number]
+        others = [record for record in self._records() if record.number != claim.record.number]
         try:
             check_none_is_open(self.glue.names.stage, others, now_ms())
             self._check_no_runs(claim.record)
@@ -233,11 +231,7 @@ class StageRewinds:
                 self.glue.glue.reset_job_bookmark(JobName=job, **({"RunId": to} if to else {}))
 
     def _rewind(
-        self,
-        record: StageRecord,
-        steps: Sequence[WatermarkStep],
-        what: str,
-        claim: Claim | None,
+        self, record: StageRecord, steps: Sequence[WatermarkStep], what: str, claim: Claim | None
     ) -> None:
         for table in dict.fromkeys(step.table for step in steps):
             if claim:

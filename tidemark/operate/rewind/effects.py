@@ -85,19 +85,19 @@ def effects(
     settings = _Settings(
         datasets, frozenset(rewound), frozenset(new_to), clears, staying, doubtful, filled, windows
     )
-    found: dict[str, list[Effect]] = {
+    by_job: dict[str, list[Effect]] = {
         job: [Effect(w.dataset, w.mode, RIGHT, "", is_written=False) for w in datasets.written[job]]
         for job in jobs
     }
     for _ in range(2 * len(jobs) + 2):  # each round passes it on by one job; a circle twice
         after = {
-            job: [_effect(settings, found, job, target) for target in datasets.written[job]]
+            job: [_effect(settings, by_job, job, target) for target in datasets.written[job]]
             for job in jobs
         }
-        if after == found:
+        if after == by_job:
             break
-        found = after
-    return found
+        by_job = after
+    return by_job
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,10 @@ class _Settings:
 
 
 def _effect(
-    settings: _Settings, found: Mapping[str, list[Effect]], job: str, target: DatasetWritten
+    settings: _Settings, by_job: Mapping[str, list[Effect]], job: str, target: DatasetWritten
 ) -> Effect:
     datasets, is_rewound = settings.datasets, job in settings.rewound
-    changed = [(flow, effect) for flow in datasets.into(job) if (effect := _of(found, flow))]
+    changed = [(flow, effect) for flow in datasets.into(job) if (effect := _of(by_job, flow))]
     again = [flow for flow, effect in changed if effect.is_written]
     sees_all = is_rewound or job in settings.new_to
     # It computes the target from its own earlier output and new rows.
@@ -134,7 +134,7 @@ def _effect(
         own = _as_committed(settings, job, _rewound(settings, job, target))
     elif again:
         read_again = [_read_again(settings, target, flow) for flow in again]
-        own = max(read_again, key=lambda one: _ORDER.index(one.verdict))
+        own = max(read_again, key=lambda effect: _ORDER.index(effect.verdict))
     else:
         own = Effect(target.dataset, target.mode, RIGHT, "", is_written=False)
     wrong = [
@@ -148,7 +148,7 @@ def _effect(
     committed = None if own.committed is None else worst([own.committed, *passed])
     if verdict == own.verdict:
         return replace(own, committed=committed)
-    flow, effect = max(wrong, key=lambda one: _ORDER.index(_passed_on(target, one[1])))
+    flow, effect = max(wrong, key=lambda pair: _ORDER.index(_passed_on(target, pair[1])))
     why = _inherited(flow, effect)
     return Effect(target.dataset, target.mode, verdict, why, own.is_written, committed)
 
@@ -161,9 +161,9 @@ def _holds_one_run(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool
     return target.mode == OVERWRITE and only_new
 
 
-def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
+def _of(by_job: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
     """Return what becomes of the dataset of a flow, if that is anything."""
-    for effect in found.get(flow.writer, ()):
+    for effect in by_job.get(flow.writer, ()):
         if effect.dataset == flow.written.dataset and (
             effect.is_written or effect.verdict != RIGHT
         ):
@@ -259,7 +259,7 @@ def _merges_new_only(
         return False
     if effect.verdict != DOUBLES or target.mode != MERGE:
         return False
-    reads = [one.read for one in datasets.into(flow.reader) if one.writer == flow.writer]
+    reads = [into.read for into in datasets.into(flow.reader) if into.writer == flow.writer]
     return all(is_tracked(read) and how_read(read) in ("files", SNAPSHOTS) for read in reads)
 
 

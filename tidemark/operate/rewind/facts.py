@@ -172,32 +172,32 @@ class Facts:
         A run counts in whatever state it ended: a job may have failed, or been stopped, in its
         first one. A job without any may have waited for another one, or been left out.
         """
-        times = [one.committed_at_ms for one in self.checkpoints_of(job)]
+        times = [checkpoint.committed_at_ms for checkpoint in self.checkpoints_of(job)]
         times += [int(run.started_at.timestamp() * 1000) for run in self.runs_of(job)]
         is_older = self.created_at_ms.get(job, kept_at_ms + 1) <= kept_at_ms
         return bool(self.checkpoints_of(job)) and min(times) >= undone_from_ms and not is_older
 
     @cached_property
     def _runs_by_job(self) -> dict[str, list[Run]]:
-        found: dict[str, list[Run]] = {}
-        for one in self.runs:
-            found.setdefault(one.job, []).append(one)
-        return found
+        by_job: dict[str, list[Run]] = {}
+        for run in self.runs:
+            by_job.setdefault(run.job, []).append(run)
+        return by_job
 
     @cached_property
     def _runs_by_id(self) -> dict[str, Run]:
-        return {one.run_id: one for one in self.runs}
+        return {run.run_id: run for run in self.runs}
 
     @cached_property
     def _checkpoints_by_job(self) -> dict[str, list[Checkpoint]]:
-        found: dict[str, list[Checkpoint]] = {}
-        for one in self.checkpoints:
-            found.setdefault(one.job_name, []).append(one)
-        return found
+        by_job: dict[str, list[Checkpoint]] = {}
+        for checkpoint in self.checkpoints:
+            by_job.setdefault(checkpoint.job_name, []).append(checkpoint)
+        return by_job
 
     def workflow_of(self, job: str) -> str:
         """Return the workflow whose trigger starts a job; empty for none."""
-        return next((one.workflow for one in self.starts if job in one.jobs), "")
+        return next((start.workflow for start in self.starts if job in start.jobs), "")
 
 
 def watermark_string(value: Any) -> str:

@@ -26,12 +26,7 @@ from tidemark.local_state.rewinds.steps import Steps, TableStep
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import METADATA
 from tidemark.operate.rewind.carry_out import CarryOut
-from tidemark.operate.rewind.clear import (
-    FileSeen,
-    files_to_clear,
-    not_provable,
-    snapshots_to_clear,
-)
+from tidemark.operate.rewind.clear import FileSeen, files_to_clear, not_provable, snapshots_to_clear
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Track
 from tidemark.operate.rewind.plan import Clear, RewindPlan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
@@ -52,8 +47,8 @@ class HomeRewinds(CarryOut):
         self, facts: Facts, plan: RewindPlan, windows: Windows
     ) -> tuple[RewindPlan, Steps]:
         """Return a plan with the changes of its sources, and its steps with all files."""
-        found = with_current_sources(self.home, self.store, plan)
-        return found, steps_of(self.home, facts, found, windows)
+        current = with_current_sources(self.home, self.store, plan)
+        return current, steps_of(self.home, facts, current, windows)
 
     def carry_out(self, plan: RewindPlan, steps: Steps, asked: Asked) -> RewindRecord:
         """Do all steps, or nothing."""
@@ -92,8 +87,8 @@ class HomeRewinds(CarryOut):
 def bookmark_track(store: Store, job: str) -> Track | None:
     """Return the bookmark of a job with its history, None if it has none."""
     moves = [
-        Move(one.version, one.kind, one.run_id, one.committed_at_ms)  # type: ignore[arg-type]
-        for one in bookmark_versions(store, job)
+        Move(version.version, version.kind, version.run_id, version.committed_at_ms)  # type: ignore[arg-type]
+        for version in bookmark_versions(store, job)
     ]
     return Track(job, BOOKMARK, moves) if moves else None
 
@@ -121,7 +116,7 @@ def table_step(home: Home, facts: Facts, clears: Sequence[Clear]) -> TableStep:
     table = clears[0].table
     with Store(home.database) as store:
         place = table_of(store, table).parameters[METADATA]
-    undone = {one for clear in clears for one in snapshots_to_clear(facts, clear)}
+    undone = {snapshot_id for clear in clears for snapshot_id in snapshots_to_clear(facts, clear)}
     try:
         snapshot = snapshot_before(read_metadata(home, place), undone)
     except UsageError as error:

@@ -122,21 +122,21 @@ def steps_of_plan(
     """Return the moves of a plan, with the open windows that an undo restores."""
     return Steps(
         tuple(
-            BookmarkStep(one.job, one.from_version, one.to_version)
-            for one in plan.states
-            if one.kind == BOOKMARK
+            BookmarkStep(state.job, state.from_version, state.to_version)
+            for state in plan.states
+            if state.kind == BOOKMARK
         ),
         tuple(
             WatermarkStep(
-                one.kind,
-                one.job,
-                one.source,
-                one.from_version,
-                one.from_run,
-                one.to_run,
-                restores=windows.get((one.kind, one.job, one.source), {}),
+                state.kind,
+                state.job,
+                state.source,
+                state.from_version,
+                state.from_run,
+                state.to_run,
+                restores=windows.get((state.kind, state.job, state.source), {}),
             )
-            for one in plan.states
-            if one.kind != BOOKMARK
+            for state in plan.states
+            if state.kind != BOOKMARK
         ),
     )

@@ -1,19 +1,60 @@
 """Plans a rewind: what moves, what is read again, and the effect on everything downstream."""
 
+import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
-from tidemark.model.assembly.definitions import FROM, TO, is_filling
+from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import FROM, TO, is_filling
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.advice import advice_on, half_written, unknowns
 from tidemark.operate.rewind.amounts import rereads
-from tidemark.operate.rewind.cut import Cut, RewindTo, cuts, first_start
+from tidemark.operate.rewind.cut import Cut, RewindTo, cuts, first_start, previous
 from tidemark.operate.rewind.datasets import Datasets, datasets_of, downstream_of
 from tidemark.operate.rewind.effects import ADDING, REPLACING, Effect, effects, how_read
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.plan import Clear, JobPlan, RewindPlan, StateMove
-from tidemark.operate.rewind.refusals import check_graph, check_request
+from tidemark.operate.rewind.refusals import (
+    check_fits,
+    check_graph,
+    check_jobs,
+    check_request,
+    resolve_run,
+)
 from tidemark.operate.rewind.snapshot_reads import FAILS, goes_back, is_by_snapshots
 from tidemark.operate.rewind.window_reads import window_reads
+
+BEGINNING, PREVIOUS = "beginning", "previous"
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
+
+
+def plan_request(facts: Facts, names: Sequence[str], to: str, **options: bool) -> RewindPlan:
+    """Return the plan of a rewind whose target is named as people do: see `tidemark rewind --to`.
+
+    The options are those of `plan_rewind`.
+    """
+    check_jobs(facts, names)
+    jobs = list(dict.fromkeys(names))
+    plan = plan_rewind(facts, jobs, _target(facts, jobs, to), **options)
+    check_fits(plan)
+    return plan
+
+
+def _target(facts: Facts, jobs: Sequence[str], text: str) -> RewindTo:
+    if text == BEGINNING:
+        return RewindTo(text)
+    if text == PREVIOUS:
+        return previous(facts, jobs)
+    if not DATE.fullmatch(text):
+        return RewindTo(text, resolve_run(facts, jobs, text))
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(
+            f"--to {text} is not a moment ({error}); write it as 2026-11-20 or 2026-11-20T06:00"
+        ) from error
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return RewindTo(f"{moment:%Y-%m-%d %H:%M:%S%z}", at_ms=int(moment.timestamp() * 1000))
 
 
 def plan_rewind(
@@ -31,17 +72,17 @@ def plan_rewind(
     following = downstream_of(facts, datasets, jobs)
     movable = [job for job in following if facts.tracks_of(job)] if with_downstream else []
     all_cuts = cuts(facts, datasets, jobs, movable, to)
-    found = [cut for cut in all_cuts if cut.is_change]
-    names = list(dict.fromkeys(cut.track.job for cut in found))
+    moved = [cut for cut in all_cuts if cut.is_change]
+    names = list(dict.fromkeys(cut.track.job for cut in moved))
     if not accepts_changes:
-        check_graph(facts, names, following, found)
+        check_graph(facts, names, following, moved)
     left = [job for job in following if job not in names]
     unmoved = set(jobs) - set(names)
-    new_to = _new_to(facts, found, left)
-    filled = _filled_downstream(facts, found, left)
+    new_to = _new_to(facts, moved, left)
+    filled = _filled_downstream(facts, moved, left)
     filled |= _filled_since(facts, [cut for cut in all_cuts if cut.track.job not in left])
-    again = _reading_again(facts, datasets, found, filled)
-    half = {job: half_written(facts, job, at_ms) for job, at_ms in _since(found).items()}
+    again = _reading_again(facts, datasets, moved, filled)
+    half = {job: half_written(facts, job, at_ms) for job, at_ms in _since(moved).items()}
     seen = effects(
         datasets,
         again,
@@ -49,15 +90,15 @@ def plan_rewind(
         new_to=new_to,
         clears=clears,
         staying={job: why or _filled(facts, job) for job, why in half.items()},
-        doubtful=_doubtful(facts, found, half),
+        doubtful=_doubtful(facts, moved, half),
         filled=filled,
-        windows=window_reads(facts, datasets, found),
+        windows=window_reads(facts, datasets, moved),
     )
-    cleared = _clears(facts, found) if clears else []
+    cleared = _clears(facts, moved) if clears else []
     rewritten = _rewritten(facts, datasets, seen)
     plans = []
     for job in facts.jobs:
-        own = [cut for cut in found if cut.track.job == job]
+        own = [cut for cut in moved if cut.track.job == job]
         if own:
             states = tuple(_move(cut) for cut in own)
             reads = tuple(rereads(facts, own, rewritten))
@@ -74,24 +115,21 @@ def plan_rewind(
         tuple(plans),
         tuple(cleared),
         tuple(advice_on(plans, with_downstream=with_downstream, clears=clears)),
-        (
-            *unknowns(facts, plans),
-            *(f"{job}: {filled[job]}" for job in filled if job in unmoved),
-        ),
+        (*unknowns(facts, plans), *(f"{job}: {filled[job]}" for job in filled if job in unmoved)),
         tuple(facts.schedules),
     )
 
 
 def _reading_again(
-    facts: Facts, datasets: Datasets, found: Sequence[Cut], filled: Container[str]
+    facts: Facts, datasets: Datasets, moved: Sequence[Cut], filled: Container[str]
 ) -> list[str]:
     """Return the jobs that read something again, as far as known."""
     # The undone runs of the others have found nothing, no backfill has written since, and no
     # upstream job that goes back gives them anything.
-    undone = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
+    undone = list(dict.fromkeys(cut.track.job for cut in moved if cut.undone))
     again = []
     for job in undone:
-        own = [cut for cut in found if cut.track.job == job]
+        own = [cut for cut in moved if cut.track.job == job]
         is_given = any(flow.writer in undone for flow in datasets.into(job))
         has_found = half_written(facts, job, _since(own)[job]) or not _have_read_nothing(facts, own)
         if job in filled or is_given or has_found:
@@ -99,33 +137,35 @@ def _reading_again(
     return again
 
 
-def _doubtful(facts: Facts, found: Sequence[Cut], half: Mapping[str, str]) -> dict[str, str]:
+def _doubtful(facts: Facts, moved: Sequence[Cut], half: Mapping[str, str]) -> dict[str, str]:
     """Return by job whose undone runs have read nothing which failed run may have left rows."""
     return {
         job: why
         for job, why in half.items()
-        if why and _have_read_nothing(facts, [cut for cut in found if cut.track.job == job])
+        if why and _have_read_nothing(facts, [cut for cut in moved if cut.track.job == job])
     }
 
 
 def _have_read_nothing(facts: Facts, own: Sequence[Cut]) -> bool:
     reads = rereads(facts, own, {})
-    return bool(reads) and all(not it.why and not it.files and it.rows == 0 for it in reads)
+    return bool(reads) and all(
+        not reread.why and not reread.files and reread.rows == 0 for reread in reads
+    )
 
 
-def _since(found: Sequence[Cut]) -> dict[str, int]:
+def _since(moved: Sequence[Cut]) -> dict[str, int]:
     """Return by rewound job when the position was committed that it goes back to."""
     since: dict[str, int] = {}
-    for cut in found:
+    for cut in moved:
         at_ms = cut.to.at_ms if cut.to else 0
         since[cut.track.job] = min(since.get(cut.track.job, at_ms), at_ms)
     return since
 
 
-def _filled_since(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
+def _filled_since(facts: Facts, moved: Sequence[Cut]) -> dict[str, str]:
     """Return by rewound job the backfills that have written since then, and are kept."""
     filled: dict[str, str] = {}
-    for job, at_ms in _since(found).items():
+    for job, at_ms in _since(moved).items():
         for run, arguments in _fills(facts, job, at_ms):
             filled[job] = (
                 f"run {run.run_id} of a backfill has written since, and no rewind undoes that: "
@@ -134,9 +174,9 @@ def _filled_since(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
     return filled
 
 
-def _filled_downstream(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> dict[str, str]:
+def _filled_downstream(facts: Facts, moved: Sequence[Cut], jobs: Sequence[str]) -> dict[str, str]:
     """Return by job whose state stays the backfills that may have read undone data."""
-    since = _first_undone(facts, found)
+    since = _first_undone(facts, moved)
     return {
         job: (
             f"run {run.run_id} of a backfill may have read undone data, and its output "
@@ -149,7 +189,9 @@ def _filled_downstream(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) 
 
 def _fills(facts: Facts, job: str, since_ms: int) -> Iterator[tuple[Run, Mapping[str, str]]]:
     """Yield the runs of a job that have filled a range and ended after a moment."""
-    arguments = {one.run_id: one.arguments for one in facts.checkpoints_of(job)}
+    arguments = {
+        checkpoint.run_id: checkpoint.arguments for checkpoint in facts.checkpoints_of(job)
+    }
     for run in facts.runs_of(job):
         of_run = run.arguments or arguments.get(run.run_id, {})
         if (run.ended_at_ms or run.started_at_ms) > since_ms and is_filling(of_run):
@@ -158,20 +200,20 @@ def _fills(facts: Facts, job: str, since_ms: int) -> Iterator[tuple[Run, Mapping
 
 def _filled(facts: Facts, job: str) -> str:
     """Return which run of a backfill has loaded rows that no rewind deletes; empty for none."""
-    found = (
-        f"what run {one.run_id} of a backfill has loaded stays: rows of it that are read again are "
-        "there twice"
-        for one in reversed(facts.checkpoints_of(job))
-        if is_filling(one.arguments) and one.written
+    sentences = (
+        f"what run {checkpoint.run_id} of a backfill has loaded stays: rows of it that are read "
+        "again are there twice"
+        for checkpoint in reversed(facts.checkpoints_of(job))
+        if is_filling(checkpoint.arguments) and checkpoint.written
     )
-    return next(found, "")
+    return next(sentences, "")
 
 
 def _rewritten(
     facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
 ) -> dict[tuple[str, str], str]:
     """Return why it is not known how much of a dataset a job finds, by dataset and reader."""
-    found = {
+    reasons = {
         (read.dataset, reader): f"{job} has never committed: what it has left is unknown"
         for start in facts.starts
         for job in start.after
@@ -182,31 +224,33 @@ def _rewritten(
     for flow in datasets.flows:
         key = (flow.read.dataset, flow.reader)
         if flow.written.mode in REPLACING:
-            found[key] = f"{flow.writer} replaces what it has written there: what is there now"
+            reasons[key] = f"{flow.writer} replaces what it has written there: what is there now"
     for flow in datasets.flows:
         effects_ = seen.get(flow.writer, ())
-        if any(one.is_written and one.dataset == flow.written.dataset for one in effects_):
+        if any(effect.is_written and effect.dataset == flow.written.dataset for effect in effects_):
             key = (flow.read.dataset, flow.reader)
-            found[key] = f"{flow.writer} writes there first: how much is known only then"
-    return found
+            reasons[key] = f"{flow.writer} writes there first: how much is known only then"
+    return reasons
 
 
-def _new_to(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> list[str]:
+def _new_to(facts: Facts, moved: Sequence[Cut], jobs: Sequence[str]) -> list[str]:
     """Return the jobs that have not run since the first undone run began: all of it is new."""
-    since = _first_undone(facts, found)
+    since = _first_undone(facts, moved)
     last = {
-        one.job_name: one.committed_at_ms
-        for one in facts.checkpoints
-        if not is_filling(one.arguments)
+        checkpoint.job_name: checkpoint.committed_at_ms
+        for checkpoint in facts.checkpoints
+        if not is_filling(checkpoint.arguments)
     }
     for track in facts.tracks:
-        last[track.job] = max([last.get(track.job, 0), *(m.at_ms for m in track.in_force()[:1])])
+        last[track.job] = max(
+            [last.get(track.job, 0), *(move.at_ms for move in track.in_force()[:1])]
+        )
     return [job for job in jobs if last.get(job, 0) < since]
 
 
-def _first_undone(facts: Facts, found: Sequence[Cut]) -> int:
+def _first_undone(facts: Facts, moved: Sequence[Cut]) -> int:
     """Return when the first run began that is undone; now if none is."""
-    starts = [first_start(facts, cut) for cut in found]
+    starts = [first_start(facts, cut) for cut in moved]
     return min((start for start in starts if start is not None), default=facts.now_ms)
 
 
@@ -227,15 +271,15 @@ def _move(cut: Cut) -> StateMove:
     )
 
 
-def _clears(facts: Facts, found: Sequence[Cut]) -> list[Clear]:
+def _clears(facts: Facts, moved: Sequence[Cut]) -> list[Clear]:
     runs: dict[tuple[str, str, str], dict[str, None]] = {}
-    for cut in found:
+    for cut in moved:
         undone = {move.run_id for move in cut.undone}
-        for one in facts.checkpoints_of(cut.track.job):
-            for written in one.written if one.run_id in undone else ():
+        for checkpoint in facts.checkpoints_of(cut.track.job):
+            for written in checkpoint.written if checkpoint.run_id in undone else ():
                 if written.mode in ADDING:
                     key = (cut.track.job, written.dataset, written.mode)
-                    runs.setdefault(key, {})[one.run_id] = None
+                    runs.setdefault(key, {})[checkpoint.run_id] = None
     return [Clear(*key, tuple(ids)) for key, ids in runs.items()]
 
 
@@ -250,7 +294,8 @@ def _sees(
         flow
         for flow in datasets.into(job)
         if any(
-            e.is_written and e.dataset == flow.written.dataset for e in seen.get(flow.writer, [])
+            effect.is_written and effect.dataset == flow.written.dataset
+            for effect in seen.get(flow.writer, [])
         )
     ]
     if not facts.checkpoints_of(job) and not datasets.read[job]:
@@ -263,7 +308,10 @@ def _sees(
         "keys": "does not see rewritten data: its own state would have to go back too",
         "whole": "reads everything in every run",
     }
-    if any(is_by_snapshots(f.read) and goes_back(f.writer, f.written, cleared) for f in reads):
+    if any(
+        is_by_snapshots(flow_read.read) and goes_back(flow_read.writer, flow_read.written, cleared)
+        for flow_read in reads
+    ):
         return FAILS
     hows = dict.fromkeys((flow.writer, how_read(flow.read)) for flow in reads)
     return "; ".join(f"{texts[how]} (of {writer})" for writer, how in hows)

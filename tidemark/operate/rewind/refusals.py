@@ -26,7 +26,7 @@ def check_request(facts: Facts, jobs: Sequence[str], to: RewindTo) -> None:
     if to.run_id:
         run = facts.run(to.run_id)
         moved = (
-            track.job for track in facts.tracks for it in track.moves if it.run_id == to.run_id
+            track.job for track in facts.tracks for move in track.moves if move.run_id == to.run_id
         )
         job = run.job if run else next(moved, None)
         if job is not None and job not in jobs:
@@ -50,10 +50,14 @@ def check_jobs(facts: Facts, jobs: Sequence[str]) -> None:
 
 def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:
     """Return the id of the run that an id or a prefix of one means; the last ones first."""
-    of_moves = {m.run_id: t.job for t in facts.tracks for m in t.moves if m.run_id}
-    found = {**of_moves, **{run.run_id: run.job for run in facts.runs}}
-    ids = [one for one in reversed(found) if found[one] in jobs]
-    return known_run(text, [*ids, *found], "here", f"`tidemark runs {jobs[0]}` lists all", found)
+    of_moves = {
+        move.run_id: track.job for track in facts.tracks for move in track.moves if move.run_id
+    }
+    job_of_run = {**of_moves, **{run.run_id: run.job for run in facts.runs}}
+    ids = [run_id for run_id in reversed(job_of_run) if job_of_run[run_id] in jobs]
+    return known_run(
+        text, [*ids, *job_of_run], "here", f"`tidemark runs {jobs[0]}` lists all", job_of_run
+    )
 
 
 def check_none_in_flight(runs: Iterable[tuple[str, str]]) -> None:
@@ -67,7 +71,7 @@ def check_none_in_flight(runs: Iterable[tuple[str, str]]) -> None:
 
 def check_fits(plan: RewindPlan) -> None:
     """Refuse more watermarks of one table than a transaction of DynamoDB moves."""
-    for table, count in Counter(one.kind for one in plan.states).items():
+    for table, count in Counter(state.kind for state in plan.states).items():
         if table != BOOKMARK and count > MAX_WATERMARKS:
             raise UsageError(
                 f"{count} watermarks of table {table} would go back, and one transaction of "
@@ -76,25 +80,29 @@ def check_fits(plan: RewindPlan) -> None:
 
 
 def check_graph(
-    facts: Facts, names: Sequence[str], following: Sequence[str], found: Sequence[Cut]
+    facts: Facts, names: Sequence[str], following: Sequence[str], moved: Sequence[Cut]
 ) -> None:
     """Refuse if other jobs than today's ran since the cut, or some of today's ran only then."""
-    starts = [facts.started_at_ms(move) for cut in found for move in cut.undone]
+    starts = [facts.started_at_ms(move) for cut in moved for move in cut.undone]
     if not starts or not names:
         return
     since = min(starts)
     connected = {*names, *following}
-    flows = {one.workflow_run_id for one in facts.checkpoints if one.job_name in connected} - {""}
+    flows = {
+        checkpoint.workflow_run_id
+        for checkpoint in facts.checkpoints
+        if checkpoint.job_name in connected
+    } - {""}
     gone = sorted(
         {
-            one.job_name
-            for one in facts.checkpoints
-            if one.job_name not in facts.jobs
-            and one.committed_at_ms >= since
-            and one.workflow_run_id in flows
+            checkpoint.job_name
+            for checkpoint in facts.checkpoints
+            if checkpoint.job_name not in facts.jobs
+            and checkpoint.committed_at_ms >= since
+            and checkpoint.workflow_run_id in flows
         }
     )
-    kept_at_ms = max((cut.to.at_ms for cut in found if cut.to is not None), default=None)
+    kept_at_ms = max((cut.to.at_ms for cut in moved if cut.to is not None), default=None)
     added = [
         job
         for job in following

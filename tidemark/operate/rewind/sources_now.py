@@ -45,29 +45,29 @@ def with_current_sources(home: Home, store: Store, plan: RewindPlan) -> RewindPl
 
 def _checked(home: Home, store: Store, job: JobPlan) -> JobPlan:
     moves = [state for state in job.states if state.kind == BOOKMARK and state.undone]
-    found = {ctx: one for move in moves for ctx, one in _found(home, store, move)}
-    return amended(job, found)
+    files_by_ctx = {ctx: files for move in moves for ctx, files in _found(home, store, move)}
+    return amended(job, files_by_ctx)
 
 
-def amended(job: JobPlan, found: Mapping[str, Found]) -> JobPlan:
+def amended(job: JobPlan, files_by_ctx: Mapping[str, Found]) -> JobPlan:
     """Return the plan of a job with the findings about its sources, by transformation_ctx.
 
     Rows of missing files do not come back: deleting or replacing data loses them.
     """
-    reads = tuple(_read(one, found.get(one.source)) for one in job.reads_again)
+    reads = tuple(_read(read, files_by_ctx.get(read.source)) for read in job.reads_again)
     less = [
-        f"{plural(one.files or 0, 'file')} of {one.dataset} once read, {now.files} unchanged"
-        for one in job.reads_again
-        if not one.why and (now := found.get(one.source)) and now.files < (one.files or 0)
+        f"{plural(read.files or 0, 'file')} of {read.dataset} once read, {now.files} unchanged"
+        for read in job.reads_again
+        if not read.why and (now := files_by_ctx.get(read.source)) and now.files < (read.files or 0)
     ]
     if not less:
         return replace(job, reads_again=reads)
     why = f"{less[0]}: rows of one that was deleted do not come back"
     effects = tuple(
-        replace(one, verdict=NOT_KNOWN, why=why)
-        if one.verdict == RIGHT and one.is_written and one.mode != MERGE
-        else one
-        for one in job.effects
+        replace(effect, verdict=NOT_KNOWN, why=why)
+        if effect.verdict == RIGHT and effect.is_written and effect.mode != MERGE
+        else effect
+        for effect in job.effects
     )
     return replace(job, reads_again=reads, effects=effects)
 
@@ -99,10 +99,12 @@ def _found(home: Home, store: Store, move: StateMove) -> Iterator[tuple[str, Fou
 
 def _sources(store: Store, job: str, run_id: str) -> dict[str, S3Source]:
     try:
-        opened = [one for one in sources_of_run(store, job, run_id) if one.is_of_files]
+        opened = [source for source in sources_of_run(store, job, run_id) if source.is_of_files]
     except EntityNotFoundError:  # it has opened none
         return {}
-    return {one.ctx: S3Source.from_json(one.source) for one in opened if one.is_bookmarked}
+    return {
+        source.ctx: S3Source.from_json(source.source) for source in opened if source.is_bookmarked
+    }
 
 
 def _states(store: Store, job: str, version: int) -> Mapping[str, Any]:

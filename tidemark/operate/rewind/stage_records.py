@@ -73,7 +73,7 @@ class StageRecord:
             item["wmReason"]["S"],
             document["to"],
             tuple((job, from_, to) for job, from_, to in document["runs"]),
-            tuple(WatermarkStep(**one) for one in document["watermarks"]),
+            tuple(WatermarkStep(**step) for step in document["watermarks"]),
             item.get("wmHolder", {}).get("S", ""),
             int(item.get("wmHeldMs", {}).get("N", 0)),
         )

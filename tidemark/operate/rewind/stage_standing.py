@@ -63,19 +63,18 @@ def run_in_force(glue: Glue, job: str) -> str:
 
 def check_none_is_open(stage: str | None, records: Sequence[StageRecord], at_ms: int) -> None:
     """Refuse while a rewind is half done, or half taken back."""
-    for one in records:
-        if one.state not in (BEGUN, UNDOING):
+    for record in records:
+        if record.state not in (BEGUN, UNDOING):
             continue
-        check_nobody_is_at_work(one, at_ms)
-        command = f"`tidemark rewind --deployed {stage}"
-        if one.state == UNDOING:
+        check_nobody_is_at_work(record, at_ms)
+        if record.state == UNDOING:
             raise UsageError(
-                f"taking back rewind {one.number} was interrupted, and it is half undone; "
-                f"{command} --undo {one.number}` finishes that"
+                f"taking back rewind {record.number} was interrupted, and it is half undone; "
+                f"`tidemark rewind undo {record.number} --deployed {stage}` finishes that"
             )
         raise UsageError(
-            f"rewind {one.number} was interrupted and is half done; {command} --resume` finishes "
-            f"it, `--undo {one.number}` takes it back"
+            f"rewind {record.number} was interrupted and is half done; `tidemark rewind resume "
+            f"--deployed {stage}` finishes it, `rewind undo {record.number}` takes it back"
         )
 
 
@@ -86,25 +85,25 @@ def check_is_the_last(record: StageRecord, records: Sequence[StageRecord]) -> No
         if later.number > record.number and later.state != UNDONE and common:
             raise UsageError(
                 f"rewind {later.number} has moved {common[0]} since rewind {record.number}: to "
-                "undo that would take both back; nothing was changed: `tidemark rewind --undo "
+                "undo that would take both back; nothing was changed: `tidemark rewind undo "
                 f"{later.number}` first"
             )
 
 
-def check_may_be_undone(record: StageRecord, found: Standing) -> None:
+def check_may_be_undone(record: StageRecord, now: Standing) -> None:
     """Refuse to undo a finished rewind after which a job has committed."""
-    if found.moved and record.state == DONE:
+    if now.moved and record.state == DONE:
         raise UsageError(
-            f"{found.moved[0]} has committed since rewind {record.number}: to undo it would take "
+            f"{now.moved[0]} has committed since rewind {record.number}: to undo it would take "
             "that back too; nothing was changed: rewind the job again instead"
         )
 
 
-def check_may_be_finished(record: StageRecord, found: Standing) -> None:
+def check_may_be_finished(record: StageRecord, now: Standing) -> None:
     """Refuse to finish a rewind if one of its jobs has moved on since."""
-    if found.moved:
+    if now.moved:
         raise UsageError(
-            f"{found.moved[0]} has committed since rewind {record.number} began, and to finish it "
-            f"would take that back too; nothing was changed: `--undo {record.number}` takes back "
-            "the rest of it, then plan it again"
+            f"{now.moved[0]} has committed since rewind {record.number} began, and to finish it "
+            "would take that back too; nothing was changed: `rewind undo "
+            f"{record.number}` takes back the rest of it, then plan it again"
         )

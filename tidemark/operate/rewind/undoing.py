@@ -23,7 +23,7 @@ def undo(work: CarryOut, rewind_id: int | None, asked: Asked) -> RewindRecord:
     record = record_to_undo(records, rewind_id)
     if record.state == BEGUN:
         return work.take_back(record)
-    later = [one for one in reversed(records) if one.rewind_id > record.rewind_id]
+    later = [rewind for rewind in reversed(records) if rewind.rewind_id > record.rewind_id]
     back = Steps.from_json(record.document["steps"]).backwards()
     # The versions are those that hold now: later rewinds and undoings count up.
     steps = replace(
@@ -50,18 +50,18 @@ def _version_now(
     step: BookmarkStep | WatermarkStep, record: RewindRecord, later: Sequence[RewindRecord]
 ) -> int:
     version, in_force = step.expected, list[int]()
-    for one in later:
-        if one.state != DONE or (_key(step), version) not in set(_moved(one)):
+    for rewind in later:
+        if rewind.state != DONE or (_key(step), version) not in set(_moved(rewind)):
             continue
         version += 1
-        if in_force and one.undoes == in_force[-1]:
+        if in_force and rewind.undoes == in_force[-1]:
             in_force.pop()
         else:
-            in_force.append(one.rewind_id)
+            in_force.append(rewind.rewind_id)
     if in_force:
         raise UsageError(
             f"rewind {in_force[-1]} has moved {step.job} since rewind {record.rewind_id}: to undo "
-            "that would take both back; nothing was changed: `tidemark rewind --undo "
+            "that would take both back; nothing was changed: `tidemark rewind undo "
             f"{in_force[-1]}` first"
         )
     return version
@@ -82,14 +82,18 @@ def _key(step: BookmarkStep | WatermarkStep) -> State:
 
 def record_to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> RewindRecord:
     """Return the record to undo: that of an id, without one the last that is not undone."""
-    undone = {one.undoes for one in records if one.state == DONE}
+    undone = {record.undoes for record in records if record.state == DONE}
     if rewind_id is None:
         found = next(
             (
-                one
-                for one in records
-                if one.state == BEGUN
-                or (one.state == DONE and one.undoes is None and one.rewind_id not in undone)
+                record
+                for record in records
+                if record.state == BEGUN
+                or (
+                    record.state == DONE
+                    and record.undoes is None
+                    and record.rewind_id not in undone
+                )
             ),
             None,
         )
@@ -98,13 +102,13 @@ def record_to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> Re
         if records[0].state == NOTHING:
             raise UsageError(
                 "the last rewind had nothing to rewind, so nothing can be undone; "
-                f"`tidemark rewind --undo {found.rewind_id}` undoes rewind {found.rewind_id}, the "
-                "one before it, which `tidemark rewind --list` shows"
+                f"`tidemark rewind undo {found.rewind_id}` undoes rewind {found.rewind_id}, the "
+                "one before it, which `tidemark rewind list` shows"
             )
         return found
-    found = next((one for one in records if one.rewind_id == rewind_id), None)
+    found = next((candidate for candidate in records if candidate.rewind_id == rewind_id), None)
     if found is None:
-        ids = ", ".join(str(one.rewind_id) for one in records[:10]) or "none"
+        ids = ", ".join(str(record.rewind_id) for record in records[:10]) or "none"
         raise UsageError(f"there is no rewind {rewind_id}; there are {ids}")
     if rewind_id in undone:
         raise UsageError(f"rewind {rewind_id} is undone already")

@@ -28,18 +28,20 @@ class WindowReads:
 NO_WINDOWS = WindowReads()
 
 
-def window_reads(facts: Facts, datasets: Datasets, found: Sequence[Cut]) -> WindowReads:
+def window_reads(facts: Facts, datasets: Datasets, moved_cuts: Sequence[Cut]) -> WindowReads:
     """Return the effect of a rewind on readers of targets with windows."""
-    by_bookmark = {cut.track.job for cut in found if cut.track.is_bookmark}
-    filled = {one.job_name for one in facts.checkpoints if is_filling(one.arguments)}
+    by_bookmark = {cut.track.job for cut in moved_cuts if cut.track.is_bookmark}
+    filled = {
+        checkpoint.job_name for checkpoint in facts.checkpoints if is_filling(checkpoint.arguments)
+    }
     filled |= {run.job for run in facts.runs if is_filling(run.arguments)}
-    moved = {cut.track.job for cut in found if cut.undone} - by_bookmark - filled
+    moved = {cut.track.job for cut in moved_cuts if cut.undone} - by_bookmark - filled
     reads = last_datasets(facts.others, facts.checkpoints)[0]
     only: set[str] = set()
     for job, targets in datasets.written.items():
         for target in targets:
             readers = [flow.read for flow in datasets.out_of(job) if flow.written == target]
             readers += [read for of_job in reads.values() for read in of_job if meets(target, read)]
-            if target.mode == WINDOW and readers and all(one.is_committed for one in readers):
+            if target.mode == WINDOW and readers and all(read.is_committed for read in readers):
                 only.add(target.dataset)
     return WindowReads(frozenset(moved), frozenset(only))

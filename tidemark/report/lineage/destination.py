@@ -51,13 +51,13 @@ def destination_of(option: str | None, say: Callable[[str], None]) -> Destinatio
         return None
     try:
         require(PACKAGE)
-        found = _open(source, None)
-        if found.client.transport.kind == CONSOLE and not found.client.config.transport:
+        destination = _open(source, None)
+        if destination.client.transport.kind == CONSOLE and not destination.client.config.transport:
             raise UsageError("it names no transport that can be read")
     except Exception as error:  # noqa: BLE001 (settings of others must stop no run)
         say(f"no lineage: {source} asks for it, and {error}")
         return None
-    return None if found.client.transport.kind == NOOP else found
+    return None if destination.client.transport.kind == NOOP else destination
 
 
 def transport_of(option: str, environment: Mapping[str, str]) -> dict[str, Any]:
@@ -101,8 +101,8 @@ def settings_of(environment: Mapping[str, str], folder: Path, user: Path) -> str
     transports = (name for name in environment if name.startswith(TRANSPORT_PREFIX))
     named = (name for name in (URL_VARIABLE, CONFIG_VARIABLE) if environment.get(name))
     files = (folder / CONFIG_FILE, user / ".openlineage" / CONFIG_FILE)
-    found = (str(file) for file in files if file.is_file())
-    return next((name for names in (named, transports, found) for name in names), None)
+    existing = (str(file) for file in files if file.is_file())
+    return next((name for names in (named, transports, existing) for name in names), None)
 
 
 def _open(shown: str, config: dict[str, Any] | None) -> Destination:

@@ -15,14 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import attr
-from openlineage.client.event_v2 import (
-    InputDataset,
-    Job,
-    OutputDataset,
-    Run,
-    RunEvent,
-    RunState,
-)
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.facet_v2 import (
     DatasetFacet,
     JobFacet,
@@ -53,11 +46,7 @@ BOOKMARK_RANGE = "tidemark_bookmarkRange"
 BOOKMARK_RANGE_SCHEMA = (
     "urn:tidemark:openlineage:1-0-0:BookmarkRangeRunFacet.json#/$defs/BookmarkRangeRunFacet"
 )
-TYPES = {
-    "RUNNING": RunState.START,
-    "SUCCEEDED": RunState.COMPLETE,
-    "STOPPED": RunState.ABORT,
-}
+TYPES = {"RUNNING": RunState.START, "SUCCEEDED": RunState.COMPLETE, "STOPPED": RunState.ABORT}
 DISTRIBUTION = "tidemark-glue"
 
 
@@ -178,7 +167,7 @@ def _plain(values: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def _job_facets(facts: RunFacts) -> dict[str, JobFacet]:
     facets: dict[str, JobFacet] = {
-        "jobType": job_type_job.JobTypeJobFacet("BATCH", "AWS_GLUE", "JOB"),
+        "jobType": job_type_job.JobTypeJobFacet("BATCH", "AWS_GLUE", "JOB")
     }
     if facts.script:
         facets["sourceCodeLocation"] = source_code_location_job.SourceCodeLocationJobFacet(

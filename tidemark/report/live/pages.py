@@ -61,8 +61,8 @@ class LivePages:
                 return self._post(environ, start_response, path)
             if method not in ("GET", "HEAD"):
                 return _answer(start_response, 405, PLAIN, "pages are read or posted to")
-            found = self._get(environ, start_response, path)
-            return found if method == "GET" else []
+            body = self._get(environ, start_response, path)
+            return body if method == "GET" else []
         except EntityNotFoundError as error:
             return _answer(start_response, 404, PLAIN, str(error))
         except TidemarkError as error:

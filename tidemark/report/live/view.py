@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX
 from tidemark.model.clock import now_ms
+from tidemark.operate.app_jobs import PipelineJob, jobs_of, with_submitted
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import Target
 from tidemark.report.content import content_of
 from tidemark.report.drawing import draw, without_pictures
-from tidemark.report.gather import jobs_of, report_of, with_submitted
-from tidemark.report.jobs import PipelineJob
+from tidemark.report.gather import report_of
 from tidemark.report.page import GRAPH, environment, in_page, pictures_of, width_px
 
 LIMIT = 50  # runs of each job
@@ -93,19 +93,19 @@ class View:
     def run(self, run_id: str) -> str:
         """Return the content of the page of a run."""
         with self._open_target() as target:
-            found = self._find(target, run_id)
-            shown = _shown(target, found, LOG_LINES)
+            found_run = self._find(target, run_id)
+            shown = _shown(target, found_run, LOG_LINES)
         return self._render("live_run.html.jinja", shown=shown)
 
     def _find(self, target: Target, run_id: str) -> Run:
         """Return a run; one that was shown before is looked for among the newest of its job."""
         job = self._job_of_run.get(run_id)
         runs = target.runs([job], None, LIMIT) if job else ()
-        found = _named(runs, run_id) or _named(target.runs(None), run_id)
-        if found is None:
+        run = _named(runs, run_id) or _named(target.runs(None), run_id)
+        if run is None:
             raise EntityNotFoundError(f"there is no run {run_id!r} here")
-        self._job_of_run[run_id] = found.job
-        return found
+        self._job_of_run[run_id] = run.job
+        return run
 
     def _made(self, target: Target) -> str:
         jobs = _jobs(target)
@@ -149,12 +149,12 @@ class View:
 def _jobs(target: Target) -> tuple[PipelineJob, ...]:
     """Return the jobs of the app, if there is one, submitted scripts, and jobs of clients."""
     try:
-        found = with_submitted(target, jobs_of(target))
+        jobs = with_submitted(target, jobs_of(target))
     except TidemarkError:  # no app was synthesized, and no script was submitted
-        found = ()
-    names = {job.name for job in found}
+        jobs = ()
+    names = {job.name for job in jobs}
     others = dict.fromkeys((*target.names.jobs, *target.known_jobs))
-    return (*found, *(PipelineJob(name) for name in others if name not in names))
+    return (*jobs, *(PipelineJob(name) for name in others if name not in names))
 
 
 def _named(runs: Iterable[Run], run_id: str) -> Run | None:
@@ -168,7 +168,7 @@ def _shown(target: Target, run: Run, count: int) -> Shown:
 
 def _size(file: Path) -> tuple[int, int]:
     try:
-        found = file.stat()
+        facts = file.stat()
     except OSError:
         return (0, 0)
-    return (found.st_size, found.st_mtime_ns)
+    return (facts.st_size, facts.st_mtime_ns)

@@ -166,7 +166,7 @@ def test_nothing_is_written_before_the_record_and_all_is_done_before_the_mark_go
 def test_no_job_runs_and_nothing_else_is_rewound_while_one_is_half_done(world):
     interrupted(world, "watermarks")
 
-    with pytest.raises(TidemarkError, match=r"rewind 1 was interrupted.*--resume.*--undo 1"):
+    with pytest.raises(TidemarkError, match=r"rewind 1 was interrupted.*resume.*undo 1"):
         refuse_half_rewound(world.home)
     with pytest.raises(UsageError, match="rewind 1 was interrupted"):
         check_none_is_open(world.store)
@@ -274,7 +274,7 @@ def test_rewinds_are_undone_one_after_the_other_and_in_no_other_order(world):
         world.undo(number)
         return world.state()
 
-    with pytest.raises(UsageError, match="--undo 2` first"):
+    with pytest.raises(UsageError, match="undo 2` first"):
         undone(1)
     assert world.state() == states[2]
     assert undone(None) == states[1]

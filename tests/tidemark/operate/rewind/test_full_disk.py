@@ -30,7 +30,7 @@ def test_a_rewind_on_a_full_disk_is_as_before_or_named_and_comes_back(tmp_path, 
         if said != "done":
             assert said.startswith("the disk of "), said
             assert "AWS_ENDPOINT_URL" not in said
-            assert ("--resume" in said and "--undo" in said) == outcome["open"], outcome
+            assert ("resume" in said and "undo" in said) == outcome["open"], outcome
             assert outcome["open"] or outcome["same"], outcome
             assert ("lake/copy/" in said) == outcome["files"], outcome
             assert not outcome["marks"] or "watermarks of table glue-watermarks" in said, outcome

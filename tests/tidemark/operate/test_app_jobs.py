@@ -9,7 +9,7 @@ import pytest
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, Stack
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
-from tidemark.report.jobs import PipelineJob, dpu_of, read_jobs
+from tidemark.operate.app_jobs import PipelineJob, dpu_of, read_jobs
 from tidemark.report.model import with_datasets
 
 

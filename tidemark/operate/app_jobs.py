@@ -1,15 +1,17 @@
-"""The jobs of an app with the datasets between them, read from its templates."""
+"""The jobs of an app at a target, with the datasets between them, read from its templates."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import FROM, WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
-from tidemark.model.assembly.definitions import CRAWLER, FROM, SHELL, SPARK, WATERMARK_TABLE
+from tidemark.model.assembly.definitions import CRAWLER, SHELL, SPARK, STREAMING
 from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION, version_of_job
 from tidemark.model.assembly.resources import METADATA
 from tidemark.model.assembly.template import resolve_stacks, stack_resources
+from tidemark.operate.target import Target, arguments_of
 
 JOB, TRIGGER = "AWS::Glue::Job", "AWS::Glue::Trigger"
 # Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html
@@ -60,6 +62,37 @@ class PipelineJob:
     has_ranges: bool = False
 
 
+def jobs_of(target: Target) -> tuple[PipelineJob, ...]:
+    """Return the jobs of the app that run at a target; without an app the submitted scripts."""
+    return tuple(
+        job for job in app_jobs_of(target) if target.has_streaming or job.kind != STREAMING
+    )
+
+
+def app_jobs_of(target: Target) -> tuple[PipelineJob, ...]:
+    """Return the jobs of the app, also those that do not run at a target."""
+    if not target.assembly.stacks:
+        if target.submitted:
+            return submitted_of(target)
+        raise UsageError(
+            "no app was synthesized in this folder (there is no cdk.out), and no script was "
+            f"submitted in {target.where}: `tidemark run` runs an app, `tidemark submit SCRIPT.py` "
+            "a script, and --app names the assembly of an app"
+        )
+    return read_jobs(target.assembly, target.region)
+
+
+def submitted_of(target: Target) -> tuple[PipelineJob, ...]:
+    """Return the scripts that were submitted, as the jobs that they would be on AWS."""
+    return tuple(job_of(name, target.definition(name) or {}) for name in target.submitted)
+
+
+def with_submitted(target: Target, jobs: Sequence[PipelineJob]) -> tuple[PipelineJob, ...]:
+    """Return jobs of an app, and then the submitted scripts that are none of them."""
+    names = {job.name for job in jobs}
+    return (*jobs, *(job for job in submitted_of(target) if job.name not in names))
+
+
 def read_jobs(assembly: Assembly, region: str) -> tuple[PipelineJob, ...]:
     """Return the jobs of an app in the order of its templates."""
     jobs: dict[str, PipelineJob] = {}
@@ -98,20 +131,17 @@ def job_of(
     kind = properties.get("Command", {}).get("Name", SPARK)
     worker_type = str(properties.get("WorkerType", ""))
     writes = known.get("writes", [])
-    arguments = {
-        **(properties.get("DefaultArguments") or {}),
-        **(properties.get("NonOverridableArguments") or {}),
-    }
+    arguments = arguments_of(properties)
     return PipelineJob(
         name=name,
         kind=kind,
         reads=_uris(known.get("reads", [])),
         writes=_uris(writes),
-        published=_uris([it for it in writes if it.get("published") or "table" in it]),
+        published=_uris([write for write in writes if write.get("published") or "table" in write]),
         tables={
-            str(it["uri"]): str(it["table"])
-            for it in (*known.get("reads", []), *writes)
-            if "table" in it
+            str(write["uri"]): str(write["table"])
+            for write in (*known.get("reads", []), *writes)
+            if "table" in write
         },
         worker_type=worker_type,
         dpu=dpu_of(kind, worker_type, properties),

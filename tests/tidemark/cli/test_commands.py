@@ -1,0 +1,52 @@
+"""What is declared of a command, and its act, which is imported when it is called."""
+
+import importlib
+import inspect
+import subprocess
+import sys
+
+import click
+import pytest
+
+from tidemark.cli.main import main
+
+WHERE = {"deployed", "app", "context", "as_deployed"}
+
+
+def commands(group, context):
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield command
+        if isinstance(command, click.Group):
+            yield from commands(command, context)
+
+
+ACTS = [
+    (vars(command.callback)["act"], command)
+    for command in commands(main, click.Context(main))
+    if "act" in vars(command.callback)
+]
+
+
+@pytest.mark.parametrize(("act", "command"), ACTS, ids=[act for act, _ in ACTS])
+def test_an_act_takes_what_its_command_declares(act, command):
+    module, name = act.split(".")
+    signature = inspect.signature(getattr(importlib.import_module(f"tidemark.cli.{module}"), name))
+    names = {param.name for param in command.params if param.expose_value}
+    if "where" in signature.parameters:
+        names = (names - WHERE) | {"where"}
+
+    context = [None] if act == "completion.completion" else []
+
+    assert signature.bind(*context, **dict.fromkeys(names))
+
+
+def test_help_imports_no_act():
+    program = (
+        "import sys; from tidemark.cli.main import main; main(['--help'], standalone_mode=False);"
+        "print([m for m in sys.modules if m.startswith(('tidemark.operate', 'tidemark.report'))])"
+    )
+
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert shown.stdout.splitlines()[-1] == "[]", shown.stderr

@@ -1,0 +1,117 @@
+"""Commands that show runs, bookmarks and data, and change nothing."""
+
+import click
+
+from tidemark.cli.commands.known_names import JOB, RUN
+from tidemark.cli.commands.options import (
+    FILE,
+    RUN_FORMS,
+    SINCE_HELP,
+    act,
+    app_options,
+    only_looks,
+    table_or_json,
+    where_options,
+)
+
+RUN_HELP = "The id of the run, or a prefix; by default the last run."
+FOLLOW_HELP = "Print until the run ends; Ctrl-C ends the printing, not the run."
+LINES_FORMAT = click.Choice(["text", "json"])
+LINES_HELP = "Print the lines, or each as an object of JSON."
+OUTPUT_HELP = "The file to write; report.html in the state home if not given."
+LIMIT_HELP = "Look at the last N runs of each job."
+FORMATS = click.Choice(["page", "json"])
+FORMAT_HELP = "Write the page; or print what it shows as JSON, and write nothing."
+JOB_HELP = "Only of the runs of this job; may be given several times."
+
+
+@click.command()
+@app_options
+@table_or_json
+@only_looks
+@act("status.status")
+def status() -> None:
+    """Show every job's last run, bookmark and watermark, and how fresh published datasets are.
+
+    On this machine also rows, and how far a bookmark has read: AWS does not report these.
+    """
+
+
+@click.command()
+@click.argument("job", type=JOB, required=False)
+@click.option("--since", metavar="TIME", help=SINCE_HELP)
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
+@where_options
+@table_or_json
+@only_looks
+@act("runs.runs")
+def runs() -> None:
+    """Show the job runs of JOB, or of every job, newest first."""
+
+
+@click.command()
+@click.argument("job", type=JOB)
+@click.option("--run", "run_id", metavar="ID", type=RUN, help=RUN_HELP)
+@click.option("--follow", "-f", is_flag=True, help=FOLLOW_HELP)
+@click.option("--errors", is_flag=True, help="What it wrote to stderr only.")
+@click.option("--output", "outputs", is_flag=True, help="What it printed to stdout only.")
+@where_options
+@click.option("--format", "output", type=LINES_FORMAT, default="text", help=LINES_HELP)
+@only_looks
+@act("runs.logs")
+def logs() -> None:
+    """Print what a run of JOB wrote: stdout to stdout, and stderr to stderr.
+
+    With --follow the exit code is 1 if the run does not succeed.
+    """
+
+
+@click.command()
+@click.argument("job", type=JOB)
+@click.option("--file", "uri", metavar="S3_URI", help="Say why this file is read or skipped.")
+@click.option("--run", metavar="ID", type=RUN, help=f"Explain an earlier run: {RUN_FORMS}.")
+@where_options
+@table_or_json
+@only_looks
+@act("explain.explain")
+def explain() -> None:
+    """Tell what the next run of JOB would read, without running it.
+
+    Of tables of Iceberg that are read from snapshot to snapshot: the snapshots that came since the
+    last window, their rows, and what would be refused. With --deployed what AWS tells: these, how
+    far the bookmark of each source has come, the watermarks, and which objects of the sources that
+    the app declares are newer than the bookmark.
+    """
+
+
+@click.command()
+@click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+@click.option("--output", type=FILE, metavar="FILE", help=OUTPUT_HELP)
+@click.option(
+    "--limit", type=click.IntRange(1), default=200, show_default=True, metavar="N", help=LIMIT_HELP
+)
+@app_options
+@click.option("--format", "form", type=FORMATS, default="page", help=FORMAT_HELP)
+@only_looks
+@act("report.report")
+def report() -> None:
+    """Write one page of HTML: the pipeline, its last runs, how fresh its data is, what it costs.
+
+    The page is one file, which loads nothing. It shows what is recorded, and changes nothing.
+    With --format json the same facts are printed, moments in UTC.
+    """
+
+
+@click.command()
+@click.argument("place", metavar="FILE|URL")
+@click.option("--job", "jobs", multiple=True, metavar="JOB", help=JOB_HELP)
+@click.option("--since", metavar="TIME", help=SINCE_HELP)
+@where_options
+@only_looks
+@act("lineage.lineage")
+def lineage() -> None:
+    """Send OpenLineage events of the job runs that have ended, the oldest first.
+
+    A run has the same id in every event, so one that was sent before is not another run. What a run
+    on AWS has read and written is known as far as the library `watermarks` has recorded it there.
+    """

@@ -1,0 +1,267 @@
+"""Commands about this machine: its state, its catalog, its Sparks."""
+
+from pathlib import Path
+
+import click
+
+from tidemark.cli.commands.options import (
+    FILE,
+    LINEAGE_HELP,
+    act,
+    app_and_context,
+    only_looks,
+    output_format,
+    table_or_json,
+    yes,
+)
+from tidemark.cli.group import Verbs
+from tidemark.model.assembly.glue_versions import RUN_HERE
+
+VERSION = click.Choice(RUN_HERE)
+JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
+PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
+HOST_HELP = "Address of the port; beyond loopback, anyone with access and its key can run code."
+ALLOW_HOST_HELP = "Another name that clients use for the port of --host; repeatable."
+ANY_USER_HELP = "Answer other users of this machine too: who has the key can run code as you."
+ANY_KEY_HELP = "Answer requests of every access key, also of none, for clients that have their own."
+EVENT_HELP = "Gets events of runs, and those that a rule matches, on its standard input."
+PARALLEL_HELP = "How many job runs have a process at once; one per core if not given."
+FORWARD_HELP = (
+    "Also answer for another service, by an emulator: lambda=http://127.0.0.1:3001; repeatable."
+)
+VALUE_HELP = "File with the value; without it, standard input is read."
+LAKE_HELP = "Also the data: the buckets, and embedded databases."
+PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
+
+
+@click.command()
+@table_or_json
+@act("doctor.doctor")
+def doctor() -> None:
+    """Say what is missing on this machine, and which command cures it.
+
+    It looks at Python, Spark, the libraries that AWS has in the version of Glue, Java, the DynamoDB
+    engine, Node, the CDK, what draws reports, the state folder and its disk, memory, and whether
+    editors find awsglue. The exit code is 1 if something is missing that runs on this machine need,
+    or the app in this folder. Nothing is changed.
+    """
+
+
+@click.group(cls=Verbs)
+def local() -> None:
+    """Manage the local state."""
+
+
+@local.command("reset")
+@yes
+@act("local.reset")
+def local_reset() -> None:
+    """Delete all local data, bookmarks, watermarks, runs and logs."""
+
+
+@local.command("up")
+@click.option("--jvms", "size", type=click.IntRange(0), metavar="NUMBER", help=JVMS_HELP)
+@click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER", help=PORT_HELP)
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help=HOST_HELP)
+@click.option("--allow-host", multiple=True, metavar="NAME", help=ALLOW_HOST_HELP)
+@click.option("--any-user", is_flag=True, help=ANY_USER_HELP)
+@click.option("--any-key", is_flag=True, help=ANY_KEY_HELP)
+@click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
+@click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER", help=PARALLEL_HELP)
+@click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
+@click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
+@app_and_context
+@act("serve.up")
+def local_up() -> None:
+    """Keep JVMs warm for the commands of this home, until Ctrl-C.
+
+    Commands that run jobs borrow them: a job then starts in a second or two. With --port, clients
+    of AWS Glue, such as boto3 and the AWS CLI, define and run jobs here; --app defines those of an
+    app first. While it runs, it alone runs jobs in this home.
+    """
+
+
+@local.command("env")
+@act("serve.env")
+def local_env() -> None:
+    """Print the lines that give a shell the port of this home, and its access key.
+
+    `eval "$(tidemark local env)"` does it: clients of AWS then ask the port.
+    """
+
+
+@local.command("bucket")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@act("local.bucket")
+def local_bucket() -> None:
+    """Make buckets, folders of the local lake, for scripts that expect them to be there."""
+
+
+@local.group(cls=Verbs)
+def secret() -> None:
+    """Keep secrets that jobs of this machine read from Secrets Manager."""
+
+
+@secret.command("put")
+@click.argument("name")
+@click.option("--file", type=FILE, help=VALUE_HELP)
+@act("local.put_secret")
+def secret_put() -> None:
+    """Give the secret NAME a value, which is asked for, or read from a pipe or a file.
+
+    The next run of a job reads it. It is kept in the home, readable by its owner only.
+    """
+
+
+@local.command("backup")
+@click.argument("file", type=FILE)
+@click.option("--lake", is_flag=True, help=LAKE_HELP)
+@only_looks
+@act("local.backup")
+def local_backup() -> None:
+    """Write bookmarks, watermarks, runs and the Data Catalog into the new FILE.
+
+    So are parameters of SSM, secrets, topics and queues: only you can read FILE. The logs of runs
+    are not in it.
+    """
+
+
+@local.command("restore")
+@click.argument("file", type=FILE)
+@click.option("--yes", is_flag=True, help="Replace the existing state.")
+@act("local.restore")
+def local_restore() -> None:
+    """Make the state what it was when the backup FILE was made.
+
+    Data that are not in the backup stay as they are: what came after it is read again.
+    """
+
+
+@local.command("accept-loss")
+@click.argument("file", metavar="FILE")
+@yes
+@act("local.accept_loss")
+def local_accept_loss() -> None:
+    """Continue although FILE of the state has lost what it had, as the error of a command says.
+
+    What it still has stays; a file that cannot be read is kept under another name. Jobs whose
+    bookmarks or watermarks are lost read everything again.
+    """
+
+
+@local.group(cls=Verbs)
+def engine() -> None:
+    """Manage the Sparks that run jobs here, one for each line of Glue versions."""
+
+
+@engine.command("list")
+@output_format()
+@only_looks
+@act("engines.list_engines")
+def engine_list() -> None:
+    """Show the versions of Glue that run here, and the Spark and the Python of each."""
+
+
+@engine.command("add")
+@click.argument("version", type=VERSION)
+@act("engines.add")
+def engine_add() -> None:
+    """Make the environment of Glue VERSION: a Python with its PySpark, by uv, with hashes.
+
+    It is made once, about 600 MB, in the folder of this installation. A run that needs it makes it
+    too.
+    """
+
+
+@engine.command("remove")
+@click.argument("version", type=VERSION)
+@act("engines.remove")
+def engine_remove() -> None:
+    """Delete the environment of Glue VERSION; what jobs have written stays."""
+
+
+@local.command("table")
+@click.argument("name", default="glue-watermarks")
+@act("local.table")
+def local_table() -> None:
+    """Create the DynamoDB table NAME for watermarks; glue-watermarks if not given.
+
+    `tidemark run` creates the tables of its app. A script that is submitted without an app needs
+    this one. A table that exists stays as it is.
+    """
+
+
+@click.group(cls=Verbs)
+def catalog() -> None:
+    """Define, crawl and list the tables of the local Data Catalog."""
+
+
+@catalog.command("put")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.json")
+@act("catalog.put")
+def catalog_put() -> None:
+    """Define a table, database or connection, by the JSON that `aws glue create-table` takes.
+
+    That is the JSON of --cli-input-json, of create-table, create-database or create-connection.
+    What the app defines (AWS::Glue::Table, AWS::Glue::Database, AWS::Glue::Connection) is there
+    once it is deployed.
+    """
+
+
+@catalog.command("list")
+@table_or_json
+@only_looks
+@act("catalog.list_tables")
+def catalog_list() -> None:
+    """List the tables, their formats and where their data are."""
+
+
+@catalog.command("show")
+@click.argument("name", metavar="DATABASE.TABLE")
+@only_looks
+@act("catalog.show")
+def catalog_show() -> None:
+    """Show a table and its partitions as JSON, as `aws glue get-table` and get-partitions do."""
+
+
+@catalog.command("sync")
+@click.argument("name", required=False, metavar="[DATABASE.TABLE]")
+@act("catalog.sync")
+def catalog_sync() -> None:
+    """Register the folders key=value that are not partitions yet, as MSCK REPAIR TABLE does.
+
+    Without a name: of every table that has partition keys and no partition projection. Until a
+    table is synced, crawled or altered, all of its folders count.
+    """
+
+
+@catalog.command("crawl")
+@click.argument("uri", metavar="S3_URI")
+@click.option("--database", required=True, metavar="NAME", help="The database of the tables.")
+@click.option("--table-prefix", default="", metavar="PREFIX", help=PREFIX_HELP)
+@act("catalog.crawl")
+def catalog_crawl() -> None:
+    """Make tables of the data in a folder: formats, columns and partitions, as a crawler does.
+
+    Formats are csv, json, parquet, orc and avro. An existing table gets new columns and
+    partitions.
+    """
+
+
+@catalog.command("drop")
+@click.argument("name", metavar="DATABASE.TABLE")
+@act("catalog.drop")
+def catalog_drop() -> None:
+    """Forget a table and its partitions; its data stay."""
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+@act("completion.completion")
+def completion() -> None:
+    """Print what lets SHELL complete commands, options, jobs, runs, workflows and stages.
+
+    In bash, put `eval "$(tidemark completion bash)"` into ~/.bashrc; in zsh, the same with zsh into
+    ~/.zshrc; for fish, save the output as ~/.config/fish/completions/tidemark.fish.
+    """

@@ -1,0 +1,163 @@
+"""What several commands share: their options, and that what they do is loaded when called."""
+
+import functools
+import getpass
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+
+from tidemark.cli.commands.known_names import STAGE
+from tidemark.cli.environment import ask_for_s3
+from tidemark.cli.where import Where, looking
+
+Command: TypeAlias = Callable[..., None]
+FILE = click.Path(path_type=Path)
+SCRIPT_ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+RUN_FORMS = "an id, a prefix of one, or a number # of `tidemark bookmark show`"
+APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk --app` does."
+CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."
+DEPLOYED_HELP = (
+    "On AWS instead of this machine: what the app of this stage has deployed, in its account and "
+    "region, with your credentials."
+)
+DEPLOYED_CONTEXT_HELP = (
+    "With --deployed: CDK context for the synthesis, in addition to stage=STAGE."
+)
+START_CONTEXT_HELP = "CDK context for the synthesis; that of the last one if not given."
+LAST_APP_HELP = (
+    "Cloud assembly to use instead of cdk.out, which the last run left here, or with --deployed "
+    "instead of synthesizing the app."
+)
+AS_DEPLOYED_HELP = "On this machine: run the code that was deployed last, not the code on disk."
+ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
+LINEAGE_HELP = "Send an OpenLineage event of each job run that starts or ends there."
+SINCE_HELP = "Leave out what started before: 30m, 12h, 7d, or a date in UTC."
+S3_SEMANTICS_HELP = (
+    "Let s3:// be as S3 is: objects appear whole when their upload ends, and a rename copies and "
+    "deletes each object. Without, a bucket is a folder of this machine."
+)
+EXECUTORS_HELP = (
+    "Run each job on so many processes of this machine, as on a cluster. Without, the process of "
+    "the driver does all."
+)
+MASTER_HELP = "Run each job on a cluster that exists, such as spark://host:7077."
+
+
+def act(place: str) -> Callable[[Command], Command]:
+    """Give a command its act, ``module.function`` of the CLI, which is imported when it is called.
+
+    Imports are what a short command waits for: the help of a command needs none of its act's.
+    """
+    module, _, name = place.partition(".")
+
+    def with_act(command: Command) -> Command:
+        @functools.wraps(command)
+        def call(*arguments: Any, **options: Any) -> None:
+            getattr(importlib.import_module(f"tidemark.cli.{module}"), name)(*arguments, **options)
+
+        vars(call)["act"] = place
+        return call
+
+    return with_act
+
+
+def only_looks(command: Command) -> Command:
+    """Return a command that changes nothing; see `looking`."""
+
+    @functools.wraps(command)
+    def looks(*arguments: Any, **options: Any) -> None:
+        with looking():
+            command(*arguments, **options)
+
+    return looks
+
+
+def output_format(text: str | None = None) -> Callable[[Command], Command]:
+    """Return the option --format, of a table or JSON, which a command gets as ``output``."""
+    choice = click.Choice(["table", "json"])
+    return click.option("--format", "output", type=choice, default="table", help=text)
+
+
+table_or_json = output_format("Print a table for people, or JSON.")
+changed_or_json = output_format("Print what was done in lines for people, or as JSON.")
+yes = click.option("--yes", is_flag=True, help="Do not ask.")
+actor = click.option(
+    "--actor", default=getpass.getuser, help="Who asks; your user name if not given."
+)
+
+
+reason = click.option("--reason", "--why", "why", metavar="TEXT", help="Reason, for the record.")
+
+
+def _app(text: str) -> Callable[[Command], Command]:
+    return click.option("--app", type=FILE, metavar="DIR", help=text)
+
+
+def _context(text: str) -> Callable[[Command], Command]:
+    return click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=text)
+
+
+def app_and_context(command: Command) -> Command:
+    """Add the options of a command that synthesizes the app, or reads an assembly."""
+    return _app(APP_HELP)(_context(CONTEXT_HELP)(command))
+
+
+def _target(
+    *takes: str, app_help: str = APP_HELP, context_help: str = DEPLOYED_CONTEXT_HELP
+) -> Callable[[Command], Command]:
+    """Return what adds --deployed, --app and --context to a command, which gets a ``where``."""
+
+    def with_options(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_where(
+            *arguments: Any,
+            deployed: str | None,
+            app: Path | None,
+            context: tuple[str, ...],
+            as_deployed: bool = False,
+            **options: Any,
+        ) -> None:
+            where = Where(deployed, app, context, as_deployed, takes)
+            command(*arguments, where=where, **options)
+
+        stage = click.option("--deployed", metavar="STAGE", type=STAGE, help=DEPLOYED_HELP)
+        return stage(_app(app_help)(_context(context_help)(with_where)))
+
+    return with_options
+
+
+where_options = _target()
+app_options = _target("app", app_help=LAST_APP_HELP)
+run_options = _target("app", "context", context_help=CONTEXT_HELP)
+look_options = _target("app", "context", context_help=START_CONTEXT_HELP)
+
+
+def start_options(command: Command) -> Command:
+    """Add the options of a command that starts runs, which gets them as ``where``."""
+    return look_options(click.option("--as-deployed", is_flag=True, help=AS_DEPLOYED_HELP)(command))
+
+
+def executors_options(command: Command) -> Command:
+    """Add --executors and --master, whose values `asking` takes."""
+    executors = click.option("--executors", metavar="N", help=EXECUTORS_HELP)
+    return executors(click.option("--master", metavar="URL", help=MASTER_HELP)(command))
+
+
+def s3_semantics_option(*, expose_value: bool) -> Callable[[Command], Command]:
+    """Return the option that gives the lake S3's semantics as long as the command works."""
+
+    def ask(context: click.Context, _: click.Parameter, asked: bool) -> bool:
+        if asked:
+            ask_for_s3(context)
+        return asked
+
+    return click.option(
+        "--s3-semantics",
+        is_flag=True,
+        callback=ask,
+        expose_value=expose_value,
+        help=S3_SEMANTICS_HELP,
+    )

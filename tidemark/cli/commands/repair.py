@@ -1,0 +1,218 @@
+"""Commands that move bookmarks and watermarks, or load ranges again."""
+
+import click
+
+from tidemark.cli.commands.known_names import JOB, RUN
+from tidemark.cli.commands.options import (
+    RUN_FORMS,
+    Command,
+    act,
+    actor,
+    app_options,
+    changed_or_json,
+    look_options,
+    only_looks,
+    reason,
+    start_options,
+    table_or_json,
+    where_options,
+    yes,
+)
+from tidemark.cli.group import NamesOrVerb, Verbs
+
+TABLE_HELP = (
+    "The DynamoDB table; that of --watermark_table of JOB if not given, else glue-watermarks."
+)
+SOURCE_HELP = "Of a job with several sources: which one."
+RUN_HELP = "The run whose watermarks are to hold again; a prefix of its id is enough."
+REWIND_TO_HELP = (
+    "Where to: a run, a prefix of its id is enough; previous, the run before the last one "
+    "that read anything; a moment, 2026-11-20 or 2026-11-20T06:00 (UTC); or beginning."
+)
+FROM_HELP = "The first day, such as 2013-01-01, or the first number."
+TO_HELP = "The last day or number; it is loaded too."
+PARTS_HELP = "In how many job runs; as many at once as the job allows."
+MISSING_HELP = "Run only what is missing or stale, as `tidemark gaps` lists it."
+GAPS_FROM_HELP = "The first day or number; by default the first known one."
+GAPS_TO_HELP = "The last day or number; by default the last known one."
+
+
+@click.group(cls=Verbs)
+def bookmark() -> None:
+    """Look at the bookmark of a job, reset it, or rewind it to an earlier run."""
+
+
+@bookmark.command("show")
+@click.argument("job", type=JOB)
+@click.option(
+    "--run", metavar="ID", type=RUN, help=f"Show the bookmark as of the end of a run: {RUN_FORMS}."
+)
+@where_options
+@table_or_json
+@only_looks
+@act("bookmark.show")
+def bookmark_show() -> None:
+    """Show the bookmark of JOB and the runs it can be rewound to."""
+
+
+@bookmark.command("reset")
+@click.argument("job", type=JOB)
+@yes
+@where_options
+@changed_or_json
+@act("bookmark.reset")
+def bookmark_reset() -> None:
+    """Forget what JOB has read: its next run reads everything again."""
+
+
+@bookmark.command("rewind")
+@click.argument("job", type=JOB)
+@click.option(
+    "--run", metavar="ID", type=RUN, help=f"The run: {RUN_FORMS}. Without it choose from a list."
+)
+@yes
+@where_options
+@changed_or_json
+@act("bookmark.rewind")
+def bookmark_rewind() -> None:
+    """Set JOB back to the end of an earlier run: its next run reads what came after that run."""
+
+
+def watermark_options(command: Command) -> Command:
+    """Add what every command about watermarks takes: the job, and where its watermarks are."""
+    with_table = click.option("--table", help=TABLE_HELP)(where_options(command))
+    return click.argument("job", type=JOB)(with_table)
+
+
+@click.group(cls=Verbs)
+def watermark() -> None:
+    """Look at the watermarks of a job, or rewind them to an earlier run."""
+
+
+@watermark.command("show")
+@watermark_options
+@table_or_json
+@only_looks
+@act("watermark.show")
+def watermark_show() -> None:
+    """Show the watermarks of JOB and the windows that runs have open."""
+
+
+@watermark.command("history")
+@watermark_options
+@click.option("--source", default="", help=SOURCE_HELP)
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
+@table_or_json
+@only_looks
+@act("watermark.history")
+def watermark_history() -> None:
+    """Show what was done to the watermarks of JOB, newest first, and the runs to rewind to."""
+
+
+@watermark.command("rewind")
+@watermark_options
+@click.option("--source", default="", help=SOURCE_HELP)
+@click.option("--run", metavar="ID", help=RUN_HELP)
+@click.option("--to-beginning", is_flag=True, help="Let the next run load everything.")
+@click.option("--reason", required=True, help="Reason, for the record.")
+@actor
+@yes
+@changed_or_json
+@act("watermark.rewind")
+def watermark_rewind() -> None:
+    """Make the watermarks of an earlier run of JOB hold again, and record who asked and why.
+
+    Open windows are discarded, and runs in flight can no longer commit.
+    """
+
+
+@click.group(
+    cls=NamesOrVerb,
+    invoke_without_command=True,
+    subcommand_metavar="| list | resume | undo [NUMBER]",
+)
+@click.argument("jobs", type=JOB, nargs=-1, metavar="[JOB]...")
+@click.option("--to", metavar="RUN|previous|DATE|beginning", help=REWIND_TO_HELP)
+@click.option("--with-downstream", is_flag=True, help="Take all jobs downstream of them back too.")
+@click.option("--clear", is_flag=True, help="Delete what rewound jobs have appended since.")
+@click.option("--accept-changes", is_flag=True, help="Although jobs were added or removed since.")
+@reason
+@actor
+@click.option("--dry-run", "--plan", is_flag=True, help="Show the plan, change nothing.")
+@yes
+@click.option("--undo", is_flag=False, flag_value="last", hidden=True)
+@click.option("--resume", is_flag=True, hidden=True)
+@click.option("--list", "lists", is_flag=True, hidden=True)
+@app_options
+@table_or_json
+@act("rewind.rewind")
+def rewind() -> None:
+    """Take JOBs back to an earlier run, and show first what follows from it.
+
+    The plan says what is read again, what the jobs downstream of them will see, and which targets
+    would have rows twice. It is carried out in one step, recorded, and can be undone. With --to
+    every name is that of a job, also `list`, `resume` and `undo`.
+    """
+
+
+@rewind.command("list")
+@app_options
+@table_or_json
+@only_looks
+@act("rewind.show_records")
+def rewind_list() -> None:
+    """List the rewinds, by whom and why, the newest first."""
+
+
+@rewind.command("resume")
+@app_options
+@table_or_json
+@act("rewind.finish")
+def rewind_resume() -> None:
+    """Finish a rewind that was interrupted."""
+
+
+@rewind.command("undo")
+@click.argument("number", required=False)
+@reason
+@actor
+@yes
+@app_options
+@table_or_json
+@act("rewind.take_back")
+def rewind_undo() -> None:
+    """Undo a rewind: the last one, or that of NUMBER."""
+
+
+@click.command()
+@click.argument("job", type=JOB)
+@click.option("--from", "begin", metavar="A", required=True, help=FROM_HELP)
+@click.option("--to", "end", metavar="B", required=True, help=TO_HELP)
+@click.option("--parts", type=int, default=1, show_default=True, metavar="N", help=PARTS_HELP)
+@click.option("--only-missing", is_flag=True, help=MISSING_HELP)
+@click.option("--dry-run", "--plan", is_flag=True, help="Show the plan, and start nothing.")
+@yes
+@start_options
+@table_or_json
+@act("backfill.backfill")
+def backfill() -> None:
+    """Load a range of JOB again, and leave its bookmark and watermark as they are.
+
+    JOB declares two arguments that give its script the range: docs/backfill.md. Ctrl-C
+    stops the runs that were started; a line says how to load the rest.
+    """
+
+
+@click.command()
+@click.argument("job", type=JOB)
+@click.option("--from", "begin", metavar="A", help=GAPS_FROM_HELP)
+@click.option("--to", "end", metavar="B", help=GAPS_TO_HELP)
+@look_options
+@table_or_json
+@only_looks
+@act("backfill.gaps")
+def gaps() -> None:
+    """Show which days or numbers of JOB are missing, stale, or being loaded.
+
+    A range is stale if the files in its source have changed since it was loaded.
+    """

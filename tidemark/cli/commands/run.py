@@ -1,0 +1,157 @@
+"""Commands that run jobs and workflows, and stop them."""
+
+import click
+
+from tidemark.cli.commands.known_names import JOB, RUN, WORKFLOW
+from tidemark.cli.commands.options import (
+    AS_DEPLOYED_HELP,
+    FILE,
+    ISOLATED_HELP,
+    LINEAGE_HELP,
+    SCRIPT_ARGUMENTS,
+    act,
+    executors_options,
+    only_looks,
+    output_format,
+    run_options,
+    s3_semantics_option,
+    start_options,
+    table_or_json,
+    where_options,
+)
+from tidemark.cli.group import Verbs
+from tidemark.model.assembly.glue_versions import RUN_HERE
+from tidemark.model.stage.runtime import MAX_MINUTES
+
+ENGINE_HELP = "Version of Glue to run it as; that of the installed PySpark if not given."
+TIMEOUT_HELP = "Stop the run after so many minutes, as TIMEOUT; 480 if not given, as on AWS."
+FORMAT_HELP = "Print lines for people; or the run as JSON, and the script's output to stderr."
+WORKFLOW_HELP = "The workflow, named as its pipeline; needed if there are several."
+CRAWLERS_HELP = "Run the jobs of a workflow that has crawlers; each counts as SUCCEEDED."
+RUN_HELP = "The id of the run, or a prefix; by default the last run."
+RESUME_HELP = "Start at this job, even if it SUCCEEDED; may be given several times."
+RUN_WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
+STOP_HELP = "The id of a run, or a prefix; by default all in progress."
+DETAIL_HELP = "What happened: a JSON object, or @FILE with one."
+
+
+@click.command(context_settings=SCRIPT_ARGUMENTS)
+@click.argument("script", type=FILE)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
+@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+@click.option("--timeout", type=click.IntRange(1, MAX_MINUTES), metavar="N", help=TIMEOUT_HELP)
+@output_format(FORMAT_HELP)
+@s3_semantics_option(expose_value=False)
+@executors_options
+@act("submit.submit")
+def submit() -> None:
+    """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
+
+    Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
+    script. What the script uses and this machine does not run is named before it starts. Where
+    `tidemark local up --port 4566` serves the home, the script runs there.
+    """
+
+
+@click.group(cls=Verbs, invoke_without_command=True, subcommand_metavar="[show ID]")
+@run_options
+@click.option("--workflow", metavar="NAME", type=WORKFLOW, help=RUN_WORKFLOW_HELP)
+@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+@s3_semantics_option(expose_value=True)
+@executors_options
+@click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
+@click.option("--only", metavar="JOB", type=JOB, help="Run this job of the workflow alone.")
+@click.option("--from", "begin", metavar="JOB", type=JOB, help="Run this job and what follows it.")
+@click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
+@table_or_json
+@act("run.run")
+def run() -> None:
+    """Run a whole workflow once, every job incrementally.
+
+    An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
+    While it works, boto3 in scripts reaches Glue, Logs and S3 of this machine. Where `tidemark
+    local up --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
+
+    With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
+    ends; --from, --executors, --isolated, --lineage, --master, --s3-semantics and --skip-crawlers
+    are for this machine, as counts of rows are. `tidemark run show ID` starts nothing: it shows a
+    job run.
+    """
+
+
+@run.command("show")
+@click.argument("run_id", metavar="ID", type=RUN)
+@where_options
+@table_or_json
+@only_looks
+@act("run_show.show")
+def run_show() -> None:
+    """Show what the job run ID has read, written and moved, its warnings, cost and last lines.
+
+    A prefix of an id is enough; `tidemark runs` lists them.
+    """
+
+
+@click.command()
+@click.argument("name", required=False)
+@start_options
+@table_or_json
+@act("runs.trigger")
+def trigger() -> None:
+    """Fire the ON_DEMAND trigger NAME, or activate one of another type; without NAME, list all.
+
+    One that begins a workflow starts a run of it. The command does not wait for the runs, but
+    where no `tidemark local up` serves this machine's home: then it runs them itself, shows them,
+    and the exit code is 1 if one does not succeed.
+    """
+
+
+@click.command()
+@click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
+@click.option("--run", "run_id", metavar="ID", type=RUN, help=RUN_HELP)
+@click.option("--from", "begin", metavar="JOB", type=JOB, multiple=True, help=RESUME_HELP)
+@start_options
+@table_or_json
+@act("runs.resume")
+def resume() -> None:
+    """Run the unsuccessful jobs of a workflow run again, and what follows them.
+
+    It is a new workflow run, in which the jobs that SUCCEEDED stand as they are. Ctrl-C stops it.
+    """
+
+
+@click.command()
+@click.argument("job", type=JOB, required=False)
+@click.option("--run", "run_id", metavar="ID", type=RUN, help=STOP_HELP)
+@click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
+@where_options
+@table_or_json
+@act("runs.stop")
+def stop() -> None:
+    """Stop the active runs of JOB, or without JOB those of a workflow.
+
+    What a run has committed stays. A run is STOPPING until it has ended: `tidemark runs` shows it.
+    """
+
+
+@click.group(cls=Verbs)
+def event() -> None:
+    """Put events on the event bus of this machine."""
+
+
+@event.command("put")
+@click.option("--source", required=True, metavar="NAME", help="Its source: acme.shop.")
+@click.option("--detail-type", required=True, metavar="TEXT", help="What kind of event it is.")
+@click.option("--detail", default="{}", metavar="JSON", help=DETAIL_HELP)
+@click.option("--resource", "resources", multiple=True, metavar="ARN", help="What it is about.")
+@click.option("--as-deployed", is_flag=True, help=AS_DEPLOYED_HELP)
+@act("event.put")
+def event_put() -> None:
+    """Put an event, and start the workflows whose rules match it.
+
+    The port serves the home meanwhile: `tidemark local up --port 4566 --app cdk.out`. An app whose
+    code has changed since is synthesized and deployed there first. This is for
+    this machine alone, which takes sources of AWS too, such as aws.s3; on AWS: `aws events
+    put-events`.
+    """

@@ -1,0 +1,62 @@
+"""`tidemark explain`: what the next run of a job would read, here and on AWS."""
+
+from tidemark.cli.bookmark import run_of
+from tidemark.cli.progress import console_for_tables
+from tidemark.cli.target import open_target
+from tidemark.cli.terminal import print_json
+from tidemark.cli.views.deployed_input import deployed_input, input_json, input_lines
+from tidemark.cli.views.explain import explain_job, explanation_json, explanation_tables
+from tidemark.cli.views.listing import Sentence
+from tidemark.cli.views.snapshots import snapshot_lines
+from tidemark.cli.views.status import read_watermarks
+from tidemark.cli.where import Where
+from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.local_state.bookmarks.files import with_one_scheme
+from tidemark.local_state.home import Home
+from tidemark.model.messages import known
+from tidemark.operate.snapshot_reads import snapshot_reads
+from tidemark.operate.statuses import statuses_of
+
+
+def explain(job: str, uri: str | None, run: str | None, where: Where, output: str) -> None:
+    if where.stage is not None:
+        if run is not None:
+            raise UsageError(
+                "AWS does not report what a run has read from S3: leave out --run; `tidemark run "
+                f"show {run}{where.option}` shows what the run has recorded in its watermark table"
+            )
+        _explain_deployed(job, uri, where, output)
+        return
+    with open_target(where) as target:
+        known("job", job, target.known_jobs)
+        run_id = run_of(target, job, run) if run else None
+        statuses = [] if run_id or uri else statuses_of(target, [job], [])
+        watermark = read_watermarks(target, statuses).get(job, "")
+        snapshots = snapshot_reads(target, job) if watermark else []
+    try:
+        explanations = explain_job(Home.from_environment(), job, run_id, uri)
+    except EntityNotFoundError:
+        if not watermark:
+            raise
+        explanations = []
+    if output == "json":
+        document = explanation_json(job, run_id, explanations, snapshots, watermark)
+        print_json(document)
+        return
+    console = console_for_tables()
+    for part in (
+        *explanation_tables(job, run_id, explanations),
+        *([Sentence(f"watermark of {job}: {watermark}")] if watermark else []),
+        *snapshot_lines(job, snapshots),
+    ):
+        console.print(part)
+
+
+def _explain_deployed(job: str, uri: str | None, where: Where, output: str) -> None:
+    with open_target(where) as target:
+        answer = deployed_input(target, job, uri and with_one_scheme(uri))
+    if output == "json":
+        print_json(input_json(answer))
+        return
+    for line in input_lines(answer):
+        console_for_tables().print(line)
