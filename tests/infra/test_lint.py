@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.synthesis import DATABASE
-from tidemark.cli.views.lint import findings_of, lint_app
+from tidemark.cli.lint import findings_of, lint_app
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.synth

@@ -21,14 +21,14 @@ from tidemark.cli.where import Where
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.clock import now
 from tidemark.model.messages import plural
-from tidemark.operate.backfill.evidence import Known
+from tidemark.operate.backfill.evidence import KnownRanges
 from tidemark.operate.backfill.filling import Filling, arguments_of_trigger, fill, room_for
 from tidemark.operate.backfill.ledger import ledger
 from tidemark.operate.backfill.plan import BackfillPlan, blind_readers, plan, targets_of
-from tidemark.operate.backfill.ranges import Range, Unit, parse_range, parts_of
+from tidemark.operate.backfill.ranges import Span, Unit, parse_range, parts_of
 from tidemark.operate.backfill.reading import has_other_runs, read_job, read_known, read_positions
 from tidemark.operate.job_runs import Run
-from tidemark.operate.rewind.datasets import Flow
+from tidemark.operate.rewind.datasets import DataFlow
 from tidemark.operate.target import Target
 
 FAILURE = 1
@@ -97,9 +97,8 @@ def backfill(
 
 
 def _asked_of_gaps(
-    job: str, known: Known, begin: str | None, end: str | None, *, is_declared: bool
-) -> tuple[Unit, Range]:
-    """Return the range that `gaps` shows: the given one, else the known one."""
+    job: str, known: KnownRanges, begin: str | None, end: str | None, *, is_declared: bool
+) -> tuple[Unit, Span]:
     today = now().date()
     extent = known.evidence.extent()
     if begin is not None and end is not None and (extent or is_declared):
@@ -124,8 +123,8 @@ def _asked_of_gaps(
     return unit, asked
 
 
-def _blind_readers(target: Target, job: str) -> list[Flow]:
-    """Return what downstream jobs do not see; none, with a warning, if that cannot be read."""
+def _blind_readers(target: Target, job: str) -> list[DataFlow]:
+    # The runs are started all the same: a warning says what is not known.
     try:
         return blind_readers(job, target.names.jobs, target.checkpoints())
     except TidemarkError as error:
@@ -152,9 +151,9 @@ class Progress:
         self._option = where.option
         self._is_json = output == "json"
         self._console = RunConsole(stderr=self._is_json)
-        self._done: list[Range] = []
+        self._done: list[Span] = []
 
-    def report(self, run: Run, part: Range) -> None:
+    def report(self, run: Run, part: Span) -> None:
         """Print that the run of a part has begun, or how it ended."""
         if run.state == "SUCCEEDED":
             self._done.append(part)

@@ -80,7 +80,6 @@ def run_of(target: Target, job: str, text: str) -> str:
 
 
 def _consequence(target: Target, job: str, run: str) -> str:
-    """Return what becomes of data if the bookmark goes back to a run."""
     if (target.bookmark_entry(job) or {}).get("RunId") == run:
         return "it was there before: the next run reads only what is new"
     listed = [run.run_id for run in target.committed_runs(job)]

@@ -2,15 +2,18 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tidemark.cli.terminal import Terminal
-from tidemark.cli.views.catalog import catalog_json, catalog_table
+from tidemark.cli.views.listing import Listing
 from tidemark.extras import require
 from tidemark.local_state.catalog.edit import described, dropped, synced
 from tidemark.local_state.home import Home
+from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.messages import plural
 
 PIPE_WIDTH = 180  # a table outside a terminal is not folded
@@ -65,3 +68,29 @@ def crawl(uri: str, database: str, table_prefix: str) -> None:
 
 def drop(name: str) -> None:
     click.echo(f"{dropped(Home.from_environment(), name)} is not a table any more; its data stay")
+
+
+def catalog_table(tables: Iterable[CatalogTable]) -> Listing:
+    """Return one row per table of the Data Catalog."""
+    rows = []
+    for table in tables:
+        columns = ", ".join(f"{name} {kind}" for name, kind in table.columns)
+        keys = ", ".join(f"{name} {kind}" for name, kind in table.partition_keys)
+        location = "" if table.is_view or table.is_jdbc else table.location
+        kind = "view" if table.is_view else table.classification
+        rows.append((table.full_name, kind, columns, keys, location))
+    return Listing(("table", "format", "columns", "partition keys", "location"), rows)
+
+
+def catalog_json(tables: Iterable[CatalogTable]) -> list[dict[str, Any]]:
+    """Return the same as plain JSON values."""
+    return [
+        {
+            "table": table.full_name,
+            "format": "view" if table.is_view else table.classification,
+            "columns": dict(table.columns),
+            "partition_keys": dict(table.partition_keys),
+            "location": None if table.is_view or table.is_jdbc else table.location,
+        }
+        for table in tables
+    ]

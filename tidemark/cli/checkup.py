@@ -3,12 +3,16 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from rich.text import Text
+
 from tidemark.app import find_node
+from tidemark.cli.progress import console_for_tables
+from tidemark.cli.terminal import print_json
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.runs.python_modules import versions_of
 from tidemark.local_state.engine.executable import find_engine, package_name
@@ -89,7 +93,7 @@ def _spark() -> Finding:
 
 
 def _libraries() -> Iterator[Finding]:
-    """Yield a finding for each version of Glue with a Python of its own on this machine."""
+    # A version without a Python of its own runs on that of another, which is looked at there.
     if find_spec("pyspark") is None:
         return
     own = own_glue_version()
@@ -128,7 +132,6 @@ def _package(module: str, package: str, state: str, cure: str, name: str = "") -
 
 
 def _asked(name: str, ask: Callable[[], str], state: str, cure: str) -> Finding:
-    """Return what a search has found, or its error."""
     try:
         return Finding(name, OK, ask())
     except TidemarkError as error:
@@ -167,7 +170,6 @@ def _report() -> Finding:
 
 
 def _home() -> Finding:
-    """Return whether commands that run something can keep their state."""
     try:
         root = folder_of_home()
         check_home(root)
@@ -236,3 +238,22 @@ def editor_finding(project: Path, package: Path) -> Finding:
 def is_healthy(all_findings: Sequence[Finding]) -> bool:
     """Return whether nothing is missing that runs on this machine need."""
     return all(finding.state != MISSING for finding in all_findings)
+
+
+FAILURE = 1
+MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "missing": ("✗", "bold red")}
+
+
+def doctor(output: str) -> None:
+    all_findings = list(findings(Path.cwd()))
+    if output == "json":
+        print_json([asdict(finding) for finding in all_findings])
+    else:
+        console = console_for_tables()
+        for finding in all_findings:
+            line = Text.assemble(MARKS[finding.state], f" {finding.name}: {finding.found}")
+            console.print(line)
+            if finding.cure:
+                console.print(Text(f"    {finding.cure}"))
+    if not is_healthy(all_findings):
+        sys.exit(FAILURE)

@@ -48,7 +48,7 @@ def exit_line(error: BaseException, command: str | None) -> tuple[str, int] | No
 
 
 def _unanswered_line(error: click.Abort) -> tuple[str, int] | None:
-    """Return the same for a question without an answer; None for a no, which click reports."""
+    # A no has no line: click reports it.
     # The line begins below the question.
     match error.__context__:
         case EOFError():

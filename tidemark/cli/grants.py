@@ -46,7 +46,6 @@ def grants(
 
 
 def _statements(file: Path) -> list[Mapping[str, Any]]:
-    """Return the statements of a policy in a file."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -20,7 +20,7 @@ from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX, Pages
 from tidemark.glue_service.submitted import submitted_jobs
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine.peers import shows_owners
+from tidemark.local_state.machine import peers
 from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.clock import now_ms
 from tidemark.operate.home import HomeTarget
@@ -40,7 +40,7 @@ WIDTH = 110
 def live_pages(home: Home, app: Path | None) -> Pages:
     """Return the pages of a home that this process will serve; without an app, of cdk.out."""
     # Where the port cannot refuse other users of this machine, they do not know the path.
-    base = PREFIX if shows_owners() else f"{PREFIX}{secrets.token_urlsafe(32)}/"
+    base = PREFIX if peers.shows_owners() else f"{PREFIX}{secrets.token_urlsafe(32)}/"
     opened = partial(open_target, Where(None, app, takes=("app",)))
     view = View(home.database, opened, details_of, _defined, base)
     return LivePages(view, partial(act, opened), str(home.shown))

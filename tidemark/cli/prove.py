@@ -135,7 +135,6 @@ def _show(proof: Proof, page: Path | None, name: str, output: str) -> None:
 
 
 def _replayed(home: Home, console: Console, name: str) -> int:
-    """Run a job once from a state that is kept; return the exit code."""
     proved = kept_command(home, name)
     app = Path(proved["app"]) if proved["app"] else None
     arguments, context = tuple(proved["arguments"]), tuple(proved["context"])
@@ -173,7 +172,7 @@ def interrupted_once(is_interrupted: threading.Event) -> Iterator[None]:
 
 
 def _prepare_newest(subject: Subject, kinds: Sequence[str]) -> None:
-    """Keep the classes of the newest version, if a run on it would start slower without them."""
+    # Only an experiment with versions runs on it.
     if "versions" in kinds and not subject.not_newer:
         prepare_sparks([subject.newest])
 

@@ -58,7 +58,6 @@ def _gathered(where: Where, limit: int) -> Report:
 
 
 def _file_of(home: Home) -> Path:
-    """Return the default path of the page."""
     if home.copy_of is not None:
         raise UsageError(f"{home.copy_of} cannot be written: say where to, with --output FILE")
     return home.root / "report.html"

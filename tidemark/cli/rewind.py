@@ -95,7 +95,6 @@ def _run_old_option(
 
 
 def _rewind(request: RewindRequest, where: Where) -> None:
-    """Show the plan, ask, and carry it out."""
     with _opened(where) as target:
         rewinds = target.rewinds
         _check_can_clear(request, target)
@@ -204,7 +203,6 @@ def _report(record: RewindRecord, output: str, text: str) -> None:
 
 
 def _reason(why: str | None) -> str:
-    """Return the reason; ask for it if it is missing."""
     if why and why.strip():
         return why
     if not sys.stdin.isatty():
@@ -221,7 +219,6 @@ def _check_texts(actor: str, why: str | None) -> None:
 
 
 def _check_text(option: str, text: str, max_bytes: int) -> None:
-    """Refuse what the record of a rewind cannot hold."""
     if not text.strip():
         raise UsageError(f"{option} {text!r} is blank: give a value, for the record")
     try:

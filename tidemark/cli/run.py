@@ -104,7 +104,7 @@ def _run(where: Where, request: RunOptions) -> int:
 
 
 def _app(console: Console, where: Where, home: Home) -> App:
-    """Read the app, say which tables its run will stop at, and prepare the Sparks of its jobs."""
+    # The Sparks are made before the first job starts: that may take minutes, and may fail.
     app = load_app(assembly_folder(console, where.app, where.context))
     print_unserved(console, unserved_tables(app.deployment, app.assembly.assets))
     prepare_sparks(versions_of_runs(app, home))
@@ -115,7 +115,6 @@ def _app(console: Console, where: Where, home: Home) -> App:
 def _deployed_to(
     served: ServedPort, home: Home, app: App, request: RunOptions
 ) -> Iterator[tuple[Glue, str]]:
-    """Deploy an app on the port that serves a home; yield its clients and the workflow."""
     name = chosen_workflow(app.deployment, request.workflow)
     is_of_json = request.output == "json"
     click.echo(f"process {served.pid} serves {home.root}, and runs this", err=is_of_json)
@@ -149,7 +148,6 @@ def _run_job(glue: Glue, workflow: str, job: str, where: Where, output: str) -> 
 
 
 def _run_here(home: Home, console: Console, where: Where, request: RunOptions) -> int:
-    """Run a workflow with this command's own engine, which reports each change at once."""
     # It can do what no operation of Glue can: start at a job, take crawlers as SUCCEEDED.
 
     job = request.only if request.begin is None else request.begin
@@ -177,7 +175,7 @@ def _run_here(home: Home, console: Console, where: Where, request: RunOptions) -
 
 
 def _print_json(workflow: str, result: WorkflowResult, request: RunOptions) -> None:
-    """Print a workflow run as `resume` does; with --only the run of the job, as on AWS."""
+    # With --only it is the run of the job, as on AWS.
     last = {run.job_name: run.run_id for run in result.job_runs}  # a retry is after its run
     with open_target(Where(None)) as target:
         runs = [run for run in target.runs(list(last)) if run.run_id == last[run.job]]

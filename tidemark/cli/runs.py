@@ -163,7 +163,6 @@ def trigger(name: str | None, where: Where, output: str) -> None:
 
 
 def _fire(name: str, where: Where, output: str) -> int:
-    """Fire a trigger, show the runs that this command has itself, and return the exit code."""
     if where.stage is None and where.app is None and not where.context:
         with open_target(where) as target:  # starts no JVM, and may refuse the name
             find_trigger(target.glue, name)

@@ -150,7 +150,6 @@ def _ended_by(error: BaseException) -> TidemarkError:
 
 
 def _pages(home: Home, assembly: Path | None) -> Pages | None:
-    """Return the live page of a home; None, with a line, if a package is missing."""
     if find_spec("jinja2") is None:
         click.echo("pip install 'tidemark-glue[report]' gives the port a live page")
         return None
@@ -162,7 +161,6 @@ def _pages(home: Home, assembly: Path | None) -> Pages | None:
 def _join(
     home: Home, port: ServedPort, options: Options, assembly: Path | None, lineage: str | None
 ) -> None:
-    """Use the port that serves the home."""
     for option, is_given in (
         ("--on-event", options.on_event is not None),
         ("--max-parallel", options.max_parallel is not None),
@@ -233,7 +231,7 @@ def print_variables(home: Home, url: str, region_of_port: str) -> None:
 
 
 def _report_end(home: Home, run: JobRun) -> None:
-    """Show that a run has ended, and its warnings; called in the thread of the engine."""
+    # The thread of the engine calls this: it must not wait.
     seconds = ((run.completed_at_ms or run.started_at_ms) - run.started_at_ms) / 1000
     why = f": {run.error_message}" if run.error_message else ""
     click.echo(hanging(f"{run.job_name} {run.run_id} {run.state} in {seconds:.1f} s{why}"))

@@ -3,8 +3,7 @@
 from tidemark.cli.progress import console_for_tables, print_killed, print_warnings
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
-from tidemark.cli.views.freshness import freshness_listing
-from tidemark.cli.views.status import read_watermarks, status_json, status_table
+from tidemark.cli.views.status import freshness_listing, read_watermarks, status_json, status_table
 from tidemark.cli.where import Where
 from tidemark.local_state.store.stored_warnings import without_those
 from tidemark.model.clock import now_ms

@@ -67,7 +67,6 @@ def submit(
 
 
 def _print_run(record: JobRun) -> None:
-    """Print what `tidemark runs` shows of a run, as JSON."""
     with open_target(Where(None)) as target:
         run = next(run for run in target.runs([record.job_name]) if run.run_id == record.run_id)
         document = run_json(run, has_rows=True, warnings=target.warnings())
@@ -75,7 +74,6 @@ def _print_run(record: JobRun) -> None:
 
 
 def _check_served(served: ServedPort, home: Home, *, isolated: bool) -> None:
-    """Refuse what only a run of this command's own process can have."""
     if isolated or asked_for(os.environ) or os.environ.get(VARIABLE):
         raise UsageError(
             f"process {served.pid} serves {home.root}, and runs the script: leave out --executors, "
@@ -97,7 +95,6 @@ def _lending_terminal() -> Iterator[None]:
 
 
 def _submit_here(submission: Submission, home: Home, output: str, *, isolated: bool) -> JobRun:
-    """Run a script in a process of this command, and return its run."""
     with closing(Pythons(refills=False)) as pythons:
         if not isolated and (spark := installed_spark(submission.glue_version)):
             pythons.want(1, spark)  # it imports while this command does

@@ -93,13 +93,11 @@ def open_target(
 
 
 def _is_without_app(where: Where) -> bool:
-    """Return whether no app was synthesized in this folder, and the command names none."""
     synthesizes = "context" in where.takes and (bool(where.context) or Path("cdk.json").is_file())
     return where.app is None and not synthesizes and not Path("cdk.out").exists()
 
 
 def _folder_of(where: Where, stack: ExitStack) -> Path:
-    """Return the assembly that a command on this machine is about."""
     if "context" not in where.takes:
         return where.app or Path("cdk.out")
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tidemark-"))

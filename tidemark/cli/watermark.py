@@ -146,7 +146,6 @@ def _run_meant(
     where: Where,
     check_job: Callable[[], None],
 ) -> str:
-    """Return the id that begins so, or the string as it is where the history is not readable."""
     try:
         ids = [entry.run_id for entry in watermarks.history(job, source=source) if entry.run_id]
     except WatermarksError:  # to rewind is what fixes a corrupt row

@@ -26,7 +26,7 @@ from tidemark.operate.clients import Glue, NotAnsweredError, or_none, translated
 from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
 from tidemark.operate.rewind.deployed import StageRewinds
-from tidemark.operate.rewind.facts import COMMIT, Facts, Start, Track
+from tidemark.operate.rewind.facts import COMMIT, JobTrigger, RewindFacts, Track
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.rewind.tracks import bookmark_track, entry_of
 from tidemark.operate.run_facts import RunFacts
@@ -115,19 +115,13 @@ class Account(Target):
 
     def checkpoint(self, run: Run) -> Checkpoint | None:
         """Return the record of a run, with its arguments."""
-        records = (
-            checkpoint
-            for checkpoint in self._checkpoints(run.job)
-            if checkpoint.run_id == run.run_id
-        )
+        records = (record for record in self._checkpoints(run.job) if record.run_id == run.run_id)
         return next((replace(checkpoint, arguments=run.arguments) for checkpoint in records), None)
 
     def run_facts(self, runs: Sequence[Run]) -> list[RunFacts]:
         """Return Glue's facts about runs that have ended, and their records."""
         jobs = dict.fromkeys(run.job for run in runs)
-        recorded = {
-            checkpoint.run_id: checkpoint for job in jobs for checkpoint in self.checkpoints(job)
-        }
+        recorded = {record.run_id: record for job in jobs for record in self.checkpoints(job)}
         return [self._run_facts(run, recorded.get(run.run_id)) for run in runs]
 
     def _run_facts(self, run: Run, record: Checkpoint | None) -> RunFacts:
@@ -230,17 +224,17 @@ class Account(Target):
                 "table in the Data Catalog name earlier metadata"
             ) from error
 
-    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
+    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> RewindFacts:
         """Return the bookmarks of the stage, and the triggers that start a job of it."""
         tracks = [self._known_track(job, runs) for job in jobs]
         starts = [
-            Start(trigger.name, trigger.starts, trigger.after, trigger.workflow)
+            JobTrigger(trigger.name, trigger.starts, trigger.after, trigger.workflow)
             for trigger in triggers_of(self.glue)
             if set(self.names.jobs) & set(trigger.starts)
         ]
         meanwhile = "a schedule or an event of the stage may start runs: none is paused"
         definitions = {job: self.definition(job) or {} for job in jobs}
-        return Facts(
+        return RewindFacts(
             jobs,
             starts,
             [*filter(None, tracks)],

@@ -165,7 +165,7 @@ def _uris(items: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _after(triggers: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return by job what its triggers wait for; a crawler between two jobs is passed through."""
+    # A crawler between two jobs is passed through.
     waits: dict[str, list[str]] = {}
     for trigger in triggers:
         conditions = (trigger.get("Predicate") or {}).get("Conditions", [])

@@ -88,7 +88,7 @@ class _Resource:
 
 
 def _resources(assembly: Assembly, region: str) -> Iterator[_Resource]:
-    """Yield the jobs and workflows that have a name; CloudFormation makes up those of others."""
+    # Those without a name are left out: CloudFormation makes theirs up.
     for stack, scope in resolve_stacks(assembly, region, may_guess=True):
         for resource in stack.template.get("Resources", {}).values():
             if resource["Type"] not in (JOB, WORKFLOW):

@@ -18,10 +18,10 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, TypeAlias
 
-State: TypeAlias = Mapping[str, Any]
+ContextState: TypeAlias = Mapping[str, Any]
 
 
-class Place(Enum):
+class BandPlace(Enum):
     """Where an object stands to a bookmark; the value is its name in JSON."""
 
     NEWER = "newer"
@@ -29,7 +29,7 @@ class Place(Enum):
     OLDER = "older"
 
 
-def states_of(entry: Mapping[str, Any]) -> dict[str, State]:
+def states_of(entry: Mapping[str, Any]) -> dict[str, ContextState]:
     """Return the states by transformation_ctx, those of S3 in the form of a bookmark of a home.
 
     What has another form stays as it is.
@@ -47,7 +47,7 @@ def states_of(entry: Mapping[str, Any]) -> dict[str, State]:
         return {"": {"kind": "-", "JobBookmark": text}}
 
 
-def _state(document: Mapping[str, Any]) -> State:
+def _state(document: Mapping[str, Any]) -> ContextState:
     try:
         times = {"INCLUDE_LIST": "", **document["timestamps"]}
         high_ms = round(datetime.fromisoformat(times["CURR_RUN_START_TIME"]).timestamp() * 1000)
@@ -58,7 +58,7 @@ def _state(document: Mapping[str, Any]) -> State:
     return {"kind": "s3", "high_ms": high_ms, "low_ms": low_ms, "recent": listed}
 
 
-def band_of(states: Iterable[State]) -> tuple[int, int] | None:
+def band_of(states: Iterable[ContextState]) -> tuple[int, int] | None:
     """Return where the bands of all states begin and end, epoch ms; None without one of S3."""
     of_files = [state for state in states if "high_ms" in state]
     if not of_files:
@@ -66,8 +66,8 @@ def band_of(states: Iterable[State]) -> tuple[int, int] | None:
     return min(state["low_ms"] for state in of_files), max(state["high_ms"] for state in of_files)
 
 
-def place_of(modified_ms: int, band: tuple[int, int]) -> Place:
+def place_of(modified_ms: int, band: tuple[int, int]) -> BandPlace:
     """Return where an object stands."""
     if modified_ms > band[1]:
-        return Place.NEWER
-    return Place.BAND if modified_ms > band[0] else Place.OLDER
+        return BandPlace.NEWER
+    return BandPlace.BAND if modified_ms > band[0] else BandPlace.OLDER

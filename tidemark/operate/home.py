@@ -60,7 +60,7 @@ from tidemark.operate.home_runs import last_lines, run_of_record
 from tidemark.operate.job_runs import Run
 from tidemark.operate.recorded_runs import facts_of_ended
 from tidemark.operate.rewind.cleared import Cleared, cleared_here
-from tidemark.operate.rewind.facts import Facts, Start
+from tidemark.operate.rewind.facts import JobTrigger, RewindFacts
 from tidemark.operate.rewind.home_rewinds import HomeRewinds, bookmark_track
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
@@ -304,7 +304,7 @@ class HomeTarget(Target):
             ),
         ]
 
-    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
+    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> RewindFacts:
         """Return the bookmarks with every version, the triggers of the app, and other jobs."""
         deployment = self.app.deployment
         stacks = self.store.query("SELECT job_name, stack_name FROM deployed_job")
@@ -312,7 +312,7 @@ class HomeTarget(Target):
         others = {row["job_name"]: "another app or a script of its own" for row in ran}
         others |= {row["job_name"]: f"stack {row['stack_name']}" for row in stacks}
         starts = [
-            Start(
+            JobTrigger(
                 trigger.name,
                 tuple(action.job_name for action in trigger.actions),
                 tuple(condition.job_name for condition in trigger.conditions),
@@ -320,7 +320,7 @@ class HomeTarget(Target):
             )
             for trigger in deployment.triggers
         ]
-        return Facts(
+        return RewindFacts(
             jobs,
             starts,
             [track for job in jobs if (track := bookmark_track(self.store, job))],

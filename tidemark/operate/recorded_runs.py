@@ -69,7 +69,7 @@ def initial_run(facts: RunFacts) -> RunFacts:
 
 
 def _with_data(store: Store, facts: RunFacts) -> RunFacts:
-    """Add the reads and writes of a run: without a commit only the opened sources are known."""
+    # Without a commit only the opened sources are known.
     tables = {_folder(table.location): table.full_name for table in catalog_tables(store)}
     checkpoint = checkpoint_of_run(store, facts.run_id)
     if checkpoint is None:
@@ -89,7 +89,6 @@ Data = TypeVar("Data", DatasetRead, DatasetWritten)
 
 
 def _named(data: Data, tables: Mapping[str, str]) -> Data:
-    """Return a dataset with the table of the Data Catalog whose location it is, if one is."""
     return replace(data, table=data.table or tables.get(_folder(data.dataset), ""))
 
 

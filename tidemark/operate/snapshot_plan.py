@@ -24,7 +24,7 @@ from watermarks.windows.snapshot_cursors import (
 
 
 @dataclass(frozen=True)
-class Commit:
+class NewSnapshot:
     """A snapshot that a run is going to read.
 
     Attributes:
@@ -57,7 +57,7 @@ class SnapshotPlan:
         refused_appends: why only a run that reads appends is refused; None if it is not.
     """
 
-    commits: tuple[Commit, ...] = ()
+    commits: tuple[NewSnapshot, ...] = ()
     refused: WatermarksError | None = None
     refused_appends: WatermarksError | None = None
 
@@ -83,7 +83,6 @@ def plan_of(
 
 
 def _refusal(name: str, metadata: Mapping[str, Any], read_to: Snapshot) -> WatermarksError | None:
-    """Return why a window cannot start or end at a snapshot; None if it can."""
     if (uuid := str(metadata.get("table-uuid"))) != read_to.table_uuid:
         return another_table_error(name, uuid, read_to)
     if all(snapshot["snapshot-id"] != read_to.id for snapshot in metadata.get("snapshots") or ()):
@@ -98,10 +97,10 @@ def _refusal(name: str, metadata: Mapping[str, Any], read_to: Snapshot) -> Water
     return replaced_error(name, read_to) if is_all_later else rolled_back_error(name, read_to)
 
 
-def _commit(snapshot: Mapping[str, Any]) -> Commit:
+def _commit(snapshot: Mapping[str, Any]) -> NewSnapshot:
     summary = snapshot.get("summary") or {}
     gone = ("deleted-records", "added-position-deletes", "added-equality-deletes")
-    return Commit(
+    return NewSnapshot(
         id=snapshot["snapshot-id"],
         at_ms=snapshot["timestamp-ms"],
         operation=summary.get("operation", "unknown"),
@@ -111,5 +110,5 @@ def _commit(snapshot: Mapping[str, Any]) -> Commit:
 
 
 def _sequence(snapshot: Mapping[str, Any]) -> int:
-    """Return the sequence number of a snapshot; 0 for one of format-version 1."""
+    # format-version 1 has none.
     return int(snapshot.get("sequence-number") or 0)

@@ -20,7 +20,7 @@ _GONE = "the Data Catalog has no table of Iceberg {}: it was dropped, or is in a
 
 
 @dataclass(frozen=True)
-class Cursor:
+class SnapshotCursor:
     """A cursor of a job whose values are snapshots.
 
     Attributes:
@@ -53,7 +53,7 @@ class SnapshotRead:
         plan: what is read.
     """
 
-    cursor: Cursor
+    cursor: SnapshotCursor
     table: str = ""
     unknown: str = ""
     plan: SnapshotPlan = field(default_factory=SnapshotPlan)
@@ -73,13 +73,11 @@ def snapshot_reads(target: Target, job: str) -> list[SnapshotRead]:
             return []  # nothing has run yet
         raise TidemarkError(f"watermarks of {job}: {error}") from error
     noted = [name for record in records for name in record.notes.get("read", ())]
-    tables = dict.fromkeys(
-        dataset.removeprefix(_TABLE) for dataset in noted if dataset.startswith(_TABLE)
-    )
+    tables = dict.fromkeys(data.removeprefix(_TABLE) for data in noted if data.startswith(_TABLE))
     return reads_of(cursors, list(tables), target.iceberg_metadata)
 
 
-def cursors_of_job(admin: WatermarkAdmin, job: str) -> Iterable[Cursor]:
+def cursors_of_job(admin: WatermarkAdmin, job: str) -> Iterable[SnapshotCursor]:
     """Yield the cursors of a job whose values are snapshots."""
     for source in ["", *admin.sources(job)]:
         latest = admin.latest(job, source=source)
@@ -93,7 +91,7 @@ def cursors_of_job(admin: WatermarkAdmin, job: str) -> Iterable[Cursor]:
             if read.get(window.cursor) in (None, _snapshot(window.low))
         }
         for name in dict.fromkeys([*read, *ends]):
-            cursor = Cursor(source, name, read.get(name), ends.get(name))
+            cursor = SnapshotCursor(source, name, read.get(name), ends.get(name))
             if cursor.table_uuid:
                 yield cursor
 
@@ -109,7 +107,7 @@ def _snapshot(value: object) -> Snapshot | None:
 
 
 def reads_of(
-    cursors: Sequence[Cursor], names: Sequence[str], metadata_of: MetadataOf
+    cursors: Sequence[SnapshotCursor], names: Sequence[str], metadata_of: MetadataOf
 ) -> list[SnapshotRead]:
     """Return what is read by each cursor, given the tables that runs have noted."""
     tables = {name: metadata for name in names if (metadata := metadata_of(name)) is not None}
@@ -117,8 +115,8 @@ def reads_of(
 
 
 def _read(
-    cursor: Cursor,
-    cursors: Sequence[Cursor],
+    cursor: SnapshotCursor,
+    cursors: Sequence[SnapshotCursor],
     names: Sequence[str],
     tables: Mapping[str, Mapping[str, Any]],
 ) -> SnapshotRead:

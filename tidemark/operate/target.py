@@ -19,7 +19,7 @@ from tidemark.operate.app_names import Names
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.cleared import Cleared
-from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.facts import RewindFacts
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
 from watermarks import WatermarkAdmin
@@ -187,7 +187,7 @@ class Target(Protocol):
         """Return, for people, what starts the workflows of the app on AWS and not here."""
         return []
 
-    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
+    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> RewindFacts:
         """Return what only a rewind asks: bookmarks with their history, and what starts jobs."""
 
     def cleared(self) -> Sequence[Cleared]:

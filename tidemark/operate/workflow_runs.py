@@ -86,7 +86,6 @@ def _crawls(nodes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _unmet(job: str, nodes: Sequence[Mapping[str, Any]], final: Mapping[str, str]) -> Iterator[str]:
-    """Yield, for people, the conditions that keep a job from being started."""
     for node in nodes:
         trigger = (node.get("TriggerDetails") or {}).get("Trigger", {})
         if all(action.get("JobName") != job for action in trigger.get("Actions", [])):

@@ -57,7 +57,7 @@ class PipelineRun:
 
 
 @dataclass(frozen=True)
-class Commit:
+class JobCommit:
     """A run whose work counts.
 
     Attributes:
@@ -73,7 +73,7 @@ class Commit:
 
 def commits_of(
     runs: Iterable[PipelineRun], checkpoints: Iterable[Checkpoint], cleared: Sequence[Cleared] = ()
-) -> dict[str, tuple[Commit, ...]]:
+) -> dict[str, tuple[JobCommit, ...]]:
     """Return the commits of each job, oldest first, without those whose output is deleted.
 
     A checkpoint tells the moment of the commit; a run that SUCCEEDED without one counts as
@@ -81,12 +81,8 @@ def commits_of(
     and one that SUCCEEDED and has not moved the bookmark or watermark that it read by: the next
     run reads the same again.
     """
-    recorded = {
-        checkpoint.run_id: checkpoint
-        for checkpoint in checkpoints
-        if not is_filling(checkpoint.arguments)
-    }
-    by_job: dict[str, list[Commit]] = {}
+    recorded = {record.run_id: record for record in checkpoints if not is_filling(record.arguments)}
+    by_job: dict[str, list[JobCommit]] = {}
     for run in runs:
         checkpoint = recorded.pop(run.run_id, None)
         if run.is_filling:
@@ -96,7 +92,7 @@ def commits_of(
         if checkpoint is None and (run.state != SUCCEEDED or run.ended_at_ms is None):
             continue
         commit = (
-            Commit(
+            JobCommit(
                 run.started_at_ms, run.ended_at_ms or run.started_at_ms, not run.has_read_nothing
             )
             if checkpoint is None
@@ -110,7 +106,7 @@ def commits_of(
     return {job: tuple(sorted(commits, key=_moment)) for job, commits in left.items()}
 
 
-def _left(commits: Sequence[Commit], job: str, cleared: Sequence[Cleared]) -> list[Commit]:
+def _left(commits: Sequence[JobCommit], job: str, cleared: Sequence[Cleared]) -> list[JobCommit]:
     spans = [(rewind.after_ms, rewind.until_ms) for rewind in cleared if rewind.job == job]
     return [
         commit
@@ -120,7 +116,7 @@ def _left(commits: Sequence[Commit], job: str, cleared: Sequence[Cleared]) -> li
 
 
 def _counts(checkpoint: Checkpoint) -> bool:
-    """Return whether a run has committed; one without a position to move does so by its end."""
+    # One without a position to move commits by its end.
     if checkpoint.is_committed or checkpoint.has_read_nothing:
         return True
     if any(read.after is not None for read in checkpoint.read):
@@ -129,11 +125,11 @@ def _counts(checkpoint: Checkpoint) -> bool:
     return not (checkpoint.arguments.get(WATERMARK_TABLE) and checkpoint.written)
 
 
-def _commit(checkpoint: Checkpoint, started_at_ms: int) -> Commit:
-    return Commit(started_at_ms, checkpoint.committed_at_ms, not checkpoint.has_read_nothing)
+def _commit(checkpoint: Checkpoint, started_at_ms: int) -> JobCommit:
+    return JobCommit(started_at_ms, checkpoint.committed_at_ms, not checkpoint.has_read_nothing)
 
 
-def _moment(commit: Commit) -> int:
+def _moment(commit: JobCommit) -> int:
     return commit.committed_at_ms
 
 

@@ -190,7 +190,6 @@ def _cards(
     by_job: Mapping[str, Sequence[PipelineRun]],
     last: Mapping[str, PipelineRun],
 ) -> tuple[Card, ...]:
-    """Return cards in the order of the jobs, for those that have run."""
     ran = [job for job in jobs if job.name in by_job]
     first = sorted(
         ran, key=lambda job: (kind_of(last[job.name].state) == OK, -last[job.name].started_at_ms)

@@ -27,7 +27,7 @@ def quoted(text: str) -> str:
 
 
 def _tooltip(text: str) -> str:
-    """Return a string as a tooltip, in which Graphviz reads a backslash twice."""
+    # Graphviz reads a backslash of a tooltip twice.
     return f"tooltip={quoted(text.replace(chr(92), chr(92) * 2))}"
 
 
@@ -109,7 +109,6 @@ def _datasets(
 def _edges(
     jobs: Sequence[PipelineJob], among: Sequence[PipelineJob] | None = None
 ) -> Iterator[str]:
-    """Yield what jobs wait for, if no dataset shows it."""
     numbers = {job.name: number for number, job in enumerate(among or jobs)}
     for job in jobs:
         yield from (

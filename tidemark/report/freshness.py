@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tidemark.operate.app_jobs import PipelineJob
 from tidemark.operate.rewind.cleared import Cleared
-from tidemark.report.commits import FINAL, SUCCEEDED, Commit, PipelineRun
+from tidemark.report.commits import FINAL, SUCCEEDED, JobCommit, PipelineRun
 from tidemark.report.words import age
 
 LATE_MS = 24 * 3_600_000
@@ -55,7 +55,7 @@ def published_datasets(jobs: Sequence[PipelineJob]) -> list[str]:
 
 def freshness_of(
     jobs: Sequence[PipelineJob],
-    commits: Mapping[str, Sequence[Commit]],
+    commits: Mapping[str, Sequence[JobCommit]],
     last: Mapping[str, PipelineRun],
     now_ms: int,
     cleared: Sequence[Cleared] = (),
@@ -111,7 +111,7 @@ class _View:
     """What the datasets of a pipeline held at any moment."""
 
     def __init__(
-        self, jobs: Sequence[PipelineJob], commits: Mapping[str, Sequence[Commit]]
+        self, jobs: Sequence[PipelineJob], commits: Mapping[str, Sequence[JobCommit]]
     ) -> None:
         self._jobs = {job.name: job for job in jobs}
         self.writers: dict[str, list[PipelineJob]] = {}
@@ -181,20 +181,19 @@ class _View:
         return self._as_of[name][number - 1] if number else 0
 
     def _others(self, name: str) -> list[str]:
-        """Return the inputs of a job, without its own outputs, as in a job that merges."""
+        # A job that merges reads its own output, too.
         job = self._jobs[name]
         return [uri for uri in job.reads if uri not in job.writes]
 
 
 def _reason(
     run: PipelineRun | None,
-    commits: Sequence[Commit],
+    commits: Sequence[JobCommit],
     now_ms: int,
     *,
     has_new_input: bool,
     cleared_at_ms: int,
 ) -> str:
-    """Return why a job holds data back; empty for one that has read all known data."""
     if run is None:
         return "it has never run"
     if run.state not in FINAL:

@@ -83,9 +83,7 @@ def with_rows(
     for run in runs:
         one = recorded.get(run.run_id)
         read = [dataset.rows for dataset in (one.read if one else ()) if dataset.rows is not None]
-        written = [
-            dataset.rows for dataset in (one.written if one else ()) if dataset.rows is not None
-        ]
+        written = [data.rows for data in (one.written if one else ()) if data.rows is not None]
         rows_read = sum(read) if run.rows_read is None and read else run.rows_read
         rows_written = sum(written) if run.rows_written is None and written else run.rows_written
         with_counts.append(replace(run, rows_read=rows_read, rows_written=rows_written))

@@ -17,7 +17,7 @@ STATES = {"equal": "ok", "accepted": "stopped", "not tried": "none"}
 
 
 @dataclass(frozen=True)
-class Step:
+class ProofStep:
     """One change of the run, and what a crash after it leaves; None if none was tried."""
 
     operation: Operation
@@ -44,13 +44,13 @@ def proof_page(proof: Proof, name: str) -> str:
     )
 
 
-def steps_of(proof: Proof) -> list[Step]:
+def steps_of(proof: Proof) -> list[ProofStep]:
     """Return every change with its crash, in order."""
     crashes: Mapping[int, Finding] = {
         finding.experiment.after: finding for finding in proof.findings if is_of_first_run(finding)
     }
     return [
-        Step(operation, described(operation), crashes.get(operation.number))
+        ProofStep(operation, described(operation), crashes.get(operation.number))
         for operation in proof.operations
     ]
 

@@ -155,14 +155,13 @@ def update_reviewed(project: Path, job: str) -> str | None:
 
 
 def _reviewed(project: Path, stacks: Iterable[str]) -> dict[Path, bytes]:
-    """Return the files that a job changes, with their contents."""
     reviewed = (project / snapshot.FOLDER).rglob("*")
     paths = [*(project / stack for stack in stacks), project / MANIFEST, *reviewed]
     return {path: path.read_bytes() for path in paths if path.is_file()}
 
 
 def _formatted(project: Path, path: str, text: str) -> str:
-    """Return Python source as the project formats it: how lines fold depends on the name."""
+    # How lines fold depends on the name of the job.
     # A project without ruff gets the source as the template has it.
     if find_spec("ruff") is None:
         return text
@@ -176,7 +175,6 @@ def _formatted(project: Path, path: str, text: str) -> str:
 
 
 def _stacks(project: Path) -> dict[str, str]:
-    """Return the stack files of a project, as path in the project to source."""
     try:
         return {
             str(path.relative_to(project)): path.read_text(encoding="utf-8")

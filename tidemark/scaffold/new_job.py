@@ -198,7 +198,6 @@ def _check_upstream(job: NewJob, own: Declared) -> None:
 
 
 def _importing(stack: str, name: str) -> str:
-    """Return the source of a stack that imports a construct, too."""
     for node in ast.parse(stack).body:
         if isinstance(node, ast.ImportFrom) and node.module == CONSTRUCTS:
             names = {alias.name for alias in node.names} | {name}

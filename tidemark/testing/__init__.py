@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .assertions import assert_idempotent, assert_incremental, assert_same_as_recomputed
-    from .iceberg_job import iceberg_arguments
+    from .job_arguments import iceberg_arguments
     from .proved import assert_proved
 else:
 
@@ -16,7 +16,7 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        modules = {"assert_proved": ".proved", "iceberg_arguments": ".iceberg_job"}
+        modules = {"assert_proved": ".proved", "iceberg_arguments": ".job_arguments"}
         module = modules.get(name, ".assertions")
         return getattr(import_module(module, __name__), name)
 

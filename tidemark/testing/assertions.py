@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidemark.model.messages import plural
 from tidemark.testing.comparison import compare, fail, names_of
-from tidemark.testing.current import current_test
 from tidemark.testing.kills import KILLED, Kill
 from tidemark.testing.positions import Positions, positions_of, put_positions
 from tidemark.testing.recomputation import recomputed, rows_of
 from tidemark.testing.run import GlueRun
+from tidemark.testing.state_of_test import current_test
 from tidemark.testing.targets import folders_written, targets_of
 
 if TYPE_CHECKING:

@@ -117,7 +117,6 @@ class BookmarkOfJob:
 
 
 def _name(test: GlueTest, job: Any) -> str:
-    """Return the name of a job by a run of it, its name, or its script."""
     if isinstance(job, GlueRun):
         return job.job_name
     text = str(getattr(job, "script", job))

@@ -214,7 +214,6 @@ class Catalog:
 
 
 def _bucket(database: str) -> str:
-    """Return the bucket of a database that was given no location for its tables."""
     return f"{database.replace('_', '-').strip('-')}-tables"
 
 
@@ -239,7 +238,6 @@ def columns_of(given: Columns) -> list[tuple[str, str]]:
 
 
 def _parts(text: str) -> list[str]:
-    """Return what commas separate that are in no ``<…>`` or ``(…)``."""
     parts, depth = [""], 0
     for character in text:
         depth += (character in "<(") - (character in ">)")

@@ -42,8 +42,7 @@ from tidemark.testing.job_arguments import arguments_of
 from tidemark.testing.kills import KILL_VARIABLE, KILLED
 from tidemark.testing.kit import GlueTest
 from tidemark.testing.lake import SCRIPTS, Lake
-from tidemark.testing.libraries import shipped_packages, zip_packages
-from tidemark.testing.near_scripts import near_scripts
+from tidemark.testing.libraries import near_scripts, shipped_packages, zip_packages
 from tidemark.testing.recorded_run import recorded_run
 from tidemark.testing.run import GlueRun
 
@@ -165,7 +164,7 @@ class GlueJob:
         )
 
     def _make_buckets(self, file: Path, arguments: Mapping[str, str]) -> None:
-        """Create the buckets that arguments and script name: on AWS they exist."""
+        # On AWS they exist before a job runs.
         buckets = isolation.buckets_of(file.read_bytes())
         for name, value in arguments.items():
             buckets |= set(isolation.buckets_in(value))
@@ -340,7 +339,6 @@ class GlueJob:
         )
 
     def _contents(self) -> dict[str, tuple[int, int]]:
-        """Return the objects of the lake that Spark reads, with their times and sizes."""
         contents = {}
         for name in self._lake.names():
             status = self._lake.path(name).stat()

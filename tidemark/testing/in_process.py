@@ -214,7 +214,7 @@ def _tail(log: Path, start: int) -> str:
 
 
 def _finish_logs(folder: Path, jvm_log: Path, start: int) -> None:
-    """Combine the output of script and JVM, as in a separate process."""
+    # In a process of its own, script and JVM write to one file.
     own = (folder / SCRIPT_STDERR_FILE).read_bytes()
     with jvm_log.open("rb") as file, (folder / "stderr.log").open("ab") as log:
         file.seek(start)

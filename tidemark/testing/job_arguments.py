@@ -10,6 +10,7 @@ from typing import Any
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import BOOKMARK_OPTIONS
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.assembly.iceberg import CATALOG, FORMAT, iceberg_settings
 
 BOOKMARK = "--job-bookmark-option"
 PREFIX = "job-bookmark-"
@@ -67,3 +68,17 @@ def _render(name: str, value: Any) -> str:
     if callable(value) or isinstance(value, bytes | timedelta):
         raise UsageError(f"the argument {name} is {value!r}; arguments of a job are strings")
     return str(value)
+
+
+def iceberg_arguments(warehouse: str, catalog: str = CATALOG) -> dict[str, Any]:
+    """Return the arguments that a declared table of Iceberg gives its jobs.
+
+    Args:
+        warehouse: where new tables are put, each in `<database>.db/<table>/`: `s3://curated/`.
+        catalog: name of the catalog in Spark.
+
+    Example:
+        >>> iceberg_arguments("s3://curated/")["datalake_formats"]
+        'iceberg'
+    """
+    return {"datalake_formats": FORMAT, "conf": iceberg_settings(catalog, warehouse)}

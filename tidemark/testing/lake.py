@@ -280,7 +280,6 @@ class Lake:
         return [lake_files.plain(row) for row in frame.collect()]
 
     def _folders(self, name: str, place: str) -> Row:
-        """Return the columns that are folders below a place."""
         own = self.path(name).parent.relative_to(self._home.lake).parts
         above = self.path(place).relative_to(self._home.lake).parts
         pairs = (part.partition("=") for part in own[len(above) :])
@@ -288,7 +287,7 @@ class Lake:
 
 
 def _address(path: Path) -> str:
-    """Return a path as Hadoop takes it: without the escapes of a URI."""
+    # Hadoop takes a path without the escapes of a URI.
     return f"file://{path}"
 
 

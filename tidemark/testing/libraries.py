@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
+
+from tidemark.local_state.deployment.project_files import python_files
 
 LIBS = "libs"
 
@@ -55,3 +58,21 @@ def zip_packages(packages: Mapping[str, Path], archive: Path) -> None:
             for file in files:
                 if file.is_file() and file.suffix != ".pyc":
                     out.write(file, file.relative_to(place.parent).as_posix())
+
+
+MAX_NEAR = 4
+
+
+def near_scripts(project: Path, script: str) -> str:
+    """Return which scripts of a project a name may mean, or which there are in `glue_jobs`."""
+    names = sorted(path.relative_to(project).as_posix() for path in python_files(project))
+    by_end = {Path(name).name: name for name in names}
+    near = [
+        *get_close_matches(script, names, 3),
+        *(by_end[end] for end in get_close_matches(Path(script).name, by_end, 3)),
+        *(name for name in names if "/" in script and Path(name).parent == Path(script).parent),
+    ]
+    if near:
+        return f"did you mean {' or '.join(list(dict.fromkeys(near))[:MAX_NEAR])}?"
+    there = [name for name in names if name.startswith("glue_jobs/")]
+    return f"scripts in {project / 'glue_jobs'}: {', '.join(there) or 'none'}"

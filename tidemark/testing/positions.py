@@ -72,7 +72,6 @@ def committed_windows(test: GlueTest) -> set[tuple[str, str]] | None:
 
 @contextmanager
 def _watermarks(test: GlueTest) -> Iterator[Any]:
-    """Yield a client of the table of watermarks; None if the test has none."""
     if not test.has_dynamodb:
         yield None
         return

@@ -142,7 +142,6 @@ def _set_environment(variables: Mapping[str, str]) -> None:
 
 @contextmanager
 def _kept_settings() -> Iterator[None]:
-    """Keep the state that has a getter and a setter in the standard library."""
     streams = sys.stdin, sys.stdout, sys.stderr
     hooks = sys.excepthook, sys.displayhook, sys.unraisablehook
     limit, traced, timeout = sys.getrecursionlimit(), sys.gettrace(), socket.getdefaulttimeout()
@@ -216,7 +215,7 @@ def _kept_signals() -> Iterator[None]:
 
 @contextmanager
 def _no_running_loop() -> Iterator[None]:
-    """Let a script call `asyncio.run`, also in a test that is a coroutine."""
+    # A test that is a coroutine runs in a loop, and `asyncio.run` of a script refuses to nest.
     asyncio = sys.modules.get("asyncio")
     if asyncio is None:
         yield

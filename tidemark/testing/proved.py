@@ -23,9 +23,9 @@ from tidemark.operate.prove.words import lines_of
 from tidemark.operate.versions.copies import copy_home
 from tidemark.operate.versions.shared import ENDPOINTS
 from tidemark.testing.comparison import fail, names_of
-from tidemark.testing.current import current_test
 from tidemark.testing.glue_job import GlueJob
 from tidemark.testing.lake import Lake
+from tidemark.testing.state_of_test import current_test
 
 # The others start a cluster, or another Spark, which takes much longer.
 QUICK = tuple(kind for kind in KINDS if kind not in ("executors", "versions"))

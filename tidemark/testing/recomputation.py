@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tidemark.testing.comparison import WINDOW_FOLDERS, RowsOf
-from tidemark.testing.current import current_test
 from tidemark.testing.lake_files import Row
 from tidemark.testing.positions import Positions, committed_windows, positions_of, put_positions
+from tidemark.testing.state_of_test import current_test
 
 if TYPE_CHECKING:
     from tidemark.testing.lake import Lake

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.glue_job.process.found_warnings import warnings_of
 from tidemark.local_state.store.database import JobRun, Store
+from tidemark.local_state.store.dataset_notes import noted_files
 from tidemark.model.assembly.definitions import JobDefinition
-from tidemark.testing.run import GlueRun
-from tidemark.testing.sources_read import sources_read
+from tidemark.testing.run import SCHEME, FilesRead, GlueRun
 
 
 def recorded_run(
@@ -60,3 +61,43 @@ def recorded_run(
 
 def _content(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+
+
+@dataclass(frozen=True)
+class SourcesRead:
+    """The reads of a run.
+
+    Attributes:
+        files: all of its files.
+        bookmarked: those that it read through the bookmark.
+        sources: how many sources it read through the bookmark.
+    """
+
+    files: FilesRead
+    bookmarked: FilesRead
+    sources: int
+
+
+def sources_read(store: Store, folder: Path, run_id: str) -> SourcesRead:
+    """Return the reads of a run; empty if it opened no source.
+
+    Args:
+        store: of the home.
+        folder: of the run.
+        run_id: the run.
+    """
+    rows = store.query(
+        "SELECT files, next_state, source FROM source_read WHERE run_id = ?", (run_id,)
+    )
+    of_files = [row for row in rows if '"kind": "s3"' in row["source"]]
+    marked = [row for row in of_files if row["next_state"] is not None]
+    return SourcesRead(
+        FilesRead(_names(folder, is_bookmarked=False), sum(row["files"] for row in of_files)),
+        FilesRead(_names(folder, is_bookmarked=True), sum(row["files"] for row in marked)),
+        sum(row["next_state"] is not None for row in rows),
+    )
+
+
+def _names(folder: Path, *, is_bookmarked: bool) -> tuple[str, ...]:
+    names = noted_files(folder, is_bookmarked=is_bookmarked)
+    return tuple(sorted(name.removeprefix(SCHEME) for name in names))

@@ -104,7 +104,6 @@ def _excerpt(script: str, number: int, error: str) -> str:
 
 
 def _frames(run: GlueRun) -> Iterator[str]:
-    """Yield each DataFrame and DynamicFrame that the script's lines had, with its columns."""
     trace = run.exception.__traceback__ if run.exception is not None else None
     seen = set()
     for name, value in _locals(trace, run.script):

@@ -187,7 +187,7 @@ class SparkEngine:
 
 
 def _end_jvm() -> None:
-    """End the JVM of this process, so that another may be started."""
+    # PySpark has one gateway in a process: it must forget this one before another starts.
     from pyspark import SparkContext
     from pyspark.sql import SparkSession, SQLContext
 
@@ -239,7 +239,6 @@ def _install(session: SparkSession) -> None:
 
 
 def _stop_work(context: SparkContext) -> None:
-    """End everything the script has left running: its streams, its jobs, its Python context."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

@@ -1,4 +1,4 @@
-"""Begins and ends the part of the kit that one test has for itself."""
+"""The part of the kit that one test has for itself, and the test that runs now."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.errors import UsageError
 from tidemark.glue_job.cluster.asked import EXECUTORS_VARIABLE
 from tidemark.glue_job.process.lake_fs.semantics import S3, VARIABLE
 from tidemark.local_state.store.dataset_notes import FILES_VARIABLE
-from tidemark.testing import current
 from tidemark.testing.kit import GlueTest, Kit
 from tidemark.testing.marker import Settings
+
+_tests: list[GlueTest] = []  # that run now, for functions that tests call without a fixture
 
 
 def kept_folder(kit: Kit, test_name: str) -> Path:
@@ -37,7 +39,7 @@ def state_of_test(
     )
     kit.clear()
     request.node._tidemark_test = test
-    current.start(test)
+    _tests.append(test)
     failed_before = request.session.testsfailed
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIDEMARK_HOME", str(kit.home.root))
@@ -51,8 +53,21 @@ def state_of_test(
         try:
             yield test
         finally:
-            current.end(test)
+            _tests.remove(test)
             test.close()
             has_failed = request.session.testsfailed > failed_before
             kit.clear(kept_folder(kit, request.node.name) if has_failed else None)
     time.tzset()
+
+
+def current_test() -> GlueTest:
+    """Return the test that runs now.
+
+    Raises:
+        UsageError: it uses no fixture of the test kit.
+    """
+    if not _tests:
+        raise UsageError(
+            "no test of Glue runs: ask for the fixture lake or glue_job in the test's arguments"
+        )
+    return _tests[-1]

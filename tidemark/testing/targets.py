@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.testing.comparison import names_of
-from tidemark.testing.current import current_test
 from tidemark.testing.lake_files import WRITABLE, suffixes_of
+from tidemark.testing.state_of_test import current_test
 
 if TYPE_CHECKING:
     from tidemark.testing.lake import Lake
@@ -59,7 +59,6 @@ def _target_of(run: GlueRun, name: str) -> Iterator[str]:
 
 
 def _of_glue(run: GlueRun) -> list[str]:
-    """Return the places that a run has for Glue itself, such as ``--TempDir``."""
     return list(_places(value for key, value in run.arguments.items() if key in GLUE_ARGUMENTS))
 
 

@@ -36,9 +36,7 @@ def test_an_act_takes_what_its_command_declares(act, command):
     if "where" in signature.parameters:
         names = (names - WHERE) | {"where"}
 
-    context = [None] if act == "completion.completion" else []
-
-    assert signature.bind(*context, **dict.fromkeys(names))
+    assert signature.bind(**dict.fromkeys(names))
 
 
 def test_help_imports_no_act():

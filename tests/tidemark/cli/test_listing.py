@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
+from tidemark.cli.catalog import catalog_table
 from tidemark.cli.views.bookmarks import bookmark_tables, runs_table
-from tidemark.cli.views.catalog import catalog_table
 from tidemark.cli.views.explain import common_folder, explanation_tables
 from tidemark.cli.views.listing import Listing, Sentence, short_ids
 from tidemark.cli.views.status import status_table

@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
 from tidemark.cli.progress import JobProgress
+from tidemark.cli.terminal import Terminal
 from tidemark.local_state.store.database import JobRun
 from tidemark.local_state.store.stored_warnings import RunWarning
 
@@ -19,11 +19,11 @@ CAUSE = "ValueError: no [column] of this name " + "x" * 100
 
 
 @pytest.fixture
-def terminal() -> Console:
-    return Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+def terminal() -> Terminal:
+    return Terminal(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
 
 
-def printed(terminal: Console) -> list[str]:
+def printed(terminal: Terminal) -> list[str]:
     """Return the lines that were ended, without what was drawn over."""
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.file.getvalue())
     return [line.rpartition("\r")[2] for line in text.split("\n")]

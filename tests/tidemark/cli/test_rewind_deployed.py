@@ -15,8 +15,7 @@ from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_book
 from tidemark.local_state.rewinds.steps import WatermarkStep
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.clock import now_ms
-from tidemark.operate.rewind.stage_claims import Claim
-from tidemark.operate.rewind.stage_records import StageRecord, key_of
+from tidemark.operate.rewind.stage_records import Claim, StageRecord, key_of
 
 pytestmark = pytest.mark.stress  # starts many processes
 

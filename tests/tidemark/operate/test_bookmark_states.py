@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tidemark.operate.bookmark_states import Place, band_of, place_of, states_of
+from tidemark.operate.bookmark_states import BandPlace, band_of, place_of, states_of
 
 STARTED_MS = 1_357_041_600_000  # 2013-01-01T12:00:00Z
 TIMES = {
@@ -62,8 +62,8 @@ def test_an_object_is_older_only_than_every_band_and_newer_only_than_every_mark(
 
     assert band == (STARTED_MS - 900_000, STARTED_MS + 3_600_000)
     assert [place_of(at, band) for at in (band[0], band[0] + 1, band[1], band[1] + 1)] == [
-        Place.OLDER,
-        Place.BAND,
-        Place.BAND,
-        Place.NEWER,
+        BandPlace.OLDER,
+        BandPlace.BAND,
+        BandPlace.BAND,
+        BandPlace.NEWER,
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.operate.snapshot_plan import plan_of
-from tidemark.operate.snapshot_reads import Cursor, reads_of
+from tidemark.operate.snapshot_reads import SnapshotCursor, reads_of
 from watermarks.windows.snapshot_cursors import Snapshot
 
 
@@ -81,13 +81,19 @@ def found(*cursors, names=tuple(TABLES), tables=TABLES):
 
 
 def test_a_cursor_belongs_to_the_table_of_its_uuid():
-    cursors = [Cursor("a", "snapshot", at(1, "u-a")), Cursor("b", "snapshot", None, at(1, "u-b"))]
+    cursors = [
+        SnapshotCursor("a", "snapshot", at(1, "u-a")),
+        SnapshotCursor("b", "snapshot", None, at(1, "u-b")),
+    ]
 
     assert found(*cursors) == [("s.a", ""), ("s.b", "")]
 
 
 def test_a_table_that_was_made_again_is_the_one_that_no_other_cursor_has():
-    cursors = [Cursor("a", "snapshot", at(1, "u-a")), Cursor("b", "snapshot", at(1, "u-old"))]
+    cursors = [
+        SnapshotCursor("a", "snapshot", at(1, "u-a")),
+        SnapshotCursor("b", "snapshot", at(1, "u-old")),
+    ]
 
     first, second = reads_of(cursors, list(TABLES), TABLES.get)
 
@@ -105,7 +111,7 @@ def test_a_table_that_was_made_again_is_the_one_that_no_other_cursor_has():
     ids=["none", "several", "dropped"],
 )
 def test_what_is_not_known_is_said(names, table, told):
-    ((name, unknown),) = found(Cursor("", "snapshot", at(1, "u-old")), names=names)
+    ((name, unknown),) = found(SnapshotCursor("", "snapshot", at(1, "u-old")), names=names)
 
     assert name == table
     assert told in unknown

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.operate.app_jobs import PipelineJob
 from tidemark.operate.rewind.cleared import Cleared
-from tidemark.report.commits import Commit, PipelineRun, commits_of, last_runs
+from tidemark.report.commits import JobCommit, PipelineRun, commits_of, last_runs
 from tidemark.report.freshness import Freshness, freshness_of, published_datasets
 
 RAW, SIDE, CURATED, MART = "s3://b/raw/", "s3://b/side/", "s3://b/curated/", "s3://b/mart/"
@@ -171,7 +171,7 @@ def test_a_run_that_failed_after_its_commit_counts() -> None:
     failed = run("publish", 60, state="FAILED")
     committed = Checkpoint("publish", failed.run_id, 61)
 
-    assert commits_of([failed], [committed]) == {"publish": (Commit(60, 61),)}
+    assert commits_of([failed], [committed]) == {"publish": (JobCommit(60, 61),)}
     assert commits_of([failed], []) == {}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.testing.near_scripts import near_scripts
+from tidemark.testing.libraries import near_scripts
 
 
 @pytest.fixture

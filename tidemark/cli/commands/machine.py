@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+from click.shell_completion import get_completion_class
 
 from tidemark.cli.commands.options import (
     FILE,
@@ -36,7 +37,7 @@ PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
 
 @click.command()
 @table_or_json
-@act("doctor.doctor")
+@act("checkup.doctor")
 def doctor() -> None:
     """Say what is missing on this machine, and which command cures it.
 
@@ -258,10 +259,13 @@ def catalog_drop() -> None:
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
-@act("completion.completion")
-def completion() -> None:
+def completion(context: click.Context, shell: str) -> None:
     """Print what lets SHELL complete commands, options, jobs, runs, workflows and stages.
 
     In bash, put `eval "$(tidemark completion bash)"` into ~/.bashrc; in zsh, the same with zsh into
     ~/.zshrc; for fish, save the output as ~/.config/fish/completions/tidemark.fish.
     """
+    made = get_completion_class(shell)
+    assert made is not None  # noqa: S101 (click has each of the choices)
+    command = context.find_root().command
+    click.echo(made(command, {}, "tidemark", "_TIDEMARK_COMPLETE").source())

@@ -11,25 +11,25 @@ from tidemark.cli.views.listing import MIN_ID_LENGTH, Listing, Sentence
 from tidemark.cli.views.runs import render_end
 from tidemark.model.messages import plural
 from tidemark.operate.backfill.filling import Filling
-from tidemark.operate.backfill.ledger import TO_RUN, Interval, State
+from tidemark.operate.backfill.ledger import TO_RUN, Interval, RangeState
 from tidemark.operate.backfill.plan import BackfillPlan, rest_of
-from tidemark.operate.backfill.ranges import Range, Unit
+from tidemark.operate.backfill.ranges import Span, Unit
 from tidemark.operate.job_runs import Run
 
-STYLES = {State.MISSING: "bold red", State.STALE: "yellow", State.RUNNING: "cyan"}
+STYLES = {RangeState.MISSING: "bold red", RangeState.STALE: "yellow", RangeState.RUNNING: "cyan"}
 WHY = {
-    (State.MISSING, False): "not loaded",
-    (State.MISSING, True): "the source has no file",
-    (State.STALE, False): "the source changed since",
-    (State.RUNNING, False): "a run fills it now",
-    (State.RUNNING, True): "a run fills it now",
+    (RangeState.MISSING, False): "not loaded",
+    (RangeState.MISSING, True): "the source has no file",
+    (RangeState.STALE, False): "the source changed since",
+    (RangeState.RUNNING, False): "a run fills it now",
+    (RangeState.RUNNING, True): "a run fills it now",
 }
 NEXT = "; the next run reads it"
 MAX_PARTS_SHOWN = 20
 
 
 def gaps_lines(
-    job: str, unit: Unit, asked: Range, intervals: Sequence[Interval], option: str
+    job: str, unit: Unit, asked: Span, intervals: Sequence[Interval], option: str
 ) -> Iterator[Listing | Sentence]:
     """Yield the output of `tidemark gaps`: what is not done, how much that is, and what to do."""
     rows = [
@@ -41,32 +41,28 @@ def gaps_lines(
             f"{WHY[interval.state, interval.is_empty]}{NEXT if interval.is_ahead else ''}",
         )
         for interval in intervals
-        if interval.state is not State.DONE
+        if interval.state is not RangeState.DONE
     ]
     if rows:
         yield Listing(("from", "to", "how many", "state", "why"), rows, whole=(1, 3))
-    sizes: Counter[State] = Counter()
+    sizes: Counter[RangeState] = Counter()
     for interval in intervals:
         sizes[interval.state] += interval.range.size
-    counts = ", ".join(f"{sizes[state]:,} {state.value}" for state in State if sizes[state])
+    counts = ", ".join(f"{sizes[state]:,} {state.value}" for state in RangeState if sizes[state])
     yield Sentence(f"{job}, {asked.text(unit)}: {unit.count(asked.size)}, {counts}")
-    if todo := [
-        interval.range
-        for interval in intervals
-        if interval.state in TO_RUN and not interval.is_empty
-    ]:
+    if todo := [span.range for span in intervals if span.state in TO_RUN and not span.is_empty]:
         low, high = min(missing.low for missing in todo), max(missing.high for missing in todo)
-        command = render_command(job, unit, Range(low, high), " --only-missing" + option)
+        command = render_command(job, unit, Span(low, high), " --only-missing" + option)
         yield Sentence(f"to load it: `{command}`")
 
 
-def render_command(job: str, unit: Unit, asked: Range, options: str) -> str:
+def render_command(job: str, unit: Unit, asked: Span, options: str) -> str:
     """Return the command that fills a range."""
     ends = f"--from {unit.text(asked.low)} --to {unit.text(asked.high - 1)}"
     return f"tidemark backfill {job} {ends}{options}"
 
 
-def gaps_json(job: str, unit: Unit, asked: Range, intervals: Sequence[Interval]) -> dict[str, Any]:
+def gaps_json(job: str, unit: Unit, asked: Span, intervals: Sequence[Interval]) -> dict[str, Any]:
     """Return the ledger as plain JSON values; both ends of a range belong to it."""
     return {
         "job": job,
@@ -76,7 +72,7 @@ def gaps_json(job: str, unit: Unit, asked: Range, intervals: Sequence[Interval])
     }
 
 
-def _ends(unit: Unit, span: Range) -> dict[str, Any]:
+def _ends(unit: Unit, span: Span) -> dict[str, Any]:
     low, last = span.low, span.high - 1
     if unit is Unit.NUMBER:
         return {"from": low, "to": last}
@@ -143,7 +139,7 @@ def outcome_json(plan: BackfillPlan, filling: Filling) -> dict[str, Any]:
     return {**plan_json(plan), "parts": parts, "is_success": len(filling.done) == len(plan.parts)}
 
 
-def run_line(plan: BackfillPlan, run: Run, part: Range, option: str) -> Text:
+def run_line(plan: BackfillPlan, run: Run, part: Span, option: str) -> Text:
     """Return a line about the run of a part: that it began, or how it ended."""
     which = f"{plan.parts.index(part) + 1}/{len(plan.parts)} {part.text(plan.unit)}"
     if not run.is_final:
@@ -154,7 +150,7 @@ def run_line(plan: BackfillPlan, run: Run, part: Range, option: str) -> Text:
     return Text.assemble(render_end(run, logs), f"  {which}")
 
 
-def render_rest(plan: BackfillPlan, done: Sequence[Range], option: str) -> str:
+def render_rest(plan: BackfillPlan, done: Sequence[Span], option: str) -> str:
     """Return the command that fills everything missing; empty if nothing is."""
     rest = rest_of(plan, done)
     if rest is None:

@@ -7,7 +7,7 @@ from tidemark.cli.views.listing import Listing, short_ids
 from tidemark.cli.views.runs import grouped
 from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.model.messages import plural
-from tidemark.operate.bookmark_states import State, states_of
+from tidemark.operate.bookmark_states import ContextState, states_of
 from tidemark.operate.target import CommittedRun
 
 COUNTERS = ("Version", "Run", "Attempt")
@@ -25,7 +25,7 @@ def bookmark_tables(entry: Mapping[str, Any], runs: Sequence[CommittedRun]) -> l
     return [counters, contexts_table(states_of(entry)), runs_table(runs)]
 
 
-def contexts_table(states: Mapping[str, State]) -> Listing:
+def contexts_table(states: Mapping[str, ContextState]) -> Listing:
     """Return how far each context has read."""
     rows = [
         (ctx or "-", state.get("kind", "-"), _reach(state), _place(state))
@@ -35,7 +35,7 @@ def contexts_table(states: Mapping[str, State]) -> Listing:
     return Listing(headings, rows, "\nWhat it has read, by transformation_ctx")
 
 
-def _reach(state: State) -> str:
+def _reach(state: ContextState) -> str:
     if "high_ms" in state:
         band = f" ({plural(len(state['recent']), 'file')} in the band)" if state["recent"] else ""
         return f"{moment(state['high_ms'])}{band}"
@@ -45,7 +45,7 @@ def _reach(state: State) -> str:
     return ", ".join(f"{name}={v}" for name, v in state.items() if name != "kind") or "-"
 
 
-def _place(state: State) -> str:
+def _place(state: ContextState) -> str:
     return ", ".join(state.get("paths", [])) or str(state.get("table", "-"))
 
 

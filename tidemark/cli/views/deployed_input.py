@@ -16,7 +16,7 @@ from tidemark.local_state.bookmarks.files import FileVersion, with_one_scheme
 from tidemark.local_state.bookmarks.hidden import is_hidden
 from tidemark.model.messages import plural
 from tidemark.operate.app_jobs import jobs_of
-from tidemark.operate.bookmark_states import Place, State, band_of, place_of, states_of
+from tidemark.operate.bookmark_states import BandPlace, ContextState, band_of, place_of, states_of
 from tidemark.operate.snapshot_reads import SnapshotRead, snapshot_reads
 from tidemark.operate.statuses import statuses_of
 from tidemark.operate.target import Target
@@ -42,9 +42,9 @@ class DeployedInput:
     """
 
     job: str
-    states: Mapping[str, State] | None
+    states: Mapping[str, ContextState] | None
     watermark: str
-    objects: Mapping[str, Sequence[tuple[FileVersion, Place]]]
+    objects: Mapping[str, Sequence[tuple[FileVersion, BandPlace]]]
     snapshots: Sequence[SnapshotRead] = ()
     unknown: str = ""
 
@@ -82,7 +82,6 @@ def deployed_input(target: Target, name: str, uri: str | None) -> DeployedInput:
 
 
 def _folders(target: Target, name: str) -> list[str]:
-    """Return the folders of S3 that the app says a job reads."""
     reads = next((job.reads for job in jobs_of(target) if job.name == name), ())
     return [f"{with_one_scheme(uri).rstrip('/')}/" for uri in reads if uri.startswith("s3")]
 
@@ -141,7 +140,7 @@ def input_lines(answer: DeployedInput) -> Iterator[RenderableType]:
     for uri, objects in answer.objects.items():
         counts = [
             f"{len(sizes):,} {place.value} ({plural(sum(sizes), 'byte')})"
-            for place in Place
+            for place in BandPlace
             if (sizes := [file.size for file, where in objects if where is place])
         ]
         yield Sentence(f"{uri}: {', '.join(counts) or 'no object'}")

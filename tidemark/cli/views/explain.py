@@ -113,7 +113,7 @@ def explanation_tables(
 
 
 def _files(explanation: Explanation, verb: str) -> Iterator[RenderableType]:
-    """Yield the list of the files; what their paths begin with alike is said once, above it."""
+    # What the paths begin with alike is said once, above the list.
     source: Mapping[str, Any] = explanation.opened.source
     paths = [str(path) for path in source["paths"]]
     yield from (Sentence(f"from {path}") for path in paths)

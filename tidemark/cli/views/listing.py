@@ -52,7 +52,6 @@ class Listing:
             yield from self._block(row, label, options.max_width)
 
     def _widths(self, rows: Sequence[Sequence[Text]], room: int) -> list[int] | None:
-        """Return the widths of the columns, or None if their widest words do not fit."""
         cells = [
             [Text(heading), *(row[number] for row in rows)]
             for number, heading in enumerate(self.headings)
@@ -72,7 +71,6 @@ class Listing:
         return widths
 
     def _line(self, row: Sequence[Text], widths: Sequence[int]) -> Iterator[Text]:
-        """Yield the lines of a row of the table."""
         folded = [_folded(cell, width) for cell, width in zip(row, widths, strict=True)]
         for parts in zip_longest(*folded, fillvalue=Text()):
             line = Text(no_wrap=True, overflow="ignore")
@@ -131,7 +129,7 @@ def short_ids_of_attempts(ids: Iterable[str]) -> dict[str, str]:
 
 
 def _text(cell: str | Text) -> Text:
-    """Return a cell in one line: a name with the end of a line in it cannot forge a row."""
+    # In one line: a name with the end of a line in it cannot forge a row.
     plain, style = (cell, "") if isinstance(cell, str) else (cell.plain, cell.style)
     shown = in_a_line(plain)
     return cell if isinstance(cell, Text) and shown == plain else Text(shown, style=style)

@@ -101,7 +101,7 @@ def details_parts(details: RunDetails) -> Iterator[RenderableType]:
 
 
 def _apart(text: str | Text) -> Iterator[Sentence]:
-    """Yield a sentence below an empty line: within one, a line end is shown as such."""
+    # Two sentences: within one, a line end is shown as such.
     yield from (Sentence(""), Sentence(text))
 
 

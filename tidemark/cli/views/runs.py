@@ -70,7 +70,6 @@ def runs_listing(runs: Sequence[Run], room: int = 80, *, has_rows: bool = False)
 
 
 def _state(run: Run) -> Text:
-    """Return the state of a run, and the details of a success."""
     text = render_state(run.state)
     is_told = run.state == "SUCCEEDED" and run.detail
     return text.append(f" {run.detail}", style="default") if is_told else text

@@ -9,8 +9,8 @@ from rich.text import Text
 from tidemark.cli.views.listing import Listing, Sentence
 from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.model.messages import plural
-from tidemark.operate.snapshot_plan import Commit, SnapshotPlan
-from tidemark.operate.snapshot_reads import Cursor, SnapshotRead
+from tidemark.operate.snapshot_plan import NewSnapshot, SnapshotPlan
+from tidemark.operate.snapshot_reads import SnapshotCursor, SnapshotRead
 from watermarks import WatermarksError
 from watermarks.windows.snapshot_cursors import Snapshot
 
@@ -75,7 +75,7 @@ def snapshot_lines(job: str, reads: Sequence[SnapshotRead]) -> Iterator[Renderab
             yield Sentence(f'with read="appends": {_refusal(plan.refused_appends)}')
 
 
-def _changing(plan: SnapshotPlan) -> list[Commit]:
+def _changing(plan: SnapshotPlan) -> list[NewSnapshot]:
     return [commit for commit in plan.commits if commit.changes_rows]
 
 
@@ -94,15 +94,14 @@ def _refusal(refused: WatermarksError) -> str:
     return f"{type(refused).__name__}: {refused}"
 
 
-def _reach(cursor: Cursor) -> str:
+def _reach(cursor: SnapshotCursor) -> str:
     begin = f"after snapshot {cursor.read_to.id}" if cursor.read_to else "from the first row"
     if cursor.until is None:
         return begin
     return f"{begin}; first the window that a run has left open, up to snapshot {cursor.until.id}"
 
 
-def _commits(commits: Sequence[Commit]) -> Iterator[RenderableType]:
-    """Yield the list of the snapshots, the newest first."""
+def _commits(commits: Sequence[NewSnapshot]) -> Iterator[RenderableType]:
     if not commits:
         return
     shown = commits[: -SHOWN_COMMITS - 1 : -1]

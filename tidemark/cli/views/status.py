@@ -7,7 +7,6 @@ from typing import Any
 from rich.text import Text
 
 from tidemark.cli.progress import render_state
-from tidemark.cli.views.freshness import freshness_json
 from tidemark.cli.views.listing import Listing
 from tidemark.cli.views.runs import grouped, moment, run_json, took
 from tidemark.cli.views.watermarks import summary
@@ -19,6 +18,7 @@ from tidemark.operate.job_runs import Run
 from tidemark.operate.statuses import Status
 from tidemark.operate.target import Target
 from tidemark.report.freshness import Freshness
+from tidemark.report.words import age
 from watermarks import WatermarkTableError
 
 MS = 1000
@@ -74,7 +74,6 @@ def status_table(
 
 
 def _run_cells(status: Status, now_ms: int) -> tuple[str | Text, str | Text, str]:
-    """Return when the last run was, how it ended, and its rows."""
     run = status.last_run
     if run is None:
         return ("never" if status.is_there else "not deployed", "-", "-")
@@ -87,7 +86,6 @@ def _run_cells(status: Status, now_ms: int) -> tuple[str | Text, str | Text, str
 
 
 def _counts(run: Run) -> str:
-    """Return the rows that a run has read and written, or that there was nothing new."""
     if run.detail == NOTHING_NEW:
         return NOTHING_NEW
     return f"{grouped(run.rows_read)} → {grouped(run.rows_written)}"
@@ -117,8 +115,43 @@ def status_json(
             **({"unknown": status.unknown} if status.unknown else {}),
         },
         "watermark": watermarks.get(status.job),
-        "freshness": [
-            freshness_json(dataset, now_ms) for dataset in fresh if status.job in dataset.writers
-        ],
+        "freshness": [freshness_json(data, now_ms) for data in fresh if status.job in data.writers],
         **told,
     }
+
+
+def freshness_listing(datasets: Sequence[Freshness], now_ms: int) -> Listing:
+    """Return the list, one row per dataset."""
+    rows = [
+        (
+            dataset.table or dataset.dataset,
+            "not complete"
+            if dataset.as_of_ms is None
+            else f"{age(now_ms - dataset.as_of_ms)}, {moment(_at(dataset.as_of_ms))}",
+            f"{dataset.held_back_by}: {dataset.reason}" if dataset.held_back_by else "-",
+        )
+        for dataset in datasets
+    ]
+    return Listing(("published dataset", "age, complete up to", "held back by"), rows)
+
+
+def freshness_json(it: Freshness, now_ms: int) -> dict[str, Any]:
+    """Return how fresh a dataset is as plain JSON values."""
+    return {
+        "dataset": it.dataset,
+        "table": it.table or None,
+        "complete_up_to": iso(it.as_of_ms),
+        "age_seconds": None if it.as_of_ms is None else (now_ms - it.as_of_ms) / 1000,
+        "changed_at": iso(it.changed_at_ms),
+        "held_back_by": it.held_back_by or None,
+        "reason": it.reason or None,
+    }
+
+
+def iso(at_ms: int | None) -> str | None:
+    """Return a moment as JSON has it, in UTC; None for none."""
+    return None if at_ms is None else _at(at_ms).isoformat()
+
+
+def _at(at_ms: int) -> datetime:
+    return datetime.fromtimestamp(at_ms / 1000, UTC)

@@ -19,7 +19,7 @@ from tidemark.model.assembly.definitions import (
     TO,
     WATERMARK_TABLE,
 )
-from tidemark.operate.backfill.ranges import Range, Unit, point_of_string
+from tidemark.operate.backfill.ranges import Span, Unit, point_of_string
 
 BY, SOURCE = "--backfill_by", "--backfill_source"
 MANUAL = "docs/backfill.md"
@@ -67,7 +67,7 @@ class Fillable:
                 "it: move it to the DefaultArguments"
             )
 
-    def arguments(self, part: Range, unit: Unit) -> dict[str, str]:
+    def arguments(self, part: Span, unit: Unit) -> dict[str, str]:
         """Return a run's arguments to fill a range; its bookmark is neither read nor moved."""
         bookmark = {BOOKMARK_OPTION: DISABLE} if self.has_bookmark else {}
         return {FROM: unit.text(part.low), TO: unit.text(part.high), **bookmark}
@@ -91,10 +91,10 @@ def fillable_of(member: Mapping[str, Any]) -> Fillable:
     )
 
 
-def filled_range(arguments: Mapping[str, str]) -> tuple[Unit, Range] | None:
+def filled_range(arguments: Mapping[str, str]) -> tuple[Unit, Span] | None:
     """Return the range that a run with these arguments fills; None for an incremental run."""
     low, high = arguments.get(FROM, NOT_GIVEN), arguments.get(TO, NOT_GIVEN)
     first, end = point_of_string(low), point_of_string(high)
     if first is None or end is None or first[0] is not end[0] or first[1] >= end[1]:
         return None
-    return first[0], Range(first[1], end[1])
+    return first[0], Span(first[1], end[1])

@@ -9,7 +9,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.operate.backfill.contract import Fillable, filled_range
 from tidemark.operate.backfill.folders import Late, folders_of
 from tidemark.operate.backfill.ledger import Evidence, Folder, Loaded
-from tidemark.operate.backfill.ranges import Range, Unit, point_of, point_of_string
+from tidemark.operate.backfill.ranges import Span, Unit, point_of, point_of_string
 from tidemark.operate.job_runs import Run
 
 FILES, KEYS = "files", "keys"  # kinds of a Position
@@ -19,7 +19,7 @@ END = 2**63  # after every day and number
 
 
 @dataclass(frozen=True)
-class Bookmark:
+class BookmarkReach:
     """The bookmark in force.
 
     Attributes:
@@ -34,7 +34,7 @@ class Bookmark:
 
 
 @dataclass(frozen=True)
-class Facts:
+class JobFacts:
     """What was read of a job.
 
     Attributes:
@@ -48,7 +48,7 @@ class Facts:
     job: Fillable
     runs: Sequence[Run] = ()
     checkpoints: Sequence[Checkpoint] = ()
-    bookmark: Bookmark | None = None
+    bookmark: BookmarkReach | None = None
     watermarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def sources(self) -> list[tuple[DatasetRead, int | None]]:
@@ -72,7 +72,7 @@ class Facts:
         return [(read, self._until_ms(read.source)) for read in reads]
 
     def _until_ms(self, source: str) -> int | None:
-        """Return how far a source has been read; on AWS as far as the run of the bookmark began."""
+        # On AWS the bookmark does not tell: it is at least the start of its run.
         if not self.job.has_bookmark or self.bookmark is None:
             return None
         if source in self.bookmark.until_ms:
@@ -87,7 +87,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownRanges:
     """The evidence of a job, in one unit.
 
     Attributes:
@@ -106,8 +106,8 @@ class Known:
 
 
 def known_of(
-    facts: Facts, files: Mapping[str, Iterable[tuple[str, int]]], arrived: Arrived | None = None
-) -> Known:
+    facts: JobFacts, files: Mapping[str, Iterable[tuple[str, int]]], arrived: Arrived | None = None
+) -> KnownRanges:
     """Return the evidence in the facts of a job."""
     sources = facts.sources()
     folders = [
@@ -137,7 +137,7 @@ def known_of(
             )
         ),
     )
-    return Known(
+    return KnownRanges(
         unit,
         evidence,
         tuple(run for run in facts.runs if not run.is_final),
@@ -146,7 +146,7 @@ def known_of(
     )
 
 
-def _late(facts: Facts, read: DatasetRead, arrived: Arrived | None) -> Late:
+def _late(facts: JobFacts, read: DatasetRead, arrived: Arrived | None) -> Late:
     """Return a function for the arrival times of files that no incremental run reads; else None."""
     bookmark = facts.bookmark if facts.job.has_bookmark else None
     if arrived is None or bookmark is None or read.source not in bookmark.low_ms:
@@ -162,8 +162,9 @@ def _late(facts: Facts, read: DatasetRead, arrived: Arrived | None) -> Late:
     return late
 
 
-def _upcoming(facts: Facts, folders: Iterable[Folder], moving: Iterable[Loaded]) -> Iterator[Range]:
-    """Yield what the next incremental run reads, by the current bookmark and watermark."""
+def _upcoming(
+    facts: JobFacts, folders: Iterable[Folder], moving: Iterable[Loaded]
+) -> Iterator[Span]:
     if facts.job.has_bookmark:
         for folder in folders:
             if folder.is_late:
@@ -172,13 +173,13 @@ def _upcoming(facts: Facts, folders: Iterable[Folder], moving: Iterable[Loaded])
                 yield folder.range
     heads = [loaded.high for loaded in moving if loaded.high is not None]
     if heads:
-        yield Range(max(heads), END)
+        yield Span(max(heads), END)
     elif facts.job.watermark_table and not facts.watermarks:  # rewound to the beginning, or new
-        yield Range(-END, END)
+        yield Span(-END, END)
 
 
-def _filled(facts: Facts) -> list[tuple[Unit, Loaded]]:
-    """Return the ranges that runs have filled, those that Glue has forgotten too."""
+def _filled(facts: JobFacts) -> list[tuple[Unit, Loaded]]:
+    # Glue forgets runs after 90 days; their checkpoints stay.
     states = {run.run_id: run.state for run in facts.runs}
     ones = [(run.arguments, run.started_at_ms) for run in facts.runs if run.state == "SUCCEEDED"]
     ones += [
@@ -190,8 +191,7 @@ def _filled(facts: Facts) -> list[tuple[Unit, Loaded]]:
     return [(span[0], Loaded(span[1].low, span[1].high, at_ms)) for span, at_ms in ranges if span]
 
 
-def _windows(facts: Facts) -> list[tuple[Unit, Loaded]]:
-    """Return the ranges before the current watermarks."""
+def _windows(facts: JobFacts) -> list[tuple[Unit, Loaded]]:
     # The day of a watermark counts as loaded: the next run reads from there. Of several sources or
     # values the earliest counts.
     values = [
@@ -213,7 +213,7 @@ def _windows(facts: Facts) -> list[tuple[Unit, Loaded]]:
     return [(unit, loaded) for loaded in windows]
 
 
-def _timed_windows(facts: Facts, unit: Unit, head: int) -> list[Loaded]:
+def _timed_windows(facts: JobFacts, unit: Unit, head: int) -> list[Loaded]:
     """Return the windows before the day of the head, each with when its run began to read."""
     started = {run.run_id: run.started_at_ms for run in facts.runs}
     windows = []
@@ -244,8 +244,7 @@ def _between(
         yield at, high
 
 
-def _beginning(facts: Facts, unit: Unit) -> int | None:
-    """Return the start of the first window, as far as checkpoints go back; None at the first."""
+def _beginning(facts: JobFacts, unit: Unit) -> int | None:
     lows = []
     for checkpoint in facts.checkpoints:
         for move in checkpoint.watermarks:
@@ -255,8 +254,7 @@ def _beginning(facts: Facts, unit: Unit) -> int | None:
     return None if None in lows else min((low for low in lows if low is not None), default=None)
 
 
-def _keys(facts: Facts) -> list[tuple[Unit, Loaded]]:
-    """Return the range before the bookmark on an integer key."""
+def _keys(facts: JobFacts) -> list[tuple[Unit, Loaded]]:
     if facts.bookmark is None:
         return []
     ranges = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.operate.backfill.contract import Fillable, filled_range
 from tidemark.operate.backfill.plan import BackfillPlan
-from tidemark.operate.backfill.ranges import Range, Unit
+from tidemark.operate.backfill.ranges import Span, Unit
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run, read_run, start_run, stop_runs
 
@@ -24,12 +24,12 @@ class Filling:
         open: by part, the run in progress.
     """
 
-    done: dict[Range, Run] = field(default_factory=dict)
-    failed: dict[Range, Run] = field(default_factory=dict)
-    open: dict[Range, Run] = field(default_factory=dict)
+    done: dict[Span, Run] = field(default_factory=dict)
+    failed: dict[Span, Run] = field(default_factory=dict)
+    open: dict[Span, Run] = field(default_factory=dict)
 
 
-def room_for(job: Fillable, unit: Unit, asked: Range, open_runs: Sequence[Run]) -> int:
+def room_for(job: Fillable, unit: Unit, asked: Span, open_runs: Sequence[Run]) -> int:
     """Return how many runs may be started at once."""
     for run in open_runs:
         filled = filled_range(run.arguments)
@@ -54,7 +54,7 @@ def fill(
     plan: BackfillPlan,
     arguments: Mapping[str, str],
     room: int,
-    tell: Callable[[Run, Range], None],
+    tell: Callable[[Run, Span], None],
 ) -> Filling:
     """Run the parts of a plan in order; after one that fails no other is started."""
     state, waiting = Filling(), list(plan.parts)
@@ -79,7 +79,6 @@ def fill(
 
 
 def _started(glue: Glue, job: Fillable, arguments: Mapping[str, str], state: Filling) -> Run | None:
-    """Start a run; return None if it has to wait for one of ours, as others run too."""
     from botocore.exceptions import ClientError
 
     try:
@@ -95,7 +94,7 @@ def _started(glue: Glue, job: Fillable, arguments: Mapping[str, str], state: Fil
         ) from error
 
 
-def _look(glue: Glue, state: Filling, tell: Callable[[Run, Range], None]) -> None:
+def _look(glue: Glue, state: Filling, tell: Callable[[Run, Span], None]) -> None:
     for part, run in list(state.open.items()):
         now = read_run(glue, run)
         if not now.is_final:

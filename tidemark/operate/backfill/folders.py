@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from tidemark.operate.backfill.ledger import Folder
-from tidemark.operate.backfill.ranges import Range
+from tidemark.operate.backfill.ranges import Span
 
 _PARTITION = re.compile(r"(?P<name>[^/=]+)=(?P<value>[^/=]*)/")
 _DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:[T -]\d\d(?:[:-]?\d\d)*Z?)?")
@@ -73,7 +73,7 @@ def folders_of(
         times[point] = (min(oldest, modified_ms), max(newest, modified_ms))
     times = {point: (late_ms, late_ms) for point, late_ms in lates.items()} | times
     return [
-        Folder(Range(point, point + 1), oldest, newest, read_until_ms, lates.get(point))
+        Folder(Span(point, point + 1), oldest, newest, read_until_ms, lates.get(point))
         for point, (oldest, newest) in sorted(times.items())
     ]
 

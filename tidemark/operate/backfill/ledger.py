@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
-from tidemark.operate.backfill.ranges import Range
+from tidemark.operate.backfill.ranges import Span
 
 
-class State(Enum):
+class RangeState(Enum):
     """Of an interval."""
 
     DONE = "done"
@@ -28,7 +28,7 @@ class State(Enum):
     STALE = "stale"
 
 
-TO_RUN = (State.MISSING, State.STALE)
+TO_RUN = (RangeState.MISSING, RangeState.STALE)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Folder:
             there are no others.
     """
 
-    range: Range
+    range: Span
     oldest_ms: int
     newest_ms: int
     read_until_ms: int | None = None
@@ -91,12 +91,12 @@ class Evidence:
     """
 
     loaded: Sequence[Loaded] = ()
-    running: Sequence[Range] = ()
+    running: Sequence[Span] = ()
     folders: Sequence[Folder] = ()
     is_listed: bool = False
-    ahead: Sequence[Range] = ()
+    ahead: Sequence[Span] = ()
 
-    def extent(self) -> Range | None:
+    def extent(self) -> Span | None:
         """Return the smallest range that has every point something is known of; None for none."""
         lows = [loaded.low for loaded in self.loaded if loaded.low is not None]
         # A range without a beginning is known by its last point only.
@@ -109,7 +109,7 @@ class Evidence:
         ranges = [*self.running, *(folder.range for folder in self.folders)]
         lows += [span.low for span in ranges]
         highs += [span.high for span in ranges]
-        return Range(min(lows), max(highs)) if lows and highs and min(lows) < max(highs) else None
+        return Span(min(lows), max(highs)) if lows and highs and min(lows) < max(highs) else None
 
 
 @dataclass(frozen=True)
@@ -123,13 +123,13 @@ class Interval:
         is_ahead: whether they are missing or stale and the next incremental run reads them.
     """
 
-    range: Range
-    state: State
+    range: Span
+    state: RangeState
     is_empty: bool = False
     is_ahead: bool = False
 
 
-def ledger(asked: Range, evidence: Evidence) -> list[Interval]:
+def ledger(asked: Span, evidence: Evidence) -> list[Interval]:
     """Return the intervals that an asked range consists of, in order, none like the one before."""
     intervals: list[Interval] = []
     edges = sorted(_edges(asked, evidence))
@@ -139,22 +139,21 @@ def ledger(asked: Range, evidence: Evidence) -> list[Interval]:
         for edge in edges[begin:end]:
             folders_at[edge].append(folder)
     for low, high in pairwise(edges):
-        between, folders = Range(low, high), folders_at[low]
+        between, folders = Span(low, high), folders_at[low]
         state = _state(between, folders, evidence)
         is_empty = evidence.is_listed and not folders
         is_ahead = state in TO_RUN and not is_empty and any(map(between.common, evidence.ahead))
         it = Interval(between, state, is_empty, is_ahead)
         if intervals and replace(intervals[-1], range=it.range) == it:
-            intervals[-1] = replace(it, range=Range(intervals[-1].range.low, high))
+            intervals[-1] = replace(it, range=Span(intervals[-1].range.low, high))
         else:
             intervals.append(it)
     return intervals
 
 
-def _edges(asked: Range, evidence: Evidence) -> set[int]:
-    """Return the points of a range where something may begin or end, with its own ends."""
+def _edges(asked: Span, evidence: Evidence) -> set[int]:
     of_folders = (folder.range for folder in evidence.folders)
-    ranges: Iterable[Range] = [*evidence.running, *evidence.ahead, *of_folders]
+    ranges: Iterable[Span] = [*evidence.running, *evidence.ahead, *of_folders]
     points = {point for span in ranges for point in (span.low, span.high)}
     points |= {
         point
@@ -165,25 +164,25 @@ def _edges(asked: Range, evidence: Evidence) -> set[int]:
     return {asked.low, asked.high} | {point for point in points if asked.low < point < asked.high}
 
 
-def _state(between: Range, folders: Sequence[Folder], evidence: Evidence) -> State:
+def _state(between: Span, folders: Sequence[Folder], evidence: Evidence) -> RangeState:
     if any(map(between.common, evidence.running)):
-        return State.RUNNING
+        return RangeState.RUNNING
     loaded = [load for load in evidence.loaded if load.holds(between.low, between.high)]
     if not folders:
-        return State.DONE if loaded else State.MISSING
+        return RangeState.DONE if loaded else RangeState.MISSING
     states = {_state_of_folder(folder, loaded) for folder in folders}
-    return states.pop() if len(states) == 1 else State.STALE
+    return states.pop() if len(states) == 1 else RangeState.STALE
 
 
-def _state_of_folder(folder: Folder, loaded: Sequence[Loaded]) -> State:
+def _state_of_folder(folder: Folder, loaded: Sequence[Loaded]) -> RangeState:
     if any(load.at_ms is None for load in loaded):
-        return State.DONE
+        return RangeState.DONE
     times = [load.at_ms for load in loaded if load.at_ms is not None]
     if folder.read_until_ms is not None:
         times.append(folder.read_until_ms)
     until_ms = max(times, default=None)
     if until_ms is None or (until_ms < folder.oldest_ms and not loaded):
-        return State.MISSING
+        return RangeState.MISSING
     if folder.late_ms is not None and all((load.at_ms or 0) <= folder.late_ms for load in loaded):
-        return State.STALE
-    return State.DONE if folder.newest_ms <= until_ms else State.STALE
+        return RangeState.STALE
+    return RangeState.DONE if folder.newest_ms <= until_ms else RangeState.STALE

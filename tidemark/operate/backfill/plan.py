@@ -15,17 +15,19 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
 )
 from tidemark.operate.backfill.contract import filled_range
-from tidemark.operate.backfill.ledger import TO_RUN, Interval, State
-from tidemark.operate.backfill.ranges import Range, Unit, parts_of
-from tidemark.operate.replaced_partitions import (
+from tidemark.operate.backfill.ledger import TO_RUN, Interval, RangeState
+from tidemark.operate.backfill.ranges import Span, Unit, parts_of
+from tidemark.operate.rewind.datasets import (
+    SNAPSHOTS,
     TABLE,
+    DataFlow,
     Transforms,
     coarse_partition,
+    joined,
+    last_datasets,
     with_whole_tables,
 )
-from tidemark.operate.rewind.datasets import Flow, joined, last_datasets
 from tidemark.operate.rewind.effects import how_read
-from tidemark.operate.rewind.snapshot_reads import SNAPSHOTS
 
 REPLACE_IT = (
     "; delete them first, or let the script replace them when it fills a range: merge_window, "
@@ -50,8 +52,8 @@ class BackfillPlan:
 
     job: str
     unit: Unit
-    asked: Range
-    parts: tuple[Range, ...]
+    asked: Span
+    parts: tuple[Span, ...]
     warnings: tuple[str, ...] = ()
     skipped: tuple[Interval, ...] = ()
     is_only_missing: bool = False
@@ -98,11 +100,11 @@ def targets_of(
 def plan(
     job: str,
     unit: Unit,
-    asked: Range,
+    asked: Span,
     parts: int,
     intervals: Sequence[Interval],
     targets: Targets = Targets(),
-    blind: Sequence[Flow] = (),
+    blind: Sequence[DataFlow] = (),
     *,
     only_missing: bool = False,
 ) -> BackfillPlan:
@@ -110,9 +112,7 @@ def plan(
     cut = parts_of(asked, parts, unit)
     wanted = intervals
     if only_missing:
-        wanted = [
-            interval for interval in intervals if interval.state in TO_RUN and not interval.is_empty
-        ]
+        wanted = [span for span in intervals if span.state in TO_RUN and not span.is_empty]
         joined = _joined(interval.range for interval in wanted)
         cut = [both for part in cut for gap in joined if (both := part.common(gap))]
     skipped = tuple(interval for interval in intervals if interval not in wanted)
@@ -125,18 +125,17 @@ def plan(
     return BackfillPlan(job, unit, asked, tuple(cut), warnings, skipped, only_missing)
 
 
-def rest_of(plan: BackfillPlan, done: Iterable[Range]) -> Range | None:
+def rest_of(plan: BackfillPlan, done: Iterable[Span]) -> Span | None:
     """Return the range from the first part that is not done to the end of the last; None if all."""
     left = set(plan.parts) - set(done)
-    return Range(min(part.low for part in left), max(part.high for part in left)) if left else None
+    return Span(min(part.low for part in left), max(part.high for part in left)) if left else None
 
 
-def _joined(ranges: Iterable[Range]) -> list[Range]:
-    """Return ranges in order, those that touch each other as one."""
-    spans: list[Range] = []
+def _joined(ranges: Iterable[Span]) -> list[Span]:
+    spans: list[Span] = []
     for span in sorted(ranges):
         if spans and spans[-1].high == span.low:
-            spans[-1] = Range(spans[-1].low, span.high)
+            spans[-1] = Span(spans[-1].low, span.high)
         else:
             spans.append(span)
     return spans
@@ -144,7 +143,7 @@ def _joined(ranges: Iterable[Range]) -> list[Range]:
 
 def _warnings_of_filling(unit: Unit, wanted: Sequence[Interval], targets: Targets) -> Iterator[str]:
     again = sum(
-        interval.range.size for interval in wanted if interval.state in (State.DONE, State.STALE)
+        span.range.size for span in wanted if span.state in (RangeState.DONE, RangeState.STALE)
     )
     rows = f"rows of {unit.count(again)} that were loaded before will be there twice"
     unless = "" if targets.is_known else "unless the script does otherwise when it fills a range, "
@@ -174,7 +173,7 @@ def _warnings_of_next(unit: Unit, wanted: Sequence[Interval], targets: Targets) 
             )
 
 
-def _warnings_of_readers(flows: Sequence[Flow], targets: Targets) -> Iterator[str]:
+def _warnings_of_readers(flows: Sequence[DataFlow], targets: Targets) -> Iterator[str]:
     modes = {target.dataset: target.mode for target in targets.filled}
     for reader, dataset, how in dict.fromkeys(
         (flow.reader, flow.read.dataset, how_read(flow.read)) for flow in flows
@@ -202,7 +201,9 @@ def _warnings_of_clearing(targets: Targets) -> Iterator[str]:
             )
 
 
-def blind_readers(job: str, jobs: Iterable[str], checkpoints: Sequence[Checkpoint]) -> list[Flow]:
+def blind_readers(
+    job: str, jobs: Iterable[str], checkpoints: Sequence[Checkpoint]
+) -> list[DataFlow]:
     """Return who does not just read what a backfill brings about, in order of the jobs.
 
     A job that reads files, or everything, sees the rows at its next run and passes them on to the
@@ -211,7 +212,7 @@ def blind_readers(job: str, jobs: Iterable[str], checkpoints: Sequence[Checkpoin
     """
     in_order = sorted(checkpoints, key=attrgetter("committed_at_ms"))
     datasets = joined(*last_datasets(jobs, in_order))
-    reached, todo, blind = {job}, [job], list[Flow]()
+    reached, todo, blind = {job}, [job], list[DataFlow]()
     while todo:
         for flow in datasets.out_of(todo.pop()):
             how = how_read(flow.read)

@@ -37,7 +37,7 @@ class Unit(Enum):
 
 
 @dataclass(frozen=True, order=True)
-class Range:
+class Span:
     """Points from ``low`` to before ``high``; it has at least one.
 
     Attributes:
@@ -53,10 +53,10 @@ class Range:
         """How many points it has."""
         return self.high - self.low
 
-    def common(self, other: "Range") -> "Range | None":
+    def common(self, other: "Span") -> "Span | None":
         """Return the points in both; None if there are none."""
         low, high = max(self.low, other.low), min(self.high, other.high)
-        return Range(low, high) if low < high else None
+        return Span(low, high) if low < high else None
 
     def text(self, unit: Unit) -> str:
         """Return it for people, the last point included."""
@@ -76,7 +76,7 @@ def parse_point(option: str, text: str) -> tuple[Unit, int]:
     raise UsageError(f"{option} {text!r} is neither a day, such as 2013-01-31, nor an integer")
 
 
-def parse_range(begin: str, end: str, today: date) -> tuple[Unit, Range]:
+def parse_range(begin: str, end: str, today: date) -> tuple[Unit, Span]:
     """Return what --from and --to mean; both ends belong to it."""
     unit, low = parse_point("--from", begin)
     other, last = parse_point("--to", end)
@@ -88,7 +88,7 @@ def parse_range(begin: str, end: str, today: date) -> tuple[Unit, Range]:
         raise UsageError(f"--to {end} is in the future: today is {today.isoformat()}, in UTC")
     if unit is Unit.DAY and last == date.max.toordinal():
         raise UsageError(f"--to {end} is the last day there is: give an earlier one")
-    return unit, Range(low, last + 1)
+    return unit, Span(low, last + 1)
 
 
 def point_of(value: Any) -> tuple[Unit, int] | None:
@@ -116,7 +116,7 @@ def point_of_string(text: str) -> tuple[Unit, int] | None:
         return None
 
 
-def parts_of(asked: Range, parts: int, unit: Unit) -> list[Range]:
+def parts_of(asked: Span, parts: int, unit: Unit) -> list[Span]:
     """Return a range cut into equal parts, which differ by one point at most."""
     if not 1 <= parts <= MAX_PARTS:
         raise UsageError(f"--parts {parts} is not allowed: give an integer from 1 to {MAX_PARTS}")
@@ -126,4 +126,4 @@ def parts_of(asked: Range, parts: int, unit: Unit) -> list[Range]:
             "give less"
         )
     edges = [asked.low + asked.size * part // parts for part in range(parts + 1)]
-    return [Range(low, high) for low, high in pairwise(edges)]
+    return [Span(low, high) for low, high in pairwise(edges)]

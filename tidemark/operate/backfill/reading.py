@@ -8,7 +8,7 @@ from typing import Any
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.backfill.contract import Fillable, fillable_of, filled_range
-from tidemark.operate.backfill.evidence import Bookmark, Facts, Known, known_of
+from tidemark.operate.backfill.evidence import BookmarkReach, JobFacts, KnownRanges, known_of
 from tidemark.operate.backfill.folders import edges_by_source
 from tidemark.operate.target import Target
 from watermarks import WatermarksError, WatermarkTableError
@@ -58,9 +58,9 @@ def read_positions(target: Target, job: Fillable) -> Positions:
 
 def read_known(
     target: Target, job: Fillable, checkpoints: Sequence[Checkpoint], positions: Positions
-) -> Known:
+) -> KnownRanges:
     """Return the known ranges of a job."""
-    facts = Facts(
+    facts = JobFacts(
         job,
         tuple(target.runs([job.name])),
         tuple(checkpoints),
@@ -72,7 +72,7 @@ def read_known(
     return known_of(facts, {dataset: _files(s3, dataset) for dataset in datasets}, target.arrived)
 
 
-def has_other_runs(target: Target, job: str, known: Known) -> bool:
+def has_other_runs(target: Target, job: str, known: KnownRanges) -> bool:
     """Return whether an incremental run was in progress since `read_known` looked, or still is."""
     seen = set(known.ended_runs)
     return any(
@@ -80,7 +80,7 @@ def has_other_runs(target: Target, job: str, known: Known) -> bool:
     )
 
 
-def _bookmark(target: Target, job: str) -> Bookmark | None:
+def _bookmark(target: Target, job: str) -> BookmarkReach | None:
     entry = target.bookmark_entry(job)
     if entry is None:
         return None
@@ -89,11 +89,10 @@ def _bookmark(target: Target, job: str) -> Bookmark | None:
     except (AttributeError, ValueError):  # on AWS the document is Glue's own affair
         states = {}
     run_id = entry.get("RunId", "")
-    return Bookmark(run_id, edges_by_source(states), edges_by_source(states, "low_ms"))
+    return BookmarkReach(run_id, edges_by_source(states), edges_by_source(states, "low_ms"))
 
 
 def _files(s3: Any, dataset: str) -> Iterator[tuple[str, int]]:
-    """Yield the files below a dataset: key below it, and time of modification in ms."""
     from botocore.exceptions import ClientError
 
     bucket, _, prefix = dataset.removeprefix("s3://").partition("/")

@@ -6,7 +6,7 @@ from tidemark.model.checkpoints.checkpoint import WINDOW, DatasetWritten
 from tidemark.model.messages import listed
 from tidemark.operate.rewind.datasets import meets
 from tidemark.operate.rewind.effects import ADDING, DOUBLES, NOT_KNOWN, STALE, Effect
-from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.facts import RewindFacts
 from tidemark.operate.rewind.plan import JobPlan
 
 ENDED_BADLY = ("FAILED", "TIMEOUT", "STOPPED", "ERROR")
@@ -42,7 +42,7 @@ def _about_doubles(plan: JobPlan, effect: Effect, clears: bool) -> str:
     return f"{where}: delete the partitions that are written again before it runs"
 
 
-def unknowns(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
+def unknowns(facts: RewindFacts, plans: Sequence[JobPlan]) -> list[str]:
     """Return what a plan cannot know, one line each."""
     sentences: list[str] = []
     for plan in plans:
@@ -68,7 +68,7 @@ def unknowns(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
     return list(dict.fromkeys(sentences))
 
 
-def _readers_elsewhere(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
+def _readers_elsewhere(facts: RewindFacts, plans: Sequence[JobPlan]) -> list[str]:
     """Return the readers of rewritten data that are not jobs of the app."""
     again = [DatasetWritten(e.dataset) for plan in plans for e in plan.effects if e.is_written]
     readers = dict.fromkeys(
@@ -82,7 +82,7 @@ def _readers_elsewhere(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
     return [f"what happens to other readers of rewritten data: {listed(readers)}"]
 
 
-def half_written(facts: Facts, job: str, since_ms: int | None) -> str:
+def half_written(facts: RewindFacts, job: str, since_ms: int | None) -> str:
     """Return which run has failed since and may have left rows; empty for none."""
     failed = (
         f"run {run.run_id} {run.state}: its output before that is unknown"
@@ -92,7 +92,6 @@ def half_written(facts: Facts, job: str, since_ms: int | None) -> str:
     return next(failed, "")
 
 
-def _since(facts: Facts, plan: JobPlan) -> int | None:
-    """Return when the position was committed that a job goes back to; None if it stays."""
+def _since(facts: RewindFacts, plan: JobPlan) -> int | None:
     ends = {move.run_id: move.at_ms for track in facts.tracks_of(plan.job) for move in track.moves}
     return min((ends.get(state.to_run, 0) for state in plan.states), default=None)

@@ -7,7 +7,7 @@ from tidemark.model.checkpoints.checkpoint import MERGE, Checkpoint, DatasetRead
 from tidemark.model.checkpoints.merging import total
 from tidemark.operate.rewind.cut import Cut
 from tidemark.operate.rewind.datasets import is_tracked
-from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.facts import RewindFacts
 
 SCANNED = "by its watermark: this is what Spark scanned to find them"
 
@@ -34,7 +34,7 @@ class Reread:
 
 
 def rereads(
-    facts: Facts, cuts: Sequence[Cut], rewritten: Mapping[tuple[str, str], str]
+    facts: RewindFacts, cuts: Sequence[Cut], rewritten: Mapping[tuple[str, str], str]
 ) -> list[Reread]:
     """Return what a job reads again, source by source, in the order of its reads.
 
@@ -42,9 +42,7 @@ def rereads(
     """
     by_dataset: dict[tuple[str, str], Reread] = {}
     for cut in cuts:
-        checkpoints = {
-            checkpoint.run_id: checkpoint for checkpoint in facts.checkpoints_of(cut.track.job)
-        }
+        checkpoints = {record.run_id: record for record in facts.checkpoints_of(cut.track.job)}
         runs = dict.fromkeys(move.run_id for move in cut.undone)
         missing = [run_id for run_id in runs if run_id not in checkpoints]
         why = ""
@@ -68,7 +66,7 @@ def rereads(
 
 
 def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRead]:
-    """Return what a run has read by a state; a job with several states has sources for each."""
+    # A job with several states has sources for each.
     track = cut.track
     tracked = [read for read in one.read if is_tracked(read)] if one else []
     if not has_others:
@@ -81,7 +79,7 @@ def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRe
 
 
 def _sources(one: Checkpoint) -> list[DatasetRead]:
-    """Return what a run has read, without the tables that it has merged into: MERGE reads them."""
+    # Without the tables that it has merged into: MERGE reads them, and they are no input.
     merged = {write.dataset for write in one.written if write.mode == MERGE}
     return [read for read in one.read if read.dataset not in merged]
 

@@ -272,7 +272,7 @@ def _check_bookmarks(store: Store, steps: Steps) -> None:
 
 
 def _move(home: Home, from_: str, to: str) -> None:
-    """Move a file within the home, unless that is done; its time of modification stays."""
+    # A rename keeps the time of modification, by which a bookmark would find the file again.
     source, target = home.root / from_, home.root / to
     if target.exists():
         if source.exists():  # a crash leaves it at one place: this is another file
@@ -306,7 +306,7 @@ def _reason(record: RewindRecord, what: str) -> str:
 def _rewind_back(
     admin: WatermarkAdmin, pairs: list[tuple[WatermarkStep, WatermarkStep]], record: RewindRecord
 ) -> None:
-    """Undo applied steps; others are not touched."""
+    # A step that was not applied has another reason in its history, and stays.
     moved = []
     for step, back in pairs:
         last = next(admin.history(step.job, 1, source=step.source), None)

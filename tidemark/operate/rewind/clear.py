@@ -8,7 +8,7 @@ from tidemark.model.checkpoints.checkpoint import WINDOW, Checkpoint, DatasetRea
 from tidemark.model.messages import plural
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.datasets import meets
-from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.facts import RewindFacts
 from tidemark.operate.rewind.plan import Clear
 
 HIDDEN = ("_", ".")  # files that Spark writes in addition to data
@@ -22,7 +22,7 @@ class FileSeen:
     modified_ms: float
 
 
-def files_to_clear(facts: Facts, clear: Clear, files: Sequence[FileSeen]) -> list[str]:
+def files_to_clear(facts: RewindFacts, clear: Clear, files: Sequence[FileSeen]) -> list[str]:
     """Return the URIs of files to delete in a target."""
     by_run = {checkpoint.run_id: checkpoint for checkpoint in facts.checkpoints_of(clear.job)}
     data = [file for file in files if not file.uri.rpartition("/")[2].startswith(HIDDEN)]
@@ -45,7 +45,7 @@ def files_to_clear(facts: Facts, clear: Clear, files: Sequence[FileSeen]) -> lis
     return uris
 
 
-def snapshots_to_clear(facts: Facts, clear: Clear) -> list[str]:
+def snapshots_to_clear(facts: RewindFacts, clear: Clear) -> list[str]:
     """Return the snapshots that the undone runs have added to a table of Iceberg."""
     snapshot_ids: list[str] = []
     for checkpoint in facts.checkpoints_of(clear.job):
@@ -61,7 +61,9 @@ def snapshots_to_clear(facts: Facts, clear: Clear) -> list[str]:
     return snapshot_ids
 
 
-def _of_run(facts: Facts, clear: Clear, one: Checkpoint, files: Sequence[FileSeen]) -> list[str]:
+def _of_run(
+    facts: RewindFacts, clear: Clear, one: Checkpoint, files: Sequence[FileSeen]
+) -> list[str]:
     run = facts.run(one.run_id)
     if run is None or run.ended_at_ms is None:
         raise not_provable(clear, f"when run {one.run_id} began and ended is not known")
@@ -80,8 +82,7 @@ def _of_run(facts: Facts, clear: Clear, one: Checkpoint, files: Sequence[FileSee
     return uris
 
 
-def _another_writer(facts: Facts, clear: Clear, run: Run) -> Run | None:
-    """Return another run that was at work then, and may have written to the same place."""
+def _another_writer(facts: RewindFacts, clear: Clear, run: Run) -> Run | None:
     writers = {clear.job} | {
         checkpoint.job_name
         for checkpoint in facts.checkpoints

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from tidemark.errors import UsageError
 from tidemark.operate.rewind.datasets import Datasets
-from tidemark.operate.rewind.facts import COMMIT, Facts, Move, Track
+from tidemark.operate.rewind.facts import COMMIT, Move, RewindFacts, Track
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,9 @@ class Cut:
         return self.track.latest.run_id != (self.to.run_id if self.to else "")
 
 
-def previous(facts: Facts, jobs: Sequence[str]) -> RewindTo:
+def previous(facts: RewindFacts, jobs: Sequence[str]) -> RewindTo:
     """Return the target that undoes the last run of the first of some jobs that read anything."""
-    nothing = {
-        checkpoint.run_id
-        for checkpoint in facts.checkpoints_of(jobs[0])
-        if checkpoint.has_read_nothing
-    }
+    nothing = {record.run_id for record in facts.checkpoints_of(jobs[0]) if record.has_read_nothing}
     lines = [line for track in facts.tracks_of(jobs[0]) if (line := track.in_force())]
     last = max(lines, key=lambda line: line[0].at_ms, default=[])
     begin = next((at for at, move in enumerate(last) if move.run_id not in nothing), 0)
@@ -66,7 +62,11 @@ def previous(facts: Facts, jobs: Sequence[str]) -> RewindTo:
 
 
 def cuts(
-    facts: Facts, datasets: Datasets, jobs: Sequence[str], following: Sequence[str], to: RewindTo
+    facts: RewindFacts,
+    datasets: Datasets,
+    jobs: Sequence[str],
+    following: Sequence[str],
+    to: RewindTo,
 ) -> list[Cut]:
     """Return where every state goes, in the order of the template.
 
@@ -98,7 +98,7 @@ def cuts(
             return [cut for job in facts.jobs for cut in by_job.get(job, [])]
 
 
-def _cut(facts: Facts, track: Track, to: RewindTo) -> Cut:
+def _cut(facts: RewindFacts, track: Track, to: RewindTo) -> Cut:
     if to.is_beginning:
         return Cut(track, None, track.in_force(), is_known=_reaches_back(track))
     if to.run_id and (line := track.back_from(to.run_id)):
@@ -143,7 +143,6 @@ def _cut_at(track: Track, to: Move) -> Cut:
 
 
 def _before(cut: Cut, bound: int | None) -> Cut:
-    """Return a cut before the runs that began after a moment or were at work then."""
     if bound is None:
         return cut
     now = cut.track.in_force()
@@ -165,15 +164,14 @@ def _before(cut: Cut, bound: int | None) -> Cut:
 
 
 def _bound(
-    facts: Facts, datasets: Datasets, by_job: Mapping[str, Sequence[Cut]], job: str
+    facts: RewindFacts, datasets: Datasets, by_job: Mapping[str, Sequence[Cut]], job: str
 ) -> int | None:
-    """Return when the first run began that is undone and whose output the job reads."""
     writers = {flow.writer for flow in datasets.into(job)}
     starts = [first_start(facts, cut) for writer in writers for cut in by_job.get(writer, ())]
     return min((start for start in starts if start is not None), default=None)
 
 
-def first_start(facts: Facts, cut: Cut) -> int | None:
+def first_start(facts: RewindFacts, cut: Cut) -> int | None:
     """Return when the first run began that is undone; None if none is.
 
     A run that died may have written too: it counts if it began after the position to go back to.
@@ -191,5 +189,5 @@ def _position(line: Sequence[Move]) -> Move | None:
 
 
 def _reaches_back(track: Track) -> bool:
-    """Return whether the history is whole: it begins with the first version."""
+    # The first version there ever was is a commit; older ones may have been thinned out.
     return track.moves[-1].version <= 1 and track.moves[-1].kind in (COMMIT, "legacy")

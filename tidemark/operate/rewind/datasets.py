@@ -1,17 +1,25 @@
 """Which jobs are downstream: they read what others write, or a trigger starts them after."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from tidemark.model.assembly.definitions import is_filling
-from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten, Position
-from tidemark.operate.replaced_partitions import TABLE
-from tidemark.operate.rewind.facts import Facts
-from tidemark.operate.rewind.snapshot_reads import BY_SNAPSHOTS, reads_by_snapshots
+from tidemark.model.assembly.arguments import is_filling
+from tidemark.model.checkpoints.checkpoint import (
+    APPEND,
+    OVERWRITE,
+    PARTITIONS,
+    Checkpoint,
+    DatasetRead,
+    DatasetWritten,
+    Position,
+)
+from tidemark.operate.rewind.facts import RewindFacts
 
 
 @dataclass(frozen=True)
-class Flow:
+class DataFlow:
     """One job reads what another one writes."""
 
     writer: str
@@ -32,13 +40,13 @@ class Datasets:
 
     read: Mapping[str, Sequence[DatasetRead]]
     written: Mapping[str, Sequence[DatasetWritten]]
-    flows: Sequence[Flow]
+    flows: Sequence[DataFlow]
 
-    def into(self, job: str) -> list[Flow]:
+    def into(self, job: str) -> list[DataFlow]:
         """Return the flows into a job."""
         return [flow for flow in self.flows if flow.reader == job]
 
-    def out_of(self, job: str) -> list[Flow]:
+    def out_of(self, job: str) -> list[DataFlow]:
         """Return the flows out of a job."""
         return [flow for flow in self.flows if flow.writer == job]
 
@@ -63,7 +71,7 @@ def _place(dataset: str) -> str:
     return dataset if dataset.endswith("/") or "." in name else f"{dataset}/"
 
 
-def datasets_of(facts: Facts) -> Datasets:
+def datasets_of(facts: RewindFacts) -> Datasets:
     """Return what jobs read and write; the newest checkpoint that names a dataset counts.
 
     A run that fills a range may read and write in other ways than the incremental runs that follow
@@ -89,18 +97,14 @@ def last_datasets(
     jobs: Iterable[str], checkpoints: Sequence[Checkpoint]
 ) -> tuple[dict[str, list[DatasetRead]], dict[str, list[DatasetWritten]]]:
     """Return what each job reads and writes, by its checkpoints."""
-    incremental = {
-        checkpoint.job_name for checkpoint in checkpoints if not is_filling(checkpoint.arguments)
-    }
+    incremental = {record.job_name for record in checkpoints if not is_filling(record.arguments)}
     checkpoints = [
         checkpoint
         for checkpoint in checkpoints
         if checkpoint.job_name not in incremental or not is_filling(checkpoint.arguments)
     ]
     by_watermark = {checkpoint.job_name for checkpoint in checkpoints if checkpoint.watermarks}
-    by_snapshots = {
-        checkpoint.job_name for checkpoint in checkpoints if reads_by_snapshots(checkpoint)
-    }
+    by_snapshots = {record.job_name for record in checkpoints if reads_by_snapshots(record)}
     read: dict[str, dict[tuple[str, str], DatasetRead]] = {job: {} for job in jobs}
     written: dict[str, dict[str, DatasetWritten]] = {job: {} for job in read}
     for checkpoint in checkpoints:
@@ -124,7 +128,7 @@ def joined(
 ) -> Datasets:
     """Return the reads and writes of the same jobs, with each pair of a write and its read."""
     flows = [
-        Flow(writer, reader, write, read_by_reader)
+        DataFlow(writer, reader, write, read_by_reader)
         for writer in written
         for reader in read
         if writer != reader
@@ -156,7 +160,7 @@ def is_tracked(read: DatasetRead) -> bool:
     return read.before is not None or read.after is not None
 
 
-def downstream_of(facts: Facts, datasets: Datasets, jobs: Iterable[str]) -> list[str]:
+def downstream_of(facts: RewindFacts, datasets: Datasets, jobs: Iterable[str]) -> list[str]:
     """Return the jobs after some, by datasets or by triggers, in the order of the template."""
     reached = set(jobs)
     todo = list(reached)
@@ -168,3 +172,65 @@ def downstream_of(facts: Facts, datasets: Datasets, jobs: Iterable[str]) -> list
             reached.add(name)
             todo.append(name)
     return [job for job in facts.jobs if job in reached and job not in set(jobs)]
+
+
+SNAPSHOTS = "snapshots"  # the kind of a position
+BY_SNAPSHOTS: Position = {"kind": SNAPSHOTS, "values": {}}
+FAILS = (
+    "the table goes back to before what it has read there: its next run fails with "
+    "SnapshotRolledBackError"
+)
+# The value of a cursor of snapshots, as the library writes it: sequence number, id, table's UUID.
+_VALUE = re.compile(r"\d{12,}/-?\d+/[0-9a-f-]{36}")
+
+
+def reads_by_snapshots(one: Checkpoint) -> bool:
+    """Return whether a run has moved a watermark over the snapshots of a table."""
+    return any(_VALUE.fullmatch(value) for move in one.watermarks for value in move.after.values())
+
+
+def is_by_snapshots(read: DatasetRead) -> bool:
+    """Return whether a read goes from snapshot to snapshot."""
+    return (read.after or read.before or {}).get("kind") == SNAPSHOTS
+
+
+def goes_back(writer: str, written: DatasetWritten, cleared: Collection[str]) -> bool:
+    """Return whether a rewind takes a table back that a job writes; some jobs are cleared."""
+    is_appended = written.dataset.startswith(TABLE) and written.mode == APPEND
+    return writer in cleared and is_appended
+
+
+Transforms: TypeAlias = Callable[[DatasetWritten], Sequence[str] | None]
+"""The transforms of the partitions of a table that a write has replaced; None if not known."""
+
+TABLE = "table:"  # how a dataset begins that is a table of Iceberg
+_DAY_TRANSFORMS = ("identity", "day", "hour")
+
+
+def with_whole_tables(
+    checkpoints: Iterable[Checkpoint], transforms: Transforms
+) -> list[Checkpoint]:
+    """Return checkpoints in which what replaces partitions of a table without any replaces all."""
+    return [
+        replace(
+            checkpoint,
+            written=tuple(
+                replace(write, mode=OVERWRITE) if _transforms_of(write, transforms) == () else write
+                for write in checkpoint.written
+            ),
+        )
+        for checkpoint in checkpoints
+    ]
+
+
+def coarse_partition(write: DatasetWritten, transforms: Transforms) -> str:
+    """Return by what the partitions are that a write replaces, if they may have several days."""
+    names = _transforms_of(write, transforms) or ()
+    return "" if any(transform in _DAY_TRANSFORMS for transform in names) else ", ".join(names)
+
+
+def _transforms_of(write: DatasetWritten, transforms: Transforms) -> tuple[str, ...] | None:
+    if write.mode != PARTITIONS or not write.dataset.startswith(TABLE):
+        return None
+    names = transforms(write)
+    return None if names is None else tuple(names)

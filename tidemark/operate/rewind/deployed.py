@@ -19,10 +19,9 @@ from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
 from tidemark.model.clock import now_ms
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import runs_of_job
-from tidemark.operate.rewind.facts import BOOKMARK, Facts
+from tidemark.operate.rewind.facts import BOOKMARK, RewindFacts
 from tidemark.operate.rewind.plan import RewindPlan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
-from tidemark.operate.rewind.stage_claims import Claim, check_nobody_is_at_work, new_holder
 from tidemark.operate.rewind.stage_records import (
     BEGUN,
     DONE,
@@ -30,7 +29,10 @@ from tidemark.operate.rewind.stage_records import (
     RECORDS,
     UNDOING,
     UNDONE,
+    Claim,
     StageRecord,
+    check_nobody_is_at_work,
+    new_holder,
     reason_of,
 )
 from tidemark.operate.rewind.stage_standing import (
@@ -81,7 +83,7 @@ class StageRewinds:
         check_none_is_open(self.glue.names.stage, self._records(), now_ms())
 
     def steps_of(
-        self, facts: Facts, plan: RewindPlan, windows: Windows
+        self, facts: RewindFacts, plan: RewindPlan, windows: Windows
     ) -> tuple[RewindPlan, Steps]:
         """Return the plan unchanged, and its steps: there are no files among them."""
         return plan, steps_of_plan(plan, windows)
@@ -102,9 +104,7 @@ class StageRewinds:
             if entry is None or int(entry["Version"]) != state.from_version:
                 raise _moved(f"the bookmark of {state.job}")
         number = max((record.number for record in records), default=0) + 1
-        runs = tuple(
-            (bookmark.job, bookmark.from_run, bookmark.to_run) for bookmark in reversed(bookmarks)
-        )
+        runs = tuple((move.job, move.from_run, move.to_run) for move in reversed(bookmarks))
         record = StageRecord(
             number,
             BEGUN,
@@ -139,7 +139,6 @@ class StageRewinds:
         Claim(self.dynamodb, self.table, record, "").put_new()
 
     def _finish(self, record: StageRecord, claim: Claim | None) -> None:
-        """Carry out a record, whose steps may be repeated."""
         with claim.until_failure() if claim else nullcontext():
             self._reset([(job, to) for job, _, to in record.runs], claim)
             self._rewind(record, record.watermarks, "rewind", claim)
@@ -147,7 +146,6 @@ class StageRewinds:
                 claim.end(DONE)
 
     def _claim(self, record: StageRecord, state: str) -> Claim:
-        """Begin to work on a record that was read."""
         assert self.table is not None  # noqa: S101 (it was read there)
         claim = Claim(self.dynamodb, self.table, record, new_holder())
         claim.take(now_ms(), state)

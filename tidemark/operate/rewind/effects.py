@@ -19,8 +19,16 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetRead,
     DatasetWritten,
 )
-from tidemark.operate.rewind.datasets import Datasets, Flow, is_tracked, meets
-from tidemark.operate.rewind.snapshot_reads import FAILS, SNAPSHOTS, goes_back, is_by_snapshots
+from tidemark.operate.rewind.datasets import (
+    FAILS,
+    SNAPSHOTS,
+    DataFlow,
+    Datasets,
+    goes_back,
+    is_by_snapshots,
+    is_tracked,
+    meets,
+)
 from tidemark.operate.rewind.window_reads import NO_WINDOWS, WindowReads
 
 Verdict: TypeAlias = Literal["right", "unknown", "stale", "doubles"]
@@ -161,8 +169,7 @@ def _holds_one_run(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool
     return target.mode == OVERWRITE and only_new
 
 
-def _of(by_job: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
-    """Return what becomes of the dataset of a flow, if that is anything."""
+def _of(by_job: Mapping[str, list[Effect]], flow: DataFlow) -> Effect | None:
     for effect in by_job.get(flow.writer, ()):
         if effect.dataset == flow.written.dataset and (
             effect.is_written or effect.verdict != RIGHT
@@ -208,7 +215,6 @@ def _rewound(settings: _Settings, job: str, target: DatasetWritten) -> Effect:
 
 
 def _as_committed(settings: _Settings, job: str, own: Effect) -> Effect:
-    """Return what becomes of a target for readers of committed windows, if it is one of windows."""
     if own.mode != WINDOW or own.verdict == RIGHT or job not in settings.windows.moved:
         return own
     if own.dataset not in settings.windows.only_committed:
@@ -217,8 +223,7 @@ def _as_committed(settings: _Settings, job: str, own: Effect) -> Effect:
     return Effect(own.dataset, own.mode, RIGHT, why)
 
 
-def _read_again(settings: _Settings, target: DatasetWritten, flow: Flow) -> Effect:
-    """Return what becomes of a target whose job reads a dataset that is written again."""
+def _read_again(settings: _Settings, target: DatasetWritten, flow: DataFlow) -> Effect:
     how = how_read(flow.read)
     cleared = settings.rewound if settings.clears else ()
     if how == SNAPSHOTS and goes_back(flow.writer, flow.written, cleared):
@@ -248,7 +253,7 @@ def how_read(read: DatasetRead) -> Literal["files", "snapshots", "keys", "whole"
 
 
 def _merges_new_only(
-    settings: _Settings, flow: Flow, effect: Effect, target: DatasetWritten, sees_all: bool
+    settings: _Settings, flow: DataFlow, effect: Effect, target: DatasetWritten, sees_all: bool
 ) -> bool:
     """Return whether a job gets only the newly written copy of duplicated rows."""
     # Then merging by key makes one row of them. A job that replaces partitions may read both.
@@ -270,7 +275,7 @@ def _passed_on(target: DatasetWritten, effect: Effect) -> Verdict:
     return effect.verdict
 
 
-def _inherited(flow: Flow, effect: Effect) -> str:
+def _inherited(flow: DataFlow, effect: Effect) -> str:
     what = {
         DOUBLES: "has rows twice: right only if the job keeps one row of each key",
         STALE: "is not corrected",

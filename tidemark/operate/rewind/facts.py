@@ -103,7 +103,7 @@ class Track:
 
 
 @dataclass(frozen=True)
-class Start:
+class JobTrigger:
     """A trigger: jobs that it starts after others, or at the start if it waits for none."""
 
     name: str
@@ -113,7 +113,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Facts:
+class RewindFacts:
     """All data for a plan.
 
     Attributes:
@@ -133,7 +133,7 @@ class Facts:
     """
 
     jobs: Sequence[str]
-    starts: Sequence[Start]
+    starts: Sequence[JobTrigger]
     tracks: Sequence[Track]
     checkpoints: Sequence[Checkpoint] = ()
     runs: Sequence[Run] = ()

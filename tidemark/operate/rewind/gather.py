@@ -8,14 +8,14 @@ from typing import Any
 from tidemark.model.assembly.definitions import WATERMARK_TABLE
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.app_jobs import jobs_of
-from tidemark.operate.replaced_partitions import with_whole_tables
-from tidemark.operate.rewind.facts import Facts, Track
+from tidemark.operate.rewind.datasets import with_whole_tables
+from tidemark.operate.rewind.facts import RewindFacts, Track
 from tidemark.operate.rewind.tracks import Windows, tracks_of_table
 from tidemark.operate.target import Target, arguments_of
 from watermarks import WatermarkTableError
 
 
-def facts_of(target: Target, now_ms: int) -> tuple[Facts, Windows]:
+def facts_of(target: Target, now_ms: int) -> tuple[RewindFacts, Windows]:
     """Return the known facts about the jobs of an app, and the open windows."""
     declared = jobs_of(target)
     jobs = [job.name for job in declared]
@@ -56,7 +56,7 @@ def facts_of(target: Target, now_ms: int) -> tuple[Facts, Windows]:
 def _tables(
     target: Target, jobs: Sequence[str], checkpoints: Iterable[Checkpoint]
 ) -> dict[str, list[str]]:
-    """Return the jobs that keep watermarks, by table: of their argument, or as they have run."""
+    # A job may have had another table when it ran: both count.
     by_table: dict[str, dict[str, None]] = {}
     for job in jobs:
         if table := arguments_of(target.definition(job)).get(WATERMARK_TABLE):
@@ -68,7 +68,7 @@ def _tables(
 
 
 def _with_positions(one: Checkpoint) -> Checkpoint:
-    """Return a checkpoint of a job with a bookmark: it reads by that what no watermark keeps."""
+    # AWS tells no positions: what no watermark keeps, the bookmark does.
     if one.watermarks:
         return one
     return replace(

@@ -27,7 +27,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import METADATA
 from tidemark.operate.rewind.carry_out import CarryOut
 from tidemark.operate.rewind.clear import FileSeen, files_to_clear, not_provable, snapshots_to_clear
-from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Track
+from tidemark.operate.rewind.facts import BOOKMARK, Move, RewindFacts, Track
 from tidemark.operate.rewind.plan import Clear, RewindPlan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
 from tidemark.operate.rewind.sources_now import with_current_sources
@@ -44,7 +44,7 @@ class HomeRewinds(CarryOut):
         refuse_unfinished(self.home, self.store)
 
     def steps_of(
-        self, facts: Facts, plan: RewindPlan, windows: Windows
+        self, facts: RewindFacts, plan: RewindPlan, windows: Windows
     ) -> tuple[RewindPlan, Steps]:
         """Return a plan with the changes of its sources, and its steps with all files."""
         current = with_current_sources(self.home, self.store, plan)
@@ -93,7 +93,7 @@ def bookmark_track(store: Store, job: str) -> Track | None:
     return Track(job, BOOKMARK, moves) if moves else None
 
 
-def steps_of(home: Home, facts: Facts, plan: RewindPlan, windows: Windows) -> Steps:
+def steps_of(home: Home, facts: RewindFacts, plan: RewindPlan, windows: Windows) -> Steps:
     """Return the steps of a plan, with every file that is to go."""
     files = [
         (path, "")
@@ -111,7 +111,7 @@ def steps_of(home: Home, facts: Facts, plan: RewindPlan, windows: Windows) -> St
     )
 
 
-def table_step(home: Home, facts: Facts, clears: Sequence[Clear]) -> TableStep:
+def table_step(home: Home, facts: RewindFacts, clears: Sequence[Clear]) -> TableStep:
     """Return the step that takes a table of Iceberg back to before the undone runs of its jobs."""
     table = clears[0].table
     with Store(home.database) as store:
@@ -125,7 +125,6 @@ def table_step(home: Home, facts: Facts, clears: Sequence[Clear]) -> TableStep:
 
 
 def _files(home: Home, dataset: str) -> list[FileSeen]:
-    """Return the files of a dataset in the lake."""
     if "://" not in dataset or not dataset.startswith("s3"):
         raise UsageError(
             f"--clear deletes files, and {dataset} is not a folder; nothing was changed: delete "

@@ -10,9 +10,16 @@ from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.advice import advice_on, half_written, unknowns
 from tidemark.operate.rewind.amounts import rereads
 from tidemark.operate.rewind.cut import Cut, RewindTo, cuts, first_start, previous
-from tidemark.operate.rewind.datasets import Datasets, datasets_of, downstream_of
+from tidemark.operate.rewind.datasets import (
+    FAILS,
+    Datasets,
+    datasets_of,
+    downstream_of,
+    goes_back,
+    is_by_snapshots,
+)
 from tidemark.operate.rewind.effects import ADDING, REPLACING, Effect, effects, how_read
-from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.facts import RewindFacts
 from tidemark.operate.rewind.plan import Clear, JobPlan, RewindPlan, StateMove
 from tidemark.operate.rewind.refusals import (
     check_fits,
@@ -21,14 +28,13 @@ from tidemark.operate.rewind.refusals import (
     check_request,
     resolve_run,
 )
-from tidemark.operate.rewind.snapshot_reads import FAILS, goes_back, is_by_snapshots
 from tidemark.operate.rewind.window_reads import window_reads
 
 BEGINNING, PREVIOUS = "beginning", "previous"
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 
 
-def plan_request(facts: Facts, names: Sequence[str], to: str, **options: bool) -> RewindPlan:
+def plan_request(facts: RewindFacts, names: Sequence[str], to: str, **options: bool) -> RewindPlan:
     """Return the plan of a rewind whose target is named as people do: see `tidemark rewind --to`.
 
     The options are those of `plan_rewind`.
@@ -40,7 +46,7 @@ def plan_request(facts: Facts, names: Sequence[str], to: str, **options: bool) -
     return plan
 
 
-def _target(facts: Facts, jobs: Sequence[str], text: str) -> RewindTo:
+def _target(facts: RewindFacts, jobs: Sequence[str], text: str) -> RewindTo:
     if text == BEGINNING:
         return RewindTo(text)
     if text == PREVIOUS:
@@ -58,7 +64,7 @@ def _target(facts: Facts, jobs: Sequence[str], text: str) -> RewindTo:
 
 
 def plan_rewind(
-    facts: Facts,
+    facts: RewindFacts,
     jobs: Sequence[str],
     to: RewindTo,
     *,
@@ -121,7 +127,7 @@ def plan_rewind(
 
 
 def _reading_again(
-    facts: Facts, datasets: Datasets, moved: Sequence[Cut], filled: Container[str]
+    facts: RewindFacts, datasets: Datasets, moved: Sequence[Cut], filled: Container[str]
 ) -> list[str]:
     """Return the jobs that read something again, as far as known."""
     # The undone runs of the others have found nothing, no backfill has written since, and no
@@ -137,7 +143,7 @@ def _reading_again(
     return again
 
 
-def _doubtful(facts: Facts, moved: Sequence[Cut], half: Mapping[str, str]) -> dict[str, str]:
+def _doubtful(facts: RewindFacts, moved: Sequence[Cut], half: Mapping[str, str]) -> dict[str, str]:
     """Return by job whose undone runs have read nothing which failed run may have left rows."""
     return {
         job: why
@@ -146,7 +152,7 @@ def _doubtful(facts: Facts, moved: Sequence[Cut], half: Mapping[str, str]) -> di
     }
 
 
-def _have_read_nothing(facts: Facts, own: Sequence[Cut]) -> bool:
+def _have_read_nothing(facts: RewindFacts, own: Sequence[Cut]) -> bool:
     reads = rereads(facts, own, {})
     return bool(reads) and all(
         not reread.why and not reread.files and reread.rows == 0 for reread in reads
@@ -154,7 +160,6 @@ def _have_read_nothing(facts: Facts, own: Sequence[Cut]) -> bool:
 
 
 def _since(moved: Sequence[Cut]) -> dict[str, int]:
-    """Return by rewound job when the position was committed that it goes back to."""
     since: dict[str, int] = {}
     for cut in moved:
         at_ms = cut.to.at_ms if cut.to else 0
@@ -162,7 +167,7 @@ def _since(moved: Sequence[Cut]) -> dict[str, int]:
     return since
 
 
-def _filled_since(facts: Facts, moved: Sequence[Cut]) -> dict[str, str]:
+def _filled_since(facts: RewindFacts, moved: Sequence[Cut]) -> dict[str, str]:
     """Return by rewound job the backfills that have written since then, and are kept."""
     filled: dict[str, str] = {}
     for job, at_ms in _since(moved).items():
@@ -174,7 +179,9 @@ def _filled_since(facts: Facts, moved: Sequence[Cut]) -> dict[str, str]:
     return filled
 
 
-def _filled_downstream(facts: Facts, moved: Sequence[Cut], jobs: Sequence[str]) -> dict[str, str]:
+def _filled_downstream(
+    facts: RewindFacts, moved: Sequence[Cut], jobs: Sequence[str]
+) -> dict[str, str]:
     """Return by job whose state stays the backfills that may have read undone data."""
     since = _first_undone(facts, moved)
     return {
@@ -187,18 +194,15 @@ def _filled_downstream(facts: Facts, moved: Sequence[Cut], jobs: Sequence[str]) 
     }
 
 
-def _fills(facts: Facts, job: str, since_ms: int) -> Iterator[tuple[Run, Mapping[str, str]]]:
-    """Yield the runs of a job that have filled a range and ended after a moment."""
-    arguments = {
-        checkpoint.run_id: checkpoint.arguments for checkpoint in facts.checkpoints_of(job)
-    }
+def _fills(facts: RewindFacts, job: str, since_ms: int) -> Iterator[tuple[Run, Mapping[str, str]]]:
+    arguments = {record.run_id: record.arguments for record in facts.checkpoints_of(job)}
     for run in facts.runs_of(job):
         of_run = run.arguments or arguments.get(run.run_id, {})
         if (run.ended_at_ms or run.started_at_ms) > since_ms and is_filling(of_run):
             yield run, of_run
 
 
-def _filled(facts: Facts, job: str) -> str:
+def _filled(facts: RewindFacts, job: str) -> str:
     """Return which run of a backfill has loaded rows that no rewind deletes; empty for none."""
     sentences = (
         f"what run {checkpoint.run_id} of a backfill has loaded stays: rows of it that are read "
@@ -210,7 +214,7 @@ def _filled(facts: Facts, job: str) -> str:
 
 
 def _rewritten(
-    facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
+    facts: RewindFacts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
 ) -> dict[tuple[str, str], str]:
     """Return why it is not known how much of a dataset a job finds, by dataset and reader."""
     reasons = {
@@ -233,8 +237,8 @@ def _rewritten(
     return reasons
 
 
-def _new_to(facts: Facts, moved: Sequence[Cut], jobs: Sequence[str]) -> list[str]:
-    """Return the jobs that have not run since the first undone run began: all of it is new."""
+def _new_to(facts: RewindFacts, moved: Sequence[Cut], jobs: Sequence[str]) -> list[str]:
+    # What has not run since the first undone run began sees all of it as new.
     since = _first_undone(facts, moved)
     last = {
         checkpoint.job_name: checkpoint.committed_at_ms
@@ -248,8 +252,7 @@ def _new_to(facts: Facts, moved: Sequence[Cut], jobs: Sequence[str]) -> list[str
     return [job for job in jobs if last.get(job, 0) < since]
 
 
-def _first_undone(facts: Facts, moved: Sequence[Cut]) -> int:
-    """Return when the first run began that is undone; now if none is."""
+def _first_undone(facts: RewindFacts, moved: Sequence[Cut]) -> int:
     starts = [first_start(facts, cut) for cut in moved]
     return min((start for start in starts if start is not None), default=facts.now_ms)
 
@@ -271,7 +274,7 @@ def _move(cut: Cut) -> StateMove:
     )
 
 
-def _clears(facts: Facts, moved: Sequence[Cut]) -> list[Clear]:
+def _clears(facts: RewindFacts, moved: Sequence[Cut]) -> list[Clear]:
     runs: dict[tuple[str, str, str], dict[str, None]] = {}
     for cut in moved:
         undone = {move.run_id for move in cut.undone}
@@ -284,7 +287,7 @@ def _clears(facts: Facts, moved: Sequence[Cut]) -> list[Clear]:
 
 
 def _sees(
-    facts: Facts,
+    facts: RewindFacts,
     datasets: Datasets,
     seen: Mapping[str, Sequence[Effect]],
     job: str,

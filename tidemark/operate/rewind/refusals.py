@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from tidemark.errors import UsageError
 from tidemark.model.messages import known, known_run, listed
 from tidemark.operate.rewind.cut import Cut, RewindTo
-from tidemark.operate.rewind.facts import BOOKMARK, Facts
+from tidemark.operate.rewind.facts import BOOKMARK, RewindFacts
 from tidemark.operate.rewind.plan import RewindPlan
 
 MAX_WATERMARKS = 50  # of a table: what `WatermarkAdmin.rewind_together` takes
 
 
-def check_request(facts: Facts, jobs: Sequence[str], to: RewindTo) -> None:
+def check_request(facts: RewindFacts, jobs: Sequence[str], to: RewindTo) -> None:
     """Refuse jobs and targets that cannot be."""
     check_jobs(facts, jobs)
     pipelines = {facts.workflow_of(job) for job in jobs} - {""}
@@ -37,7 +37,7 @@ def check_request(facts: Facts, jobs: Sequence[str], to: RewindTo) -> None:
     check_none_in_flight((run.job, run.run_id) for run in facts.in_flight)
 
 
-def check_jobs(facts: Facts, jobs: Sequence[str]) -> None:
+def check_jobs(facts: RewindFacts, jobs: Sequence[str]) -> None:
     """Refuse jobs that the app does not have."""
     for job in jobs:
         if job not in facts.jobs and job in facts.others:
@@ -48,7 +48,7 @@ def check_jobs(facts: Facts, jobs: Sequence[str]) -> None:
         known("job", job, facts.jobs)
 
 
-def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:
+def resolve_run(facts: RewindFacts, jobs: Sequence[str], text: str) -> str:
     """Return the id of the run that an id or a prefix of one means; the last ones first."""
     of_moves = {
         move.run_id: track.job for track in facts.tracks for move in track.moves if move.run_id
@@ -80,7 +80,7 @@ def check_fits(plan: RewindPlan) -> None:
 
 
 def check_graph(
-    facts: Facts, names: Sequence[str], following: Sequence[str], moved: Sequence[Cut]
+    facts: RewindFacts, names: Sequence[str], following: Sequence[str], moved: Sequence[Cut]
 ) -> None:
     """Refuse if other jobs than today's ran since the cut, or some of today's ran only then."""
     starts = [facts.started_at_ms(move) for cut in moved for move in cut.undone]

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tidemark.local_state.rewinds.records import Asked, RewindRecord
 from tidemark.local_state.rewinds.steps import Steps
-from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.facts import RewindFacts
 from tidemark.operate.rewind.plan import RewindPlan
 from tidemark.operate.rewind.tracks import Windows
 
@@ -22,7 +22,7 @@ class Rewinds(Protocol):
         """Refuse while a rewind is carried out, or is half done."""
 
     def steps_of(
-        self, facts: Facts, plan: RewindPlan, windows: Windows
+        self, facts: RewindFacts, plan: RewindPlan, windows: Windows
     ) -> tuple[RewindPlan, Steps]:
         """Return a plan with facts that only this place can read, and its steps."""
 

@@ -24,7 +24,7 @@ from tidemark.operate.rewind.plan import JobPlan, RewindPlan, StateMove
 
 
 @dataclass(frozen=True)
-class Found:
+class FilesNow:
     """The files at a source of undone runs, and their size."""
 
     files: int
@@ -49,7 +49,7 @@ def _checked(home: Home, store: Store, job: JobPlan) -> JobPlan:
     return amended(job, files_by_ctx)
 
 
-def amended(job: JobPlan, files_by_ctx: Mapping[str, Found]) -> JobPlan:
+def amended(job: JobPlan, files_by_ctx: Mapping[str, FilesNow]) -> JobPlan:
     """Return the plan of a job with the findings about its sources, by transformation_ctx.
 
     Rows of missing files do not come back: deleting or replacing data loses them.
@@ -72,14 +72,14 @@ def amended(job: JobPlan, files_by_ctx: Mapping[str, Found]) -> JobPlan:
     return replace(job, reads_again=reads, effects=effects)
 
 
-def _read(one: Reread, now: Found | None) -> Reread:
+def _read(one: Reread, now: FilesNow | None) -> Reread:
     if now is None or one.why or (now.files, now.bytes) == (one.files, one.bytes):
         return one
     there = f"{plural(now.files, 'file')}, {plural(now.bytes, 'byte')}, are there now"
     return replace(one, why=f"files were deleted, replaced or came late since: {there}")
 
 
-def _found(home: Home, store: Store, move: StateMove) -> Iterator[tuple[str, Found]]:
+def _found(home: Home, store: Store, move: StateMove) -> Iterator[tuple[str, FilesNow]]:
     """Yield by context the files that exist now of those that the undone runs have read."""
     sources = _sources(store, move.job, move.undone[-1])
     lower, upper = (_states(store, move.job, at) for at in (move.to_version, move.from_version))
@@ -94,7 +94,7 @@ def _found(home: Home, store: Store, move: StateMove) -> Iterator[tuple[str, Fou
             files = []
         read = [file for file in files if after.has_read(file)]
         again = [file for file in read if before is None or not before.has_read(file)]
-        yield ctx, Found(len(again), sum(file.size for file in again))
+        yield ctx, FilesNow(len(again), sum(file.size for file in again))
 
 
 def _sources(store: Store, job: str, run_id: str) -> dict[str, S3Source]:

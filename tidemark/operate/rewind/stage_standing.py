@@ -7,13 +7,13 @@ from typing import Any
 from tidemark.errors import UsageError
 from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
 from tidemark.operate.clients import Glue
-from tidemark.operate.rewind.stage_claims import check_nobody_is_at_work
 from tidemark.operate.rewind.stage_records import (
     BEGUN,
     DONE,
     UNDOING,
     UNDONE,
     StageRecord,
+    check_nobody_is_at_work,
     reason_of,
 )
 from tidemark.operate.rewind.tracks import entry_of

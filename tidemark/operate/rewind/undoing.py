@@ -10,7 +10,7 @@ from tidemark.local_state.rewinds.records import BEGUN, DONE, NOTHING, Asked, Re
 from tidemark.local_state.rewinds.steps import BookmarkStep, Steps, WatermarkStep
 from tidemark.operate.rewind.carry_out import CarryOut
 
-State: TypeAlias = tuple[str, ...]
+StateKey: TypeAlias = tuple[str, ...]
 """What a step moves: a bookmark by its job; a watermark by its job, table and source."""
 
 
@@ -67,14 +67,13 @@ def _version_now(
     return version
 
 
-def _moved(record: RewindRecord) -> Iterator[tuple[State, int]]:
-    """Yield the moves of a rewind, and their old versions."""
+def _moved(record: RewindRecord) -> Iterator[tuple[StateKey, int]]:
     steps = Steps.from_json(record.document["steps"])
     yield from ((_key(step), step.expected) for step in steps.bookmarks)
     yield from ((_key(step), step.expected) for step in steps.watermarks)
 
 
-def _key(step: BookmarkStep | WatermarkStep) -> State:
+def _key(step: BookmarkStep | WatermarkStep) -> StateKey:
     if isinstance(step, WatermarkStep):
         return (step.job, step.table, step.source)
     return (step.job,)

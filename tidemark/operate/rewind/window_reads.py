@@ -7,7 +7,7 @@ from tidemark.model.assembly.definitions import is_filling
 from tidemark.model.checkpoints.checkpoint import WINDOW
 from tidemark.operate.rewind.cut import Cut
 from tidemark.operate.rewind.datasets import Datasets, last_datasets, meets
-from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.facts import RewindFacts
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,10 @@ class WindowReads:
 NO_WINDOWS = WindowReads()
 
 
-def window_reads(facts: Facts, datasets: Datasets, moved_cuts: Sequence[Cut]) -> WindowReads:
+def window_reads(facts: RewindFacts, datasets: Datasets, moved_cuts: Sequence[Cut]) -> WindowReads:
     """Return the effect of a rewind on readers of targets with windows."""
     by_bookmark = {cut.track.job for cut in moved_cuts if cut.track.is_bookmark}
-    filled = {
-        checkpoint.job_name for checkpoint in facts.checkpoints if is_filling(checkpoint.arguments)
-    }
+    filled = {record.job_name for record in facts.checkpoints if is_filling(record.arguments)}
     filled |= {run.job for run in facts.runs if is_filling(run.arguments)}
     moved = {cut.track.job for cut in moved_cuts if cut.undone} - by_bookmark - filled
     reads = last_datasets(facts.others, facts.checkpoints)[0]

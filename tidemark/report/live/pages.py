@@ -122,7 +122,6 @@ class LivePages:
 
 
 def _named(environ: Mapping[str, Any]) -> str:
-    """Return the job, run or workflow that a request names."""
     # It is in the query: a browser takes `..` out of a path, and would ask for something else.
     return _asked(environ, "name")
 

@@ -11,7 +11,7 @@ from tidemark.model.checkpoints.checkpoint import (
     WatermarkMove,
 )
 from tidemark.operate.backfill.plan import blind_readers, plan
-from tidemark.operate.backfill.ranges import Range, Unit
+from tidemark.operate.backfill.ranges import Span, Unit
 
 FILES = {"kind": "files", "until_ms": 1}
 KEYS = {"kind": "keys", "values": {"id": 9}}
@@ -69,7 +69,7 @@ def test_the_last_incremental_run_of_a_job_that_is_still_there_counts():
 def test_the_plan_tells_it_once_and_not_where_nothing_is_run():
     two = blind_readers("ingest", ("ingest", "clean"), [INGEST, run("clean", RAW, CLEAN, KEYS)])
 
-    (told,) = plan("ingest", Unit.NUMBER, Range(1, 4), 1, [], blind=[*two, *two]).warnings
+    (told,) = plan("ingest", Unit.NUMBER, Span(1, 4), 1, [], blind=[*two, *two]).warnings
     assert told.startswith(f"clean reads {RAW} by a key and sees no row before its position")
-    nothing = plan("ingest", Unit.NUMBER, Range(1, 4), 1, [], blind=two, only_missing=True)
+    nothing = plan("ingest", Unit.NUMBER, Span(1, 4), 1, [], blind=two, only_missing=True)
     assert nothing.warnings == ()

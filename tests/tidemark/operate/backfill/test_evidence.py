@@ -16,9 +16,9 @@ from tidemark.model.checkpoints.checkpoint import (
     WatermarkMove,
 )
 from tidemark.operate.backfill.contract import Fillable, fillable_of, filled_range
-from tidemark.operate.backfill.evidence import Bookmark, Facts, known_of
+from tidemark.operate.backfill.evidence import BookmarkReach, JobFacts, known_of
 from tidemark.operate.backfill.ledger import ledger
-from tidemark.operate.backfill.ranges import Range, Unit
+from tidemark.operate.backfill.ranges import Span, Unit
 from tidemark.operate.job_runs import Run
 
 LANDING = "s3://landing/orders/"
@@ -31,10 +31,10 @@ def files(*days: int, at: int) -> list[tuple[str, int]]:
     return [(f"dt=2013-01-{day:02}/{at}.json", at) for day in days]
 
 
-def states(facts: Facts, last: int, landed=()) -> str:
+def states(facts: JobFacts, last: int, landed=()) -> str:
     """Return a letter for each day of January up to ``last``: d, m, r, s."""
     known = known_of(facts, {LANDING: landed})
-    found = ledger(Range(DAY + 1, DAY + last + 1), known.evidence)
+    found = ledger(Span(DAY + 1, DAY + last + 1), known.evidence)
     return "".join(it.state.value[0] * it.range.size for it in found)
 
 
@@ -58,10 +58,10 @@ def test_days_of_a_bookmark_job_are_done_up_to_the_position_in_force():
     landed = [*files(1, 2, at=10), *files(2, 3, at=30), *files(5, at=40)]
     checkpoints = [read("jr_1", 20), read("jr_2", 30, at=1)]
 
-    facts = Facts(BOOKMARK, checkpoints=checkpoints, bookmark=Bookmark("jr_2"))
-    rewound = replace(facts, bookmark=Bookmark("jr_1"))
-    reset = replace(facts, bookmark=Bookmark(""))
-    here = replace(facts, bookmark=Bookmark("jr_9", {"landed": 40}))
+    facts = JobFacts(BOOKMARK, checkpoints=checkpoints, bookmark=BookmarkReach("jr_2"))
+    rewound = replace(facts, bookmark=BookmarkReach("jr_1"))
+    reset = replace(facts, bookmark=BookmarkReach(""))
+    here = replace(facts, bookmark=BookmarkReach("jr_9", {"landed": 40}))
 
     assert states(facts, 5, landed) == "dddmm"
     assert states(rewound, 5, landed) == "dsmmm"
@@ -73,8 +73,8 @@ def test_a_file_that_arrives_too_old_to_be_read_makes_its_day_one_to_load():
     """As `cp -p` or `mv` brings it: incremental runs look at later files only."""
     landed = [*files(1, 2, at=10), *files(3, at=11), *files(4, at=25), *files(5, at=10)]
     arrived = {landed[1][0]: 70, landed[2][0]: 60, landed[3][0]: 61, landed[4][0]: 40}
-    bookmark = Bookmark("jr_1", {"landed": 50}, {"landed": 20})
-    facts = Facts(BOOKMARK, (), [read("jr_1", 50)], bookmark)
+    bookmark = BookmarkReach("jr_1", {"landed": 50}, {"landed": 20})
+    facts = JobFacts(BOOKMARK, (), [read("jr_1", 50)], bookmark)
 
     def found(runs=()):
         known = known_of(
@@ -84,7 +84,7 @@ def test_a_file_that_arrives_too_old_to_be_read_makes_its_day_one_to_load():
         )
         return [
             (it.range.size, it.state.value, it.is_ahead)
-            for it in ledger(Range(DAY + 1, DAY + 6), known.evidence)
+            for it in ledger(Span(DAY + 1, DAY + 6), known.evidence)
         ]
 
     # The fourth is young enough that the next run looks at it, and the fifth came in time.
@@ -104,7 +104,7 @@ def test_only_runs_that_succeeded_have_filled_their_range():
         ran("jr_0", "SUCCEEDED", 1, {"--backfill_from": "none", "--backfill_to": "none"}),
     ]
 
-    assert states(Facts(BOOKMARK, runs), 6) == "ddmmrm"
+    assert states(JobFacts(BOOKMARK, runs), 6) == "ddmmrm"
 
 
 def test_a_run_that_glue_has_forgotten_counts_by_its_checkpoint_and_one_that_failed_does_not():
@@ -115,18 +115,18 @@ def test_a_run_that_glue_has_forgotten_counts_by_its_checkpoint_and_one_that_fai
         Checkpoint("orders", "jr_2", 60, arguments=later),
     ]
 
-    facts = Facts(BOOKMARK, [filling("jr_2", "2013-01-03", "2013-01-04", "FAILED")], checkpoints)
+    facts = JobFacts(BOOKMARK, [filling("jr_2", "2013-01-03", "2013-01-04", "FAILED")], checkpoints)
 
     assert states(facts, 4) == "ddmm"
 
 
 def test_a_filled_day_is_stale_when_a_file_came_after_the_run_began():
     landed = [*files(1, 2, at=10), *files(2, at=51)]
-    facts = Facts(
+    facts = JobFacts(
         BOOKMARK,
         [filling("jr_1", "2013-01-01", "2013-01-03", at=50)],
         [read("jr_0", 5)],
-        Bookmark("jr_0"),
+        BookmarkReach("jr_0"),
     )
 
     assert states(facts, 2, landed) == "ds"
@@ -138,11 +138,11 @@ def test_on_aws_a_source_is_read_up_to_when_the_run_of_the_bookmark_began():
     named = replace(BOOKMARK, source=LANDING)
     runs = [ran("jr_1", "SUCCEEDED", 20, {})]
 
-    facts = Facts(named, runs, (), Bookmark("jr_1"))
+    facts = JobFacts(named, runs, (), BookmarkReach("jr_1"))
 
     assert states(facts, 4, landed) == "dsmm"
     assert states(replace(facts, bookmark=None), 4, landed) == "mmmm"
-    assert states(replace(facts, bookmark=Bookmark("jr_gone")), 4, landed) == "mmmm"
+    assert states(replace(facts, bookmark=BookmarkReach("jr_gone")), 4, landed) == "mmmm"
 
 
 def test_only_the_source_that_a_job_names_counts():
@@ -150,7 +150,7 @@ def test_only_the_source_that_a_job_names_counts():
     both = read("jr_1", 20)
     named = replace(BOOKMARK, source=LANDING)
 
-    facts = Facts(named, (), [replace(both, read=(*both.read, other))], Bookmark("jr_1"))
+    facts = JobFacts(named, (), [replace(both, read=(*both.read, other))], BookmarkReach("jr_1"))
 
     assert [(it.dataset, until) for it, until in facts.sources()] == [(LANDING, 20)]
 
@@ -170,38 +170,38 @@ def moved(run_id: str, low, high: str, at: int, **others) -> Checkpoint:
 HEAD = {"": {"updated_at": datetime(2013, 1, 5, 10, tzinfo=UTC)}}
 
 
-def ahead(facts: Facts, last: int, landed=()) -> str:
+def ahead(facts: JobFacts, last: int, landed=()) -> str:
     """Return ``x`` for each day of January that the next run reads."""
-    found = ledger(Range(DAY + 1, DAY + last + 1), known_of(facts, {LANDING: landed}).evidence)
+    found = ledger(Span(DAY + 1, DAY + last + 1), known_of(facts, {LANDING: landed}).evidence)
     return "".join(".x"[it.is_ahead] * it.range.size for it in found)
 
 
 def test_what_the_next_run_reads_is_told():
     landed = [*files(1, 2, at=10), *files(2, 4, at=30)]
-    facts = Facts(BOOKMARK, (), [read("jr_1", 20)], Bookmark("jr_1"))
+    facts = JobFacts(BOOKMARK, (), [read("jr_1", 20)], BookmarkReach("jr_1"))
 
     assert ahead(facts, 5, landed) == ".x.x."
     assert ahead(replace(facts, bookmark=None), 5, landed) == "xx.x."
-    assert ahead(Facts(WATERMARK, watermarks=HEAD), 7) == ".....xx"
+    assert ahead(JobFacts(WATERMARK, watermarks=HEAD), 7) == ".....xx"
     filled = [filling("jr_1", "2013-01-02", "2013-01-03")]
-    assert ahead(Facts(WATERMARK, filled), 3) == "x.x"
+    assert ahead(JobFacts(WATERMARK, filled), 3) == "x.x"
 
 
 def test_days_up_to_the_watermark_are_done_and_the_day_it_lies_in():
-    assert states(Facts(WATERMARK, watermarks=HEAD), 7) == "dddddmm"
+    assert states(JobFacts(WATERMARK, watermarks=HEAD), 7) == "dddddmm"
 
 
 def test_a_first_window_that_began_at_a_value_leaves_what_is_before_it():
     first = WatermarkMove("t", windows=(window("2013-01-03T00:00:00+00:00", "2013-01-04"),))
     checkpoint = Checkpoint("orders", "jr_1", 1, watermarks=(first,))
 
-    assert states(Facts(WATERMARK, (), [checkpoint], watermarks=HEAD), 7) == "mmdddmm"
+    assert states(JobFacts(WATERMARK, (), [checkpoint], watermarks=HEAD), 7) == "mmdddmm"
 
 
 def test_the_source_that_is_furthest_behind_counts():
     values = {**HEAD, "returns": {"updated_at": datetime(2013, 1, 2, tzinfo=UTC)}}
 
-    assert states(Facts(WATERMARK, watermarks=values), 5) == "ddmmm"
+    assert states(JobFacts(WATERMARK, watermarks=values), 5) == "ddmmm"
 
 
 def test_files_tell_what_changed_behind_a_watermark_where_the_job_says_their_column():
@@ -213,7 +213,7 @@ def test_files_tell_what_changed_behind_a_watermark_where_the_job_says_their_col
     ]
     landed = [*files(1, 2, 3, 5, at=90), *files(3, 5, at=300)]
 
-    facts = Facts(by_column, (), checkpoints, watermarks=HEAD)
+    facts = JobFacts(by_column, (), checkpoints, watermarks=HEAD)
 
     assert states(facts, 6, landed) == "ddsddm"
     assert states(replace(facts, job=WATERMARK), 6, landed) == "dddddm"
@@ -224,10 +224,10 @@ def test_numbers_are_known_by_the_key_of_a_bookmark_and_by_filled_ranges():
     checkpoint = Checkpoint("orders", "jr_1", 1, read=(keys,))
     runs = [filling("jr_2", "21", "31")]
 
-    known = known_of(Facts(BOOKMARK, runs, [checkpoint], Bookmark("jr_1")), {})
+    known = known_of(JobFacts(BOOKMARK, runs, [checkpoint], BookmarkReach("jr_1")), {})
 
     assert known.unit is Unit.NUMBER
-    found = ledger(Range(1, 41), known.evidence)
+    found = ledger(Span(1, 41), known.evidence)
     assert [(it.range.low, it.range.high, it.state.value) for it in found] == [
         (1, 11, "done"),
         (11, 21, "missing"),
@@ -237,7 +237,7 @@ def test_numbers_are_known_by_the_key_of_a_bookmark_and_by_filled_ranges():
 
 
 def test_a_text_is_neither_a_day_nor_a_number():
-    assert known_of(Facts(WATERMARK, watermarks={"": {"name": "abc"}}), {}).unit is None
+    assert known_of(JobFacts(WATERMARK, watermarks={"": {"name": "abc"}}), {}).unit is None
 
 
 def test_a_job_is_read_from_the_answer_of_glue():
@@ -258,12 +258,12 @@ def test_a_job_is_read_from_the_answer_of_glue():
 
     fixed = frozenset({"--watermark_table"})
     assert job == Fillable("orders", True, "dt", LANDING, True, fixed, "t", 3)
-    assert job.arguments(Range(DAY + 1, DAY + 2), Unit.DAY) == {
+    assert job.arguments(Span(DAY + 1, DAY + 2), Unit.DAY) == {
         "--backfill_from": "2013-01-01",
         "--backfill_to": "2013-01-02",
         "--job-bookmark-option": "job-bookmark-disable",
     }
-    assert WATERMARK.arguments(Range(1, 3), Unit.NUMBER) == {
+    assert WATERMARK.arguments(Span(1, 3), Unit.NUMBER) == {
         "--backfill_from": "1",
         "--backfill_to": "3",
     }

@@ -8,7 +8,7 @@ import pytest
 
 from tidemark.operate.backfill.folders import day_of_key, folders_of
 from tidemark.operate.backfill.ledger import Folder
-from tidemark.operate.backfill.ranges import Range
+from tidemark.operate.backfill.ranges import Span
 
 DAY = date(2013, 1, 31)
 
@@ -64,6 +64,6 @@ def test_a_day_has_the_times_of_its_oldest_and_newest_file():
     point = DAY.toordinal()
 
     assert folders_of(files, 7) == [
-        Folder(Range(point - 1, point), 9, 9, 7),
-        Folder(Range(point, point + 1), 3, 5, 7),
+        Folder(Span(point - 1, point), 9, 9, 7),
+        Folder(Span(point, point + 1), 3, 5, 7),
     ]

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from tests.tidemark.operate.backfill.test_evidence import ran
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.operate.backfill.contract import Fillable
-from tidemark.operate.backfill.evidence import Bookmark, Facts, known_of
-from tidemark.operate.backfill.ledger import Interval, State, ledger
+from tidemark.operate.backfill.evidence import BookmarkReach, JobFacts, known_of
+from tidemark.operate.backfill.ledger import Interval, RangeState, ledger
 from tidemark.operate.backfill.plan import plan
-from tidemark.operate.backfill.ranges import Range, Unit
+from tidemark.operate.backfill.ranges import Span, Unit
 from tidemark.operate.job_runs import Run
 
 LANDING = "s3://landing/orders/"
 JOB = Fillable("orders", is_declared=True, has_bookmark=True, source=LANDING)
 FIRST = date(2013, 1, 1).toordinal()
 DAYS = 4
-ALL = Range(FIRST, FIRST + DAYS)
+ALL = Span(FIRST, FIRST + DAYS)
 DAY = st.integers(0, DAYS - 1).map(lambda it: FIRST + it)
 FILE = st.tuples(DAY, st.sampled_from("ab"))
 WHOLE, BEFORE_COMMIT, AFTER_COMMIT = "whole", "dies before its commit", "dies after its commit"
@@ -63,7 +63,7 @@ class World:
             self.bookmarks.append(self.bookmark)
 
     def fill(self, low: int, size: int, end: str, during: tuple[int, str] | None) -> None:
-        part = Range(low, low + size)
+        part = Span(low, low + size)
         chosen = {it for it in self.files.items() if part.low <= it[0][0] < part.high}
         read = DatasetRead(LANDING, "landed")
         self._run(JOB.arguments(part, Unit.DAY), chosen, end, during, read)
@@ -88,7 +88,7 @@ class World:
         return run_id
 
     def ledger(self) -> list[Interval]:
-        facts = Facts(JOB, self.runs, self.checkpoints, Bookmark(self.bookmark[0]))
+        facts = JobFacts(JOB, self.runs, self.checkpoints, BookmarkReach(self.bookmark[0]))
         listing = [
             (f"dt={date.fromordinal(day)}/{name}", modified)
             for (day, name), modified in self.files.items()
@@ -115,7 +115,7 @@ def test_done_is_what_was_loaded_whatever_happened_and_nothing_else_but_after_a_
     for day, found in by_day(world.ledger()).items():
         has_files = any(it[0] == day for it in world.files)
         assert found.is_empty is not has_files
-        if found.state is State.DONE:
+        if found.state is RangeState.DONE:
             assert world.is_loaded(day)
         elif has_files and not world.was_rewound:
             assert not world.is_loaded(day)
@@ -133,6 +133,6 @@ def test_running_what_is_missing_leaves_nothing_missing_and_the_bookmark_where_i
 
     assert world.bookmark == before
     for day, found in by_day(world.ledger()).items():
-        assert found.is_empty or found.state is State.DONE
+        assert found.is_empty or found.state is RangeState.DONE
         assert world.is_loaded(day)
     assert plan("orders", Unit.DAY, ALL, 2, world.ledger(), only_missing=True).parts == ()

@@ -19,12 +19,12 @@ from tidemark.operate.backfill.ledger import (
     Folder,
     Interval,
     Loaded,
-    State,
+    RangeState,
     ledger,
 )
 from tidemark.operate.backfill.plan import Targets, plan, rest_of, targets_of
-from tidemark.operate.backfill.ranges import Range, Unit
-from tidemark.operate.rewind.datasets import Flow
+from tidemark.operate.backfill.ranges import Span, Unit
+from tidemark.operate.rewind.datasets import DataFlow
 
 NUMBER = Unit.NUMBER
 
@@ -83,7 +83,7 @@ def test_all_is_run_in_as_many_parts_as_are_asked_for(asked, evidence, data):
 
 def test_parts_are_cut_the_same_whatever_is_missing_of_them():
     day = date(2013, 1, 1).toordinal()
-    asked = Range(day, day + 8)
+    asked = Span(day, day + 8)
     evidence = Evidence([Loaded(day + 1, day + 3, 1)])
 
     found = plan("job", Unit.DAY, asked, 2, ledger(asked, evidence), only_missing=True)
@@ -93,25 +93,25 @@ def test_parts_are_cut_the_same_whatever_is_missing_of_them():
         "2013-01-04",
         "2013-01-05 to 2013-01-08",
     ]
-    assert [it.state for it in found.skipped] == [State.DONE]
+    assert [it.state for it in found.skipped] == [RangeState.DONE]
 
 
 def test_days_without_files_are_not_run():
-    asked = Range(1, 4)
-    evidence = Evidence(folders=[Folder(Range(2, 3), 1, 1)], is_listed=True)
+    asked = Span(1, 4)
+    evidence = Evidence(folders=[Folder(Span(2, 3), 1, 1)], is_listed=True)
 
     found = plan("job", NUMBER, asked, 1, ledger(asked, evidence), only_missing=True)
 
-    assert found.parts == (Range(2, 3),)
+    assert found.parts == (Span(2, 3),)
     assert [it.is_empty for it in found.skipped] == [True, True]
 
 
 def test_more_parts_than_points_are_refused():
     with pytest.raises(UsageError, match="--parts 4 is more than the 3 numbers of 1 to 3"):
-        plan("job", NUMBER, Range(1, 4), 4, [])
+        plan("job", NUMBER, Span(1, 4), 4, [])
 
 
-DONE_ONE = [Interval(Range(1, 3), State.DONE), Interval(Range(3, 4), State.MISSING)]
+DONE_ONE = [Interval(Span(1, 3), RangeState.DONE), Interval(Span(3, 4), RangeState.MISSING)]
 
 
 def writes(mode: str) -> tuple[DatasetWritten, ...]:
@@ -133,15 +133,15 @@ def writes(mode: str) -> tuple[DatasetWritten, ...]:
 def test_what_becomes_of_rows_that_are_there_is_told(mode, only_missing, told):
     targets = Targets(writes(mode), is_known=True)
 
-    found = plan("job", NUMBER, Range(1, 4), 1, DONE_ONE, targets, only_missing=only_missing)
+    found = plan("job", NUMBER, Span(1, 4), 1, DONE_ONE, targets, only_missing=only_missing)
 
     assert [told in it for it in found.warnings] == ([True] if told else [])
 
 
 def test_rows_of_stale_points_are_there_already():
-    stale = [Interval(Range(1, 4), STALE)]
+    stale = [Interval(Span(1, 4), STALE)]
 
-    found = plan("job", NUMBER, Range(1, 4), 1, stale, Targets(writes("append")), only_missing=True)
+    found = plan("job", NUMBER, Span(1, 4), 1, stale, Targets(writes("append")), only_missing=True)
 
     assert found.warnings == (
         "unless the script does otherwise when it fills a range, runs add to s3://raw/a/: rows of "
@@ -151,9 +151,9 @@ def test_rows_of_stale_points_are_there_already():
 
 def test_rows_that_the_next_run_loads_too_are_told_by_how_that_run_writes():
     targets = Targets(writes("overwrite_partitions"), writes("append"), is_known=True)
-    found = [Interval(Range(1, 3), State.DONE), Interval(Range(3, 4), STALE, is_ahead=True)]
+    found = [Interval(Span(1, 3), RangeState.DONE), Interval(Span(3, 4), STALE, is_ahead=True)]
 
-    assert plan("job", NUMBER, Range(1, 4), 1, found, targets).warnings == (
+    assert plan("job", NUMBER, Span(1, 4), 1, found, targets).warnings == (
         "the next incremental run reads 1 number of this as well, and adds to s3://raw/a/: their "
         "rows will be there twice",
     )
@@ -186,7 +186,7 @@ def planned(written: DatasetWritten, transforms=None, flows=()):
         Checkpoint("orders", "jr_2", 2, written=written, arguments=fills),
     ]
     targets = targets_of(ones, lambda write: transforms)
-    return plan("job", NUMBER, Range(1, 4), 1, DONE_ONE, targets, flows).warnings
+    return plan("job", NUMBER, Span(1, 4), 1, DONE_ONE, targets, flows).warnings
 
 
 CLEARING = (
@@ -217,7 +217,7 @@ def test_what_becomes_of_a_table_of_iceberg_is_told(mode, transforms, told):
 @pytest.mark.parametrize(("mode", "fails"), [("append", False), ("merge", True)])
 def test_a_reader_of_snapshots_is_told_of_rows_that_are_replaced(mode, fails):
     read = DatasetRead(LOG, after={"kind": "snapshots", "values": {}})
-    flow = Flow("job", "clean", *table("append"), read)
+    flow = DataFlow("job", "clean", *table("append"), read)
 
     told = [one for one in planned(table(mode), flows=[flow]) if "clean reads" in one]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tidemark.errors import UsageError
 from tidemark.operate.backfill.ranges import (
-    Range,
+    Span,
     Unit,
     parse_range,
     parts_of,
@@ -25,9 +25,9 @@ DAY = date(2013, 1, 1).toordinal()
 
 
 def test_both_ends_belong_to_a_range():
-    assert parse_range("2013-01-01", "2013-01-03", TODAY) == (Unit.DAY, Range(DAY, DAY + 3))
-    assert parse_range("10", "10", TODAY) == (Unit.NUMBER, Range(10, 11))
-    assert Range(DAY, DAY + 3).text(Unit.DAY) == "2013-01-01 to 2013-01-03"
+    assert parse_range("2013-01-01", "2013-01-03", TODAY) == (Unit.DAY, Span(DAY, DAY + 3))
+    assert parse_range("10", "10", TODAY) == (Unit.NUMBER, Span(10, 11))
+    assert Span(DAY, DAY + 3).text(Unit.DAY) == "2013-01-01 to 2013-01-03"
     assert parse_range("2026-01-31", "2026-01-31", TODAY)[1].text(Unit.DAY) == "2026-01-31"
 
 
@@ -54,7 +54,7 @@ def test_what_is_no_range_is_told(begin, end, part):
 
 @given(st.integers(-1000, 1000), st.integers(1, 400), st.data())
 def test_parts_tile_a_range_and_differ_by_one_point(low, size, data):
-    asked = Range(low, low + size)
+    asked = Span(low, low + size)
     parts = parts_of(asked, data.draw(st.integers(1, size)), Unit.NUMBER)
 
     assert [parts[0].low, parts[-1].high] == [asked.low, asked.high]
@@ -65,7 +65,7 @@ def test_parts_tile_a_range_and_differ_by_one_point(low, size, data):
 @pytest.mark.parametrize("parts", [0, -1, 1001, 4])
 def test_a_number_of_parts_that_cannot_be_is_told(parts):
     with pytest.raises(UsageError, match=f"--parts {parts} "):
-        parts_of(Range(DAY, DAY + 3), parts, Unit.DAY)
+        parts_of(Span(DAY, DAY + 3), parts, Unit.DAY)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from tidemark.model.checkpoints.checkpoint import (
 )
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.carry_out import CarryOut, no_step
-from tidemark.operate.rewind.facts import Facts, Start
+from tidemark.operate.rewind.facts import JobTrigger, RewindFacts
 from tidemark.operate.rewind.home_rewinds import bookmark_track, steps_of
 from tidemark.operate.rewind.tracks import tracks_of_table
 from tidemark.operate.rewind.undoing import undo
@@ -326,15 +326,16 @@ class World:
 
     # Rewinding
 
-    def facts(self) -> Facts:
+    def facts(self) -> RewindFacts:
         names = [job.name for job in self.jobs]
         keys = [job.name for job in self.jobs if job.how == "keys"]
         tracks, self.windows = tracks_of_table(self.admin, keys)
         bookmarks = [track for name in names if (track := bookmark_track(self.store, name))]
-        return Facts(
+        return RewindFacts(
             jobs=names,
             starts=[
-                Start(f"start-{job.name}", (job.name,), self.before(job), "w") for job in self.jobs
+                JobTrigger(f"start-{job.name}", (job.name,), self.before(job), "w")
+                for job in self.jobs
             ],
             tracks=[*bookmarks, *tracks],
             checkpoints=self.checkpoints,
@@ -359,7 +360,9 @@ class World:
     def asked(self, why: str = "it was right") -> Asked:
         return Asked("ada", why, self.tick())
 
-    def carry_out(self, facts: Facts, plan: Any, before: Callable[[str], None] = no_step) -> Any:
+    def carry_out(
+        self, facts: RewindFacts, plan: Any, before: Callable[[str], None] = no_step
+    ) -> Any:
         steps = steps_of(self.home, facts, plan, self.windows)
         return self.work(before).do(steps, self.asked("a bad day"), plan.to)
 

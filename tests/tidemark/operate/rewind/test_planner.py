@@ -10,7 +10,7 @@ from tests.tidemark.operate.rewind.model import past_run
 from tidemark.errors import UsageError
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.operate.rewind.cut import RewindTo, previous
-from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Start, Track
+from tidemark.operate.rewind.facts import BOOKMARK, JobTrigger, Move, RewindFacts, Track
 from tidemark.operate.rewind.planner import plan_rewind
 from tidemark.operate.rewind.refusals import check_fits
 
@@ -52,11 +52,11 @@ def facts():
             runs.append(past_run(run, job, at + offset - 5, ended_at_ms=at + offset + 1))
     for job, offset in (("ingest", 10), ("publish", 20)):
         tracks.append(track(job, *((f"jr_{job[0]}{n}", 100 * n + offset) for n in (1, 2, 3))))
-    return Facts(
+    return RewindFacts(
         jobs=["ingest", "publish"],
         starts=[
-            Start("begin", ("ingest",), (), "w"),
-            Start("then", ("publish",), ("ingest",), "w"),
+            JobTrigger("begin", ("ingest",), (), "w"),
+            JobTrigger("then", ("publish",), ("ingest",), "w"),
         ],
         tracks=tracks,
         checkpoints=checkpoints,
@@ -234,7 +234,10 @@ def test_without_checkpoints_the_declared_data_say_what_lies_behind_and_goes_alo
     """On AWS a job with a bookmark records nothing by itself; another pipeline has no trigger."""
     facts = replace(
         facts,
-        starts=[Start("begin", ("ingest",), (), "w"), Start("other", ("publish",), (), "v")],
+        starts=[
+            JobTrigger("begin", ("ingest",), (), "w"),
+            JobTrigger("other", ("publish",), (), "v"),
+        ],
         checkpoints=[],
         declared_reads={"ingest": [LANDING], "publish": [RAW]},
         declared_writes={"ingest": [RAW], "publish": [MART]},
@@ -325,7 +328,7 @@ def test_a_job_that_was_removed_or_added_since_is_named(facts):
     assert plan_rewind(later, ["ingest"], to("jr_i1"), accepts_changes=True).states
 
 
-def added_late(facts: Facts) -> Facts:
+def added_late(facts: RewindFacts) -> RewindFacts:
     """Return the facts about a publish that has run the third time only."""
     earlier = ("jr_p1", "jr_p2")
     return replace(
@@ -380,7 +383,7 @@ def test_more_watermarks_than_a_transaction_moves_are_refused_before_anything_is
 
 
 def test_jobs_of_several_pipelines_are_refused(facts):
-    starts = [Start("a", ("ingest",), (), "one"), Start("b", ("publish",), (), "two")]
+    starts = [JobTrigger("a", ("ingest",), (), "one"), JobTrigger("b", ("publish",), (), "two")]
 
     with pytest.raises(UsageError, match="are of several pipelines, one, two"):
         plan_rewind(replace(facts, starts=starts), ["ingest", "publish"], RewindTo("beginning"))
@@ -494,7 +497,7 @@ def window_writer(*readers, kind="glue-watermarks", arguments=None):
             Checkpoint(name, f"jr_{name}{at}", at, read=read, written=mart) for at in (150, 300)
         ]
     names = [name for name, *_ in readers]
-    return Facts(
+    return RewindFacts(
         jobs=["load", *(name for name in names if not name.startswith("other"))],
         starts=[],
         tracks=[Track("load", kind, moves)],

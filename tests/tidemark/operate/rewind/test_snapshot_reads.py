@@ -17,7 +17,7 @@ from tidemark.model.checkpoints.checkpoint import (
 from tidemark.operate.backfill.plan import blind_readers
 from tidemark.operate.rewind.cut import RewindTo
 from tidemark.operate.rewind.effects import how_read
-from tidemark.operate.rewind.facts import Facts, Move, Track
+from tidemark.operate.rewind.facts import Move, RewindFacts, Track
 from tidemark.operate.rewind.planner import plan_rewind
 
 TABLE = "glue-watermarks"
@@ -51,7 +51,7 @@ def facts(upstream="append", downstream="append"):
         moves = [Move(n, "commit", run, at) for n, (run, at) in enumerate(ends, 1)]
         tracks.append(Track(job, TABLE, moves[::-1]))
     runs = [past_run(one.run_id, one.job_name, one.committed_at_ms - 5) for one in checkpoints]
-    return Facts(["load", "clean"], (), tracks, checkpoints, runs, now_ms=1000)
+    return RewindFacts(["load", "clean"], (), tracks, checkpoints, runs, now_ms=1000)
 
 
 def effect_on_clean(plan):

@@ -17,7 +17,7 @@ from tidemark.local_state.store.checkpoints import stored_checkpoints
 from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.checkpoint import DatasetWritten
 from tidemark.operate.rewind.cut import RewindTo
-from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.facts import RewindFacts
 from tidemark.operate.rewind.home_rewinds import bookmark_track
 from tidemark.operate.rewind.planner import plan_rewind
 from tidemark.operate.rewind.sources_now import with_current_sources
@@ -38,7 +38,7 @@ def plan_of(ran, mode):
         written = (DatasetWritten("s3://raw/", mode),)
         checkpoints = [replace(one, written=written) for one in stored_checkpoints(store)]
         runs = [past_run(one.run_id, "ingest", one.committed_at_ms) for one in checkpoints]
-        facts = Facts(
+        facts = RewindFacts(
             ["ingest"],
             [],
             [bookmark_track(store, "ingest")],

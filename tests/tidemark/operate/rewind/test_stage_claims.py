@@ -12,13 +12,17 @@ import pytest
 
 from tests.tidemark.operate.rewind.model import TABLE
 from tidemark.errors import UsageError
-from tidemark.operate.rewind.stage_claims import (
+from tidemark.operate.rewind.stage_records import (
     AT_WORK_S,
+    BEGUN,
+    DONE,
+    UNDONE,
     Claim,
+    StageRecord,
     check_nobody_is_at_work,
+    key_of,
     new_holder,
 )
-from tidemark.operate.rewind.stage_records import BEGUN, DONE, UNDONE, StageRecord, key_of
 
 NUMBERS = itertools.count(900_001)
 NOW = 1_700_000_000_000

@@ -20,7 +20,7 @@ from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.operate.rewind.carry_out import CarryOut
 from tidemark.operate.rewind.clear import snapshots_to_clear
-from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.facts import RewindFacts
 from tidemark.operate.rewind.home_rewinds import table_step
 from tidemark.operate.rewind.plan import Clear
 from tidemark.operate.rewind.undoing import undo
@@ -143,7 +143,7 @@ def facts_of(*snapshots):
         Checkpoint("j", f"jr_{number}", number, written=(one,))
         for number, one in enumerate(written, 1)
     ]
-    return Facts(["j"], (), (), checkpoints)
+    return RewindFacts(["j"], (), (), checkpoints)
 
 
 def test_the_snapshots_to_clear_are_those_that_the_undone_runs_have_made():
@@ -158,7 +158,7 @@ def test_a_run_whose_snapshots_nobody_knows_is_not_cleared():
 
 
 def test_two_jobs_of_one_table_are_taken_back_by_one_step(work):
-    facts = Facts(
+    facts = RewindFacts(
         ["a", "b"],
         (),
         (),
