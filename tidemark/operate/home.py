@@ -136,10 +136,6 @@ class HomeTarget(Target):
         """The jobs that were deployed here, have run here or have a bookmark here."""
         return known_jobs(self.store)
 
-    def job(self, name: str) -> str:
-        """Return the name of a job that is defined here, or of a submitted script."""
-        return self.names.job(name)
-
     def definition(self, job: str) -> Mapping[str, Any] | None:
         """Return a job of the app, if the command reads one, else its definition here."""
         jobs = self.app.deployment.jobs if self._reads_app else {}

@@ -75,14 +75,8 @@ def _with_data(store: Store, facts: RunFacts) -> RunFacts:
     if checkpoint is None:
         opened = reads_of_run(store, facts.job_name, facts.run_id)
         return replace(facts, read=tuple(_named(read, tables) for read in opened))
-    return replace(
-        facts,
-        code=checkpoint.code,
-        read=tuple(_named(read, tables) for read in checkpoint.read),
-        written=tuple(_named(written, tables) for written in checkpoint.written),
-        bookmark=checkpoint.bookmark,
-        watermarks=checkpoint.watermarks,
-    )
+    read = (_named(read, tables) for read in checkpoint.read)
+    return facts.with_data(checkpoint, read, (_named(data, tables) for data in checkpoint.written))
 
 
 Data = TypeVar("Data", DatasetRead, DatasetWritten)

@@ -1,10 +1,11 @@
 """The facts of a job run in an event, as plain data."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from tidemark.model.checkpoints.checkpoint import (
     BookmarkMove,
+    Checkpoint,
     DatasetRead,
     DatasetWritten,
     WatermarkMove,
@@ -54,3 +55,16 @@ class RunFacts:
     written: tuple[DatasetWritten, ...] = ()
     bookmark: BookmarkMove | None = None
     watermarks: tuple[WatermarkMove, ...] = ()
+
+    def with_data(
+        self, record: Checkpoint, read: Iterable[DatasetRead], written: Iterable[DatasetWritten]
+    ) -> "RunFacts":
+        """Return the facts with what the run has recorded, and the datasets as they are called."""
+        return replace(
+            self,
+            code=record.code,
+            read=tuple(read),
+            written=tuple(written),
+            bookmark=record.bookmark,
+            watermarks=record.watermarks,
+        )

@@ -133,6 +133,7 @@ class Target(Protocol):
 
     def job(self, name: str) -> str:
         """Return the name of a job that is known."""
+        return self.names.job(name)
 
     def definition(self, job: str) -> Mapping[str, Any] | None:
         """Return a job of the app, if the command reads one, else its deployed definition."""

@@ -62,12 +62,7 @@ def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
         "height": {"step": BAR + 10},
         "data": {"values": values},
         "encoding": {
-            "y": {
-                "field": "job",
-                "type": "nominal",
-                "sort": jobs,
-                "axis": {"labelLimit": MAX_LABEL_LENGTH, "labelColor": "var(--ink)"},
-            },
+            "y": _names(jobs),
             "color": {
                 "field": "kind",
                 "type": "nominal",
@@ -90,6 +85,11 @@ def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
             },
         ],
     }
+
+
+def _names(jobs: Sequence[str]) -> Chart:
+    axis = {"labelLimit": MAX_LABEL_LENGTH, "labelColor": "var(--ink)"}
+    return {"field": "job", "type": "nominal", "sort": jobs, "axis": axis}
 
 
 def _moment(field: str, span_ms: int) -> Chart:
@@ -198,11 +198,6 @@ def costs_chart(costs: Sequence[Cost]) -> Chart:
                     "grid": True,
                 },
             },
-            "y": {
-                "field": "job",
-                "type": "nominal",
-                "sort": [cost.job for cost in most],
-                "axis": {"labelLimit": MAX_LABEL_LENGTH, "labelColor": "var(--ink)"},
-            },
+            "y": _names([cost.job for cost in most]),
         },
     }

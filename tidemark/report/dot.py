@@ -62,7 +62,7 @@ def graph_of(
 ) -> str:
     """Return the graph of some jobs: from their inputs through them to their outputs."""
     lines = [
-        *(_job(number, job, last.get(job.name), anchors, now_ms) for number, job in enumerate(jobs))
+        _job(number, job, last.get(job.name), anchors, now_ms) for number, job in enumerate(jobs)
     ]
     has_datasets = len(jobs) <= MAX_WITH_DATASETS and any(job.reads or job.writes for job in jobs)
     lines += _datasets(jobs, fresh, now_ms) if has_datasets else _edges(jobs)

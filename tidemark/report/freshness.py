@@ -123,11 +123,7 @@ class _View:
         self._as_of: dict[str, list[int]] = {name: [] for name in self._jobs}
         # In the order of time: what a commit has read was committed before it.
         in_order = sorted(
-            (
-                (commit, name)
-                for name, its_commits in self._commits.items()
-                for commit in its_commits
-            ),
+            ((commit, name) for name, own in self._commits.items() for commit in own),
             key=lambda pair: (
                 pair[0].committed_at_ms,
                 pair[0].started_at_ms,

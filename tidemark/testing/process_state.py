@@ -28,6 +28,7 @@ from typing import Any
 import pytest
 
 THREAD_PATIENCE_S = 10.0
+UNSEEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 # Calls that end or double the process: a run that makes one needs its own process.
 ENDS = ("_exit", "abort", "fork", "forkpty", "killpg", "execv", "execve", "setsid")
 
@@ -303,12 +304,7 @@ def _plain_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.resetwarnings()
         warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
-        for category in (
-            DeprecationWarning,
-            PendingDeprecationWarning,
-            ImportWarning,
-            ResourceWarning,
-        ):
+        for category in UNSEEN:
             warnings.filterwarnings("ignore", category=category, append=True)
         warnings.showwarning = show
         yield

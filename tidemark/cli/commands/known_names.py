@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import click
@@ -54,22 +55,13 @@ def _of_home(query: str) -> list[str]:
         return [str(row[0]) for row in database.execute(query)]
 
 
-def _jobs() -> list[str]:
-    return _of_home("SELECT job_name FROM deployed_job UNION SELECT job_name FROM job_run")
-
-
-def _workflows() -> list[str]:
-    return _of_home("SELECT name FROM glue_entity WHERE kind = 'workflow'")
-
-
-def _runs() -> list[str]:
-    return _of_home("SELECT run_id FROM job_run ORDER BY started_at_ms DESC LIMIT 50")
-
-
 def _stages() -> list[str]:
     context = json.loads(Path("cdk.json").read_text(encoding="utf-8"))["context"]
     return list(context["tidemark:stages"])
 
 
-JOB, WORKFLOW, RUN, STAGE = map(KnownName, (_jobs, _workflows, _runs, _stages))
-JOB_OR_FILE = KnownNameOrFile(_jobs)
+JOBS = "SELECT job_name FROM deployed_job UNION SELECT job_name FROM job_run"
+WORKFLOWS = "SELECT name FROM glue_entity WHERE kind = 'workflow'"
+RUNS = "SELECT run_id FROM job_run ORDER BY started_at_ms DESC LIMIT 50"
+JOB, WORKFLOW, RUN = (KnownName(partial(_of_home, query)) for query in (JOBS, WORKFLOWS, RUNS))
+STAGE, JOB_OR_FILE = KnownName(_stages), KnownNameOrFile(partial(_of_home, JOBS))

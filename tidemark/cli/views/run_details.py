@@ -186,13 +186,8 @@ def _datasets(checkpoint: Checkpoint) -> Iterator[Sentence | Listing]:
         yield Sentence("")
         yield Listing(("read", "files", "rows", "from and to"), read)
     written = [
-        (
-            target.dataset,
-            MODES.get(target.mode, target.mode),
-            grouped(target.files),
-            grouped(target.rows),
-        )
-        for target in checkpoint.written
+        (data.dataset, MODES.get(data.mode, data.mode), grouped(data.files), grouped(data.rows))
+        for data in checkpoint.written
     ]
     if written:
         yield Sentence("")

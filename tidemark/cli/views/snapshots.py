@@ -82,10 +82,8 @@ def _changing(plan: SnapshotPlan) -> list[NewSnapshot]:
 def _counts(plan: SnapshotPlan) -> str:
     if not plan.commits:
         return "nothing new"
-    added, deleted = (
-        sum(getattr(commit, member) for commit in _changing(plan))
-        for member in ("added", "deleted")
-    )
+    added = sum(commit.added for commit in _changing(plan))
+    deleted = sum(commit.deleted for commit in _changing(plan))
     counted = plural(len(plan.commits), "snapshot")
     return f"{counted} ({plural(added, 'row')} added, {deleted:,} deleted)"
 
@@ -106,14 +104,8 @@ def _commits(commits: Sequence[NewSnapshot]) -> Iterator[RenderableType]:
         return
     shown = commits[: -SHOWN_COMMITS - 1 : -1]
     rows = [
-        (
-            str(commit.id),
-            moment(commit.at_ms),
-            commit.operation,
-            f"{commit.added:,}",
-            f"{commit.deleted:,}",
-        )
-        for commit in shown
+        (str(new.id), moment(new.at_ms), new.operation, f"{new.added:,}", f"{new.deleted:,}")
+        for new in shown
     ]
     yield Listing(("snapshot", "at", "operation", "rows added", "rows deleted"), rows)
     if more := len(commits) - len(shown):

@@ -98,13 +98,8 @@ def current_tables(
         return [current]
     title = "\nOpen windows, which the next run takes over as they stand"
     rows = [
-        (
-            window.cursor,
-            render_range(window.low, window.high),
-            str(window.attempt),
-            short[window.run_id],
-        )
-        for window in windows
+        (left.cursor, render_range(left.low, left.high), str(left.attempt), short[left.run_id])
+        for left in windows
     ]
     return [current, Listing(("cursor", "range", "attempt", "opened by"), rows, title, (3,))]
 

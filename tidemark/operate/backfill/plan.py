@@ -142,9 +142,8 @@ def _joined(ranges: Iterable[Span]) -> list[Span]:
 
 
 def _warnings_of_filling(unit: Unit, wanted: Sequence[Interval], targets: Targets) -> Iterator[str]:
-    again = sum(
-        span.range.size for span in wanted if span.state in (RangeState.DONE, RangeState.STALE)
-    )
+    loaded = (RangeState.DONE, RangeState.STALE)
+    again = sum(span.range.size for span in wanted if span.state in loaded)
     rows = f"rows of {unit.count(again)} that were loaded before will be there twice"
     unless = "" if targets.is_known else "unless the script does otherwise when it fills a range, "
     for target in targets.filled:

@@ -50,9 +50,7 @@ def read_positions(target: Target, job: Fillable) -> Positions:
         if isinstance(error, WatermarkTableError) and error.reason == "not_found":
             return Positions(version, {})  # nothing has run yet
         raise TidemarkError(str(error)) from error
-    values = {
-        source: (latest.version, latest.watermarks) for source, latest in heads.items() if latest
-    }
+    values = {name: (head.version, head.watermarks) for name, head in heads.items() if head}
     return Positions(version, values)
 
 

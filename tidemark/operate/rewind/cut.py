@@ -107,12 +107,7 @@ def _cut(facts: RewindFacts, track: Track, to: RewindTo) -> Cut:
     if to.run_id:
         run = facts.run(to.run_id)
         at_ms = next(
-            (
-                m.at_ms
-                for track_then in facts.tracks
-                for m in track_then.moves
-                if m.run_id == to.run_id
-            ),
+            (move.at_ms for its in facts.tracks for move in its.moves if move.run_id == to.run_id),
             run.started_at_ms if run else None,
         )
         at_ms = (run.ended_at_ms or at_ms) if run and run.job == track.job else at_ms

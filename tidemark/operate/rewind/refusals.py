@@ -103,11 +103,9 @@ def check_graph(
         }
     )
     kept_at_ms = max((cut.to.at_ms for cut in moved if cut.to is not None), default=None)
-    added = [
-        job
-        for job in following
-        if kept_at_ms is not None and facts.is_newer(job, since, kept_at_ms)
-    ]
+    added = []
+    if kept_at_ms is not None:
+        added = [job for job in following if facts.is_newer(job, since, kept_at_ms)]
     if not gone and not added:
         return
     changes = [f"{job} is gone or has another name" for job in gone]
