@@ -22,8 +22,7 @@ from tidemark.local_state.machine.disk import LITTLE, existing, render_size
 from tidemark.local_state.machine.java import find_java
 from tidemark.local_state.machine.secrets_in_text import show_endpoint
 from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
-from tidemark.model.assembly.glue_libraries import libraries_of
-from tidemark.model.assembly.glue_versions import RUN_HERE
+from tidemark.model.assembly.glue_versions import RUN_HERE, libraries_of
 
 OK, NOTE, MISSING = "ok", "note", "missing"
 LITTLE_BYTES = 2 * 1024**3  # of disk and of memory: a run of Spark needs about so much

@@ -21,8 +21,7 @@ from tidemark.local_state.deployment.deployed_apps import (
 )
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun
-from tidemark.model.assembly.synthesis import synthesize
-from tidemark.model.assembly.synthesis_record import digest_of_assembly
+from tidemark.model.assembly.synthesis import digest_of_assembly, synthesize
 
 Deploy = Callable[[Path], object]
 AS_DEPLOYED = "--as-deployed"

@@ -21,7 +21,7 @@ from tidemark.glue_service.http.pages import PREFIX, Pages
 from tidemark.glue_service.submitted import submitted_jobs
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine import peers
-from tidemark.model.assembly.arguments import WATERMARK_TABLE
+from tidemark.model.assembly.definitions import WATERMARK_TABLE
 from tidemark.model.clock import now_ms
 from tidemark.operate.home import HomeTarget
 from tidemark.operate.job_runs import start_run, stop_runs

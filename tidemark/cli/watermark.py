@@ -17,7 +17,7 @@ from tidemark.cli.views.watermarks import (
 )
 from tidemark.cli.where import Where
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
+from tidemark.model.assembly.definitions import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
 from tidemark.model.messages import known, known_run
 from tidemark.operate.target import arguments_of
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError

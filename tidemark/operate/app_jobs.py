@@ -5,9 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import FROM, WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
-from tidemark.model.assembly.definitions import CRAWLER, SHELL, SPARK, STREAMING
+from tidemark.model.assembly.definitions import (
+    CRAWLER,
+    FROM,
+    SHELL,
+    SPARK,
+    STREAMING,
+    WATERMARK_TABLE,
+)
 from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION, version_of_job
 from tidemark.model.assembly.resources import METADATA
 from tidemark.model.assembly.template import resolve_stacks, stack_resources

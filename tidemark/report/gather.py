@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import is_filling
+from tidemark.model.assembly.definitions import is_filling
 from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED, Checkpoint
 from tidemark.operate.app_jobs import PipelineJob
 from tidemark.operate.job_runs import Run

@@ -2,17 +2,9 @@
 
 import click
 
+from tidemark.cli.commands import options
 from tidemark.cli.commands.known_names import JOB, RUN
-from tidemark.cli.commands.options import (
-    FILE,
-    RUN_FORMS,
-    SINCE_HELP,
-    act,
-    app_options,
-    only_looks,
-    table_or_json,
-    where_options,
-)
+from tidemark.cli.commands.options import FILE, RUN_FORMS, act
 
 RUN_HELP = "The id of the run, or a prefix; by default the last run."
 FOLLOW_HELP = "Print until the run ends; Ctrl-C ends the printing, not the run."
@@ -26,9 +18,9 @@ JOB_HELP = "Only of the runs of this job; may be given several times."
 
 
 @click.command()
-@app_options
-@table_or_json
-@only_looks
+@options.app_options
+@options.table_or_json
+@options.only_looks
 @act("status.status")
 def status() -> None:
     """Show every job's last run, bookmark and watermark, and how fresh published datasets are.
@@ -39,11 +31,11 @@ def status() -> None:
 
 @click.command()
 @click.argument("job", type=JOB, required=False)
-@click.option("--since", metavar="TIME", help=SINCE_HELP)
+@click.option("--since", metavar="TIME", help=options.SINCE_HELP)
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
-@where_options
-@table_or_json
-@only_looks
+@options.where_options
+@options.table_or_json
+@options.only_looks
 @act("runs.runs")
 def runs() -> None:
     """Show the job runs of JOB, or of every job, newest first."""
@@ -55,9 +47,9 @@ def runs() -> None:
 @click.option("--follow", "-f", is_flag=True, help=FOLLOW_HELP)
 @click.option("--errors", is_flag=True, help="What it wrote to stderr only.")
 @click.option("--output", "outputs", is_flag=True, help="What it printed to stdout only.")
-@where_options
+@options.where_options
 @click.option("--format", "output", type=LINES_FORMAT, default="text", help=LINES_HELP)
-@only_looks
+@options.only_looks
 @act("runs.logs")
 def logs() -> None:
     """Print what a run of JOB wrote: stdout to stdout, and stderr to stderr.
@@ -70,9 +62,9 @@ def logs() -> None:
 @click.argument("job", type=JOB)
 @click.option("--file", "uri", metavar="S3_URI", help="Say why this file is read or skipped.")
 @click.option("--run", metavar="ID", type=RUN, help=f"Explain an earlier run: {RUN_FORMS}.")
-@where_options
-@table_or_json
-@only_looks
+@options.where_options
+@options.table_or_json
+@options.only_looks
 @act("explain.explain")
 def explain() -> None:
     """Tell what the next run of JOB would read, without running it.
@@ -90,9 +82,9 @@ def explain() -> None:
 @click.option(
     "--limit", type=click.IntRange(1), default=200, show_default=True, metavar="N", help=LIMIT_HELP
 )
-@app_options
+@options.app_options
 @click.option("--format", "form", type=FORMATS, default="page", help=FORMAT_HELP)
-@only_looks
+@options.only_looks
 @act("report.report")
 def report() -> None:
     """Write one page of HTML: the pipeline, its last runs, how fresh its data is, what it costs.
@@ -105,9 +97,9 @@ def report() -> None:
 @click.command()
 @click.argument("place", metavar="FILE|URL")
 @click.option("--job", "jobs", multiple=True, metavar="JOB", help=JOB_HELP)
-@click.option("--since", metavar="TIME", help=SINCE_HELP)
-@where_options
-@only_looks
+@click.option("--since", metavar="TIME", help=options.SINCE_HELP)
+@options.where_options
+@options.only_looks
 @act("lineage.lineage")
 def lineage() -> None:
     """Send OpenLineage events of the job runs that have ended, the oldest first.

@@ -5,16 +5,8 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
-from tidemark.cli.commands.options import (
-    FILE,
-    LINEAGE_HELP,
-    act,
-    app_and_context,
-    only_looks,
-    output_format,
-    table_or_json,
-    yes,
-)
+from tidemark.cli.commands import options
+from tidemark.cli.commands.options import FILE, act
 from tidemark.cli.group import Verbs
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
@@ -36,7 +28,7 @@ PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
 
 
 @click.command()
-@table_or_json
+@options.table_or_json
 @act("checkup.doctor")
 def doctor() -> None:
     """Say what is missing on this machine, and which command cures it.
@@ -54,7 +46,7 @@ def local() -> None:
 
 
 @local.command("reset")
-@yes
+@options.yes
 @act("local.reset")
 def local_reset() -> None:
     """Delete all local data, bookmarks, watermarks, runs and logs."""
@@ -70,8 +62,8 @@ def local_reset() -> None:
 @click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
 @click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER", help=PARALLEL_HELP)
 @click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
-@click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
-@app_and_context
+@click.option("--lineage", metavar="FILE|URL", help=options.LINEAGE_HELP)
+@options.app_and_context
 @act("serve.up")
 def local_up() -> None:
     """Keep JVMs warm for the commands of this home, until Ctrl-C.
@@ -117,7 +109,7 @@ def secret_put() -> None:
 @local.command("backup")
 @click.argument("file", type=FILE)
 @click.option("--lake", is_flag=True, help=LAKE_HELP)
-@only_looks
+@options.only_looks
 @act("local.backup")
 def local_backup() -> None:
     """Write bookmarks, watermarks, runs and the Data Catalog into the new FILE.
@@ -140,7 +132,7 @@ def local_restore() -> None:
 
 @local.command("accept-loss")
 @click.argument("file", metavar="FILE")
-@yes
+@options.yes
 @act("local.accept_loss")
 def local_accept_loss() -> None:
     """Continue although FILE of the state has lost what it had, as the error of a command says.
@@ -156,8 +148,8 @@ def engine() -> None:
 
 
 @engine.command("list")
-@output_format()
-@only_looks
+@options.output_format()
+@options.only_looks
 @act("engines.list_engines")
 def engine_list() -> None:
     """Show the versions of Glue that run here, and the Spark and the Python of each."""
@@ -210,8 +202,8 @@ def catalog_put() -> None:
 
 
 @catalog.command("list")
-@table_or_json
-@only_looks
+@options.table_or_json
+@options.only_looks
 @act("catalog.list_tables")
 def catalog_list() -> None:
     """List the tables, their formats and where their data are."""
@@ -219,7 +211,7 @@ def catalog_list() -> None:
 
 @catalog.command("show")
 @click.argument("name", metavar="DATABASE.TABLE")
-@only_looks
+@options.only_looks
 @act("catalog.show")
 def catalog_show() -> None:
     """Show a table and its partitions as JSON, as `aws glue get-table` and get-partitions do."""

@@ -2,22 +2,9 @@
 
 import click
 
+from tidemark.cli.commands import options
 from tidemark.cli.commands.known_names import JOB, RUN
-from tidemark.cli.commands.options import (
-    RUN_FORMS,
-    Command,
-    act,
-    actor,
-    app_options,
-    changed_or_json,
-    look_options,
-    only_looks,
-    reason,
-    start_options,
-    table_or_json,
-    where_options,
-    yes,
-)
+from tidemark.cli.commands.options import RUN_FORMS, act
 from tidemark.cli.group import NamesOrVerb, Verbs
 
 TABLE_HELP = (
@@ -47,9 +34,9 @@ def bookmark() -> None:
 @click.option(
     "--run", metavar="ID", type=RUN, help=f"Show the bookmark as of the end of a run: {RUN_FORMS}."
 )
-@where_options
-@table_or_json
-@only_looks
+@options.where_options
+@options.table_or_json
+@options.only_looks
 @act("bookmark.show")
 def bookmark_show() -> None:
     """Show the bookmark of JOB and the runs it can be rewound to."""
@@ -57,9 +44,9 @@ def bookmark_show() -> None:
 
 @bookmark.command("reset")
 @click.argument("job", type=JOB)
-@yes
-@where_options
-@changed_or_json
+@options.yes
+@options.where_options
+@options.changed_or_json
 @act("bookmark.reset")
 def bookmark_reset() -> None:
     """Forget what JOB has read: its next run reads everything again."""
@@ -70,17 +57,17 @@ def bookmark_reset() -> None:
 @click.option(
     "--run", metavar="ID", type=RUN, help=f"The run: {RUN_FORMS}. Without it choose from a list."
 )
-@yes
-@where_options
-@changed_or_json
+@options.yes
+@options.where_options
+@options.changed_or_json
 @act("bookmark.rewind")
 def bookmark_rewind() -> None:
     """Set JOB back to the end of an earlier run: its next run reads what came after that run."""
 
 
-def watermark_options(command: Command) -> Command:
+def watermark_options(command: options.Command) -> options.Command:
     """Add what every command about watermarks takes: the job, and where its watermarks are."""
-    with_table = click.option("--table", help=TABLE_HELP)(where_options(command))
+    with_table = click.option("--table", help=TABLE_HELP)(options.where_options(command))
     return click.argument("job", type=JOB)(with_table)
 
 
@@ -91,8 +78,8 @@ def watermark() -> None:
 
 @watermark.command("show")
 @watermark_options
-@table_or_json
-@only_looks
+@options.table_or_json
+@options.only_looks
 @act("watermark.show")
 def watermark_show() -> None:
     """Show the watermarks of JOB and the windows that runs have open."""
@@ -102,8 +89,8 @@ def watermark_show() -> None:
 @watermark_options
 @click.option("--source", default="", help=SOURCE_HELP)
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
-@table_or_json
-@only_looks
+@options.table_or_json
+@options.only_looks
 @act("watermark.history")
 def watermark_history() -> None:
     """Show what was done to the watermarks of JOB, newest first, and the runs to rewind to."""
@@ -115,9 +102,9 @@ def watermark_history() -> None:
 @click.option("--run", metavar="ID", help=RUN_HELP)
 @click.option("--to-beginning", is_flag=True, help="Let the next run load everything.")
 @click.option("--reason", required=True, help="Reason, for the record.")
-@actor
-@yes
-@changed_or_json
+@options.actor
+@options.yes
+@options.changed_or_json
 @act("watermark.rewind")
 def watermark_rewind() -> None:
     """Make the watermarks of an earlier run of JOB hold again, and record who asked and why.
@@ -136,15 +123,15 @@ def watermark_rewind() -> None:
 @click.option("--with-downstream", is_flag=True, help="Take all jobs downstream of them back too.")
 @click.option("--clear", is_flag=True, help="Delete what rewound jobs have appended since.")
 @click.option("--accept-changes", is_flag=True, help="Although jobs were added or removed since.")
-@reason
-@actor
+@options.reason
+@options.actor
 @click.option("--dry-run", "--plan", is_flag=True, help="Show the plan, change nothing.")
-@yes
+@options.yes
 @click.option("--undo", is_flag=False, flag_value="last", hidden=True)
 @click.option("--resume", is_flag=True, hidden=True)
 @click.option("--list", "lists", is_flag=True, hidden=True)
-@app_options
-@table_or_json
+@options.app_options
+@options.table_or_json
 @act("rewind.rewind")
 def rewind() -> None:
     """Take JOBs back to an earlier run, and show first what follows from it.
@@ -156,17 +143,17 @@ def rewind() -> None:
 
 
 @rewind.command("list")
-@app_options
-@table_or_json
-@only_looks
+@options.app_options
+@options.table_or_json
+@options.only_looks
 @act("rewind.show_records")
 def rewind_list() -> None:
     """List the rewinds, by whom and why, the newest first."""
 
 
 @rewind.command("resume")
-@app_options
-@table_or_json
+@options.app_options
+@options.table_or_json
 @act("rewind.finish")
 def rewind_resume() -> None:
     """Finish a rewind that was interrupted."""
@@ -174,11 +161,11 @@ def rewind_resume() -> None:
 
 @rewind.command("undo")
 @click.argument("number", required=False)
-@reason
-@actor
-@yes
-@app_options
-@table_or_json
+@options.reason
+@options.actor
+@options.yes
+@options.app_options
+@options.table_or_json
 @act("rewind.take_back")
 def rewind_undo() -> None:
     """Undo a rewind: the last one, or that of NUMBER."""
@@ -191,9 +178,9 @@ def rewind_undo() -> None:
 @click.option("--parts", type=int, default=1, show_default=True, metavar="N", help=PARTS_HELP)
 @click.option("--only-missing", is_flag=True, help=MISSING_HELP)
 @click.option("--dry-run", "--plan", is_flag=True, help="Show the plan, and start nothing.")
-@yes
-@start_options
-@table_or_json
+@options.yes
+@options.start_options
+@options.table_or_json
 @act("backfill.backfill")
 def backfill() -> None:
     """Load a range of JOB again, and leave its bookmark and watermark as they are.
@@ -207,9 +194,9 @@ def backfill() -> None:
 @click.argument("job", type=JOB)
 @click.option("--from", "begin", metavar="A", help=GAPS_FROM_HELP)
 @click.option("--to", "end", metavar="B", help=GAPS_TO_HELP)
-@look_options
-@table_or_json
-@only_looks
+@options.look_options
+@options.table_or_json
+@options.only_looks
 @act("backfill.gaps")
 def gaps() -> None:
     """Show which days or numbers of JOB are missing, stale, or being loaded.

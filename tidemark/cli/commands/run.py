@@ -2,23 +2,9 @@
 
 import click
 
+from tidemark.cli.commands import options
 from tidemark.cli.commands.known_names import JOB, RUN, WORKFLOW
-from tidemark.cli.commands.options import (
-    AS_DEPLOYED_HELP,
-    FILE,
-    ISOLATED_HELP,
-    LINEAGE_HELP,
-    SCRIPT_ARGUMENTS,
-    act,
-    executors_options,
-    only_looks,
-    output_format,
-    run_options,
-    s3_semantics_option,
-    start_options,
-    table_or_json,
-    where_options,
-)
+from tidemark.cli.commands.options import FILE, SCRIPT_ARGUMENTS, act
 from tidemark.cli.group import Verbs
 from tidemark.model.assembly.glue_versions import RUN_HERE
 from tidemark.model.stage.runtime import MAX_MINUTES
@@ -39,11 +25,11 @@ DETAIL_HELP = "What happened: a JSON object, or @FILE with one."
 @click.argument("script", type=FILE)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
-@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+@click.option("--isolated", is_flag=True, help=options.ISOLATED_HELP)
 @click.option("--timeout", type=click.IntRange(1, MAX_MINUTES), metavar="N", help=TIMEOUT_HELP)
-@output_format(FORMAT_HELP)
-@s3_semantics_option(expose_value=False)
-@executors_options
+@options.output_format(FORMAT_HELP)
+@options.s3_semantics_option(expose_value=False)
+@options.executors_options
 @act("submit.submit")
 def submit() -> None:
     """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
@@ -55,16 +41,16 @@ def submit() -> None:
 
 
 @click.group(cls=Verbs, invoke_without_command=True, subcommand_metavar="[show ID]")
-@run_options
+@options.run_options
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=RUN_WORKFLOW_HELP)
-@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
-@s3_semantics_option(expose_value=True)
-@executors_options
+@click.option("--isolated", is_flag=True, help=options.ISOLATED_HELP)
+@options.s3_semantics_option(expose_value=True)
+@options.executors_options
 @click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
 @click.option("--only", metavar="JOB", type=JOB, help="Run this job of the workflow alone.")
 @click.option("--from", "begin", metavar="JOB", type=JOB, help="Run this job and what follows it.")
-@click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
-@table_or_json
+@click.option("--lineage", metavar="FILE|URL", help=options.LINEAGE_HELP)
+@options.table_or_json
 @act("run.run")
 def run() -> None:
     """Run a whole workflow once, every job incrementally.
@@ -82,9 +68,9 @@ def run() -> None:
 
 @run.command("show")
 @click.argument("run_id", metavar="ID", type=RUN)
-@where_options
-@table_or_json
-@only_looks
+@options.where_options
+@options.table_or_json
+@options.only_looks
 @act("run_show.show")
 def run_show() -> None:
     """Show what the job run ID has read, written and moved, its warnings, cost and last lines.
@@ -95,8 +81,8 @@ def run_show() -> None:
 
 @click.command()
 @click.argument("name", required=False)
-@start_options
-@table_or_json
+@options.start_options
+@options.table_or_json
 @act("runs.trigger")
 def trigger() -> None:
     """Fire the ON_DEMAND trigger NAME, or activate one of another type; without NAME, list all.
@@ -111,8 +97,8 @@ def trigger() -> None:
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
 @click.option("--run", "run_id", metavar="ID", type=RUN, help=RUN_HELP)
 @click.option("--from", "begin", metavar="JOB", type=JOB, multiple=True, help=RESUME_HELP)
-@start_options
-@table_or_json
+@options.start_options
+@options.table_or_json
 @act("runs.resume")
 def resume() -> None:
     """Run the unsuccessful jobs of a workflow run again, and what follows them.
@@ -125,8 +111,8 @@ def resume() -> None:
 @click.argument("job", type=JOB, required=False)
 @click.option("--run", "run_id", metavar="ID", type=RUN, help=STOP_HELP)
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
-@where_options
-@table_or_json
+@options.where_options
+@options.table_or_json
 @act("runs.stop")
 def stop() -> None:
     """Stop the active runs of JOB, or without JOB those of a workflow.
@@ -145,7 +131,7 @@ def event() -> None:
 @click.option("--detail-type", required=True, metavar="TEXT", help="What kind of event it is.")
 @click.option("--detail", default="{}", metavar="JSON", help=DETAIL_HELP)
 @click.option("--resource", "resources", multiple=True, metavar="ARN", help="What it is about.")
-@click.option("--as-deployed", is_flag=True, help=AS_DEPLOYED_HELP)
+@click.option("--as-deployed", is_flag=True, help=options.AS_DEPLOYED_HELP)
 @act("event.put")
 def event_put() -> None:
     """Put an event, and start the workflows whose rules match it.

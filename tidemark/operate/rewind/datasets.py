@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from tidemark.model.assembly.arguments import is_filling
+from tidemark.model.assembly.definitions import is_filling
 from tidemark.model.checkpoints.checkpoint import (
     APPEND,
     OVERWRITE,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import FROM, TO, is_filling
+from tidemark.model.assembly.definitions import FROM, TO, is_filling
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.advice import advice_on, half_written, unknowns
 from tidemark.operate.rewind.amounts import rereads
