@@ -105,7 +105,7 @@ DISTRIBUTIONS = {
 @cache
 def libraries_of(glue_version: str) -> dict[str, str]:
     """Return the version of each library that a version of Glue has; empty if AWS lists none."""
-    text = Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("glue_libraries.json").read_text(encoding="utf-8")
     versions: dict[str, dict[str, str]] = json.loads(text)
     return versions.get(glue_version, {})
 
