@@ -55,7 +55,7 @@ def adopt(
     outside = _outside(found, chosen, order)
     properties, of_workflow = workflow_of(found)
     starts = chosen.starts
-    hours = [*((one, "UTC") for one in starts.schedules), *outside.schedules]
+    hours = [*((schedule, "UTC") for schedule in starts.schedules), *outside.schedules]
     roles = {node.role for node in made.nodes}
     adoption = Adoption(
         name=_pipeline_name(found, order, name),
@@ -70,7 +70,7 @@ def adopt(
         start_triggers=tuple(starts.start_triggers),
         other_triggers=tuple(starts.other_triggers),
         differences=(
-            *(one for node in order for one in chosen.readings[node].differences),
+            *(difference for node in order for difference in chosen.readings[node].differences),
             *made.differences,
             *starts.differences,
             *outside.differences,
@@ -103,7 +103,9 @@ def _check_names(found: Found) -> None:
 def _outside(found: Found, chosen: Chosen, order: Sequence[str]) -> Outside:
     """Return what starts the jobs from outside of Glue."""
     own = str(found.workflow["Name"]) if found.workflow else None
-    workflows = {str(one["WorkflowName"]) for one in chosen.triggers if one.get("WorkflowName")}
+    workflows = {
+        str(trigger["WorkflowName"]) for trigger in chosen.triggers if trigger.get("WorkflowName")
+    }
     first = [
         node for node in order if chosen.waits.get(node) is None and node not in chosen.streaming
     ]
@@ -122,11 +124,17 @@ def _outside(found: Found, chosen: Chosen, order: Sequence[str]) -> Outside:
 
 def _started_by(found: Found, chosen: Chosen, job: str) -> str:
     """Return the steps that keep a left-out job started."""
-    names = {str(it["Name"]): it for it in found.triggers.values() if job in nodes_of(it)}
-    ends = [str(it["Name"]) for it in chosen.triggers if it["Name"] in names]
+    names = {
+        str(trigger["Name"]): trigger
+        for trigger in found.triggers.values()
+        if job in nodes_of(trigger)
+    }
+    ends = [str(trigger["Name"]) for trigger in chosen.triggers if trigger["Name"] in names]
     if not ends:
         waits = {name: {*watched_by(it)} & {*chosen.waits} for name, it in names.items()}
-        idle = [f"{it} waits for {', '.join(sorted(waits[it]))}" for it in names if waits[it]]
+        idle = [
+            f"{name} waits for {', '.join(sorted(waits[name]))}" for name in names if waits[name]
+        ]
         stay = ", ".join(sorted(name for name in names if not waits[name]))
         others = f": {stay} keeps starting it" if stay else ""
         if idle:

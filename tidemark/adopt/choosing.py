@@ -177,7 +177,7 @@ def _of_late(
     _, apart = one_start(groups)
     first = {node: wait for node, wait in late.items() if node not in apart}
     dropped = {node: left_out[node] for node in undeclared if node in left_out} | apart
-    ends = ", ".join(dict.fromkeys(old for it in first.values() for old, _ in it.conditions))
+    ends = ", ".join(dict.fromkeys(old for wait in first.values() for old, _ in wait.conditions))
     why = f"the pipeline starts when {ends} has ended, and this starts before"
     dropped |= {
         node: (why, "keep it with its trigger, or adopt it in another call")

@@ -98,7 +98,7 @@ def _addresses(job: AdoptedJob) -> list[tuple[str, Place]]:
     both = (places_of(job.arguments), places_of(job.started_arguments))
     return [
         (name, place)
-        for name, place in dict.fromkeys(one for found in both for one in found.items())
+        for name, place in dict.fromkeys(address for found in both for address in found.items())
         if place != job.checkpoint
     ]
 

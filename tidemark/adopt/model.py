@@ -133,7 +133,6 @@ class AdoptedJob:
     Attributes:
         old: its name until now, the key of its bookmark.
         name: its name from now on.
-        script: path of its script in the project.
         script_location: where its script is until now, or None.
         bookmark: a member of `BookmarkOption`, by name.
         runtime: its runtime; a `ShellRuntime` makes it a Python shell job, a
@@ -161,7 +160,6 @@ class AdoptedJob:
 
     old: str
     name: str
-    script: str
     script_location: str | None
     bookmark: str
     runtime: Runtime
@@ -189,6 +187,11 @@ class AdoptedJob:
     def variable(self) -> str:
         """Return the name of a variable for it."""
         return self.name.replace("-", "_")
+
+    @property
+    def script(self) -> str:
+        """Return the path of its script in the project."""
+        return f"glue_jobs/{self.variable}.py"
 
     @property
     def is_streaming(self) -> bool:

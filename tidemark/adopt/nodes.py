@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.adopt.choosing import Chosen
-from tidemark.adopt.crawlers.crawler import CrawlerCall, crawler_call_of
+from tidemark.adopt.crawlers.crawler import crawler_of
 from tidemark.adopt.data import with_data
-from tidemark.adopt.jobs.job import JobCall, call_of
+from tidemark.adopt.jobs.job import job_of
 from tidemark.adopt.jobs.roles import kept_role
 from tidemark.adopt.jobs.scripts import ScriptFacts, facts_of
 from tidemark.adopt.jobs.secrets import Secrets, secrets_of
@@ -20,7 +20,6 @@ from tidemark.adopt.model import (
     Guess,
     Node,
     Place,
-    Wait,
 )
 from tidemark.adopt.starts.started import bookmark_of_runs
 from tidemark.adopt.starts.triggers import account_for
@@ -54,72 +53,68 @@ def make_nodes(
     """Return the jobs and crawlers that were chosen, and account for their triggers."""
     readings = chosen.readings
     roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
-    calls = {job: _call_of(chosen, job) for job in order if not job.startswith(CRAWLER)}
-    crawls = {
-        node: crawler_call_of(readings[node], found.locations)
+    alone = {job: _job_of(chosen, job, names[job]) for job in order if not job.startswith(CRAWLER)}
+    crawlers = [
+        replace(
+            crawler_of(readings[node], names[node], found.locations),
+            wait=chosen.waits.get(node),
+            role=roles[node],
+        )
         for node in order
         if node.startswith(CRAWLER)
-    }
-    _account_for(found, chosen, calls, crawls)
+    ]
+    _account_for(found, chosen, alone, crawlers)
     facts = {
         job: facts_of(found.scripts[job], f"job {job}") if job in found.scripts else ScriptFacts()
-        for job in calls
+        for job in alone
     }
-    secrets = {job: secrets_of(job, calls[job], found) for job in calls}
+    secrets = {job: secrets_of(adopted, found) for job, adopted in alone.items()}
+    declared = []
+    for old, adopted in alone.items():
+        job = replace(
+            adopted,
+            tables=facts[old].tables,
+            run_properties=facts[old].run_properties,
+            writes_elsewhere=facts[old].writes_elsewhere,
+            wait=chosen.waits.get(old),
+            started=chosen.starts.started.get(old, {}),
+            role=roles[old],
+            secrets=secrets[old].names,
+        )
+        if old in chosen.streaming:
+            job = streaming_job(job, readings[old], found.scripts.get(old))
+        declared.append(job)
     jobs, guesses = with_data(
-        [
-            replace(
-                _any_job(found, chosen, job, names[job], calls[job], facts[job]),
-                started=chosen.starts.started.get(job, {}),
-                role=roles[job],
-                secrets=secrets[job].names,
-            )
-            for job in calls
-        ],
-        {job: facts[job].reads for job in calls},
-        {job: facts[job].written for job in calls},
+        declared,
+        {job: script.reads for job, script in facts.items()},
+        {job: script.written for job, script in facts.items()},
     )
     jobs = [_with_scratch(job) for job in jobs]
-    crawlers = [
-        replace(_crawler(node, names[node], crawls[node], chosen.waits.get(node)), role=roles[node])
-        for node in crawls
-    ]
     by_name: dict[str, Node] = {job.old: job for job in jobs}
     by_name |= {crawler.old: crawler for crawler in crawlers}
     return Made(
         tuple(by_name[node] for node in order),
-        tuple(_scratch_differences(jobs, calls)),
+        tuple(_scratch_differences(jobs, alone)),
         (*guesses, *_further_guesses(found, jobs, facts, secrets)),
     )
 
 
-def _call_of(chosen: Chosen, job: str) -> JobCall:
+def _job_of(chosen: Chosen, job: str, name: str) -> AdoptedJob:
     reading = chosen.readings[job]
     try:
-        return call_of(reading, bookmark_of_runs(chosen.triggers, reading))
+        return job_of(reading, name, bookmark_of_runs(chosen.triggers, reading))
     except InputError as error:  # a value that no job of Glue has
         raise UsageError(f"{reading.of}: {error}") from error
 
 
 def _account_for(
-    found: Found, chosen: Chosen, calls: Mapping[str, JobCall], crawls: Mapping[str, CrawlerCall]
+    found: Found, chosen: Chosen, jobs: Mapping[str, AdoptedJob], crawlers: list[AdoptedCrawler]
 ) -> None:
     timeouts = {
-        job: call.runtime.timeout_minutes
-        for job, call in calls.items()
-        if job not in chosen.streaming
+        old: job.runtime.timeout_minutes for old, job in jobs.items() if old not in chosen.streaming
     }
-    nodes = {**timeouts, **dict.fromkeys(crawls)}
+    nodes = {**timeouts, **dict.fromkeys(crawler.old for crawler in crawlers)}
     account_for(chosen.triggers, chosen.starts, nodes, found.rules)
-
-
-def _any_job(
-    found: Found, chosen: Chosen, old: str, name: str, call: JobCall, facts: ScriptFacts
-) -> AdoptedJob:
-    job = _job(old, name, call, facts, chosen.waits.get(old))
-    if old not in chosen.streaming:
-        return job
-    return streaming_job(job, chosen.readings[old], found.scripts.get(old))
 
 
 def _further_guesses(
@@ -141,43 +136,9 @@ def _further_guesses(
             for job in jobs
             if job.bookmark == "DISABLE" and found.bookmarks.get(job.old)
         ),
-        *(guess for one in facts.values() for guess in one.guesses),
-        *(guess for one in secrets.values() for guess in one.guesses),
+        *(guess for script in facts.values() for guess in script.guesses),
+        *(guess for secret in secrets.values() for guess in secret.guesses),
     ]
-
-
-def _job(old: str, name: str, call: JobCall, facts: ScriptFacts, wait: Wait | None) -> AdoptedJob:
-    return AdoptedJob(
-        old=old,
-        name=name,
-        script=f"glue_jobs/{name.replace('-', '_')}.py",
-        script_location=call.script_location,
-        bookmark=call.bookmark,
-        runtime=call.runtime,
-        arguments=call.arguments,
-        temp=call.temp,
-        python_modules=call.python_modules,
-        connections=call.connections,
-        tables=facts.tables,
-        run_properties=facts.run_properties,
-        watermark_table=call.watermark_table,
-        glue=call.glue,
-        options=call.options,
-        writes_elsewhere=facts.writes_elsewhere,
-        wait=wait,
-    )
-
-
-def _crawler(old: str, name: str, call: CrawlerCall, wait: Wait | None) -> AdoptedCrawler:
-    return AdoptedCrawler(
-        old=old,
-        name=name,
-        targets=call.targets,
-        database=call.database,
-        options=call.options,
-        is_scheduled=call.is_scheduled,
-        wait=wait,
-    )
 
 
 def _with_scratch(job: AdoptedJob) -> AdoptedJob:
@@ -189,7 +150,7 @@ def _with_scratch(job: AdoptedJob) -> AdoptedJob:
 
 
 def _scratch_differences(
-    jobs: Sequence[AdoptedJob], calls: Mapping[str, JobCall]
+    jobs: Sequence[AdoptedJob], before: Mapping[str, AdoptedJob]
 ) -> list[Difference]:
     return [
         Difference(
@@ -200,5 +161,5 @@ def _scratch_differences(
             "check that it is empty; remove temp= after the migration",
         )
         for job in jobs
-        if job.temp and not calls[job.old].temp
+        if job.temp and not before[job.old].temp
     ]

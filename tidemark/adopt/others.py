@@ -54,14 +54,16 @@ STARTS = {kind for kind, (why, _) in REASONS.items() if why == CALLS and kind !=
 
 def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:
     """Return the resources of a file that are neither in the code nor listed otherwise."""
-    nodes = [*(node.old for node in adoption.nodes), *(one.job for one in adoption.left_out)]
+    nodes = [*(node.old for node in adoption.nodes), *(left.job for left in adoption.left_out)]
     known = {_node(node) for node in nodes}
     known |= {("trigger", name) for name in (*adoption.start_triggers, *adoption.other_triggers)}
     known |= {("workflow", adoption.old_workflow or "")}
     for listed in _listed(adoption):
         kind, _, name = listed.partition(" ")
         known.add((kind, name.rpartition("/")[2] if kind == "schedule" else name))
-    known |= {("rule", str(it["Name"])) for it in found.rules.get(adoption.old_workflow or "", ())}
+    known |= {
+        ("rule", str(rule["Name"])) for rule in found.rules.get(adoption.old_workflow or "", ())
+    }
     # What waits for the old, or watches it, is named from every kind of source alike.
     needed = watchers_of(found, adoption)
     needed |= {
@@ -100,5 +102,7 @@ def _node(node: str) -> tuple[str, str]:
 def _listed(adoption: Adoption) -> Iterable[str]:
     """Return the resources listed with a difference of the whole, or stopped by a step."""
     return (
-        one.of for one in adoption.differences if one.of.partition(" ")[0] in ("rule", "schedule")
+        difference.of
+        for difference in adoption.differences
+        if difference.of.partition(" ")[0] in ("rule", "schedule")
     )

@@ -74,7 +74,7 @@ def leaves(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
     if isinstance(value, Mapping) and (value or not path):
         for key, part in value.items():
             yield from leaves(part, (*path, str(key)))
-    elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+    elif isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
         for number, part in enumerate(value):
             yield from leaves(part, (*path, str(number)))
     elif value is not None:

@@ -111,7 +111,7 @@ def _waits_for(pattern: Any, name: str) -> bool:
     ]
     parts = {key: value for key, value in wanted.items() if key in ("source", "detail")}
     try:
-        return any(matches(parts, {"source": "aws.glue", "detail": one}) for one in details)
+        return any(matches(parts, {"source": "aws.glue", "detail": detail}) for detail in details)
     except (KeyError, TypeError, ValueError):  # EventBridge refuses such a pattern
         return False
 

@@ -39,7 +39,7 @@ def stack_files(template: Mapping[str, Any], assets: Mapping[str, str]) -> dict[
     """Return the files of one stack."""
     resources: Mapping[str, Any] = template.get("Resources", {})
     jobs = _jobs(resources)
-    owners = {one: job for one in resources if (job := _owner(one, jobs))}
+    owners = {id_: job for id_ in resources if (job := _owner(id_, jobs))}
     parts: dict[str, dict[str, Any]] = {STACK_FILE: {}}
     named: dict[str, list[str]] = {}
     for logical_id, resource in sorted(resources.items()):
@@ -94,7 +94,7 @@ def _relevant(resource: Mapping[str, Any], owners: Mapping[str, str]) -> dict[st
         needed = shown.pop("DependsOn")
         needed = [needed] if isinstance(needed, str) else needed
         if resource["Type"] == TRIGGER:  # one after the other, in the order of the jobs
-            needed = [one for one in needed if one not in owners]
+            needed = [id_ for id_ in needed if id_ not in owners]
         if needed:
             shown["DependsOn"] = needed
     return shown

@@ -92,7 +92,10 @@ def changed(
         if declared.get(name) != properties.get(name):
             yield name, declared.get(name), properties.get(name)
     commands = (of.get("Command") for of in (declared, properties))
-    was, now = (it.get("ScriptLocation") if isinstance(it, Mapping) else None for it in commands)
+    was, now = (
+        command.get("ScriptLocation") if isinstance(command, Mapping) else None
+        for command in commands
+    )
     if was != now:
         yield "Command.ScriptLocation", was, now
     known, found = (

@@ -64,7 +64,7 @@ def all_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEED
     """
     after = Predicate("AND", _conditions(jobs, on))
     for ended in after.conditions:
-        if [other.job for other in after.conditions].count(ended.job) > 1:
+        if [condition.job for condition in after.conditions].count(ended.job) > 1:
             raise JobDefinitionError(
                 f"all_of(...) names '{ended.job.name}' twice, but a run ends in one state "
                 "only; use any_of(...), or name it once"

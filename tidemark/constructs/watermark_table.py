@@ -227,7 +227,9 @@ def _warn_about_account(scope: Construct, table_arn: str, account: str) -> None:
     statement = {
         "Effect": "Allow",
         "Principal": {"AWS": f"arn:aws:iam::{one}:root"},
-        "Action": [action for one in granted for action in cast("list[str]", one["Action"])],
+        "Action": [
+            action for statement in granted for action in cast("list[str]", statement["Action"])
+        ],
         "Resource": table_arn,
     }
     cdk.Annotations.of(scope).add_warning_v2(
@@ -246,7 +248,7 @@ def _check_keys(table: dynamodb.ITable) -> None:
     wanted = create_table_request("any")
     schema, attributes = cdk.Stack.of(table).resolve([made.key_schema, made.attribute_definitions])
     names = [key["attributeName"] for key in schema]
-    types = {one["attributeName"]: one["attributeType"] for one in attributes}
+    types = {attribute["attributeName"]: attribute["attributeType"] for attribute in attributes}
     are_right = names == [key["AttributeName"] for key in wanted["KeySchema"]]
     if not (are_right and all(types[name] == "S" for name in names)):
         shown = ", ".join(f"{name} ({types[name]})" for name in names)

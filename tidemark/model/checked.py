@@ -214,14 +214,14 @@ def accepts(value: Any, hint: Any) -> bool:
     """
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return any(accepts(value, one) for one in inner)
+        return any(accepts(value, allowed) for allowed in inner)
     if origin is Literal:
-        return any(value == one and type(value) is type(one) for one in inner)
+        return any(value == allowed and type(value) is type(allowed) for allowed in inner)
     if origin is Mapping:
         return isinstance(value, Mapping) and not _items_refused(value, hint)
     if origin in (Sequence, tuple):
         kinds = (list, tuple) if origin is Sequence else tuple
-        return isinstance(value, kinds) and all(accepts(one, inner[0]) for one in value)
+        return isinstance(value, kinds) and all(accepts(item, inner[0]) for item in value)
     return _is_a(value, origin or hint)
 
 
@@ -251,7 +251,7 @@ def allowed_by(hint: Any) -> str:
     if origin is Mapping:
         return f"a dict of {allowed_by(inner[0])} to {allowed_by(inner[1])}"
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return ", ".join(f"{hint.__name__}.{one.name}" for one in hint)
+        return ", ".join(f"{hint.__name__}.{member.name}" for member in hint)
     name = getattr(hint, "__name__", str(hint))
     return WORDS.get(hint) or EXAMPLES.get(name) or f"{'an' if name[0] in 'AEIO' else 'a'} {name}"
 
@@ -265,9 +265,9 @@ def _items_refused(value: Mapping[Any, Any], hint: Any) -> list[Any]:
 
 def _shown(value: object, hint: Any) -> str:
     """Return a value of the wrong type; for a dict the keys only, since a value may be a secret."""
-    for one in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
-        if get_origin(one) is Mapping and isinstance(value, Mapping):
-            wrong = {key: type(value[key]).__name__ for key in _items_refused(value, one)}
+    for member in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
+        if get_origin(member) is Mapping and isinstance(value, Mapping):
+            wrong = {key: type(value[key]).__name__ for key in _items_refused(value, member)}
             return f"with {', '.join(f'{key!r}: {kind}' for key, kind in wrong.items())}"
     return repr(value)
 

@@ -82,13 +82,13 @@ def known_run(
         raise UsageError(f"there is no run {text!r} {whose}: nothing has run yet")
     digits = text.removeprefix(PREFIX)
     compared = reversed(known_ids[:MAX_COMPARED])  # of equal beginnings the first one stays
-    begins = {one.removeprefix(PREFIX)[: len(digits)]: one for one in compared}
-    near = [begins[one] for one in get_close_matches(digits, begins, 3, NEAR)] or known_ids[:1]
+    begins = {run.removeprefix(PREFIX)[: len(digits)]: run for run in compared}
+    near = [begins[match] for match in get_close_matches(digits, begins, 3, NEAR)] or known_ids[:1]
     raise UsageError(f"there is no run {text!r} {whose}; the nearest: {_runs(near, jobs)}; {where}")
 
 
 def _runs(ids: Iterable[str], jobs: Mapping[str, str]) -> str:
-    return listed([f"{one} of {jobs[one]}" if one in jobs else one for one in ids], MAX_RUNS)
+    return listed([f"{run} of {jobs[run]}" if run in jobs else run for run in ids], MAX_RUNS)
 
 
 def ids_meant(text: str, ids: Iterable[str]) -> list[str]:
@@ -102,11 +102,11 @@ def ids_meant(text: str, ids: Iterable[str]) -> list[str]:
     if text in known:
         return [text]
     begin, _, number = text.removeprefix(PREFIX).partition(RETRY)
-    found = [one for one in known if begin and one.removeprefix(PREFIX).startswith(begin)]
+    found = [run for run in known if begin and run.removeprefix(PREFIX).startswith(begin)]
     if number:
-        return [one for one in found if one.partition(RETRY)[2] == number]
-    first = [one for one in found if RETRY not in one]
-    is_one_run = len({one.partition(RETRY)[0] for one in found}) == 1
+        return [run for run in found if run.partition(RETRY)[2] == number]
+    first = [run for run in found if RETRY not in run]
+    is_one_run = len({run.partition(RETRY)[0] for run in found}) == 1
     return first if first and is_one_run else found
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
 from tests.tries import tries
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.crawlers.crawler import crawler_call_of, crawler_refusal
+from tidemark.adopt.crawlers.crawler import crawler_of, crawler_refusal
 from tidemark.adopt.jobs.glue_arguments import glue_arguments_of
-from tidemark.adopt.jobs.job import call_of, kind_of
+from tidemark.adopt.jobs.job import job_of, kind_of
 from tidemark.adopt.jobs.options import reading_of
 from tidemark.adopt.jobs.runtimes import runtime_of
 from tidemark.adopt.model import Difference, Found, Member
@@ -51,7 +51,7 @@ def test_every_field_of_a_job_is_said_or_listed(resource):
     if kind_of(job):
         return
 
-    call_of(job)
+    job_of(job, "new")
 
     for path, _ in leaves(resource):
         said = any(path[: len(taken)] == taken for taken in job.expressed)
@@ -87,7 +87,7 @@ def test_every_field_of_a_crawler_is_said_or_listed(resource):
     if crawler_refusal(crawler, LOCATIONS):
         return
 
-    crawler_call_of(crawler, LOCATIONS)
+    crawler_of(crawler, "new", LOCATIONS)
 
     for path, _ in leaves(resource):
         said = any(path[: len(taken)] == taken for taken in crawler.expressed)
@@ -196,7 +196,7 @@ def test_open_tables_and_tables_of_dynamodb_are_targets_as_they_were():
         },
     )
 
-    targets = crawler_call_of(crawler, {}).targets
+    targets = crawler_of(crawler, "new", {}).targets
 
     delta = {"format": Member("OpenFormat", "DELTA"), "connection": "office"}
     assert [(one.kind, one.place and one.place.uri, one.fields) for one in targets] == [

@@ -121,7 +121,10 @@ def test_each_resource_of_a_template_is_in_the_code_or_named_with_a_reason(data,
     file.write_text(json.dumps(template, default=str), encoding="utf-8")
     contents = read_templates(file, {})
     names = data.draw(
-        st.lists(st.sampled_from(sorted(contents.jobs)), min_size=1, unique=True), label="named"
+        st.lists(
+            st.sampled_from(sorted(contents.kinds["AWS::Glue::Job"])), min_size=1, unique=True
+        ),
+        label="named",
     )
     by_workflow = data.draw(st.booleans(), label="by workflow")
     try:

@@ -272,8 +272,8 @@ def test_resources_of_two_stacks_may_have_one_logical_id_and_no_name(tmp_path):
         tmp_path, ("a", {"Resources": {"J": plain}}), ("b", {"Resources": {"J": plain}})
     )
 
-    assert set(read_templates(folder, {}).jobs) == {"a.J", "b.J"}
-    assert set(read_templates(folder, {"a.J": "one"}).jobs) == {"one", "b.J"}
+    assert set(read_templates(folder, {}).kinds["AWS::Glue::Job"]) == {"a.J", "b.J"}
+    assert set(read_templates(folder, {"a.J": "one"}).kinds["AWS::Glue::Job"]) == {"one", "b.J"}
 
 
 def test_what_makes_resources_later_is_named(tmp_path):

@@ -92,9 +92,14 @@ def test_nested_stacks_in_nested_stacks_are_read_and_names_of_several_kept_apart
     outer = {"Resources": {"J": plain, "A": nested("./middle.json"), "B": nested("./inner.json")}}
     (tmp_path / "t.json").write_text(json.dumps(outer))
 
-    assert set(read_templates(tmp_path / "t.json", {}).jobs) == {"J", "A.J", "A.M.J", "B.J"}
+    assert set(read_templates(tmp_path / "t.json", {}).kinds["AWS::Glue::Job"]) == {
+        "J",
+        "A.J",
+        "A.M.J",
+        "B.J",
+    }
     named = read_templates(tmp_path / "t.json", {"A.M.J": "deep", "B.J": "other"})
-    assert set(named.jobs) == {"J", "A.J", "deep", "other"}
+    assert set(named.kinds["AWS::Glue::Job"]) == {"J", "A.J", "deep", "other"}
     with pytest.raises(UsageError, match=r"A\.X"):
         read_templates(tmp_path / "t.json", {"A.X": "x"})
 
@@ -126,7 +131,7 @@ def test_a_nested_stack_whose_condition_does_not_hold_is_left_out(tmp_path):
     }
     (tmp_path / "t.json").write_text(json.dumps(outer))
 
-    assert set(read_templates(tmp_path / "t.json", {}).jobs) == {"orders"}
+    assert set(read_templates(tmp_path / "t.json", {}).kinds["AWS::Glue::Job"]) == {"orders"}
 
 
 def test_resources_that_a_macro_makes_are_named_with_it(tmp_path):
@@ -184,4 +189,4 @@ def test_a_template_outside_of_the_folder_that_was_given_is_not_read(tmp_path, w
 
     contents = read_templates(folder / "t.json", {})
 
-    assert list(contents.jobs) == ["orders"]
+    assert list(contents.kinds["AWS::Glue::Job"]) == ["orders"]

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from tidemark.adopt.crawlers.targets import SCAN_ALL, SCAN_RATE, are_strings, targets_of
 from tidemark.adopt.jobs.fields import FACT, UNKNOWN
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.jobs.options import is_description
-from tidemark.adopt.model import CrawlTarget, Member
+from tidemark.adopt.model import AdoptedCrawler, CrawlTarget, Member
 from tidemark.adopt.reading import Reading
 from tidemark.model.stage.settings import TAG_NAME, TAG_VALUE
 
@@ -69,16 +68,6 @@ FIELDS: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class CrawlerCall:
-    """What `add_crawler` is called with, before triggers are known."""
-
-    targets: tuple[CrawlTarget, ...]
-    database: str
-    options: dict[str, object] = field(default_factory=dict)
-    is_scheduled: bool = False
-
-
 def crawler_refusal(crawler: Reading, locations: Mapping[str, str]) -> tuple[str, str] | None:
     """Return why a crawler cannot be declared at all, and what to do; None if it can."""
     database = crawler.get("DatabaseName")
@@ -109,8 +98,8 @@ def crawler_refusal(crawler: Reading, locations: Mapping[str, str]) -> tuple[str
     return None
 
 
-def crawler_call_of(crawler: Reading, locations: Mapping[str, str]) -> CrawlerCall:
-    """Return what `add_crawler` is called with, and account for everything the crawler has."""
+def crawler_of(crawler: Reading, name: str, locations: Mapping[str, str]) -> AdoptedCrawler:
+    """Return what `add_crawler` declares of a crawler alone, and account for all that it has."""
     targets: list[CrawlTarget] = []
     accounted: set[tuple[str, ...]] = set()
     for path, target in targets_of(crawler, locations):
@@ -126,7 +115,9 @@ def crawler_call_of(crawler: Reading, locations: Mapping[str, str]) -> CrawlerCa
     schedule = crawler.get("Schedule")
     if isinstance(schedule, Mapping):
         schedule = schedule.get("State") != "NOT_SCHEDULED" and schedule.get("ScheduleExpression")
-    call = CrawlerCall(
+    adopted = AdoptedCrawler(
+        old=crawler.of,
+        name=name,
         targets=tuple(targets),
         database=str(crawler.take("DatabaseName")),
         options=_options(crawler, targets),
@@ -136,7 +127,7 @@ def crawler_call_of(crawler: Reading, locations: Mapping[str, str]) -> CrawlerCa
     for leaf in [leaf for leaf in crawler.left() if leaf[0] == "Targets"]:
         crawler.differ(*leaf, why=why, do=do)
     rest(crawler, FIELDS, UNKNOWN)
-    return call
+    return adopted
 
 
 def _options(crawler: Reading, targets: list[CrawlTarget]) -> dict[str, object]:

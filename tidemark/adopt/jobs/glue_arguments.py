@@ -168,7 +168,7 @@ def _spark_ui(job: Reading, fields: dict[str, object]) -> None:
         job.take(*switch)
         job.take(*path)
         return
-    for one in (switch, path):
-        if job.get(*one) is not None:
+    for path_of in (switch, path):
+        if job.get(*path_of) is not None:
             why = "the UI is switched on by naming the folder of its logs"
-            _differ(job, one[1], (why, "name it in GlueArguments(spark_ui=Dataset(...))"))
+            _differ(job, path_of[1], (why, "name it in GlueArguments(spark_ui=Dataset(...))"))

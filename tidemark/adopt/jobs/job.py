@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from tidemark.adopt.jobs.fields import ARGUMENTS, FIELDS, NO_VALUE, NOT_A_NAME, SECRET, UNKNOWN
 from tidemark.adopt.jobs.glue_arguments import glue_arguments_of, other_arguments_of
@@ -16,7 +15,7 @@ from tidemark.adopt.jobs.options import (
 )
 from tidemark.adopt.jobs.runtimes import SHELL_PYTHON, runtime_of, shell_runtime_of
 from tidemark.adopt.jobs.streaming import STREAMING, streaming_runtime_of
-from tidemark.adopt.model import Place, Runtime
+from tidemark.adopt.model import AdoptedJob, Place, Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.model.assembly.definitions import DISABLE, ENABLE, PAUSE
@@ -32,22 +31,6 @@ PINNED = re.compile(
     r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://[\w.-]{1,63}/[\w.+=!/-]+\.whl", re.ASCII
 )
 CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")
-
-
-@dataclass(frozen=True)
-class JobCall:
-    """What `add_job` is called with for one job, before data and triggers are known."""
-
-    runtime: Runtime
-    bookmark: str
-    script_location: str | None
-    arguments: dict[str, str] = field(default_factory=dict)
-    temp: Place | None = None
-    python_modules: tuple[str, ...] = ()
-    connections: tuple[str, ...] = ()
-    watermark_table: str | None = None
-    glue: dict[str, object] = field(default_factory=dict)
-    options: dict[str, object] = field(default_factory=dict)
 
 
 def kind_of(job: Reading) -> tuple[str, str] | None:
@@ -70,8 +53,8 @@ def kind_of(job: Reading) -> tuple[str, str] | None:
     return None
 
 
-def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
-    """Return what `add_job` is called with, and account for everything that the job has."""
+def job_of(job: Reading, name: str, bookmark_of_runs: str | None = None) -> AdoptedJob:
+    """Return what `add_job` declares of a job alone, and account for everything that it has."""
     job.differ(
         "Name",
         why="CloudFormation cannot import a Glue job, nor create one whose name is taken",
@@ -104,7 +87,9 @@ def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
     )
     if fixed := [*fixed_arguments_of(job, arguments), *still_fixed(job, bookmark)]:
         options["non_overridable"] = tuple(fixed)
-    call = JobCall(
+    adopted = AdoptedJob(
+        old=job.of.removeprefix("job "),
+        name=name,
         runtime=runtime,
         bookmark=bookmark,
         script_location=job.get("Command", "ScriptLocation"),
@@ -120,7 +105,7 @@ def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
     if job.get("SecurityConfiguration") is None:
         why, do = FIELDS["SecurityConfiguration"]
         job.differ("SecurityConfiguration", why=why, do=do)
-    return call
+    return adopted
 
 
 def _runtime(job: Reading, command: str) -> Runtime:

@@ -48,8 +48,8 @@ def facts_of(text: str, of: str) -> ScriptFacts:
         problem = f"its script cannot be read: {error}"
         return ScriptFacts(guesses=(Guess(of, problem, "correct it before the first run"),))
     named = [place for source in sources for place in source.places]
-    tables = tuple(dict.fromkeys(one for one in named if TABLE.fullmatch(one)))
-    places = tuple(dict.fromkeys(p for one in named if (p := place_of(one))))
+    tables = tuple(dict.fromkeys(name for name in named if TABLE.fullmatch(name)))
+    places = tuple(dict.fromkeys(p for name in named if (p := place_of(name))))
     properties = None
     if "get_workflow_run_properties" in text:
         properties = "READ"

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tidemark.adopt.jobs.job import JobCall
-from tidemark.adopt.model import Found, Guess
+from tidemark.adopt.model import AdoptedJob, Found, Guess
 from tidemark.model.programs import program_of
 
 # As the constructs check them, which start Node when they are imported: a test compares.
@@ -28,13 +27,12 @@ class Secrets:
     guesses: tuple[Guess, ...] = ()
 
 
-def secrets_of(job: str, call: JobCall, found: Found) -> Secrets:
+def secrets_of(job: AdoptedJob, found: Found) -> Secrets:
     """Return the secrets that a job reads, as far as its script and its connections say."""
-    of = f"job {job}"
-    in_script = list(_in_script(found.scripts.get(job, ""), call.arguments))
-
-    sources = [(f"its script reads the secret {one}", one) for one in in_script]
-    for name in call.connections:
+    of = f"job {job.old}"
+    in_script = _in_script(found.scripts.get(job.old, ""), job.arguments)
+    sources = [(f"its script reads the secret {secret}", secret) for secret in in_script]
+    for name in job.connections:
         properties = found.connections.get(name, {})
         if keys := [key for key in CONNECTION_KEYS if properties.get(key)]:
             secret = str(properties[keys[0]])

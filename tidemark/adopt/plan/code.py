@@ -181,7 +181,9 @@ def _data(
     """Return the variables of all places, and the lines that create them."""
     flags = flags_of(adoption.nodes)
     others = [place for job in adoption.jobs for place in (job.temp, job.checkpoint) if place]
-    others += [one for job in adoption.jobs for one in job.glue.values() if isinstance(one, Place)]
+    others += [
+        value for job in adoption.jobs for value in job.glue.values() if isinstance(value, Place)
+    ]
     places = list(dict.fromkeys((*flags, *others)))
     buckets = {
         name: variables.name(f"{name}-bucket")
@@ -190,7 +192,7 @@ def _data(
     lines = [_bucket(name, variable, keys.get(name)) for name, variable in buckets.items()]
     datasets = {}
     for place in places:
-        is_alone = [other.prefix for other in places].count(place.prefix) == 1
+        is_alone = [place.prefix for place in places].count(place.prefix) == 1
         checkpoints = [job.checkpoint for job in adoption.jobs]
         words = ["checkpoint"] if place in checkpoints else ["temp"]
         words = words if place not in flags else []
@@ -233,7 +235,7 @@ def _node(
     given += [f"role={variable_of_role[job.role]}"] if job.role else []
     rules = adoption.acknowledged.get(job.name, {})
     is_used = bool(rules) or any(
-        old == job.old for other in adoption.nodes if other.wait for old, _ in other.wait.conditions
+        old == job.old for node in adoption.nodes if node.wait for old, _ in node.wait.conditions
     )
     lines = [
         f"# until now: {' '.join(job.old.split())}",

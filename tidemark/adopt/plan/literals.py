@@ -70,7 +70,7 @@ def literal(value: object, datasets: Mapping[Place, str]) -> str:
         case Mapping():
             return dict_of({str(name): str(text) for name, text in value.items()})
         case tuple():
-            return list_of(literal(one, datasets) for one in value)
+            return list_of(literal(part, datasets) for part in value)
     return repr(value)
 
 

@@ -118,8 +118,9 @@ def _record(adoption: Adoption, found: Found) -> Step:
         if has_bookmark(job, found):
             commands.append(f"aws glue get-job-bookmark --job-name {old} > {file}.bookmark.json")
     commands += [
-        f"aws glue get-crawler --name {in_shell(one.old_name)} > {BEFORE}/{one.name}.crawler.json"
-        for one in adoption.crawlers
+        f"aws glue get-crawler --name {in_shell(crawler.old_name)} > "
+        f"{BEFORE}/{crawler.name}.crawler.json"
+        for crawler in adoption.crawlers
     ]
     commands += [
         f"aws glue get-trigger --name {in_shell(name)} > {BEFORE}/trigger-{number}.json"
@@ -162,7 +163,7 @@ def _roles(adoption: Adoption) -> Iterator[Step]:
     }
     if not kept:
         return
-    unread = [name for one in adoption.policies.values() for name in one.unread]
+    unread = [name for policy in adoption.policies.values() for name in policy.unread]
     yield Step(
         "See the missing permissions of the kept roles",
         "The stack attaches one more inline policy to each, with the declared permissions. The "

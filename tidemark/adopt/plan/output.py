@@ -36,7 +36,9 @@ def write_new(folder: Path, files: Mapping[str, str]) -> None:
 
 def jobs_in(folder: Path) -> frozenset[str]:
     """Return the jobs whose scripts a project has in glue_jobs/, as its scripts are named."""
-    return frozenset(one.stem.replace("_", "-") for one in (folder / "glue_jobs").glob("*.py"))
+    return frozenset(
+        script.stem.replace("_", "-") for script in (folder / "glue_jobs").glob("*.py")
+    )
 
 
 def formatted(folder: Path, path: str, text: str) -> str:

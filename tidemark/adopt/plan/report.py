@@ -38,9 +38,11 @@ def as_json(adoption: Adoption, found: Found, steps: list[Step]) -> dict[str, An
             {"old": job.old, "new": job.name, "script": job.script, "state": _state(job, found)}
             for job in adoption.jobs
         ],
-        "crawlers": [{"old": one.old_name, "new": one.name} for one in adoption.crawlers],
-        "notAdopted": [asdict(one) for one in adoption.left_out],
-        "others": [asdict(one) for one in adoption.others],
+        "crawlers": [
+            {"old": crawler.old_name, "new": crawler.name} for crawler in adoption.crawlers
+        ],
+        "notAdopted": [asdict(left) for left in adoption.left_out],
+        "others": [asdict(other) for other in adoption.others],
         "steps": [asdict(step) for step in steps],
         "guesses": [asdict(guess) for guess in adoption.guesses],
         "acknowledged": {job: dict(rules) for job, rules in adoption.acknowledged.items()},
@@ -66,10 +68,10 @@ def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
         ),
     ]
     if adoption.crawlers:
-        names = [(one.old_name, one.name) for one in adoption.crawlers]
+        names = [(crawler.old_name, crawler.name) for crawler in adoption.crawlers]
         parts += ["## Crawlers", _table(("until now", "from now on"), names)]
     if adoption.left_out:
-        rows = [(one.job, one.why, one.do) for one in adoption.left_out]
+        rows = [(left.job, left.why, left.do) for left in adoption.left_out]
         parts += ["## Not adopted", _table(("of", "why", "do"), rows)]
     parts.append("## Steps")
     for number, step in enumerate(steps, 1):
@@ -92,7 +94,7 @@ def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
         ]
     parts += ["## What is different", _table(*_differences(adoption.differences))]
     if adoption.others:
-        rows = [(one.job, one.why, one.do) for one in adoption.others]
+        rows = [(left.job, left.why, left.do) for left in adoption.others]
         head = "## What else the source has"
         parts += [head, "None of it is in the code.", _table(("of", "why", "do"), rows)]
     parts += ["## What every job has in addition", _table(("what", "why"), list(ADDED))]
@@ -122,9 +124,9 @@ def _differences(differences: tuple[Difference, ...]) -> tuple[tuple[str, ...], 
         alike[one.path, one.why, one.do].append(one)
     rows: list[Row] = [
         (
-            ", ".join(one.of for one in same),
+            ", ".join(alike.of for alike in same),
             ".".join(path) or "all of it",
-            ", ".join(dict.fromkeys(_value(one) for one in same)),
+            ", ".join(dict.fromkeys(_value(alike) for alike in same)),
             why,
             do,
         )

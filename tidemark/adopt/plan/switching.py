@@ -56,8 +56,8 @@ def stop(adoption: Adoption, found: Found) -> Step:
             *(line for switch in adoption.switches for line in _state_of(switch)),
             *(_runs_of(job.old) for job in adoption.started_jobs),
             *(
-                f"aws glue get-crawler --name {in_shell(one.old_name)} --query Crawler.State"
-                for one in adoption.crawlers
+                f"aws glue get-crawler --name {in_shell(crawler.old_name)} --query Crawler.State"
+                for crawler in adoption.crawlers
             ),
             "# DEACTIVATED (CREATED of an ON_DEMAND or EVENT trigger), "
             + ("DISABLED, " if adoption.switches else "")
@@ -126,7 +126,7 @@ def _callers(adoption: Adoption) -> list[str]:
 def _remaining(adoption: Adoption) -> str:
     if not adoption.left_out:
         return ""
-    names = ", ".join(one.job for one in adoption.left_out)
+    names = ", ".join(left.job for left in adoption.left_out)
     return (
         f" Nothing starts {names} any more either, as far as these triggers did: see Not adopted."
     )

@@ -52,7 +52,11 @@ class _Account:
             for page in self._glue.get_paginator("get_triggers").paginate()
             for trigger in page["Triggers"]
         }
-        workflows = {str(it["WorkflowName"]) for it in triggers.values() if it.get("WorkflowName")}
+        workflows = {
+            str(trigger["WorkflowName"])
+            for trigger in triggers.values()
+            if trigger.get("WorkflowName")
+        }
         workflow = self._workflow(workflow_name, workflows) if workflow_name else None
         if workflow_name:
             names = names or jobs_of(triggers.values(), workflow_name)
@@ -64,7 +68,9 @@ class _Account:
         )
         clock, unread_clock = read_schedules(self._session)
         around, unread_around = read_around(self._session)
-        roles = [str(one["Role"]) for one in (*jobs.values(), *crawlers.values()) if "Role" in one]
+        roles = [
+            str(node["Role"]) for node in (*jobs.values(), *crawlers.values()) if "Role" in node
+        ]
         return Found(
             origin=f"the account of your credentials, {self._glue.meta.region_name}",
             jobs=jobs,
@@ -155,7 +161,9 @@ class _Account:
 
         found = {}
         for target in [
-            one for it in crawlers for one in it.get("Targets", {}).get("CatalogTargets", [])
+            target
+            for crawler in crawlers
+            for target in crawler.get("Targets", {}).get("CatalogTargets", [])
         ]:
             for name in target["Tables"]:
                 try:

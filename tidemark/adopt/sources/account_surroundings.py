@@ -21,8 +21,8 @@ def workflows_by_event(triggers: Iterable[Resource], nodes: Iterable[str]) -> li
             if trigger.get("Type") == "EVENT"
             and trigger.get("WorkflowName")
             and any(
-                one.get("JobName") in wanted or one.get("CrawlerName") in wanted
-                for one in trigger.get("Actions") or []
+                action.get("JobName") in wanted or action.get("CrawlerName") in wanted
+                for action in trigger.get("Actions") or []
             )
         )
     )
@@ -59,9 +59,9 @@ def read_schedules(session: "boto3.Session") -> tuple[tuple[Resource, ...], list
         scheduler: Any = session.client("scheduler")
         pages = scheduler.get_paginator("list_schedules").paginate()
         found = [
-            scheduler.get_schedule(Name=one["Name"], GroupName=one["GroupName"])
+            scheduler.get_schedule(Name=schedule["Name"], GroupName=schedule["GroupName"])
             for page in pages
-            for one in page["Schedules"]
+            for schedule in page["Schedules"]
         ]
     except (BotoCoreError, ClientError) as error:  # a region may not have the service
         why = f"AWS refuses to show schedules of EventBridge Scheduler ({error})"
@@ -131,7 +131,9 @@ def _policies(session: "boto3.Session") -> Iterator[Around]:
             ("group", "GroupDetailList", "GroupPolicyList"),
         ):
             for owner in page.get(owners, ()):
-                documents = [_document(one["PolicyDocument"]) for one in owner.get(inline, ())]
+                documents = [
+                    _document(policy["PolicyDocument"]) for policy in owner.get(inline, ())
+                ]
                 yield f"policy of {kind}", str(owner[f"{kind.capitalize()}Name"]), {"_": documents}
         for policy in page.get("Policies", ()):
             documents = [
@@ -178,7 +180,7 @@ def _role(iam: Any, name: str) -> RolePolicies:
 
 def _names(iam: Any, operation: str, key: str, role: str) -> Iterator[Any]:
     pages = iam.get_paginator(operation).paginate(RoleName=role)
-    return iter([one for page in pages for one in page[key]])
+    return iter([policy for page in pages for policy in page[key]])
 
 
 def _document(found: object) -> Resource:

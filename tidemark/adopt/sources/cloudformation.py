@@ -7,20 +7,12 @@ properties are the members of the API except for the name of a resource and Star
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tidemark.adopt.model import Difference, KeyPath, Resource
-from tidemark.adopt.sources.cloudformation_surroundings import (
-    clock_of,
-    connections_of,
-    locations_of,
-    other_rules_of,
-    policies_of,
-    rules_of,
-)
-from tidemark.adopt.sources.contents import Contents
+from tidemark.adopt.sources.cloudformation_surroundings import Declared
+from tidemark.adopt.sources.contents import GLUE_TYPES, SHAPES, Contents
 from tidemark.adopt.sources.nested_templates import (
     PLACES,
     SAM,
@@ -36,13 +28,6 @@ from tidemark.errors import UsageError, show
 from tidemark.model.assembly.cloud_assembly import Stack, read_assembly
 from tidemark.model.assembly.glue_shapes import LATE, plain, shape_of
 
-SHAPES = {
-    "AWS::Glue::Job": "Job",
-    "AWS::Glue::Trigger": "Trigger",
-    "AWS::Glue::Workflow": "Workflow",
-    "AWS::Glue::Crawler": "Crawler",
-}
-GLUE_TYPES = ("AWS::Glue::", "AWS::LakeFormation::")
 STARTERS = ("AWS::Events::Rule", "AWS::MWAA::Environment", "AWS::Scheduler::Schedule")
 # What starts jobs where its definition names one, or Glue.
 CALLERS = (
@@ -59,38 +44,13 @@ GIVE = "give it (--parameter {}=VALUE), or correct the stack by hand"
 LOOK_UP = "look it up in the deployment, and correct the stack by hand"
 
 
-@dataclass(frozen=True)
-class Read:
-    """A resource of a template: its logical id, its type, and its properties, resolved."""
-
-    id: str
-    kind: str
-    name: str
-    properties: Mapping[str, Any]
-
-
-@dataclass
-class _Reader:
-    """The contents of all templates together."""
-
-    where: str
-    kinds: dict[str, dict[str, Resource]] = field(
-        default_factory=lambda: {kind: {} for kind in SHAPES}
-    )
-    others: list[Read] = field(default_factory=list)
-    unread: list[Difference] = field(default_factory=list)
-    unread_of_all: list[Difference] = field(default_factory=list)
-    resources: list[tuple[str, str]] = field(default_factory=list)
-    scripts: dict[str, str | Path] = field(default_factory=dict)
-
-
 def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
     """Return the declarations of a template, or of the templates of an assembly of the CDK."""
     assembly = read_assembly(path, is_of_others=True) if path.is_dir() else None
     alone = None if assembly else Stack(path.stem, read_template_file(path), file=path)
     stacks = assembly.stacks if assembly else (alone,) if alone else ()
     trees = [with_nested(stack.template, stack.file) for stack in stacks]
-    reader = _Reader(f"the CloudFormation template {path.name}")
+    reader = Contents(f"the CloudFormation template {path.name}")
     if assembly:
         reader.where = f"the templates of {path.name}"
     _check_given(reader.where, given, stacks, trees)
@@ -109,7 +69,8 @@ def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
     except RecursionError as error:
         text = f"{reader.where} has functions that need each other, or double; correct the template"
         raise UsageError(text) from error
-    return _contents(reader)
+    reader.resources += _callers(reader)
+    return reader
 
 
 def _check_given(
@@ -148,7 +109,7 @@ def _place(stack: Stack) -> dict[str, str]:
     return {key: value for key, value in named.items() if value and "unknown-" not in value}
 
 
-def _read_stack(reader: _Reader, stack: str, values: Values) -> None:
+def _read_stack(reader: Contents, stack: str, values: Values) -> None:
     """Read a template, and those of its nested stacks that are at hand."""
     for name in _listed(values.template.get("Transform")):
         reader.unread_of_all.append(transformed(stack, str(name), values.template))
@@ -169,7 +130,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value] if value else []
 
 
-def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values) -> None:
+def _add(reader: Contents, id_: str, resource: Mapping[str, Any], values: Values) -> None:
     kind = str(resource["Type"])
     properties = values.resolve(resource.get("Properties") or {})
     properties = properties if isinstance(properties, Mapping) else {}
@@ -182,7 +143,7 @@ def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values)
     if kind in PLACES and id_ not in values.nested:
         reader.unread_of_all.append(not_at_hand(id_, PLACES[kind]))
     if kind not in SHAPES:
-        reader.others.append(Read(id_, kind, name, properties))
+        reader.others.append(Declared(id_, kind, name, properties))
         return
     if name in reader.kinds[kind]:
         raise UsageError(
@@ -204,21 +165,21 @@ def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values)
     ]
 
 
-def _callers(reader: _Reader) -> Iterator[tuple[str, str]]:
+def _callers(reader: Contents) -> Iterator[tuple[str, str]]:
     """Yield resources that may start a job, since their definition names Glue or a part of it."""
     nodes = {name for named in reader.kinds.values() for name in named}
-    for one in (one for one in reader.others if not one.kind.startswith(SAM)):
+    for one in (other for other in reader.others if not other.kind.startswith(SAM)):
         definition = str(one.properties)
         if one.kind in CALLERS and (
-            "glue" in definition.lower() or any(it in definition for it in nodes)
+            "glue" in definition.lower() or any(node in definition for node in nodes)
         ):
             yield one.kind, one.name
 
 
 def _tags(value: Any) -> dict[str, str] | None:
     """Return tags, which some templates write as a list; None if they are neither."""
-    if isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
-        value = {one.get("Key"): one.get("Value") for one in value}
+    if isinstance(value, list) and all(isinstance(tag, Mapping) for tag in value):
+        value = {tag.get("Key"): tag.get("Value") for tag in value}
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         return None
     return {key: str(text) for key, text in value.items() if not isinstance(text, Mapping | list)}
@@ -277,9 +238,9 @@ def _unknown(
             yield Difference(
                 of,
                 (key,),
-                ", ".join(f"{{{one}}}" for one in names),
+                ", ".join(f"{{{name}}}" for name in names),
                 "it is known at deployment only, so it is in braces",
-                next(filter(None, (_giving(values, one) for one in names)), LOOK_UP),
+                next(filter(None, (_giving(values, name) for name in names)), LOOK_UP),
             )
     is_trigger = kind == "AWS::Glue::Trigger" and properties.get("Type") != "ON_DEMAND"
     if is_trigger and "StartOnCreation" not in properties:
@@ -291,33 +252,6 @@ def _unknown(
             "taken for active",
             f"see it: aws glue get-trigger --name {name} --query Trigger.State",
         )
-
-
-def _contents(reader: _Reader) -> Contents:
-    job, trigger, workflow, crawler = SHAPES
-    others = reader.others
-    return Contents(
-        where=reader.where,
-        jobs=reader.kinds[job],
-        triggers=reader.kinds[trigger],
-        workflows=reader.kinds[workflow],
-        crawlers=reader.kinds[crawler],
-        connections=connections_of(others),
-        scripts=reader.scripts,
-        locations=locations_of(others),
-        rules=rules_of(others),
-        clock=clock_of(others),
-        other_rules=other_rules_of(others),
-        policies=lambda arns: policies_of(others, arns),
-        unread=tuple(reader.unread),
-        unread_of_all=tuple(reader.unread_of_all),
-        resources=(*reader.resources, *_callers(reader)),
-        around=tuple(
-            (one.kind, one.name, one.properties)
-            for one in others
-            if not one.kind.startswith(GLUE_TYPES)
-        ),
-    )
 
 
 def in_api_form(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, Any], list[KeyPath]]:
@@ -337,7 +271,7 @@ def _value(value: Any, shape: Any, path: KeyPath, misfits: list[KeyPath]) -> Any
         found = _members(value, shape, path, misfits)
     elif kind == "list" and isinstance(value, list):
         items = [_value(one, shape.member, (*path, str(n)), misfits) for n, one in enumerate(value)]
-        found = [one for one in items if one is not LATE]
+        found = [item for item in items if item is not LATE]
     elif kind == "map" and isinstance(value, Mapping):
         entries = {
             str(k): _value(one, shape.value, (*path, str(k)), misfits) for k, one in value.items()

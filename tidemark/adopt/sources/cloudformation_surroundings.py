@@ -6,34 +6,25 @@ aws-resource-events-rule.html and aws-resource-scheduler-schedule.html, aws-reso
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from tidemark.adopt.model import Resource, RolePolicies
 
 SECRETS = "AWS::SecretsManager::Secret"  # its Ref is an ARN, whose end only AWS knows
 
 
-class Read(Protocol):
-    """A resource of a template, with resolved properties."""
+@dataclass(frozen=True)
+class Declared:
+    """A resource of a template: logical id, type, name or logical id, resolved properties."""
 
-    @property
-    def id(self) -> str:
-        """Return its logical id."""
-
-    @property
-    def kind(self) -> str:
-        """Return its type."""
-
-    @property
-    def name(self) -> str:
-        """Return its name, or its logical id."""
-
-    @property
-    def properties(self) -> Mapping[str, Any]:
-        """Return its properties."""
+    id: str
+    kind: str
+    name: str
+    properties: Mapping[str, Any]
 
 
-def rules_of(resources: Sequence[Read]) -> dict[str, tuple[Resource, ...]]:
+def rules_of(resources: Sequence[Declared]) -> dict[str, tuple[Resource, ...]]:
     """Return the rules that start workflows, by name of the workflow, as DescribeRule has them."""
     found: dict[str, tuple[Resource, ...]] = {}
     for rule, target in _targets(resources):
@@ -43,7 +34,7 @@ def rules_of(resources: Sequence[Read]) -> dict[str, tuple[Resource, ...]]:
     return found
 
 
-def other_rules_of(resources: Sequence[Read]) -> tuple[Resource, ...]:
+def other_rules_of(resources: Sequence[Declared]) -> tuple[Resource, ...]:
     """Return the rules that have other targets than workflows, with the ARN as `Target`."""
     return tuple(
         {"Name": _rule(rule)["Name"], "Target": target.get("Arn")}
@@ -52,7 +43,7 @@ def other_rules_of(resources: Sequence[Read]) -> tuple[Resource, ...]:
     )
 
 
-def _targets(resources: Sequence[Read]) -> Iterator[tuple[Read, Mapping[str, Any]]]:
+def _targets(resources: Sequence[Declared]) -> Iterator[tuple[Declared, Mapping[str, Any]]]:
     for rule in _of(resources, "AWS::Events::Rule"):
         targets = rule.properties.get("Targets")
         for target in targets if isinstance(targets, list) else ():
@@ -64,7 +55,7 @@ def _workflow(target: Mapping[str, Any]) -> str:
     return str(target.get("Arn") or "").partition(":workflow/")[2]
 
 
-def _rule(rule: Read) -> Resource:
+def _rule(rule: Declared) -> Resource:
     pattern = rule.properties.get("EventPattern")
     return {
         "Name": rule.properties.get("Name") or rule.id,
@@ -75,23 +66,27 @@ def _rule(rule: Read) -> Resource:
     }
 
 
-def clock_of(resources: Sequence[Read]) -> tuple[Resource, ...]:
+def clock_of(resources: Sequence[Declared]) -> tuple[Resource, ...]:
     """Return the schedules of EventBridge Scheduler, as GetSchedule has them."""
     return tuple(
         {
             "State": "ENABLED",
-            **one.properties,
-            "Name": one.properties.get("Name") or one.id,
-            "FlexibleTimeWindow": _mapping(one.properties, "FlexibleTimeWindow"),
-            "Target": _mapping(one.properties, "Target"),
+            **schedule.properties,
+            "Name": schedule.properties.get("Name") or schedule.id,
+            "FlexibleTimeWindow": _mapping(schedule.properties, "FlexibleTimeWindow"),
+            "Target": _mapping(schedule.properties, "Target"),
         }
-        for one in _of(resources, "AWS::Scheduler::Schedule")
+        for schedule in _of(resources, "AWS::Scheduler::Schedule")
     )
 
 
-def connections_of(resources: Sequence[Read]) -> dict[str, Resource]:
+def connections_of(resources: Sequence[Declared]) -> dict[str, Resource]:
     """Return the properties of connections, by name; a secret of the template by its name."""
-    secrets = {f"{{{one.id}}}": one.name for one in _of(resources, SECRETS) if one.name != one.id}
+    secrets = {
+        f"{{{secret.id}}}": secret.name
+        for secret in _of(resources, SECRETS)
+        if secret.name != secret.id
+    }
     found: dict[str, Resource] = {}
     for one in _of(resources, "AWS::Glue::Connection"):
         given = _mapping(_mapping(one.properties.get("ConnectionInput")), "ConnectionProperties")
@@ -99,24 +94,24 @@ def connections_of(resources: Sequence[Read]) -> dict[str, Resource]:
     return found
 
 
-def locations_of(resources: Sequence[Read]) -> dict[str, str]:
+def locations_of(resources: Sequence[Declared]) -> dict[str, str]:
     """Return where tables have their data, by `database.table`."""
     found = {}
-    for one in _of(resources, "AWS::Glue::Table"):
-        table = _mapping(one.properties.get("TableInput"))
+    for resource in _of(resources, "AWS::Glue::Table"):
+        table = _mapping(resource.properties.get("TableInput"))
         location = _mapping(table, "StorageDescriptor").get("Location")
         if location:
-            found[f"{one.properties.get('DatabaseName')}.{table.get('Name')}"] = str(location)
+            found[f"{resource.properties.get('DatabaseName')}.{table.get('Name')}"] = str(location)
     return found
 
 
-def policies_of(resources: Sequence[Read], arns: Iterable[str]) -> dict[str, RolePolicies]:
+def policies_of(resources: Sequence[Declared], arns: Iterable[str]) -> dict[str, RolePolicies]:
     """Return what roles may do, by ARN, as far as the templates have it."""
     return {arn: _role(resources, arn.rpartition("/")[2]) for arn in dict.fromkeys(arns)}
 
 
-def _role(resources: Sequence[Read], name: str) -> RolePolicies:
-    roles = [one for one in _of(resources, "AWS::IAM::Role") if one.name == name]
+def _role(resources: Sequence[Declared], name: str) -> RolePolicies:
+    roles = [role for role in _of(resources, "AWS::IAM::Role") if role.name == name]
     documents = [
         policy.get("PolicyDocument")
         for role in roles
@@ -128,15 +123,17 @@ def _role(resources: Sequence[Read], name: str) -> RolePolicies:
             owners = policy.properties.get("Roles") or [policy.properties.get("RoleName")]
             if ids.intersection(map(str, owners)):
                 documents.append(policy.properties.get("PolicyDocument"))
-    attached = [str(arn) for one in roles for arn in one.properties.get("ManagedPolicyArns") or []]
+    attached = [
+        str(arn) for role in roles for arn in role.properties.get("ManagedPolicyArns") or []
+    ]
     if not roles:
         attached.append(f"whatever else {name} has, which this template does not make")
-    found = tuple(one for one in documents if isinstance(one, Mapping))
+    found = tuple(document for document in documents if isinstance(document, Mapping))
     return RolePolicies(found, tuple(attached))
 
 
-def _of(resources: Sequence[Read], kind: str) -> Iterator[Read]:
-    return (one for one in resources if one.kind == kind)
+def _of(resources: Sequence[Declared], kind: str) -> Iterator[Declared]:
+    return (resource for resource in resources if resource.kind == kind)
 
 
 def _mapping(value: Any, key: str | None = None) -> Mapping[str, Any]:

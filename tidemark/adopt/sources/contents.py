@@ -1,95 +1,96 @@
 """The contents of templates that declare jobs, and the adopted part: pure."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from tidemark.adopt.model import Difference, Found, Resource, RolePolicies
+from tidemark.adopt.model import Difference, Found, Resource
+from tidemark.adopt.sources import cloudformation_surroundings as around
 from tidemark.adopt.sources.account import jobs_of
+from tidemark.adopt.sources.cloudformation_surroundings import Declared
 from tidemark.adopt.starts.triggers import crawlers_of, nodes_of
 from tidemark.errors import UsageError, show
 
-Policies = Callable[[Iterable[str]], dict[str, RolePolicies]]
-
+GLUE_TYPES = ("AWS::Glue::", "AWS::LakeFormation::")
 MAX_SCRIPT_BYTES = 10_000_000
 # The last words of a type that say less than the kind: AWS::IAM::ManagedPolicy is a policy.
 KINDS = {"principalpermissions": "permissions"}
 KINDS |= dict.fromkeys(("managedpolicy", "rolepolicy", "userpolicy", "grouppolicy"), "policy")
 
 
+SHAPES = {
+    "AWS::Glue::Job": "Job",
+    "AWS::Glue::Trigger": "Trigger",
+    "AWS::Glue::Workflow": "Workflow",
+    "AWS::Glue::Crawler": "Crawler",
+}
+
+
 @dataclass
 class Contents:
-    """The declarations of a file, spelt as in boto3.
+    """The declarations of templates, spelt as in boto3.
 
     Attributes:
-        where: the file, for people.
-        jobs: jobs by name; likewise triggers, workflows, crawlers.
-        connections: their properties, by name.
-        scripts: the source of a script, or its file, by its URI.
-        locations: where tables have their data, by `database.table`.
-        rules: rules of EventBridge that start workflows, by name of the workflow.
-        clock: schedules of EventBridge Scheduler, as GetSchedule has them.
-        other_rules: rules with another target; its ARN is their `Target`.
-        policies: returns the permissions of roles, by ARN.
+        where: the file or folder, for people.
+        kinds: jobs, triggers, workflows and crawlers, by type and name.
+        others: the other resources.
+        scripts: the file of a script, by its URI.
         unread: the parts of one resource that this version does not know or cannot resolve.
         unread_of_all: likewise, of the file.
         resources: all that has to do with Glue: type and name.
-        around: what else there is: type, name and properties.
     """
 
     where: str
-    jobs: Mapping[str, Resource] = field(default_factory=dict)
-    triggers: Mapping[str, Resource] = field(default_factory=dict)
-    workflows: Mapping[str, Resource] = field(default_factory=dict)
-    crawlers: Mapping[str, Resource] = field(default_factory=dict)
-    connections: Mapping[str, Resource] = field(default_factory=dict)
-    scripts: Mapping[str, str | Path] = field(default_factory=dict)
-    locations: Mapping[str, str] = field(default_factory=dict)
-    rules: Mapping[str, tuple[Resource, ...]] = field(default_factory=dict)
-    clock: tuple[Resource, ...] = ()
-    other_rules: tuple[Resource, ...] = ()
-    policies: Policies = lambda _: {}
-    unread: tuple[Difference, ...] = ()
-    unread_of_all: tuple[Difference, ...] = ()
-    resources: tuple[tuple[str, str], ...] = ()
-    around: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
+    kinds: dict[str, dict[str, Resource]] = field(
+        default_factory=lambda: {kind: {} for kind in SHAPES}
+    )
+    others: list[Declared] = field(default_factory=list)
+    scripts: dict[str, Path] = field(default_factory=dict)
+    unread: list[Difference] = field(default_factory=list)
+    unread_of_all: list[Difference] = field(default_factory=list)
+    resources: list[tuple[str, str]] = field(default_factory=list)
 
 
 def found_in(
     contents: Contents, jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
 ) -> Found:
     """Return the named jobs of a file, or the jobs of a workflow, with their surroundings."""
-    names = list(jobs)
+    all_jobs, triggers, workflows, crawlers = contents.kinds.values()
+    names, others = list(jobs), contents.others
     if workflow is not None:
-        _check(contents, workflow, contents.workflows, "AWS::Glue::Workflow")
-        names = names or jobs_of(contents.triggers.values(), workflow)
+        _check(contents, workflow, workflows, "AWS::Glue::Workflow")
+        names = names or jobs_of(triggers.values(), workflow)
     for name in names:
-        _check(contents, name, contents.jobs, "AWS::Glue::Job")
-    adopted = {name: contents.jobs[name] for name in names}
-    crawlers = crawlers_of(contents.triggers.values(), names, workflow)
-    own = {*names, workflow, *crawlers, *_triggers(contents, names, crawlers, workflow)}
+        _check(contents, name, all_jobs, "AWS::Glue::Job")
+    adopted = {name: all_jobs[name] for name in names}
+    crawled = crawlers_of(triggers.values(), names, workflow)
+    own = {*names, workflow, *crawled, *_triggers(triggers, names, crawled, workflow)}
+    roles = [str(job["Role"]) for job in adopted.values() if job.get("Role")]
     return Found(
         origin=contents.where,
         jobs=adopted,
-        triggers=contents.triggers,
-        workflow=contents.workflows[workflow] if workflow else None,
-        crawlers={name: contents.crawlers[name] for name in crawlers if name in contents.crawlers},
-        connections=contents.connections,
+        triggers=triggers,
+        workflow=workflows[workflow] if workflow else None,
+        crawlers={name: crawlers[name] for name in crawled if name in crawlers},
+        connections=around.connections_of(others),
         scripts=_scripts(contents, adopted),
-        locations=contents.locations,
+        locations=around.locations_of(others),
         unread=(
             *contents.unread_of_all,
-            *(one for one in contents.unread if one.of.partition(" ")[2] in own),
+            *(unread for unread in contents.unread if unread.of.partition(" ")[2] in own),
         ),
-        rules=contents.rules,
-        clock=contents.clock,
-        other_rules=contents.other_rules,
-        roles=contents.policies(_roles(adopted.values())) if with_roles else {},
-        taken=frozenset({*contents.jobs, *contents.workflows, *contents.crawlers}),
+        rules=around.rules_of(others),
+        clock=around.clock_of(others),
+        other_rules=around.other_rules_of(others),
+        roles=around.policies_of(others, roles) if with_roles else {},
+        taken=frozenset({*all_jobs, *workflows, *crawlers}),
         is_of_stack=True,
-        resources=contents.resources,
-        around=tuple((kind_of(kind), name, values) for kind, name, values in contents.around),
+        resources=tuple(contents.resources),
+        around=tuple(
+            (kind_of(resource.kind), resource.name, resource.properties)
+            for resource in others
+            if not resource.kind.startswith(GLUE_TYPES)
+        ),
     )
 
 
@@ -106,18 +107,17 @@ def _check(contents: Contents, name: str, known: Iterable[str], kind: str) -> No
         raise UsageError(text[:1000])
 
 
-def _roles(jobs: Iterable[Resource]) -> list[str]:
-    return [str(job["Role"]) for job in jobs if job.get("Role")]
-
-
 def _triggers(
-    contents: Contents, jobs: Iterable[str], crawlers: Iterable[str], workflow: str | None
+    triggers: Mapping[str, Resource],
+    jobs: Iterable[str],
+    crawlers: Iterable[str],
+    workflow: str | None,
 ) -> set[str]:
     """Return the triggers that start one of the jobs or crawlers, or are of the workflow."""
     names = {*jobs, *(f"crawler {name}" for name in crawlers)}
     return {
         name
-        for name, trigger in contents.triggers.items()
+        for name, trigger in triggers.items()
         if names.intersection(nodes_of(trigger))
         or (workflow is not None and trigger.get("WorkflowName") == workflow)
     }
@@ -129,15 +129,10 @@ def _scripts(contents: Contents, jobs: Mapping[str, Resource]) -> dict[str, str]
     for name, job in jobs.items():
         source = contents.scripts.get(str((job.get("Command") or {}).get("ScriptLocation") or ""))
         try:
-            text = _text(source) if isinstance(source, Path) else source
+            is_script = source and source.is_file() and source.stat().st_size <= MAX_SCRIPT_BYTES
+            text = source.read_text(encoding="utf-8") if source and is_script else ""
         except (OSError, UnicodeDecodeError):
             continue
         if text:
             found[name] = text
     return found
-
-
-def _text(file: Path) -> str | None:
-    """Return a script; None if it is no file, or too large for one."""
-    is_script = file.is_file() and file.stat().st_size <= MAX_SCRIPT_BYTES
-    return file.read_text(encoding="utf-8") if is_script else None

@@ -120,9 +120,9 @@ class Values:
     def unknown_in(self, value: object) -> list[str]:
         """Return the parts of a resolved value that only a deployment knows, each once."""
         if isinstance(value, Mapping):
-            found = [name for one in value.values() for name in self.unknown_in(one)]
+            found = [name for part in value.values() for name in self.unknown_in(part)]
         elif isinstance(value, list):
-            found = [name for one in value for name in self.unknown_in(one)]
+            found = [name for part in value for name in self.unknown_in(part)]
         elif isinstance(value, str):
             found = [name for name in UNKNOWN.findall(value) if name in self._unknown]
             found += LATE.findall(value)
@@ -133,7 +133,7 @@ class Values:
     def resolve(self, value: Any) -> Any:
         """Return a value with every function in it replaced by its result."""
         if isinstance(value, list):
-            return [found for one in value if (found := self.resolve(one)) != NO_VALUE]
+            return [found for part in value if (found := self.resolve(part)) != NO_VALUE]
         if not isinstance(value, dict):
             return value
         if len(value) == 1:
@@ -195,7 +195,7 @@ class Values:
         """Return the value of a parameter; some are lists."""
         kind = str(self.template.get("Parameters", {}).get(name, {}).get("Type", ""))
         if kind == "CommaDelimitedList" or kind.startswith("List<"):
-            return [one.strip() for one in str(value).split(",")]
+            return [part.strip() for part in str(value).split(",")]
         return _string(value)
 
     def _get_att(self, argument: Any) -> Any:
@@ -266,9 +266,9 @@ class Values:
             declared = self.template.get("Conditions", {}).get(argument)
             return None if declared is None else self._holds(declared)
         if name == "Fn::Equals":
-            one, other = (_string(it) for it in self.resolve(argument))
+            one, other = (_string(part) for part in self.resolve(argument))
             return None if self.unknown_in([one, other]) else one == other
-        parts = [self._holds(one) for one in argument]
+        parts = [self._holds(condition) for condition in argument]
         if name == "Fn::Not":
             return None if parts[0] is None else not parts[0]
         decisive = name == "Fn::Or"  # one such part decides

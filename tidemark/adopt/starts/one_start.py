@@ -25,7 +25,7 @@ def one_start(
         if common is None or both:
             common = both
             continue
-        theirs, ours = (", ".join(sorted(it)) or "nothing" for it in (names, common))
+        theirs, ours = (", ".join(sorted(group)) or "nothing" for group in (names, common))
         apart[job] = (
             f"it is started by {theirs}, and {first.removeprefix(CRAWLER)} by {ours}; a pipeline "
             "starts its first jobs together",

@@ -321,7 +321,7 @@ def _list_rules(rules: Sequence[Resource], starts: Starts, reason: tuple[str, st
     """List rules that have the workflow as a target, and that the code does not have."""
     for rule in rules:
         of = f"rule {rule['Name']}"
-        if of not in (one.of for one in starts.differences):
+        if of not in (difference.of for difference in starts.differences):
             starts.differences.append(Difference(of, (), None, *reason))
 
 

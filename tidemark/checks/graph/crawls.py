@@ -57,8 +57,8 @@ def _of_declared(crawler: GraphJob, graph: Graph) -> Iterator[Problem]:
     """Yield the declared tables whose data a crawler turns into another table."""
     for table, location in graph.located.items():
         database = table.rpartition(".")[0]
-        makes = [one for one in crawler.crawled if one.endswith("*")]
-        in_database = any(one.rpartition(".")[0] == database for one in makes)
+        makes = [table for table in crawler.crawled if table.endswith("*")]
+        in_database = any(pattern.rpartition(".")[0] == database for pattern in makes)
         found = [uri for uri, _ in overlap(crawler.reads, [location] if in_database else [])]
         # The rule of nested tables reports other folders in that of a table.
         found = [uri for uri in found if is_partition(relative(uri, location))]

@@ -47,14 +47,14 @@ def _stated(value: Any, path: tuple[str, ...]) -> Any:
 def problems_of_names(named: tuple[Named, ...]) -> Iterator[Problem]:
     """Yield the resources whose name another one has."""
     first: dict[tuple[str, str], Named] = {}
-    for one in named:
-        other = first.setdefault((one.of, one.name), one)
-        if other.at != one.at:
+    for resource in named:
+        other = first.setdefault((resource.of, resource.name), resource)
+        if other.at != resource.at:
             yield Problem(
                 "duplicate-name",
-                one.at,
-                f"the {one.of} '{one.name}' is created by {other.at} too; an account and region "
-                "has one of that name",
+                resource.at,
+                f"the {resource.of} '{resource.name}' is created by {other.at} too; an account and "
+                "region has one of that name",
                 "create it once and pass it on, or rename the other one",
             )
 

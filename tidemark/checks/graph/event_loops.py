@@ -87,10 +87,10 @@ def _way_back(edges: Edges, first: str) -> list[str]:
     seen: set[str] = set()
     while waiting:
         path = waiting.popleft()
-        for other in edges.get(path[-1], {}):
-            if other == first and len(path) > 1:
+        for following in edges.get(path[-1], {}):
+            if following == first and len(path) > 1:
                 return path
-            if other not in seen and other != first:
-                seen.add(other)
-                waiting.append([*path, other])
+            if following not in seen and following != first:
+                seen.add(following)
+                waiting.append([*path, following])
     return []

@@ -209,7 +209,11 @@ class Graph:
 
     def schedules_of(self, workflow: str | None) -> list[tuple[str, str]]:
         """Return the schedules that start a workflow, each with its time zone, as far as known."""
-        timers = [(it.expression, it.time_zone) for it in self.timers if it.workflow == workflow]
+        timers = [
+            (timer.expression, timer.time_zone)
+            for timer in self.timers
+            if timer.workflow == workflow
+        ]
         triggers = [trigger for trigger in self.triggers_of(workflow) if trigger.schedule]
         return [
             *(timer for timer in timers if timer[0]),

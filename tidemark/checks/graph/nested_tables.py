@@ -80,7 +80,7 @@ def _nested(
         varies = any(len(literal(address)) < len(address) for address in one.addresses)
         near = known.values() if varies else (known[start] for start in starts if start in known)
         around = {id(whole): whole for some in near for whole in some}
-        yield from ((one, it) for it in around.values() if it.table != one.table)
+        yield from ((one, outer) for outer in around.values() if outer.table != one.table)
 
 
 def _problems_of_pair(one: _Placed, whole: _Placed, reported: set[Address]) -> Iterator[Problem]:
@@ -174,7 +174,7 @@ def _over_tables(graph: Graph) -> Iterator[Problem]:
     for job in graph.jobs:
         for uri in job.reads:
             inner = {table: one for _, table, one in graph.placed if relative(one, uri)}
-            if inner and not any(is_same(uri, one) for one in folders):
+            if inner and not any(is_same(uri, folder) for folder in folders):
                 table, where = next(iter(inner.items()))
                 others = f" and {len(inner) - 1} more" if len(inner) > 1 else ""
                 yield Problem(

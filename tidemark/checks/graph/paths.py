@@ -36,7 +36,7 @@ def precede(triggers: Sequence[Trigger]) -> dict[str, frozenset[str]]:
     before: dict[str, frozenset[str]] = {}
     for name in TopologicalSorter(_waits(triggers)).static_order():
         starting: list[frozenset[str]] = []  # for each trigger, the jobs ended when it fires
-        for trigger in (it for it in triggers if name in it.starts):
+        for trigger in (trigger for trigger in triggers if name in trigger.starts):
             met = [before.get(c.name, frozenset()) | {c.name} for c in trigger.conditions]
             if trigger.kind != CONDITIONAL or not met:
                 starting.append(frozenset())

@@ -52,9 +52,9 @@ def _pairs(graph: Graph, written: Folders) -> list[tuple[GraphJob, GraphJob]]:
     order = {job.at: number for number, job in enumerate(graph.nodes)}
     found: dict[int, set[int]] = defaultdict(set)
     for job in graph.nodes:
-        for other in written.touching(job.reads + job.writes):
-            if other.name != job.name:  # two of one name are another problem
-                first, second = sorted((order[job.at], order[other.at]))
+        for writer in written.touching(job.reads + job.writes):
+            if writer.name != job.name:  # two of one name are another problem
+                first, second = sorted((order[job.at], order[writer.at]))
                 found[first].add(second)
     return [
         (graph.nodes[first], graph.nodes[second])
@@ -79,12 +79,12 @@ def _own_output(job: GraphJob) -> Iterator[Problem]:
 
 def _kept(job: GraphJob, used: Folders) -> Iterator[Problem]:
     for parameter, uri in job.kept.items():
-        for other in used.touching([uri]):
-            ((_, data), *_) = overlap([uri], other.reads + other.writes)
+        for user in used.touching([uri]):
+            ((_, data), *_) = overlap([uri], user.reads + user.writes)
             yield Problem(
                 "temp-overlaps",
                 job.at,
-                f"the job '{job.name}' keeps {KEPT[parameter]} where '{other.name}' has data, in "
+                f"the job '{job.name}' keeps {KEPT[parameter]} where '{user.name}' has data, in "
                 f"{_both(uri, data)} so they would be read as data, or data be deleted with them",
                 f"give {parameter}= a folder that holds nothing else",
             )
@@ -159,7 +159,11 @@ def _read_at_start(
     if reader.has_bookmark or reader not in graph.jobs:
         return
     starts, theirs = (
-        [one for name in together.workflows_of(job.name) for one in graph.schedules_of(name)]
+        [
+            schedule
+            for name in together.workflows_of(job.name)
+            for schedule in graph.schedules_of(name)
+        ]
         for job in (reader, writer)
     )
     clash = next((it for one, two in product(starts, theirs) if (it := _clash(one, two))), None)

@@ -51,7 +51,9 @@ def _of_reader(
     if not job.is_incremental or retention.table in job.changes:
         return
     schedules = frozenset(
-        one for name in together.workflows_of(job.name) for one in graph.schedules_of(name)
+        schedule
+        for name in together.workflows_of(job.name)
+        for schedule in graph.schedules_of(name)
     )
     pause = _longest_pause(schedules)
     if pause >= timedelta(days=retention.days):

@@ -275,7 +275,7 @@ def _data(graph: Graph) -> Iterator[Problem]:
                     is_error=False,
                 )
         for uri in job.writes:
-            readers = (other for other in read.touching([uri]) if other is not job)
+            readers = (reader for reader in read.touching([uri]) if reader is not job)
             if uri not in job.published and not any(readers):
                 yield Problem(
                     "output-never-read",

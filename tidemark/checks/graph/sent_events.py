@@ -74,7 +74,7 @@ def _asks_actor(pattern: Mapping[str, Any]) -> bool:
     """Return whether a pattern filters by the actor, which no template shows."""
     for name, wanted in pattern.items():
         parts = wanted if isinstance(wanted, list) else [wanted]
-        if name in ACTOR or any(_asks_actor(one) for one in parts if isinstance(one, Mapping)):
+        if name in ACTOR or any(_asks_actor(part) for part in parts if isinstance(part, Mapping)):
             return True
     return False
 
@@ -106,7 +106,7 @@ def _known(pattern: Mapping[str, Any]) -> dict[str, Any]:
     known: dict[str, Any] = {}
     for name, wanted in pattern.items():
         if name == OR:
-            known[name] = [_known(one) for one in wanted]
+            known[name] = [_known(allowed) for allowed in wanted]
         elif name in KNOWN:
             known[name] = _known(wanted) if isinstance(wanted, Mapping) else wanted
     return known
@@ -225,7 +225,7 @@ def _names_job(pattern: Mapping[str, Any], event: Event) -> bool:
     if "jobName" not in context:
         return False
     others = [{**context, "jobName": ""}, {**context, "jobName": f"{context['jobName']} (other)"}]
-    details = [{**event["detail"], "context": one} for one in others]
+    details = [{**event["detail"], "context": context} for context in others]
     return not any(matches(pattern, {**event, "detail": detail}) for detail in details)
 
 

@@ -73,7 +73,7 @@ def _too_close(timers: list[Timer]) -> Iterator[Problem]:
     """Yield the schedules of one workflow that fire when another of them has just started a run."""
     for one, other in combinations(timers, 2):
         try:
-            schedules = [Schedule(it.expression, it.time_zone) for it in (one, other)]
+            schedules = [Schedule(timer.expression, timer.time_zone) for timer in (one, other)]
         except ScheduleError:
             continue  # another rule reports it
         clash = first_clash(*schedules, since=now())

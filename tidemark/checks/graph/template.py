@@ -219,7 +219,7 @@ def _is_known(properties: Mapping[str, Any]) -> bool:
     conditions = predicate.get("Conditions", [])
     if not isinstance(conditions, list):
         return False
-    states = [one.get("State") for one in conditions]
+    states = [condition.get("State") for condition in conditions]
     return not any(map(is_intrinsic, [*properties["Actions"], *conditions, *states]))
 
 
@@ -266,7 +266,7 @@ def _event_rules(names: SymbolicNames, templates: Templates) -> Iterator[EventRu
 def _resolved(names: SymbolicNames, stack: str, value: Any) -> Any:
     """Return a pattern with its references as strings, so that names can be compared."""
     if isinstance(value, list):
-        return [_resolved(names, stack, one) for one in value]
+        return [_resolved(names, stack, part) for part in value]
     if not isinstance(value, Mapping):
         return value
     if is_intrinsic(value):

@@ -15,7 +15,9 @@ RULE = "retry-appends"
 def accepted_lines(text: str) -> dict[int, str]:
     """Return the lines of such writes, with the reason; empty if the script does not parse."""
     try:
-        comments = [one for one in ignores_of(text) if RULE in one.rules and not one.mistake]
+        comments = [
+            ignore for ignore in ignores_of(text) if RULE in ignore.rules and not ignore.mistake
+        ]
     except (SyntaxError, tokenize.TokenError):
         return {}
     found: dict[int, str] = {}
@@ -32,7 +34,9 @@ def repeated(text: str, arguments: Mapping[str, str], uris: Sequence[str]) -> li
     accepted, found = accepted_lines(text), set[tuple[str, str]]()
     folders = written_folders(text, arguments) if accepted else {}
     for call in possible_appends_in(text) if accepted else ():
-        each = [[uri for _, uri in overlap([one], uris)] for one in folders.get(call.place, ())]
+        each = [
+            [uri for _, uri in overlap([folder], uris)] for folder in folders.get(call.place, ())
+        ]
         here = {uri for some in each for uri in some} if each and all(each) else uris
         if reason := accepted.get(call.place.line):
             found |= {(uri, reason) for uri in here}

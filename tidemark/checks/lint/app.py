@@ -59,7 +59,7 @@ def read_jobs(assembly: Assembly) -> list[AppJob]:
         ) from error
     if not found:
         raise UsageError("the assembly defines no AWS::Glue::Job; add one and synthesize again")
-    return [one for one in found if one.starts[0].arguments.get("--job-language") != "scala"]
+    return [job for job in found if job.starts[0].arguments.get("--job-language") != "scala"]
 
 
 def _iceberg_tables(stack: Stack, id_: str, scope: Scope) -> Iterator[str]:

@@ -96,7 +96,7 @@ def _abbreviated(ask: Ask, start: Start) -> Iterator[tuple[str, Finding]]:
     options, names = _options(ask), start.names
     short = _meant(ask, start)
     for name, meant in sorted(short.items()):
-        rivals = [other for other in short if short[other] == meant and other != name]
+        rivals = [rival for rival in short if short[rival] == meant and rival != name]
         if rivals or meant in names:
             text = (
                 f"{start.by} passes --{name} and --{(rivals or [meant])[0]}, and this call asks "

@@ -16,7 +16,11 @@ ALWAYS_RETURNED = {name.replace("-", "_") for name in RETURNED - {"continuation-
 def note_arguments(tree: ast.Module, names: Names, facts: Facts) -> None:
     """Note the arguments that are only tested for, other uses of sys.argv, and unknown keys."""
     constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    options = [it for it in constants if isinstance(it, str) and it.startswith("--")]
+    options = [
+        constant
+        for constant in constants
+        if isinstance(constant, str) and constant.startswith("--")
+    ]
     facts.mentioned = frozenset(option[2:].partition("=")[0] for option in options)
     # What getResolvedOptions gets, or a test for a name, does not count as another use.
     known: set[ast.AST] = set()

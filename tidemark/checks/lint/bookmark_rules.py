@@ -15,7 +15,9 @@ def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:
     for opened in facts.opened:
         yield from _ctx(opened)
     yield from _duplicates(facts)
-    has_source = facts.has_hidden_source or any(it.operator.is_source for it in facts.opened)
+    has_source = facts.has_hidden_source or any(
+        source.operator.is_source for source in facts.opened
+    )
     if is_promised and facts.spark_reads and not has_source:
         text = (
             "Spark's own readers know no bookmark and the script opens no other source: it reads "

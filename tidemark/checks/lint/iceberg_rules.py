@@ -33,7 +33,7 @@ class IcebergJob:
     def settings(self) -> dict[str, str]:
         """The settings of Spark in `--conf`."""
         pairs = self.arguments.get("--conf", "").split(" --conf ")
-        return {name.strip(): value for name, _, value in (one.partition("=") for one in pairs)}
+        return {name.strip(): value for name, _, value in (pair.partition("=") for pair in pairs)}
 
     @property
     def has_format(self) -> bool:

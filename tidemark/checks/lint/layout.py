@@ -160,7 +160,7 @@ def _is_always(at: ast.AST, arm: str) -> bool:
         case ast.While(test=test):
             return truth(test) is True
         case ast.Try(handlers=handlers):
-            is_kept = all(not is_broad(one) or fails(one) for one in handlers)
+            is_kept = all(not is_broad(handler) or fails(handler) for handler in handlers)
             return arm == "finalbody" or (arm in ("body", "orelse") and is_kept)
     return False
 

@@ -61,9 +61,9 @@ def lint_source(
         if option in (None, ENABLE):
             without_ctx |= read_targets(text, arguments)
             found += (
-                one
-                for one in bookmark_findings(facts, is_promised=option is not None)
-                if not (one.rule.startswith("ctx-") and one.place in without_ctx)
+                finding
+                for finding in bookmark_findings(facts, is_promised=option is not None)
+                if not (finding.rule.startswith("ctx-") and finding.place in without_ctx)
             )
         if starts:
             found += argument_findings(facts, starts)
@@ -89,13 +89,13 @@ def local_notes(file: Path) -> tuple[Finding, ...]:
         kept = without_ignored(found, ignores_of(text))
     except (UsageError, SyntaxError, ValueError, RecursionError):
         return ()
-    return tuple(replace(one, file=str(file)) for one in kept if one.severity == "note")
+    return tuple(replace(finding, file=str(file)) for finding in kept if finding.severity == "note")
 
 
 def lint_jobs(assembly: Assembly, project: Path) -> list[Linted]:
     """Return the findings in the script of each job, as its template starts it."""
     assets = {asset.key: asset for asset in assembly.assets if not asset.is_zipped}
-    return [_lint_job(one, assets, project) for one in read_jobs(assembly)]
+    return [_lint_job(job, assets, project) for job in read_jobs(assembly)]
 
 
 def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Linted:

@@ -212,15 +212,15 @@ class ScriptReader:
         self, statement: ast.Try, handler: ast.ExceptHandler, tried: set[ast.AST]
     ) -> list[ast.Call]:
         """Return the commits that a handler leads to, unseen by what comes between."""
-        commits = [one for one in self._layout.leaders(self._commits) if one not in tried]
+        commits = [call for call in self._layout.leaders(self._commits) if call not in tried]
         if within := [commit for commit in commits if commit in set(ast.walk(handler))]:
             return within
         given_up = [
-            it
+            node
             for loop in self._layout.around(statement)
             for part in getattr(loop, "orelse", ())
             if isinstance(loop, ast.For | ast.While)
-            for it in ast.walk(part)
+            for node in ast.walk(part)
         ]
         if (
             layout.fails(handler)
@@ -230,7 +230,9 @@ class ScriptReader:
         ):
             return []
         sites = [site for way in self._layout.ways(statement) for site in way.sites]
-        return [one for one in commits if any(self._layout.may_precede(s, one) for s in sites)]
+        return [
+            commit for commit in commits if any(self._layout.may_precede(s, commit) for s in sites)
+        ]
 
     def _reports(self, handler: ast.ExceptHandler) -> bool:
         """Return whether a handler hands the failure on to what cannot be followed."""
@@ -249,7 +251,7 @@ def _swallowing(tree: ast.Module) -> Iterator[tuple[ast.Try, ast.ExceptHandler]]
     """Yield the handlers of any exception, `with suppress(Exception)` as one of them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Try):
-            yield from ((node, one) for one in node.handlers if layout.is_broad(one))
+            yield from ((node, handler) for handler in node.handlers if layout.is_broad(handler))
         for item in node.items if isinstance(node, ast.With) else ():
             match item.context_expr:
                 case ast.Call(func=function, args=kinds) if identifier(function) == "suppress":

@@ -85,7 +85,11 @@ def possible_appends_in(text: str) -> tuple[Append, ...]:
     except (SyntaxError, ValueError, RecursionError):
         return ()
     certain = {(append.place, append.name) for append in appends if append.is_certain}
-    kept = (one for one in appends if one.is_certain or (one.place, one.name) not in certain)
+    kept = (
+        append
+        for append in appends
+        if append.is_certain or (append.place, append.name) not in certain
+    )
     return tuple(sorted(kept, key=lambda append: (append.place.line, append.name)))
 
 

@@ -83,7 +83,7 @@ def database_writes_in(text: str, *, is_without_jdbc: bool = False) -> tuple[int
 def _lines(node: ast.AST, scope: Scope, places: Collection[str]) -> Iterator[int]:
     match node:
         case ast.Import(names=names, lineno=line):
-            if any(one.name.partition(".")[0] in CLIENTS for one in names):
+            if any(name.name.partition(".")[0] in CLIENTS for name in names):
                 yield line
         case ast.ImportFrom(module=str(module), level=0, lineno=line):
             if module.partition(".")[0] in CLIENTS and module not in TYPES_ONLY:
@@ -100,7 +100,7 @@ def _writes(call: ast.Call, scope: Scope, places: Collection[str]) -> bool:
     if method in ("save", "start") and WRITERS & set(chain):
         return _is_elsewhere(given(call, "format", 1, scope), places)
     names = (method, ".".join(reversed(chain[:2])).replace("()", ""))
-    name = next((one for one in names if one in SINKS), None)
+    name = next((name for name in names if name in SINKS), None)
     return name is not None and _is_elsewhere(_type(call, SINKS[name], scope), places)
 
 

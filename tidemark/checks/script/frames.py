@@ -240,7 +240,7 @@ class Frames:
     def opened_by_glue(self, call: ast.Call, context: Context) -> list[Data] | None:
         """Return what a call of Glue opens; None if it opens nothing."""
         method, owner = [link.name for link in (*written_chain(call), Link(""))[:2]]
-        name = next((one for one in (method, f"{owner}_{method}") if one in SOURCE_METHODS), "")
+        name = next((name for name in (method, f"{owner}_{method}") if name in SOURCE_METHODS), "")
         if not name:
             return None
         if name.endswith("from_catalog"):

@@ -92,7 +92,9 @@ def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
     set_here = {
-        one.removeprefix(SETTING).partition(".")[0] for one in texts if one.startswith(SETTING)
+        setting.removeprefix(SETTING).partition(".")[0]
+        for setting in texts
+        if setting.startswith(SETTING)
     }
     return IcebergScript(
         tuple(uses),
@@ -101,8 +103,8 @@ def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
         None
         if "" in set_here or _imports_own(tree) or _sets_unknown(tree)
         else frozenset(set_here),
-        any(".warehouse" in one for one in texts),
-        any(one.startswith(CLASSES) for one in texts),
+        any(".warehouse" in setting for setting in texts),
+        any(setting.startswith(CLASSES) for setting in texts),
     )
 
 

@@ -127,7 +127,7 @@ class _Reader:
         written = [data for call, context in ways for data in self._written(call, context)]
         for call, context in ways if written else ():
             opened = frames.opened_by_glue(call, context) or ()
-            if any(self._is_same(data, one) for data in written for one in opened):
+            if any(self._is_same(data, source) for data in written for source in opened):
                 yield place_of(call)
 
     def folders(self) -> dict[Place, list[str]]:
@@ -135,9 +135,9 @@ class _Reader:
         found: dict[Place, list[str]] = {}
         for call in self._frames.calls:
             for context in self._frames.contexts(call):
-                written = [one for one in self._written(call, context) if not one.is_table]
+                written = [target for target in self._written(call, context) if not target.is_table]
                 found.setdefault(place_of(call), []).extend(
-                    f"s3://{one.address}" for one in written
+                    f"s3://{folder.address}" for folder in written
                 )
         return found
 

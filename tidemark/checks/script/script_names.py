@@ -163,17 +163,17 @@ def _targets(
 ) -> Iterator[str]:
     if isinstance(target, ast.Tuple):
         for number, part in enumerate(target.elts):
-            for one in _elements(value, number, names):
-                yield from _targets(part, one, names, is_made, known)
+            for element in _elements(value, number, names):
+                yield from _targets(part, element, names, is_made, known)
     elif _holds(value, names, is_made, known) and (name := identifier(target)):
         yield name
 
 
 def _elements(value: ast.expr, number: int, names: Names) -> Iterator[ast.expr]:
     """Yield the values of a part of a tuple that is written out or returned."""
-    for one in (value, *returned(value, names)):
-        if isinstance(one, ast.Tuple) and number < len(one.elts):
-            yield one.elts[number]
+    for whole in (value, *returned(value, names)):
+        if isinstance(whole, ast.Tuple) and number < len(whole.elts):
+            yield whole.elts[number]
 
 
 def returned(value: ast.expr, names: Names) -> Iterator[ast.expr]:
@@ -188,7 +188,7 @@ def _holds(value: ast.expr, names: Names, is_made: IsMade, known: set[str]) -> b
     return (
         is_made(value)
         or identifier(value) in known
-        or any(is_made(one) or identifier(one) in known for one in returned(value, names))
+        or any(is_made(result) or identifier(result) in known for result in returned(value, names))
     )
 
 
@@ -209,7 +209,11 @@ def called_functions(call: ast.Call, names: Names) -> tuple[Function, ...]:
     match call.func:
         case ast.Name(id=name) if name in names.classes:
             body = names.classes[name].body
-            return tuple(it for it in body if isinstance(it, FUNCTION) and it.name == "__init__")
+            return tuple(
+                function
+                for function in body
+                if isinstance(function, FUNCTION) and function.name == "__init__"
+            )
         case ast.Name(id=name) if name in names.functions:
             return (names.functions[name],)
         case ast.Attribute(value=owner, attr=name) if _is_instance(owner, names):

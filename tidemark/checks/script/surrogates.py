@@ -66,8 +66,8 @@ def _is(call: ast.Call, method: str) -> bool:
 
 def _has(node: ast.AST, methods: set[str]) -> bool:
     """Return whether there is a call of a method or a function in a part of a script."""
-    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
-    return any(part in methods for one in calls for part in _parts(one.func))
+    calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+    return any(part in methods for call in calls for part in _parts(call.func))
 
 
 def _parts(node: ast.AST) -> list[str]:

@@ -121,7 +121,7 @@ class ScriptValues:
                 function = self._functions_of.get(value)
                 inside = Enclosing((function,) if function else ())
                 calls = self.bindings(inside, depth + 1)
-                each = [self.read(value, inside, it, depth + 1) for it in calls]
+                each = [self.read(value, inside, call, depth + 1) for call in calls]
                 if not all(map(is_certain, each)):
                     return None
                 texts = sorted(set(map(str, each)))  # of several objects, the values in them

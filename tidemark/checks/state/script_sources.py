@@ -62,7 +62,7 @@ def state_of_script(text: str, name: str) -> ScriptState:
             if identifier(call.func) in OPENS_WINDOWS and "cursor" in given:
                 for bound in script.bindings(place):
                     names = [given[name] for name in ("source", "cursor") if name in given]
-                    cursors.add(".".join(str(script.read(it, place, bound)) for it in names))
+                    cursors.add(".".join(str(script.read(node, place, bound)) for node in names))
     except RecursionError as error:
         raise UsageError(f"the script of job {name} is nested too deeply; split it") from error
     return ScriptState(tuple(sorted(sources)), tuple(sorted(cursors)))

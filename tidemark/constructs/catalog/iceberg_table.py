@@ -118,7 +118,7 @@ class IcebergTable:
 
     def _check_optimizers(self) -> None:
         object.__setattr__(self, "optimizers", tuple(self.optimizers))
-        names = [type(one).__name__ for one in self.optimizers]
+        names = [type(optimizer).__name__ for optimizer in self.optimizers]
         if len(set(names)) < len(names):
             raise self._error("optimizers", ", ".join(names), "each kind once")
         if self.optimizers and self.create:

@@ -55,16 +55,16 @@ class TableOptimizers(Construct):
         statements = optimizer_statements(stack, data, table)
         role = make_role(self, table.full_name, statements, stack, "optimizer of the table")
         database = resource_of(table.database)
-        for one in table.optimizers:
+        for optimizer in table.optimizers:
             made = Made(
                 self,
-                type(one).__name__,
+                type(optimizer).__name__,
                 catalog_id=stack.account,
                 database_name=table.database_name,
                 table_name=table.name,
-                type=TYPES[type(one)],
+                type=TYPES[type(optimizer)],
                 table_optimizer_configuration=Made.TableOptimizerConfigurationProperty(
-                    enabled=True, role_arn=role.role_arn, **_settings(one)
+                    enabled=True, role_arn=role.role_arn, **_settings(optimizer)
                 ),
             )
             made.node.add_dependency(role)
@@ -76,12 +76,12 @@ def optimizer_statements(stack: cdk.Stack, data: Dataset, table: IcebergTable) -
     """Return the permissions of the optimizers of a table: on it, its folder and their logs."""
     # "The orphan file deletion optimizer doesn't require the glue:updateTable or s3:putObject
     # permissions."
-    writes = any(not isinstance(one, OrphanFileDeletion) for one in table.optimizers)
+    writes = any(not isinstance(optimizer, OrphanFileDeletion) for optimizer in table.optimizers)
     place = (bucket_arn(data.bucket), data.prefix)
     files = use_data([], [place]) if writes else use_data([place], [])
     deletes = [] if writes else [allow(["s3:DeleteObject"], [f"{place[0]}/{place[1]}*"])]
     key = bucket_key_arn(data.bucket)
-    kinds = [TYPES[type(one)].replace("_", "-") for one in table.optimizers]
+    kinds = [TYPES[type(optimizer)].replace("_", "-") for optimizer in table.optimizers]
     return [
         *files,
         *deletes,

@@ -107,9 +107,9 @@ class Crawler(Construct):
             )
         if tables_of(targets):
             options.check_for_tables(name)
-        each = [_connection(name, one, shared.network) for one in connections]
+        each = [_connection(name, connection, shared.network) for connection in connections]
         joined = reduce(or_, each, JobConnections())
-        given = [one for one in connections if one is not None]
+        given = [connection for connection in connections if connection is not None]
         check_are_here(of, shared.stack, given, [database], data_of(targets), joined.secrets)
         scanned = dynamodb_of(targets)
         for target in scanned:

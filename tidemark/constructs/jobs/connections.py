@@ -212,7 +212,7 @@ def _find_secrets(made: glue.CfnConnection) -> tuple[str, ...]:
         _spark_secret(given.spark_properties),
         getattr(authentication, "secret_arn", None),
     ]
-    return tuple(dict.fromkeys(one for one in named if one and isinstance(one, str)))
+    return tuple(dict.fromkeys(name for name in named if name and isinstance(name, str)))
 
 
 def _raw(stack: cdk.Stack, value: object) -> str:

@@ -219,11 +219,11 @@ def merged(base: GlueArguments | None, own: GlueArguments | None) -> GlueArgumen
     if base is None or own is None:
         return own or base or GlueArguments()
     changes: dict[str, object] = {}
-    for one in fields(own):
-        value, default = getattr(own, one.name), getattr(base, one.name)
+    for argument in fields(own):
+        value, default = getattr(own, argument.name), getattr(base, argument.name)
         if value is None:
             continue
         if isinstance(value, Mapping) and isinstance(default, Mapping):
             value = {**default, **value}
-        changes[one.name] = value
+        changes[argument.name] = value
     return replace(base, **changes)  # type: ignore[arg-type]  # by the names of its own fields

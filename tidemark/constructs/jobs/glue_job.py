@@ -129,7 +129,7 @@ class GlueJob(Construct):
         check_secrets(name, props["secrets"])
         joined = connections_of(name, props["connections"], shared.network)
         data = (*self.reads, *self.writes)
-        databases = [one.table.database for one in data if one.table]
+        databases = [dataset.table.database for dataset in data if dataset.table]
         check_are_here(
             f"job '{name}'",
             shared.stack,

@@ -68,8 +68,8 @@ def with_iceberg(
         wanted = f"{extensions},{ICEBERG_EXTENSIONS}"
         raise _contradiction(job, EXTENSIONS, extensions, wanted)
     settings = {EXTENSIONS: extensions}
-    for catalog in dict.fromkeys(one.table.catalog for one in placed):
-        of_catalog = [one for one in placed if one.table.catalog == catalog]
+    for catalog in dict.fromkeys(data.table.catalog for data in placed):
+        of_catalog = [data for data in placed if data.table.catalog == catalog]
         settings |= _catalog_settings(job, catalog, of_catalog, conf, _names_location(script))
     return replace(given, conf={**settings, **conf}, datalake_formats=_formats(job, given))
 
@@ -95,21 +95,21 @@ def _placed(datasets: Sequence[Dataset], *, is_written: bool) -> Iterator[Placed
 
 def _check_versions(job: str, placed: Sequence[Placed], glue_version: str) -> None:
     number = tuple(map(int, version_of_run(glue_version).split(".")))
-    for one in placed:
-        if one.table.format_version == NEEDS_5_1 and number < SINCE:
+    for data in placed:
+        if data.table.format_version == NEEDS_5_1 and number < SINCE:
             raise JobDefinitionError(
-                f"job '{job}' uses the Iceberg table '{one.table.full_name}' with format_version "
+                f"job '{job}' uses the Iceberg table '{data.table.full_name}' with format_version "
                 f"{NEEDS_5_1} and has glue_version {glue_version}; allowed: 5.1 or newer; set "
                 "glue_version in runtime=, or format_version 2"
             )
-    known = {one.table.catalog: one.table for one in placed if one.is_created}
-    for one in placed:
-        other = known.get(one.table.catalog)
-        if one.is_created and other and other.format_version != one.table.format_version:
+    known = {data.table.catalog: data.table for data in placed if data.is_created}
+    for data in placed:
+        other = known.get(data.table.catalog)
+        if data.is_created and other and other.format_version != data.table.format_version:
             raise JobDefinitionError(
                 f"job '{job}' creates '{other.full_name}' with format_version "
-                f"{other.format_version} and '{one.table.full_name}' with "
-                f"{one.table.format_version} in the catalog {one.table.catalog}, which has one "
+                f"{other.format_version} and '{data.table.full_name}' with "
+                f"{data.table.format_version} in the catalog {data.table.catalog}, which has one "
                 "default; give one of them another catalog="
             )
 
@@ -133,20 +133,20 @@ def _catalog_settings(
     for name, value in wanted.items():
         if own.get(name, value) != value:
             raise _contradiction(job, name, own[name], value)
-    created = {str(one.table.format_version or "") for one in placed if one.is_created} - {""}
+    created = {str(data.table.format_version or "") for data in placed if data.is_created} - {""}
     return wanted | {f"{key}.{TABLE_FORMAT}": version for version in created}
 
 
 def _warehouse(job: str, placed: Sequence[Placed], own: str | None, names_location: bool) -> str:
     """Return a warehouse in which every table that a job may create lies in its own dataset."""
     candidates = [own] if own else list(dict.fromkeys(_candidates(placed)))
-    created = [one for one in placed if one.is_created]
+    created = [data for data in placed if data.is_created]
     for warehouse in candidates:
-        if all(_fits(one, warehouse) for one in created):
+        if all(_fits(data, warehouse) for data in created):
             return warehouse
     if names_location:
         return candidates[0]
-    wrong = next(one for one in reversed(created) if not _fits(one, candidates[0]))
+    wrong = next(data for data in reversed(created) if not _fits(data, candidates[0]))
     table, place = wrong.table, wrong.table.default_location(candidates[0])
     raise JobDefinitionError(
         f"job '{job}' may create the Iceberg table '{table.full_name}', which Iceberg would put at "
@@ -158,15 +158,15 @@ def _warehouse(job: str, placed: Sequence[Placed], own: str | None, names_locati
 
 
 def _candidates(placed: Sequence[Placed]) -> Iterator[str]:
-    for one in placed:
-        end = f"{one.table.database_name}.db/{one.table.name}/"
-        if one.uri.endswith(f"/{end}"):
-            yield one.uri.removesuffix(end)
-    yield from (one.uri for one in placed)
+    for data in placed:
+        end = f"{data.table.database_name}.db/{data.table.name}/"
+        if data.uri.endswith(f"/{end}"):
+            yield data.uri.removesuffix(end)
+    yield from (data.uri for data in placed)
 
 
-def _fits(one: Placed, warehouse: str) -> bool:
-    return one.table.default_location(warehouse).startswith(one.uri)
+def _fits(data: Placed, warehouse: str) -> bool:
+    return data.table.default_location(warehouse).startswith(data.uri)
 
 
 def _names_location(script: Path) -> bool:

@@ -146,7 +146,9 @@ def _argument_string(name: str, key: str, value: str | Dataset, declared: Sequen
                 "string into S3, and pass its address"
             )
         return value
-    if alike := [one for one in declared if value not in declared and one.uri == value.uri]:
+    if alike := [
+        dataset for dataset in declared if value not in declared and dataset.uri == value.uri
+    ]:
         raise JobDefinitionError(
             f"job '{name}' has the argument {key[2:]!r} with the dataset {value.prefix!r}, which "
             f"differs from the one that it reads or writes there in {_differing(value, alike[0])}; "

@@ -79,7 +79,7 @@ def check_are_here(
             check_catalog(of, stack, "a connection", connection.catalog_id)
     for database in databases:
         check_database(of, stack, database)
-    for bucket in dict.fromkeys(one.bucket for one in data):
+    for bucket in dict.fromkeys(dataset.bucket for dataset in data):
         check_here(of, stack, "data in a bucket", bucket, kinds=("partition",))
     for secret in secrets:
         check_here(of, stack, "a connection with a secret", secret, kinds=("partition", "region"))
@@ -212,7 +212,7 @@ def warn_of_appends(scope: Construct, job: str, script: Path, glue_version: str)
     found = appends_in(script.read_text(encoding="utf-8")) if glue_version == AUTO else ()
     if not found:
         return
-    places = ", ".join(f"{one.name} on line {one.place.line}" for one in found)
+    places = ", ".join(f"{append.name} on line {append.place.line}" for append in found)
     cdk.Annotations.of(scope).add_warning_v2(
         RETRY_APPENDS,
         f"job {job} has GlueVersion {AUTO} and adds rows ({script.name}: {places}): a retry after "

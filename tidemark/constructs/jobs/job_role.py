@@ -64,17 +64,17 @@ def role_of(
         return JobRole(make_role(scope, job, statements, stack, of))
     check_role(stack, job, given, of)
     own = map(iam.PolicyStatement.from_json, statements)
-    granted = [given.add_to_principal_policy(it) for it in own]
-    policies = [it.policy_dependable for it in granted if it.policy_dependable is not None]
+    granted = [given.add_to_principal_policy(statement) for statement in own]
+    policies = [grant.policy_dependable for grant in granted if grant.policy_dependable is not None]
     if isinstance(given, iam.Role):
         policy = given.node.try_find_child("DefaultPolicy")
     else:  # a role that CDK must not change reports success, and names no policy
-        policy = next((it for it in policies if isinstance(it, iam.Policy)), None)
+        policy = next((policy for policy in policies if isinstance(policy, iam.Policy)), None)
     if not isinstance(policy, iam.Policy):
         _warn(scope, job, given, of)
         return JobRole(given, missing=tuple(statements))
     together = _GIVEN.setdefault(given, [])
-    together += [it for it in statements if it not in together]
+    together += [statement for statement in statements if statement not in together]
     if size(together) > MAX_INLINE:
         raise JobDefinitionError(
             f"{of} '{job}' makes the policy of its role {size(together)} characters long; IAM "

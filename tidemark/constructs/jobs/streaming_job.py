@@ -161,9 +161,10 @@ def _check_options(job: str, options: JobOptions) -> None:
 
 def _check_alone(job: str, checkpoint: Dataset, data: Sequence[Dataset]) -> None:
     """Raise if a checkpoint is in the same place as data: a reader would read it as data."""
-    for one in data:
-        if one.uri.startswith(checkpoint.uri) or checkpoint.uri.startswith(one.uri):
+    for dataset in data:
+        if dataset.uri.startswith(checkpoint.uri) or checkpoint.uri.startswith(dataset.uri):
             raise JobDefinitionError(
                 f"job '{job}' has checkpoint {checkpoint.prefix!r} where it has the data "
-                f"{one.prefix!r}; allowed: a folder that holds nothing else; correct checkpoint="
+                f"{dataset.prefix!r}; allowed: a folder that holds nothing else; correct "
+                "checkpoint="
             )

@@ -153,7 +153,7 @@ def let_alerts_publish(scope: Construct, topic: sns.ITopic) -> None:
     if topic in _LET_IN:
         return
     wanted = publishers(scope, topic.topic_arn)
-    added = [topic.add_to_resource_policy(it).statement_added for it in wanted]
+    added = [topic.add_to_resource_policy(statement).statement_added for statement in wanted]
     if all(added):
         _LET_IN.add(topic)
         if topic.master_key:
@@ -224,5 +224,5 @@ def _subscribe_queue(scope: Construct, topic: sns.ITopic, queue: sqs.IQueue) -> 
 
 def _json(scope: Construct, statements: Sequence[iam.PolicyStatement]) -> str:
     stack = cdk.Stack.of(scope)
-    texts = [json.dumps(stack.resolve(it.to_statement_json())) for it in statements]
+    texts = [json.dumps(stack.resolve(statement.to_statement_json())) for statement in statements]
     return " and ".join(texts)

@@ -67,7 +67,11 @@ class Alerts(Construct):
         self.topic: sns.ITopic = alerting.topic or sns.Topic(
             self, "Topic", master_key=key, enforce_ssl=True
         )
-        chats = [one for one in alerting.subscribers if isinstance(one, SlackChannel)]
+        chats = [
+            subscriber
+            for subscriber in alerting.subscribers
+            if isinstance(subscriber, SlackChannel)
+        ]
         self._chats = [chat.topic.topic_arn for chat in chats]
         self.topic_arns = [self.topic.topic_arn, *self._chats]
         self._pipeline = pipeline_name

@@ -71,9 +71,9 @@ def _check_recipients(of: str, stack: cdk.Stack, alerts: Alerting | None) -> Non
     """Raise unless alarms and rules can reach the recipients of alerts."""
     if alerts is not None and alerts.topic is not None:
         check_here(of, stack, "alerts with a topic", alerts.topic)
-    for one in alerts.subscribers if alerts is not None else ():
-        if isinstance(one, SlackChannel):
-            check_here(of, stack, "a SlackChannel", one.topic)
+    for subscriber in alerts.subscribers if alerts is not None else ():
+        if isinstance(subscriber, SlackChannel):
+            check_here(of, stack, "a SlackChannel", subscriber.topic)
 
 
 def check_alerts(pipeline: str, alerts: Alerting | None, stage: StageConfig) -> None:

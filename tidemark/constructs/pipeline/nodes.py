@@ -108,7 +108,7 @@ class Nodes:
             )
         if of == "job":
             check_names([*self.jobs, *self.streaming_jobs, name])
-        taken = (self._tree.try_find_child(one) for one in (id_, f"{id_}Trigger"))
+        taken = (self._tree.try_find_child(child) for child in (id_, f"{id_}Trigger"))
         if id_ == START or any(taken):
             raise JobDefinitionError(
                 f"{of} '{name}' would have the construct id '{id_}', which the pipeline uses for "

@@ -144,7 +144,7 @@ class Triggers:
             self._first.add(action, extra)
             return
         sharing = self._waiting[_key(after)]
-        started = next((one for one in sharing if one.has_room_for(action)), None)
+        started = next((trigger for trigger in sharing if trigger.has_room_for(action)), None)
         if started is not None:
             started.add(action, extra)
             return

@@ -177,7 +177,7 @@ class Workflow(Construct):
             crawlers=self.crawlers,
             streaming_jobs=self.streaming_jobs,
             waits=self._nodes.waits,
-            starts=[described(one) for one in begun_by],
+            starts=[described(start) for start in begun_by],
         )
         if starts:  # starts of a workflow without jobs are refused at synthesis
             _ = self._triggers.start

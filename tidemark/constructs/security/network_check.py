@@ -39,7 +39,7 @@ def _network(connection: Mapping[str, Any]) -> list[tuple[str, str]]:
         return []
     subnet, groups = required.get("SubnetId"), required.get("SecurityGroupIdList")
     parts = [("subnet", subnet)] if subnet else []
-    parts += [("security-group", one) for one in groups] if isinstance(groups, list) else []
+    parts += [("security-group", group) for group in groups] if isinstance(groups, list) else []
     return [(kind, string_of(part)) for kind, part in parts]
 
 
@@ -47,14 +47,24 @@ def _not_allowed(
     statements: Sequence[Statement], connection: str, network: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
     """Return the parts of its network that a user of a connection cannot join."""
-    used = [one for it in statements if "glue:GetConnection" in it.actions for one in it.resources]
-    if not any(one.endswith(f":connection/<{connection}>") for one in used):
+    used = [
+        resource
+        for statement in statements
+        if "glue:GetConnection" in statement.actions
+        for resource in statement.resources
+    ]
+    if not any(resource.endswith(f":connection/<{connection}>") for resource in used):
         return []
-    places = [one for it in statements if JOIN in it.actions for one in it.resources]
+    places = [
+        resource
+        for statement in statements
+        if JOIN in statement.actions
+        for resource in statement.resources
+    ]
     return [
         (kind, part)
         for kind, part in network
-        if not any(one.endswith((f":{kind}/*", f":{kind}/{part}")) for one in places)
+        if not any(place.endswith((f":{kind}/*", f":{kind}/{part}")) for place in places)
     ]
 
 
@@ -67,8 +77,15 @@ def _roles(template: Mapping[str, Any]) -> Iterator[tuple[str, list[Statement]]]
         if resource["Type"] == "AWS::IAM::Role":
             arns = [arn for arn in properties.get("ManagedPolicyArns", ()) if isinstance(arn, dict)]
             managed = [resources[arn["Ref"]] for arn in arns if arn.get("Ref") in resources]
-            documents = [*properties.get("Policies", ()), *(it["Properties"] for it in managed)]
-            found[id_] += [one for it in documents for one in statements_of(it["PolicyDocument"])]
+            documents = [
+                *properties.get("Policies", ()),
+                *(policy["Properties"] for policy in managed),
+            ]
+            found[id_] += [
+                statement
+                for document in documents
+                for statement in statements_of(document["PolicyDocument"])
+            ]
         elif resource["Type"] == "AWS::IAM::Policy":
             for role in properties.get("Roles", ()):
                 found[string_of(role).strip("<>")] += statements_of(properties["PolicyDocument"])

@@ -58,7 +58,9 @@ def let_services_use(scope: Construct, key: kms.IKey) -> None:
     """
     if key in _IN_USE:
         return
-    changed = [key.add_to_resource_policy(it) for it in _statements(cdk.Stack.of(scope))]
+    changed = [
+        key.add_to_resource_policy(statement) for statement in _statements(cdk.Stack.of(scope))
+    ]
     if all(result.statement_added for result in changed):
         _IN_USE.add(key)
         return
@@ -242,9 +244,9 @@ class JobSecurity(Construct):
         keys = [key] * 3
         if existing:
             named = (existing.logs_key, existing.bookmarks_key, existing.data_key)
-            keys = [one or key for one in named]
+            keys = [own or key for own in named]
         self.logs_key_arn = keys[0].key_arn
-        self.key_arns = tuple(dict.fromkeys(one.key_arn for one in keys))
+        self.key_arns = tuple(dict.fromkeys(used.key_arn for used in keys))
         self.log_group_prefix = f"{LOG_GROUPS}{name}"
         self.log_retention_days = log_retention_days
         self.log_groups = log_groups

@@ -33,7 +33,7 @@ class Statement:
     def is_bound(self) -> bool:
         """Whether it names subnets, as resources or in its condition."""
         there = strings_of(self.condition.get("ArnEquals", {}).get("ec2:Subnet", []))
-        return any(_SUBNET.fullmatch(one) for one in (*self.resources, *there))
+        return any(_SUBNET.fullmatch(resource) for resource in (*self.resources, *there))
 
 
 def reasons_of(document: Document) -> dict[str, str]:
@@ -48,7 +48,9 @@ def reasons_of(document: Document) -> dict[str, str]:
         `{"arn:aws:s3:::lake/orders/*": "s3:GetObject: the objects below a folder ..."}`
     """
     statements = list(statements_of(document))
-    resources = {one for it in statements for one in it.resources if "*" in one}
+    resources = {
+        resource for statement in statements for resource in statement.resources if "*" in resource
+    }
     found = {resource: _reason(resource, statements) for resource in sorted(resources)}
     return {resource: reason for resource, reason in found.items() if reason}
 
@@ -56,18 +58,20 @@ def reasons_of(document: Document) -> dict[str, str]:
 def statements_of(document: Document) -> Iterator[Statement]:
     """Yield the statements of a policy that allow something, as plain strings."""
     statements = document["Statement"]
-    for one in statements if isinstance(statements, Sequence) else [statements]:
-        if one.get("Effect") == "Allow":
+    for statement in statements if isinstance(statements, Sequence) else [statements]:
+        if statement.get("Effect") == "Allow":
             yield Statement(
-                strings_of(one.get("Action", [])),
-                strings_of(one.get("Resource", [])),
-                _plain(one.get("Condition", {})),
+                strings_of(statement.get("Action", [])),
+                strings_of(statement.get("Resource", [])),
+                _plain(statement.get("Condition", {})),
             )
 
 
 def strings_of(value: object) -> tuple[str, ...]:
     """Return one value, or a list of them, as strings, with functions in angle brackets."""
-    return tuple(string_of(one) for one in (value if isinstance(value, list | tuple) else [value]))
+    return tuple(
+        string_of(part) for part in (value if isinstance(value, list | tuple) else [value])
+    )
 
 
 def string_of(value: object) -> str:
@@ -90,7 +94,11 @@ def _reason(resource: str, statements: Iterable[Statement]) -> str | None:
     for statement in statements:
         if resource in statement.resources:
             for action in statement.actions:
-                found = (it.why for it in WILDCARDS if _explains(it, action, resource, statement))
+                found = (
+                    wildcard.why
+                    for wildcard in WILDCARDS
+                    if _explains(wildcard, action, resource, statement)
+                )
                 why = next(found, None)
                 if why is None:
                     return None

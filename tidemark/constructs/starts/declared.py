@@ -34,7 +34,7 @@ def starts_of(
             f"pipeline '{pipeline}' is started by {len(events)} kinds of events; allowed: up to "
             f"{MAX_RULES}; match several with one pattern"
         )
-    batches = list(dict.fromkeys(one.batch for one in events))
+    batches = list(dict.fromkeys(event.batch for event in events))
     if len(batches) > 1:
         shown = " and ".join(f"{b.size} in {b.window_minutes} min" for b in batches)
         raise JobDefinitionError(
@@ -47,12 +47,12 @@ def starts_of(
 
 def events_of(starts: Sequence[Start]) -> list[OnObjects | OnEvent]:
     """Return the events among the starts of a pipeline."""
-    return [one for one in starts if not isinstance(one, Schedule)]
+    return [start for start in starts if not isinstance(start, Schedule)]
 
 
 def schedules_of(starts: Sequence[Start]) -> list[Schedule]:
     """Return the schedules among the starts of a pipeline."""
-    return [one for one in starts if isinstance(one, Schedule)]
+    return [start for start in starts if isinstance(start, Schedule)]
 
 
 def described(start: Start) -> str:

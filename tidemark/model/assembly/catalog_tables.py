@@ -99,7 +99,7 @@ class CatalogTable:
     @property
     def sort_columns(self) -> list[str]:
         """The sort columns of a bucket."""
-        return [str(one["Column"]) for one in self._storage.get("SortColumns") or []]
+        return [str(column["Column"]) for column in self._storage.get("SortColumns") or []]
 
     @property
     def classification(self) -> str:

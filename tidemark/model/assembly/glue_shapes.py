@@ -101,7 +101,7 @@ def _members(members: Mapping[str, Shape], value: Mapping[str, Any]) -> dict[str
 
 def _items(shape: ListShape, value: list[Any]) -> Any:
     """Return the items that are known; `LATE` if too few are known to judge their number."""
-    found = [item for one in value if (item := known_of(shape.member, one)) is not LATE]
+    found = [item for part in value if (item := known_of(shape.member, part)) is not LATE]
     is_short = len(found) < len(value) and len(found) < shape.metadata.get("min", 0)
     return LATE if is_short else found
 

@@ -86,7 +86,7 @@ def grants_of(
     role = resource["Properties"]["Role"]
     missing = resource.get("Metadata", {}).get(MISSING_GRANTS)
     given = _given(_Renderer(templates), stack, role)
-    found = [(stack, one) for one in missing] if missing else list(given)
+    found = [(stack, action) for action in missing] if missing else list(given)
     renderer = _Renderer(templates, environments)  # of the printed ones
     statements = []
     for owner, statement in found:
@@ -115,12 +115,12 @@ def _given(renderer: "_Renderer", stack: str, role: Any) -> Iterator[tuple[str, 
             continue
         properties = resource["Properties"]
         names = {renderer.render(owner, {"Ref": id_})}
-        managed = {renderer.render(owner, it) for it in properties.get("ManagedPolicyArns", [])}
+        managed = {renderer.render(owner, arn) for arn in properties.get("ManagedPolicyArns", [])}
         inline = [(owner, policy["PolicyDocument"]) for policy in properties.get("Policies", [])]
     for kind in ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy"):
         for owner, id_, resource in resources_of(renderer.templates, kind):
             properties = resource["Properties"]
-            roles = {renderer.render(owner, it) for it in properties.get("Roles", [])}
+            roles = {renderer.render(owner, role) for role in properties.get("Roles", [])}
             if roles & names or renderer.render(owner, {"Ref": id_}) in managed:
                 inline.append((owner, properties["PolicyDocument"]))
     for owner, document in inline:

@@ -48,8 +48,8 @@ def table_formats(arguments: Mapping[str, str]) -> list[str]:
         >>> table_formats({"--datalake-formats": "iceberg, delta"})
         ['iceberg', 'delta']
     """
-    given = (one.strip() for one in arguments.get(DATALAKE_FORMATS, "").split(","))
-    return [one for one in given if one]
+    given = (part.strip() for part in arguments.get(DATALAKE_FORMATS, "").split(","))
+    return [name for name in given if name]
 
 
 def iceberg_settings(catalog: str, warehouse: str) -> dict[str, str]:

@@ -65,7 +65,10 @@ def new_metadata(
 
 
 def _fields(columns: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    found = [(it["Name"], it.get("Type") or "", it.get("Comment") or "") for it in columns]
+    found = [
+        (column["Name"], column.get("Type") or "", column.get("Comment") or "")
+        for column in columns
+    ]
     return [(name, re.sub(r"\s", "", kind), doc) for name, kind, doc in found]
 
 

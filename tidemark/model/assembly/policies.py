@@ -17,7 +17,9 @@ Statement: TypeAlias = Mapping[str, Any]
 
 def policy_of(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return policies as one policy document."""
-    return policy(tuple(one for document in documents for one in statements_of(document)))
+    return policy(
+        tuple(statement for document in documents for statement in statements_of(document))
+    )
 
 
 def statements_of(document: Mapping[str, Any]) -> list[Statement]:
@@ -48,31 +50,39 @@ def missing(needed: Iterable[Statement], given: Iterable[Statement]) -> list[Sta
 
 
 def _is_allowed(action: str, resource: str, condition: object, given: Sequence[Statement]) -> bool:
-    if any(_refuses(one, action, resource) for one in given if one.get("Effect") == "Deny"):
+    if any(
+        _refuses(statement, action, resource)
+        for statement in given
+        if statement.get("Effect") == "Deny"
+    ):
         return False
     return any(
-        _has_action(one, action)
-        and any(covers(pattern, resource) for pattern in _strings(one.get("Resource")))
-        and one.get("Condition") in (None, {}, condition)
-        for one in given
-        if one.get("Effect") == "Allow"
+        _has_action(statement, action)
+        and any(covers(pattern, resource) for pattern in _strings(statement.get("Resource")))
+        and statement.get("Condition") in (None, {}, condition)
+        for statement in given
+        if statement.get("Effect") == "Allow"
     )
 
 
 def _refuses(statement: Statement, action: str, resource: str) -> bool:
     """Return whether a Deny refuses an action somewhere in a resource, whatever its condition."""
     resources = _strings(statement.get("Resource"))
-    is_place = any(covers(one, resource) or covers(resource, one) for one in resources)
+    is_place = any(covers(pattern, resource) or covers(resource, pattern) for pattern in resources)
     if "NotResource" in statement:
-        is_place = not any(covers(one, resource) for one in _strings(statement["NotResource"]))
+        is_place = not any(
+            covers(string, resource) for string in _strings(statement["NotResource"])
+        )
     return is_place and _has_action(statement, action)
 
 
 def _has_action(statement: Statement, action: str) -> bool:
     if "NotAction" in statement:
         others = _strings(statement["NotAction"])
-        return not any(covers(one.lower(), action.lower()) for one in others)
-    return any(covers(one.lower(), action.lower()) for one in _strings(statement.get("Action")))
+        return not any(covers(pattern.lower(), action.lower()) for pattern in others)
+    return any(
+        covers(string.lower(), action.lower()) for string in _strings(statement.get("Action"))
+    )
 
 
 def covers(pattern: str, text: str) -> bool:
@@ -87,7 +97,7 @@ def covers(pattern: str, text: str) -> bool:
 def _strings(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+    return [str(part) for part in value] if isinstance(value, list | tuple) else []
 
 
 def _one_or_all(strings: Sequence[str]) -> str | list[str]:

@@ -184,8 +184,8 @@ class Checkpoint:
                 "watermarks": tuple(WatermarkMove(**window) for window in windows),
                 "read": tuple(DatasetRead(**read) for read in values.get("read", ())),
                 "written": tuple(
-                    DatasetWritten(**{**one, "snapshots": tuple(one.get("snapshots", ()))})
-                    for one in values.get("written", ())
+                    DatasetWritten(**{**dataset, "snapshots": tuple(dataset.get("snapshots", ()))})
+                    for dataset in values.get("written", ())
                 ),
             }
         )

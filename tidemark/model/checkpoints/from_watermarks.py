@@ -51,7 +51,7 @@ def reads_of(records: Iterable["RunRecord"]) -> tuple[DatasetRead, ...]:
             found.setdefault(dataset, DatasetRead(dataset, record.source))
         for dataset in record.notes.get("committed", ()):
             committed.setdefault(dataset, DatasetRead(dataset, is_committed=True))
-    return (*found.values(), *(committed[one] for one in committed if one not in found))
+    return (*found.values(), *(committed[key] for key in committed if key not in found))
 
 
 def writes_of(records: Iterable["RunRecord"]) -> tuple[DatasetWritten, ...]:

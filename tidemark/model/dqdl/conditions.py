@@ -13,7 +13,7 @@ def holds(condition: RuleCondition) -> Holds:
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html#dqdl-syntax-rule-expressions
     """
-    numbers = [one.value for one in condition.operands if isinstance(one, Number)]
+    numbers = [operand.value for operand in condition.operands if isinstance(operand, Number)]
     first, last = numbers[0], numbers[-1]
     tests: dict[str, Holds] = {
         "=": lambda value: value == first,

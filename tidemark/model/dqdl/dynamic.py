@@ -112,10 +112,10 @@ def value_of(number: Number, history: Sequence[float]) -> float:
 def is_dynamic(rule: Rule) -> bool:
     """Return whether a rule compares with earlier metrics."""
     return any(
-        isinstance(one, Number) and one.made_of is not None
+        isinstance(operand, Number) and operand.made_of is not None
         for condition in (rule.condition, rule.threshold)
         if condition
-        for one in condition.operands
+        for operand in condition.operands
     )
 
 
@@ -129,7 +129,9 @@ def bound(rule: Rule, history: Sequence[float]) -> Rule:
 def _bound(condition: RuleCondition | None, history: Sequence[float]) -> RuleCondition | None:
     if condition is None:
         return None
-    return replace(condition, operands=tuple(_number(one, history) for one in condition.operands))
+    return replace(
+        condition, operands=tuple(_number(operand, history) for operand in condition.operands)
+    )
 
 
 def _number(operand: Operand, history: Sequence[float]) -> Operand:
@@ -143,5 +145,5 @@ def render_evaluated(rule: AnyRule, bound_rule: Callable[[Rule], Rule]) -> str:
     """Return a rule as a string, with the numbers that it was evaluated with."""
     if isinstance(rule, Rule):
         return bound_rule(rule).text
-    parts = (f"({render_evaluated(one, bound_rule)})" for one in rule.rules)
+    parts = (f"({render_evaluated(inner, bound_rule)})" for inner in rule.rules)
     return f" {rule.operator} ".join(parts)

@@ -15,7 +15,7 @@ from tidemark.model.dqdl.rules import (
 )
 from tidemark.model.dqdl.tokens import NUMBER, STRING, WORD, Stream
 
-_LITERALS = {word: word.upper() for word in (*KEYWORDS, *(one.lower() for one in KEYWORDS))}
+_LITERALS = {word: word.upper() for word in (*KEYWORDS, *(keyword.lower() for keyword in KEYWORDS))}
 
 
 def operand(stream: Stream) -> Operand:

@@ -109,7 +109,7 @@ class RuleCondition:
     @property
     def text(self) -> str:
         """Return it as AWS prints it."""
-        texts = [one.text for one in self.operands]
+        texts = [operand.text for operand in self.operands]
         word = self.operator
         if word == "=":
             return f"{'!' if self.negated else ''}= {texts[0]}"
@@ -120,7 +120,7 @@ class RuleCondition:
 
     def has(self, kind: type[Operand]) -> bool:
         """Return whether an operand is of a kind."""
-        return any(isinstance(one, kind) for one in self.operands)
+        return any(isinstance(operand, kind) for operand in self.operands)
 
     def names(self, keyword: str) -> bool:
         """Return whether an operand is this keyword."""
@@ -183,10 +183,10 @@ class Ruleset:
 
 def is_of_dates(condition: RuleCondition) -> bool:
     """Return whether a condition compares with days: strings such as ``2022-06-30``, now()."""
-    values = [one for one in condition.operands if not isinstance(one, Keyword)]
+    values = [operand for operand in condition.operands if not isinstance(operand, Keyword)]
     return bool(values) and all(
-        isinstance(one, Now) or (isinstance(one, Text) and bool(_DATE.fullmatch(one.value)))
-        for one in values
+        isinstance(value, Now) or (isinstance(value, Text) and bool(_DATE.fullmatch(value.value)))
+        for value in values
     )
 
 
@@ -201,7 +201,7 @@ def leaves(rules: tuple[AnyRule, ...]) -> Iterator[Rule]:
 
 def numbered(condition: RuleCondition) -> RuleCondition:
     """Return a condition with its quoted numbers as numbers: AWS documents ``= "1.0"``."""
-    return replace(condition, operands=tuple(_number(one) for one in condition.operands))
+    return replace(condition, operands=tuple(_number(operand) for operand in condition.operands))
 
 
 def _number(operand: Operand) -> Operand:

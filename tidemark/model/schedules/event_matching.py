@@ -30,14 +30,16 @@ def matches(pattern: Mapping[str, Any], event: Mapping[str, Any]) -> bool:
 
 def _field_matches(name: str, wanted: Any, event: Mapping[str, Any]) -> bool:
     if name == OR:
-        return any(matches(one, event) for one in wanted)
+        return any(matches(allowed, event) for allowed in wanted)
     value = event.get(name, ABSENT)
     if isinstance(wanted, Mapping):
         inner = value if isinstance(value, list) else [value]
-        return any(matches(wanted, one if isinstance(one, Mapping) else {}) for one in inner)
+        return any(
+            matches(wanted, inside if isinstance(inside, Mapping) else {}) for inside in inner
+        )
     is_leaf = value is not ABSENT and not isinstance(value, Mapping)
     values = value if isinstance(value, list) else [value] if is_leaf else []
-    return any(_allowed(one, values) for one in wanted)
+    return any(_allowed(allowed, values) for allowed in wanted)
 
 
 def _allowed(wanted: Any, values: list[Any]) -> bool:
@@ -96,9 +98,9 @@ def _anything_but(operand: Any, value: Any) -> bool:
     if isinstance(operand, Mapping):
         ((operator, inner),) = operand.items()
         excluded = inner if isinstance(inner, list) else [inner]
-        return not any(OPERATORS[operator](one, value) for one in excluded)
+        return not any(OPERATORS[operator](refused, value) for refused in excluded)
     excluded = operand if isinstance(operand, list) else [operand]
-    return not any(_same(one, value) for one in excluded)
+    return not any(_same(refused, value) for refused in excluded)
 
 
 def _numeric(operand: Any, value: Any) -> bool:

@@ -78,7 +78,7 @@ def _lost_in_template(pattern: Mapping[str, Any]) -> str | None:
             continue
         if None in value:  # no list of the CDK keeps one: the rule would match less
             return f"whose {key!r} has null, which is lost on its way into the template"
-        if any(isinstance(one, str) and shows_secret(key, one) for one in value):
+        if any(isinstance(text, str) and shows_secret(key, text) for text in value):
             return f"whose {key!r} looks like a secret, which everybody would see"
     return None
 
@@ -98,8 +98,8 @@ def _of_fields(pattern: object, path: str) -> Iterator[str]:
         elif not isinstance(wanted, list) or not wanted:
             yield f"{at} is {wanted!r}; allowed: a list of values, or an object"
         else:
-            for one in wanted:
-                yield from _of_value(at, one)
+            for allowed in wanted:
+                yield from _of_value(at, allowed)
 
 
 def _of_alternatives(wanted: object, at: str) -> Iterator[str]:

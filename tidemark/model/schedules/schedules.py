@@ -123,7 +123,7 @@ def first_clash(one: Schedule, other: Schedule, *, since: datetime) -> datetime 
 
     Their next `MAX_FIRINGS` firings are checked. Only AWS knows when a rate first fires.
     """
-    if any(isinstance(parse(it.expression), Rate) for it in (one, other)):
+    if any(isinstance(parse(schedule.expression), Rate) for schedule in (one, other)):
         return None
     firings = merge(
         zip(one.times_after(since), repeat(1)), zip(other.times_after(since), repeat(2))
