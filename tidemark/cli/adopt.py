@@ -39,8 +39,8 @@ def adopt(
     source = Source(from_account, profile, region, template, parameters)
     _check(jobs, workflow, source, name)
     resources = _found(jobs, workflow, source, keep_roles)
-    kept = jobs_in(out) if name else ()  # without a name the clash is refused
-    adoption = make_pipeline(resources, name, keep_roles=keep_roles, kept_jobs=kept)
+    jobs_there = jobs_in(out) if name else ()  # without a name the clash is refused
+    adoption = make_pipeline(resources, name, keep_roles=keep_roles, kept_jobs=jobs_there)
     _write(adoption, resources, out, output)
 
 

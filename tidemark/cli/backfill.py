@@ -39,12 +39,12 @@ def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str
         declared = read_job(target, job)
         checkpoints = target.checkpoints(declared.name)
         known = read_known(target, declared, checkpoints, read_positions(target, declared))
-    unit, asked = _asked_of_gaps(declared.name, known, begin, end, is_declared=declared.is_declared)
-    intervals = ledger(asked, known.evidence)
+    unit, span = _gaps_span(declared.name, known, begin, end, is_declared=declared.is_declared)
+    intervals = ledger(span, known.evidence)
     if output == "json":
-        print_json(gaps_json(declared.name, unit, asked, intervals))
+        print_json(gaps_json(declared.name, unit, span, intervals))
         return
-    for line in gaps_lines(declared.name, unit, asked, intervals, where.option):
+    for line in gaps_lines(declared.name, unit, span, intervals, where.option):
         console_for_tables().print(line)
 
 
@@ -59,8 +59,8 @@ def backfill(
     where: Where,
     output: str,
 ) -> None:
-    unit, asked = parse_range(begin, end, now().date())
-    parts_of(asked, parts, unit)  # refuses what cannot be before anything is asked
+    unit, span = parse_range(begin, end, now().date())
+    parts_of(span, parts, unit)  # refuses what cannot be before anything is asked
     with open_target(where, None if dry_run else ("job", job)) as target:
         declared = read_job(target, job)
         declared.check()
@@ -68,12 +68,12 @@ def backfill(
         before = read_positions(target, declared)
         known = read_known(target, declared, checkpoints, before)
         _check_unit(declared.name, known.unit, unit)
-        room = room_for(declared, unit, asked, known.open_runs)
-        intervals = ledger(asked, known.evidence)
+        room = room_for(declared, unit, span, known.open_runs)
+        intervals = ledger(span, known.evidence)
         targets = targets_of(checkpoints, target.transforms)
         blind = _blind_readers(target, declared.name)
         planned = plan(
-            declared.name, unit, asked, parts, intervals, targets, blind, only_missing=only_missing
+            declared.name, unit, span, parts, intervals, targets, blind, only_missing=only_missing
         )
         if output != "json":
             for line in plan_lines(planned, min(room, len(planned.parts))):
@@ -96,15 +96,15 @@ def backfill(
     sys.exit(progress.outcome(filling, is_ours))
 
 
-def _asked_of_gaps(
+def _gaps_span(
     job: str, known: KnownRanges, begin: str | None, end: str | None, *, is_declared: bool
 ) -> tuple[Unit, Span]:
     today = now().date()
     extent = known.evidence.extent()
     if begin is not None and end is not None and (extent or is_declared):
-        unit, asked = parse_range(begin, end, today)
+        unit, span = parse_range(begin, end, today)
         _check_unit(job, known.unit, unit)
-        return unit, asked
+        return unit, span
     if extent is None and is_declared:
         raise UsageError(
             f"{job} has no loaded data, so the range is not known: give both --from and --to"
@@ -118,9 +118,9 @@ def _asked_of_gaps(
     if known.unit is known.unit.DAY:
         last = min(last, today.toordinal())  # a source may have folders of days to come
     ends = begin or known.unit.text(extent.low), end or known.unit.text(last)
-    unit, asked = parse_range(*ends, today)
+    unit, span = parse_range(*ends, today)
     _check_unit(job, known.unit, unit)
-    return unit, asked
+    return unit, span
 
 
 def _blind_readers(target: Target, job: str) -> list[DataFlow]:
@@ -132,11 +132,11 @@ def _blind_readers(target: Target, job: str) -> list[DataFlow]:
         return []
 
 
-def _check_unit(job: str, known: Unit | None, given: Unit) -> None:
-    if known not in (None, given) and known is not None:
+def _check_unit(job: str, known: Unit | None, unit: Unit) -> None:
+    if known not in (None, unit) and known is not None:
         example = "2013-01-31" if known is known.DAY else "1000"
         raise UsageError(
-            f"{job} is kept by {known.value}, not by {given.value}: give --from and --to such as "
+            f"{job} is kept by {known.value}, not by {unit.value}: give --from and --to such as "
             f"{example}"
         )
 

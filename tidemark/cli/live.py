@@ -100,10 +100,10 @@ def _watermarks(target: Target, job: str) -> str:
     table = arguments_of(target.definition(job) or {}).get(WATERMARK_TABLE)
     if not table:
         return f"{job} has no argument {WATERMARK_TABLE}: it keeps no watermarks"
-    with target.watermarks(table) as kept:
+    with target.watermarks(table) as admin:
         states = [
-            (source, kept.latest(job, source=source), kept.open_windows(job, source=source))
-            for source in ["", *kept.sources(job)]
+            (source, admin.latest(job, source=source), admin.open_windows(job, source=source))
+            for source in ["", *admin.sources(job)]
         ]
     return _printed([part for state in states for part in current_tables(job, *state)])
 

@@ -36,9 +36,9 @@ def stacks_to_destroy(types: Mapping[str, set[str]]) -> list[str]:
     """Return the stacks that are pipelines only."""
     pipelines = {stack for stack, kinds in types.items() if kinds & PIPELINE_TYPES}
     for stack in sorted(pipelines):
-        if kept := sorted(types[stack] & KEEPERS):
+        if keepers := sorted(types[stack] & KEEPERS):
             raise UsageError(
-                f"the stack {stack} holds jobs and also {', '.join(kept)}, which `make destroy` "
+                f"the stack {stack} holds jobs and also {', '.join(keepers)}, which `make destroy` "
                 "never removes; move one of the two to a stack of its own, or remove this one "
                 f"yourself: npx cdk destroy {stack}"
             )

@@ -222,8 +222,8 @@ def print_killed(console: Console, runs: Collection[Run]) -> None:
 def print_unserved(console: Console, tables: Sequence[str]) -> None:
     """Say which tables a run will stop at, before anything runs."""
     for text in tables:
-        said = Text.assemble((text, "yellow"), "; the run stops there")
-        console.print(Sentence(said))
+        line = Text.assemble((text, "yellow"), "; the run stops there")
+        console.print(Sentence(line))
 
 
 def console_for_tables() -> Console:

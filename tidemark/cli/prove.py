@@ -136,15 +136,15 @@ def _show(proof: Proof, page: Path | None, name: str, output: str) -> None:
 
 
 def _replayed(home: Home, console: Console, name: str) -> int:
-    kept = kept_state(home, name)
-    click.echo(f"{kept.title}\nbefore: TIDEMARK_HOME={kept.home.root.with_name(name)}")
-    with scratch_of(home) as scratch, jvms_of(kept.home) as jvms:
+    state = kept_state(home, name)
+    click.echo(f"{state.title}\nbefore: TIDEMARK_HOME={state.home.root.with_name(name)}")
+    with scratch_of(home) as scratch, jvms_of(state.home) as jvms:
         subject = _subject(console, kept_command(home, name), scratch)
-        start = subject.only(kept.job) if kept.job else subject.start
-        trial = Bench(subject, jvms, scratch, kept.home).run(kept.home, start)
+        start = subject.only(state.job) if state.job else subject.start
+        trial = Bench(subject, jvms, scratch, state.home).run(state.home, start)
     for run in trial.runs:
         click.echo(f"{run.job}  {run.state}  {run.error or ''}".rstrip())
-    click.echo(f"after: TIDEMARK_HOME={kept.home.root}")
+    click.echo(f"after: TIDEMARK_HOME={state.home.root}")
     return 1 if trial.failure else 0
 
 

@@ -105,29 +105,29 @@ def stop(
     with open_target(where) as target:
         if job is None:
             name = target.names.workflow(workflow)
-            asked = stop_workflow(target.glue, name, run_id)
+            run_ids = stop_workflow(target.glue, name, run_id)
         else:
             name = target.job(job)
             run = find_run(target.glue, name, run_id) if run_id else None
             owner = None if where.stage else owner_of_runs()
             if owner is None:
-                asked = [run.run_id for run in stop_runs(target.glue, name, run)]
+                run_ids = [run.run_id for run in stop_runs(target.glue, name, run)]
             else:
                 going = [run for run in target.runs([name]) if run.state in ACTIVE_STATES]
-                asked = [
+                run_ids = [
                     active.run_id
                     for active in going
                     if active.started_at_ms >= owner.since_ms
                     and (run is None or active.run_id == run.run_id)
                 ]
-                if asked:
+                if run_ids:
                     os.kill(owner.pid, signal.SIGTERM)  # as Ctrl-C there: it stops the run
     if output == "json":
-        print_json({"name": name, "stopping": asked})
+        print_json({"name": name, "stopping": run_ids})
         return
-    for stopping in asked:
+    for stopping in run_ids:
         click.echo(f"{name} {stopping} is being stopped")
-    if not asked:
+    if not run_ids:
         click.echo(f"{name} has no run in progress in {target.where}: nothing to stop")
 
 

@@ -123,9 +123,11 @@ class Moto:
         except Exception as error:  # whatever it is: no retry helps
             why = f"{ANSWERS}, and fails: {type(error).__name__}: {error}"
             raise ServiceError("UnsupportedOperationException", why) from error
-        kept = {name: value for name, value in fields if name.lower() in KEPT}
+        headers_passed = {name: value for name, value in fields if name.lower() in KEPT}
         kind = JSON if "x-amz-target" in headers else XML
-        return Reply(int(status.partition(" ")[0]), {**kept, "Content-Type": kind}, content)
+        return Reply(
+            int(status.partition(" ")[0]), {**headers_passed, "Content-Type": kind}, content
+        )
 
 
 def _environ(

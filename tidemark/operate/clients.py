@@ -204,12 +204,12 @@ def or_none(operation: Callable[..., dict[str, Any]], **request: Any) -> dict[st
 
 
 def _is_lacking(answer: Mapping[str, Any]) -> bool:
-    told = answer["Error"]
+    error = answer["Error"]
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     return (
         status >= HTTPStatus.INTERNAL_SERVER_ERROR  # as moto answers what it lacks
-        or told.get("Code") in LACKING_CODES
-        or bool(LACKING_WORDS.search(told.get("Message", "")))
+        or error.get("Code") in LACKING_CODES
+        or bool(LACKING_WORDS.search(error.get("Message", "")))
     )
 
 

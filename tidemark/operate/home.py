@@ -160,14 +160,14 @@ class HomeTarget(Target):
             known = [self.store.all_job_runs()]
         else:
             known = [self.store.job_runs_of_job(job) for job in jobs]
-        kept = [run for runs in known for run in runs[:limit] if run.started_at_ms >= begin_ms]
-        ids = [run.run_id for run in kept]
+        recent = [run for runs in known for run in runs[:limit] if run.started_at_ms >= begin_ms]
+        ids = [run.run_id for run in recent]
         requests = run_requests(self.store, ids)
         uncommitted = uncommitted_checkpoints(self.store, ids)
         again = {checkpoint.run_id for checkpoint in uncommitted if checkpoint.is_read_again}
         return [
             run_of_record(run, requests[run.run_id], is_read_again=run.run_id in again)
-            for run in kept
+            for run in recent
         ]
 
     def notes(self, run: Run, line_count: int) -> RunNotes:

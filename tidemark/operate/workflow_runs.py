@@ -145,10 +145,10 @@ def stop_workflow(glue: Glue, workflow: str, run_id: str | None) -> list[str]:
     runs = glue.glue.get_workflow_runs(Name=workflow, MaxResults=100)["Runs"]
     meant = None if run_id is None else _run_meant(workflow, run_id, runs)
     ids = [run["WorkflowRunId"] for run in runs if run["Status"] == "RUNNING"]
-    asked = [workflow_run_id for workflow_run_id in ids if meant in (None, workflow_run_id)]
-    for workflow_run_id in asked:
+    stopping = [workflow_run_id for workflow_run_id in ids if meant in (None, workflow_run_id)]
+    for workflow_run_id in stopping:
         glue.glue.stop_workflow_run(Name=workflow, RunId=workflow_run_id)
-    return asked
+    return stopping
 
 
 def to_resume(
@@ -210,8 +210,8 @@ def _earlier(glue: Glue, run: WorkflowRun) -> str:
         earlier = read_workflow_run(glue, run.workflow, run_id)
         left = [run for run in earlier.runs if run.state != "SUCCEEDED" and run.job not in later]
         if left and earlier.status == COMPLETED:
-            told = ", ".join(f"{failed.job} {failed.state}" for failed in left)
-            return f"; --run {run_id} resumes the earlier run that has {told}"
+            failures = ", ".join(f"{failed.job} {failed.state}" for failed in left)
+            return f"; --run {run_id} resumes the earlier run that has {failures}"
         later |= set(earlier.nodes)
     return ""
 

@@ -52,9 +52,9 @@ def dpu_seconds_of(job: PipelineJob, run: Run) -> float | None:
         return None if run.seconds is None else max(run.seconds, MIN_BILLED_S) * job.dpu
     if not run.is_final:
         return None
-    told = run.billed.get("DPUSeconds")
-    if told is not None:
-        return float(told)
+    billed = run.billed.get("DPUSeconds")
+    if billed is not None:
+        return float(billed)
     seconds = float(run.billed.get("ExecutionTime", 0))
     dpu = dpu_of(job.kind, str(run.billed.get("WorkerType", job.worker_type)), run.billed)
     return max(seconds, MIN_BILLED_S) * dpu if seconds else 0.0

@@ -92,8 +92,8 @@ def _datasets(
     for uri, number in numbers.items():
         label, kind = _inner(_short(tables.get(uri) or place_of(uri))), "data"
         if it := known.get(uri):
-            told = "not complete" if it.as_of_ms is None else f"{age(now_ms - it.as_of_ms)} old"
-            label, kind = f"{label}\\n{told}", "data published"
+            state = "not complete" if it.as_of_ms is None else f"{age(now_ms - it.as_of_ms)} old"
+            label, kind = f"{label}\\n{state}", "data published"
         yield (
             f'd{number} [label="{label}", class="{kind}", shape=note, style="", {_tooltip(uri)}]'
         )

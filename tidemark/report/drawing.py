@@ -37,9 +37,9 @@ def draw(graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]) -> 
     except subprocess.TimeoutExpired as error:
         raise TidemarkError(f"the pictures were not drawn within {TIMEOUT_S} s") from error
     except subprocess.CalledProcessError as error:
-        said = " ".join(error.stderr.split())[:SHOWN]
+        output = " ".join(error.stderr.split())[:SHOWN]
         raise TidemarkError(
-            f"the pictures cannot be drawn: {said}; `npm install` installs the packages again"
+            f"the pictures cannot be drawn: {output}; `npm install` installs the packages again"
         ) from error
     pictures: dict[str, str] = json.loads(done.stdout)
     return pictures

@@ -201,9 +201,9 @@ def _reason(
     if run.started_at_ms <= cleared_at_ms:
         return "a rewind has deleted rows of it, and it has not run since"
     if has_new_input:
-        kept = run.is_filling or any(
+        has_committed = run.is_filling or any(
             commit.started_at_ms >= run.started_at_ms for commit in commits
         )
-        return "it has not run since" if kept else "its last run has committed nothing"
+        return "it has not run since" if has_committed else "its last run has committed nothing"
     is_old = now_ms - run.started_at_ms >= LATE_MS
     return f"it has not run for {age(now_ms - run.started_at_ms)}" if is_old else ""

@@ -56,9 +56,11 @@ def plan_sample(name: str) -> dict[str, str]:
     own["cdk.json"] = f"{json.dumps(document, indent=2)}\n"
     own["package.json"] = own["package.json"].replace('"name": "tidemark"', f'"name": "{name}"', 1)
     common = _rendered(name, TEMPLATES / "project")
-    kept = {path: text for path, text in common.items() if not path.startswith(STACK_FILES)}
-    kept["requirements.txt"] += SAMPLE_NEEDS
-    return kept | own | _rendered(name, TEMPLATES / "flights")
+    files_of_both = {
+        path: text for path, text in common.items() if not path.startswith(STACK_FILES)
+    }
+    files_of_both["requirements.txt"] += SAMPLE_NEEDS
+    return files_of_both | own | _rendered(name, TEMPLATES / "flights")
 
 
 def _rendered(name: str, template: Path) -> dict[str, str]:

@@ -159,17 +159,17 @@ def assert_idempotent(
     __tracebackhide__ = True
     lake, run = _begun(job, arguments)
     test = current_test()
-    kept = positions_of(test)
+    positions = positions_of(test)
     first = _succeeded(run(), "the first run")
     if not first.files_read:  # nothing was new: all that landed is the input
-        kept = Positions()
-        put_positions(test, first.job_name, kept)
+        positions = Positions()
+        put_positions(test, first.job_name, positions)
         first = _succeeded(run(), "the run over everything")
     places = targets_of(lake, target)
     if not places:
         fail("the job has written nothing: put its input, or give target=, such as 'raw/'")
     before = rows_of(lake, places)
-    put_positions(test, first.job_name, kept)
+    put_positions(test, first.job_name, positions)
     _succeeded(run(), "the same run again")
     compare(rows_of(lake, places), before, "running it again", at_most=True)
 

@@ -213,8 +213,8 @@ class AwsGlueJob:
             self._create(glue, name, file)
         started = time.monotonic()
         schemes, root = "|".join(map(re.escape, SCHEMES)), self._account.root
-        given = {key: re.sub(schemes, lambda _: root, value) for key, value in words.items()}
-        run_id = glue.start_job_run(JobName=name, Arguments=given)["JobRunId"]
+        strings = {key: re.sub(schemes, lambda _: root, value) for key, value in words.items()}
+        run_id = glue.start_job_run(JobName=name, Arguments=strings)["JobRunId"]
         while True:
             run = glue.get_job_run(JobName=name, RunId=run_id)["JobRun"]
             if run["JobRunState"] in FINAL_STATES:

@@ -217,20 +217,20 @@ def _bucket(database: str) -> str:
     return f"{database.replace('_', '-').strip('-')}-tables"
 
 
-def columns_of(given: Columns) -> list[tuple[str, str]]:
+def columns_of(columns: Columns) -> list[tuple[str, str]]:
     """Return columns as pairs of name and type.
 
     Raises:
         UsageError: one of them has no type.
     """
-    if isinstance(given, str):
+    if isinstance(columns, str):
         pairs: list[Any] = [
-            part.strip().replace(":", " ", 1).split(None, 1) for part in _parts(given)
+            part.strip().replace(":", " ", 1).split(None, 1) for part in _parts(columns)
         ]
-    elif isinstance(given, Mapping):
-        pairs = list(given.items())
+    elif isinstance(columns, Mapping):
+        pairs = list(columns.items())
     else:
-        pairs = list(given)
+        pairs = list(columns)
     for pair in pairs:
         if isinstance(pair, str) or len(pair) != 2:
             raise UsageError(f"the column {pair!r} has no type; write 'id bigint, status string'")

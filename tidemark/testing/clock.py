@@ -47,8 +47,8 @@ class GlueClock:
             UsageError: it is not a time.
         """
         try:
-            given = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-            aware = given if given.tzinfo else given.replace(tzinfo=UTC)
+            parsed = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+            aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
         except (AttributeError, ValueError) as error:
             raise UsageError(
                 f"glue_clock.set({moment!r}): give a datetime, or '2024-03-01T06:00'"
@@ -70,9 +70,9 @@ class GlueClock:
             by = delta if delta is not None else timedelta(**parts)
             milliseconds = int(by.total_seconds() * 1000)
         except (AttributeError, TypeError) as error:
-            given = delta if delta is not None else parts
+            length = delta if delta is not None else parts
             raise UsageError(
-                f"glue_clock.advance({given!r}): write advance(minutes=5), or give a timedelta"
+                f"glue_clock.advance({length!r}): write advance(minutes=5), or give a timedelta"
             ) from error
         if not milliseconds:
             raise UsageError("glue_clock.advance() moves nothing; write advance(minutes=5)")

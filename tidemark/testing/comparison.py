@@ -61,11 +61,11 @@ def fail(text: str) -> NoReturn:
     raise AssertionError(text)
 
 
-def names_of(given: str | Sequence[str] | None) -> list[str]:
+def names_of(names: str | Sequence[str] | None) -> list[str]:
     """Return one name, several or none as a list."""
-    if given is None:
+    if names is None:
         return []
-    return [given] if isinstance(given, str) else list(given)
+    return [names] if isinstance(names, str) else list(names)
 
 
 def by_key(rows: Iterable[Any], keys: Sequence[str]) -> Counter[str]:

@@ -74,12 +74,12 @@ def lake(glue_test: GlueTest, aws_account: Account | None) -> Lake:
     """Return the buckets of this test, which are empty."""
     from tidemark.testing.lake import Lake
 
-    given = (glue_test.home, glue_test.now_ms, glue_test.spark)
+    parts = (glue_test.home, glue_test.now_ms, glue_test.spark)
     if aws_account is not None:
         from tidemark.testing.aws import AwsLake
 
-        return AwsLake(aws_account, *given)
-    return Lake(*given)
+        return AwsLake(aws_account, *parts)
+    return Lake(*parts)
 
 
 @pytest.fixture

@@ -64,8 +64,8 @@ class PreparedJob:
 
     def __call__(self, **more: Any) -> GlueRun:
         """Run it once; `more` are arguments of this run alone."""
-        given = {"bookmark": self.bookmark, **self.arguments, **more}
-        return self.glue_job(self.script, **given)
+        all_arguments = {"bookmark": self.bookmark, **self.arguments, **more}
+        return self.glue_job(self.script, **all_arguments)
 
     run = __call__
 
@@ -148,12 +148,12 @@ class GlueJob:
         Raises:
             UsageError: it is missing.
         """
-        given = Path(script)
-        if given.is_absolute():
-            tried = [given]
+        path = Path(script)
+        if path.is_absolute():
+            tried = [path]
         else:
             places = [self._test.project / folder for folder in SCRIPT_FOLDERS]
-            tried = [place / given for place in (*places, self._test.folder, Path.cwd())]
+            tried = [place / path for place in (*places, self._test.folder, Path.cwd())]
         for file in tried:
             for candidate in (file, file.with_name(f"{file.name.replace('-', '_')}.py")):
                 if candidate.is_file():
@@ -228,8 +228,8 @@ class GlueJob:
     ) -> str | None:
         if (spark := spark_for(self._test.version)) != own_spark():
             return f"Glue {self._test.version} has Spark {spark.version}, this Python has another"
-        if asked := asked_for(os.environ):
-            return asked.own_jvm_reason
+        if executors := asked_for(os.environ):
+            return executors.own_jvm_reason
         if semantics_of(os.environ) != FOLDER:
             return "the lake has S3's semantics, and that of this process is a folder"
         if isolated is not None:

@@ -16,20 +16,20 @@ BOOKMARK = "--job-bookmark-option"
 PREFIX = "job-bookmark-"
 
 
-def arguments_of(bookmark: object, given: Mapping[str, Any]) -> dict[str, str]:
+def arguments_of(bookmark: object, values: Mapping[str, Any]) -> dict[str, str]:
     """Return the arguments of a run, each with the leading ``--``.
 
     Args:
         bookmark: enable, pause or disable, with or without ``job-bookmark-``; True and False are
             enable and disable, None leaves the argument out.
-        given: by name; ``enable_glue_datacatalog`` is ``--enable-glue-datacatalog``. None leaves
+        values: by name; ``enable_glue_datacatalog`` is ``--enable-glue-datacatalog``. None leaves
             one out, a list is its values with commas, a dict (of ``conf``) its settings.
 
     Raises:
         UsageError: a job cannot get a value.
     """
     rendered = {
-        _name(name): _render(name, value) for name, value in given.items() if value is not None
+        _name(name): _render(name, value) for name, value in values.items() if value is not None
     }
     option = _bookmark_option(bookmark)
     return ({BOOKMARK: option} if option and BOOKMARK not in rendered else {}) | rendered

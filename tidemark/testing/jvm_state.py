@@ -64,8 +64,8 @@ class JvmState:
     def restore(self) -> None:
         """Restore everything that has changed since `remember`."""
         jvm, scala = self._jvm, self._scala
-        for field, conf, kept in self._hadoop:
-            field.set(conf, kept)
+        for field, conf, properties in self._hadoop:
+            field.set(conf, properties)
         self._restore_settings()
         # The state of the JVM outside Spark.
         if not jvm.java.lang.System.getProperties().equals(self._properties):
@@ -89,10 +89,12 @@ class JvmState:
         if conf.toDebugString() == self._settings:
             return
         now = debugged(conf)
-        kept = dict(line.partition("=")[::2] for line in self._settings.split("\n") if "=" in line)
-        for name in now.keys() - kept.keys():
+        settings = dict(
+            line.partition("=")[::2] for line in self._settings.split("\n") if "=" in line
+        )
+        for name in now.keys() - settings.keys():
             conf.remove(name)
-        for name, value in kept.items():
+        for name, value in settings.items():
             if now.get(name) != value:
                 conf.set(name, value)
 
@@ -106,9 +108,9 @@ class JvmState:
 
     def _remove_listeners(self) -> None:
         bus = self._scala.listenerBus()
-        for queue, kept in zip(self._queues, self._listeners, strict=True):
+        for queue, listeners in zip(self._queues, self._listeners, strict=True):
             added = self._jvm.java.util.ArrayList(queue.listeners())
-            added.removeAll(kept)
+            added.removeAll(listeners)
             for place in range(added.size()):  # the end of an iterator of Java is an exception
                 with contextlib.suppress(Exception):  # it has already ended
                     bus.removeListener(added.get(place))

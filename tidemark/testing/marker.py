@@ -41,25 +41,25 @@ def settings_of(marks: Iterable[Any]) -> Settings:
     Raises:
         UsageError: a marker has something else.
     """
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for mark in marks:
         if mark.args or set(mark.kwargs) - {"version", "executors", *FLAGS}:
             raise UsageError(
                 f"@pytest.mark.glue has {[*mark.args, *sorted(mark.kwargs)]}; allowed: {ALLOWED}"
             )
-        given = {**mark.kwargs, **given}
-    version = given.get("version") or own_glue_version()
+        options = {**mark.kwargs, **options}
+    version = options.get("version") or own_glue_version()
     if str(version) not in RUN_HERE:
         raise UsageError(
             f"@pytest.mark.glue has version={version!r}; allowed: {', '.join(RUN_HERE)}"
         )
     for name in FLAGS:
-        if not isinstance(value := given.get(name, False), bool):
+        if not isinstance(value := options.get(name, False), bool):
             raise UsageError(f"@pytest.mark.glue has {name}={value!r}; allowed: True, False")
-    executors = given.get("executors", 0)
+    executors = options.get("executors", 0)
     if isinstance(executors, bool) or not isinstance(executors, int) or executors < 0:
         raise UsageError(
             f"@pytest.mark.glue has executors={executors!r}; allowed: whole numbers from 0"
         )
-    why = ISOLATED if given.get("isolated") else None
-    return Settings(str(version), why, given.get("s3_semantics", False), executors)
+    why = ISOLATED if options.get("isolated") else None
+    return Settings(str(version), why, options.get("s3_semantics", False), executors)

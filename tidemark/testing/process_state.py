@@ -173,7 +173,7 @@ def _kept_logging() -> Iterator[None]:
         root,
         *(logger for logger in manager.loggerDict.values() if isinstance(logger, logging.Logger)),
     ]
-    kept = [
+    states = [
         (logger, logger.level, list(logger.handlers), logger.propagate, logger.disabled)
         for logger in loggers
     ]
@@ -189,7 +189,7 @@ def _kept_logging() -> Iterator[None]:
         for logger in list(manager.loggerDict.values()):
             if isinstance(logger, logging.Logger) and logger not in loggers:
                 logger.handlers[:] = []  # which write to streams of the run
-        for logger, level, handlers, propagate, is_disabled in kept:
+        for logger, level, handlers, propagate, is_disabled in states:
             logger.setLevel(level)
             logger.handlers[:] = handlers
             logger.propagate, logger.disabled = propagate, is_disabled
@@ -201,7 +201,7 @@ def _kept_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    kept = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
     due, interval = signal.getitimer(signal.ITIMER_REAL)  # such as the time limit of the test
     started = time.monotonic()
     try:
@@ -209,7 +209,7 @@ def _kept_signals() -> Iterator[None]:
     finally:
         due -= time.monotonic() - started
         signal.setitimer(signal.ITIMER_REAL, due if due > 0 else interval, interval)
-        for number, handler in kept.items():
+        for number, handler in handlers.items():
             if handler is not None and signal.getsignal(number) is not handler:
                 signal.signal(number, handler)
 

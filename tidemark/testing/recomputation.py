@@ -36,11 +36,13 @@ def recomputed(lake: Lake, run: Callable[[], GlueRun], places: Sequence[str]) ->
     """Return the rows of one run over everything, into empty targets, by place."""
     test = current_test()
     folders = [(place, lake.path(place)) for place in places]
-    kept = [(place, folder, folder.with_name(f"_{folder.name}.kept")) for place, folder in folders]
+    moved_aside = [
+        (place, folder, folder.with_name(f"_{folder.name}.kept")) for place, folder in folders
+    ]
     job_name = test.runs[-1].job_name
     positions = positions_of(test)
     try:
-        for _, folder, aside in kept:
+        for _, folder, aside in moved_aside:
             if folder.exists():
                 folder.rename(aside)
             if folder.parent == test.home.lake:
@@ -49,7 +51,7 @@ def recomputed(lake: Lake, run: Callable[[], GlueRun], places: Sequence[str]) ->
         run().check()
         return rows_of(lake, places)
     finally:
-        for place, folder, aside in kept:
+        for place, folder, aside in moved_aside:
             lake.delete(place)
             if aside.exists():
                 if folder.exists():

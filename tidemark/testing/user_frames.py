@@ -45,8 +45,8 @@ def up_to_own(trace: TracebackType, scripts: set[str]) -> TracebackType | None:
 
 
 def _frames(trace: TracebackType | None) -> Sequence[TracebackType]:
-    kept = []
+    frames_shown = []
     while trace is not None:
-        kept.append(trace)
+        frames_shown.append(trace)
         trace = trace.tb_next
-    return kept
+    return frames_shown

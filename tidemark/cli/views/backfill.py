@@ -29,7 +29,7 @@ MAX_PARTS_SHOWN = 20
 
 
 def gaps_lines(
-    job: str, unit: Unit, asked: Span, intervals: Sequence[Interval], option: str
+    job: str, unit: Unit, whole: Span, intervals: Sequence[Interval], option: str
 ) -> Iterator[Listing | Sentence]:
     """Yield the output of `tidemark gaps`: what is not done, how much that is, and what to do."""
     rows = [
@@ -49,25 +49,25 @@ def gaps_lines(
     for interval in intervals:
         sizes[interval.state] += interval.range.size
     counts = ", ".join(f"{sizes[state]:,} {state.value}" for state in RangeState if sizes[state])
-    yield Sentence(f"{job}, {asked.text(unit)}: {unit.count(asked.size)}, {counts}")
+    yield Sentence(f"{job}, {whole.text(unit)}: {unit.count(whole.size)}, {counts}")
     if todo := [span.range for span in intervals if span.state in TO_RUN and not span.is_empty]:
         low, high = min(missing.low for missing in todo), max(missing.high for missing in todo)
         command = render_command(job, unit, Span(low, high), " --only-missing" + option)
         yield Sentence(f"to load it: `{command}`")
 
 
-def render_command(job: str, unit: Unit, asked: Span, options: str) -> str:
+def render_command(job: str, unit: Unit, span: Span, options: str) -> str:
     """Return the command that fills a range."""
-    ends = f"--from {unit.text(asked.low)} --to {unit.text(asked.high - 1)}"
+    ends = f"--from {unit.text(span.low)} --to {unit.text(span.high - 1)}"
     return f"tidemark backfill {job} {ends}{options}"
 
 
-def gaps_json(job: str, unit: Unit, asked: Span, intervals: Sequence[Interval]) -> dict[str, Any]:
+def gaps_json(job: str, unit: Unit, span: Span, intervals: Sequence[Interval]) -> dict[str, Any]:
     """Return the ledger as plain JSON values; both ends of a range belong to it."""
     return {
         "job": job,
         "unit": unit.value,
-        **_ends(unit, asked),
+        **_ends(unit, span),
         "intervals": [_interval_json(unit, interval) for interval in intervals],
     }
 
@@ -92,12 +92,14 @@ def plan_lines(plan: BackfillPlan, at_once: int) -> Iterator[Listing | Sentence]
     """Yield the plan of a backfill."""
     unit, how = plan.unit, "one after another" if at_once < 2 else f"{at_once} at once"
     size = unit.count(sum(part.size for part in plan.parts))
-    asked = f"{plan.job}, {plan.asked.text(unit)}"
+    subject = f"{plan.job}, {plan.asked.text(unit)}"
     if not plan.parts:
-        yield Sentence(f"{asked}: nothing is missing or stale that the source has; no run to start")
+        yield Sentence(
+            f"{subject}: nothing is missing or stale that the source has; no run to start"
+        )
     else:
         order = f", {how}" if len(plan.parts) > 1 else ""
-        yield Sentence(f"{asked}: {size} in {plural(len(plan.parts), 'job run')}{order}")
+        yield Sentence(f"{subject}: {size} in {plural(len(plan.parts), 'job run')}{order}")
         rows = [
             (str(number), part.text(unit), unit.count(part.size))
             for number, part in enumerate(plan.parts[:MAX_PARTS_SHOWN], 1)

@@ -26,8 +26,8 @@ def plan_lines(plan: RewindPlan, files: Sequence[str]) -> Iterator[str]:
         for text in plan.unknown:
             yield from _wrapped(text, "- ")
         return
-    said = {f"{job.job}: {its.dataset}: {its.why}" for job in plan.jobs for its in job.effects}
-    said |= {f"{job.job}: {read.why}" for job in plan.jobs for read in job.reads_again}
+    shown = {f"{job.job}: {its.dataset}: {its.why}" for job in plan.jobs for its in job.effects}
+    shown |= {f"{job.job}: {read.why}" for job in plan.jobs for read in job.reads_again}
     yield f"Rewind to {short.get(plan.to, plan.to)}"
     for job in plan.jobs:
         yield ""
@@ -37,7 +37,7 @@ def plan_lines(plan: RewindPlan, files: Sequence[str]) -> Iterator[str]:
         yield from _clear_lines(plan, files)
     for title, texts in (
         ("What to do", plan.advice),
-        ("Not known", [text for text in plan.unknown if text not in said]),
+        ("Not known", [text for text in plan.unknown if text not in shown]),
         ("Meanwhile", plan.schedules),
     ):
         if texts:

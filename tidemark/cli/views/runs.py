@@ -145,9 +145,9 @@ def workflow_run_json(run: WorkflowRun, *, has_rows: bool = False) -> dict[str, 
 def render_end(run: Run, logs: str) -> Text:
     """Return what to say of a job run that has ended; where its log is, if it did not succeed."""
     if run.state == "SUCCEEDED":
-        told = f": {run.detail}" if run.detail else ""
+        detail = f": {run.detail}" if run.detail else ""
         return Text.assemble(
-            ("✓", "green"), f" {run.job}  SUCCEEDED in {took(run)}{_rows(run)}{told}"
+            ("✓", "green"), f" {run.job}  SUCCEEDED in {took(run)}{_rows(run)}{detail}"
         )
     cause = f": {run.message}" if run.message else ""
     return Text.assemble(

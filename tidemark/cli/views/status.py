@@ -101,10 +101,12 @@ def status_json(
     has_rows: bool,
 ) -> dict[str, Any]:
     """Return a status as JSON values, with published datasets and open warnings of the job."""
-    told: dict[str, Any] = {}
+    warnings_shown: dict[str, Any] = {}
     if warnings is not None:
         of_job = [warning for warning in warnings if warning.job_name == status.job]
-        told["warnings"] = [{"run_id": warning.run_id, "text": warning.text} for warning in of_job]
+        warnings_shown["warnings"] = [
+            {"run_id": warning.run_id, "text": warning.text} for warning in of_job
+        ]
     return {
         "job": status.job,
         "is_deployed": status.is_there,
@@ -116,7 +118,7 @@ def status_json(
         },
         "watermark": watermarks.get(status.job),
         "freshness": [freshness_json(data, now_ms) for data in fresh if status.job in data.writers],
-        **told,
+        **warnings_shown,
     }
 
 

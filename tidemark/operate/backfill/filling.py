@@ -29,11 +29,11 @@ class Filling:
     open: dict[Span, Run] = field(default_factory=dict)
 
 
-def room_for(job: Fillable, unit: Unit, asked: Span, open_runs: Sequence[Run]) -> int:
+def room_for(job: Fillable, unit: Unit, span: Span, open_runs: Sequence[Run]) -> int:
     """Return how many runs may be started at once."""
     for run in open_runs:
         filled = filled_range(run.arguments)
-        if filled and filled[0] is unit and asked.common(filled[1]):
+        if filled and filled[0] is unit and span.common(filled[1]):
             raise UsageError(
                 f"the run {run.run_id} of {job.name} fills {filled[1].text(unit)} now: wait for "
                 f"it, or `tidemark stop {job.name}`"

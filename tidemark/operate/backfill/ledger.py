@@ -129,10 +129,10 @@ class Interval:
     is_ahead: bool = False
 
 
-def ledger(asked: Span, evidence: Evidence) -> list[Interval]:
+def ledger(whole: Span, evidence: Evidence) -> list[Interval]:
     """Return the intervals that an asked range consists of, in order, none like the one before."""
     intervals: list[Interval] = []
-    edges = sorted(_edges(asked, evidence))
+    edges = sorted(_edges(whole, evidence))
     folders_at: dict[int, list[Folder]] = {edge: [] for edge in edges}  # before the next edge
     for folder in evidence.folders:
         begin, end = (bisect_left(edges, edge) for edge in (folder.range.low, folder.range.high))
@@ -151,7 +151,7 @@ def ledger(asked: Span, evidence: Evidence) -> list[Interval]:
     return intervals
 
 
-def _edges(asked: Span, evidence: Evidence) -> set[int]:
+def _edges(whole: Span, evidence: Evidence) -> set[int]:
     of_folders = (folder.range for folder in evidence.folders)
     ranges: Iterable[Span] = [*evidence.running, *evidence.ahead, *of_folders]
     points = {point for span in ranges for point in (span.low, span.high)}
@@ -161,7 +161,7 @@ def _edges(asked: Span, evidence: Evidence) -> set[int]:
         for point in (loaded.low, loaded.high)
         if point is not None
     }
-    return {asked.low, asked.high} | {point for point in points if asked.low < point < asked.high}
+    return {whole.low, whole.high} | {point for point in points if whole.low < point < whole.high}
 
 
 def _state(between: Span, folders: Sequence[Folder], evidence: Evidence) -> RangeState:

@@ -100,7 +100,7 @@ def targets_of(
 def plan(
     job: str,
     unit: Unit,
-    asked: Span,
+    whole: Span,
     parts: int,
     intervals: Sequence[Interval],
     targets: Targets = Targets(),
@@ -109,7 +109,7 @@ def plan(
     only_missing: bool = False,
 ) -> BackfillPlan:
     """Return the plan of a backfill."""
-    cut = parts_of(asked, parts, unit)
+    cut = parts_of(whole, parts, unit)
     wanted = intervals
     if only_missing:
         wanted = [span for span in intervals if span.state in TO_RUN and not span.is_empty]
@@ -122,7 +122,7 @@ def plan(
         *(_warnings_of_readers(blind, targets) if cut else ()),
         *(_warnings_of_clearing(targets) if cut else ()),
     )
-    return BackfillPlan(job, unit, asked, tuple(cut), warnings, skipped, only_missing)
+    return BackfillPlan(job, unit, whole, tuple(cut), warnings, skipped, only_missing)
 
 
 def rest_of(plan: BackfillPlan, done: Iterable[Span]) -> Span | None:

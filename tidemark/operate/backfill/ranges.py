@@ -116,14 +116,14 @@ def point_of_string(text: str) -> tuple[Unit, int] | None:
         return None
 
 
-def parts_of(asked: Span, parts: int, unit: Unit) -> list[Span]:
+def parts_of(span: Span, parts: int, unit: Unit) -> list[Span]:
     """Return a range cut into equal parts, which differ by one point at most."""
     if not 1 <= parts <= MAX_PARTS:
         raise UsageError(f"--parts {parts} is not allowed: give an integer from 1 to {MAX_PARTS}")
-    if parts > asked.size:
+    if parts > span.size:
         raise UsageError(
-            f"--parts {parts} is more than the {unit.count(asked.size)} of {asked.text(unit)}: "
+            f"--parts {parts} is more than the {unit.count(span.size)} of {span.text(unit)}: "
             "give less"
         )
-    edges = [asked.low + asked.size * part // parts for part in range(parts + 1)]
+    edges = [span.low + span.size * part // parts for part in range(parts + 1)]
     return [Span(low, high) for low, high in pairwise(edges)]

@@ -33,8 +33,8 @@ def cleared_here(store: Store) -> list[Cleared]:
         if record.undoes is None and (steps.files or steps.tables):
             after = []  # the jobs of the steps, and the run after which each of their states holds
             for bookmark in steps.bookmarks:
-                kept = bookmark_of_version(store, bookmark.job, bookmark.version)
-                after.append((bookmark.job, kept.run_id or "" if kept else ""))
+                version = bookmark_of_version(store, bookmark.job, bookmark.version)
+                after.append((bookmark.job, version.run_id or "" if version else ""))
             after += [(watermark.job, watermark.to_run) for watermark in steps.watermarks]
             moments = dict[str, int]()
             for job, run_id in after:

@@ -141,13 +141,13 @@ def _before(cut: Cut, bound: int | None) -> Cut:
     if bound is None:
         return cut
     now = cut.track.in_force()
-    kept = [move for move in now if move.at_ms < bound]
-    if cut.to is not None and kept and kept[0].at_ms >= cut.to.at_ms:
+    earlier = [move for move in now if move.at_ms < bound]
+    if cut.to is not None and earlier and earlier[0].at_ms >= cut.to.at_ms:
         return cut
     if cut.to is None and len(cut.undone) == len(now):
         return cut
-    if kept:
-        return replace(cut, to=kept[0], undone=now[: now.index(kept[0])])
+    if earlier:
+        return replace(cut, to=earlier[0], undone=now[: now.index(earlier[0])])
     if not _reaches_back(cut.track):
         oldest = f"run {now[-1].run_id}" if now else "its first run"
         raise UsageError(

@@ -111,10 +111,10 @@ def last_datasets(
         if checkpoint.job_name in read:
             for read_dataset in _with_positions(checkpoint, by_watermark, by_snapshots):
                 of_job = read[checkpoint.job_name]
-                kept = of_job.get((read_dataset.dataset, read_dataset.source))
-                is_less = kept is not None and is_tracked(kept) and not is_tracked(read_dataset)
+                last = of_job.get((read_dataset.dataset, read_dataset.source))
+                is_less = last is not None and is_tracked(last) and not is_tracked(read_dataset)
                 of_job[read_dataset.dataset, read_dataset.source] = (
-                    kept if kept and is_less else read_dataset
+                    last if last and is_less else read_dataset
                 )
             written[checkpoint.job_name] |= {write.dataset: write for write in checkpoint.written}
     return (

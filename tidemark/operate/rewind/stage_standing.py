@@ -48,10 +48,10 @@ def standing(glue: Glue, dynamodb: Any, record: StageRecord) -> Standing:
         admin = WatermarkAdmin(step.table, dynamodb)
         last = next(admin.history(step.job, 1, source=step.source), None)
         version, _ = admin.head_of(step.job, source=step.source)
-        said = last.reason if last else ""
-        if said == reason_of(record, "rewind"):
+        reason = last.reason if last else ""
+        if reason == reason_of(record, "rewind"):
             watermarks.append(step)
-        elif said != reason_of(record, "undo of rewind") and version != step.expected - 1:
+        elif reason != reason_of(record, "undo of rewind") and version != step.expected - 1:
             moved.append(step.job)
     return Standing(bookmarks, watermarks, list(dict.fromkeys(moved)))
 

@@ -114,8 +114,8 @@ class LivePages:
         )
 
     def _post(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
-        given = environ.get(GIVEN, "").encode("utf-8", "replace")
-        if not hmac.compare_digest(given, self._token.encode()):
+        token = environ.get(GIVEN, "").encode("utf-8", "replace")
+        if not hmac.compare_digest(token, self._token.encode()):
             return _answer(start, 403, PLAIN, "only a page of this port may ask for this: load it")
         verb = path.removeprefix(self._base)
         return _answer(start, 200, PLAIN, self._act(verb, _named(environ)))
@@ -127,8 +127,8 @@ def _named(environ: Mapping[str, Any]) -> str:
 
 
 def _asked(environ: Mapping[str, Any], name: str) -> str:
-    asked = urllib.parse.parse_qs(str(environ.get("QUERY_STRING", "")))
-    return asked.get(name, [""])[0]
+    fields = urllib.parse.parse_qs(str(environ.get("QUERY_STRING", "")))
+    return fields.get(name, [""])[0]
 
 
 def _answer(start: Start, status: int, kind: str, body: str | bytes) -> Iterable[bytes]:

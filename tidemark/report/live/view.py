@@ -85,9 +85,9 @@ class View:
             if name not in target.known_jobs and name not in target.names.jobs:
                 raise EntityNotFoundError(f"there is no job {name!r} here")
             runs = sorted(target.runs([name], None, LIMIT), key=lambda run: run.started_at)[::-1]
-            said, defined = self._details(target, name), self._defined(target)
+            details, defined = self._details(target, name), self._defined(target)
         return self._render(
-            "live_job.html.jinja", job=name, runs=runs, details=said, defined=defined
+            "live_job.html.jinja", job=name, runs=runs, details=details, defined=defined
         )
 
     def run(self, run_id: str) -> str:
@@ -133,8 +133,8 @@ class View:
         self, graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]
     ) -> dict[str, str]:
         """Return pictures by name, the changed ones drawn anew."""
-        asked = {**graphs, **{name: json.dumps(chart) for name, chart in charts.items()}}
-        new = {name for name, text in asked.items() if self._pictures.get(name, ("",))[0] != text}
+        sources = {**graphs, **{name: json.dumps(chart) for name, chart in charts.items()}}
+        new = {name for name, text in sources.items() if self._pictures.get(name, ("",))[0] != text}
         try:
             pictures = draw(
                 {name: graph for name, graph in graphs.items() if name in new},
@@ -142,8 +142,8 @@ class View:
             )
         except TidemarkError:
             return without_pictures(graphs, charts)
-        self._pictures |= {name: (asked[name], picture) for name, picture in pictures.items()}
-        return {name: self._pictures[name][1] for name in asked}
+        self._pictures |= {name: (sources[name], picture) for name, picture in pictures.items()}
+        return {name: self._pictures[name][1] for name in sources}
 
 
 def _jobs(target: Target) -> tuple[PipelineJob, ...]:
