@@ -70,7 +70,8 @@ def findings(project: Path) -> Iterator[Finding]:
     yield _report()
     yield _home()
     home = existing(Path(os.environ.get("TIDEMARK_HOME") or project / DEFAULT_HOME).absolute())
-    yield disk_finding(home, _free_bytes(home))
+    disk = os.statvfs(home)
+    yield disk_finding(home, disk.f_bavail * disk.f_frsize)
     try:
         meminfo = MEMINFO.read_text(encoding="ascii")
     except OSError:  # such as on macOS
@@ -165,11 +166,6 @@ def _home() -> Finding:
         problem, _, cure = str(error).partition("; ")
         return Finding("home", MISSING, problem, cure)
     return Finding("home", OK, f"state is kept in {root}")
-
-
-def _free_bytes(folder: Path) -> int:
-    disk = os.statvfs(folder)
-    return disk.f_bavail * disk.f_frsize
 
 
 def disk_finding(folder: Path, free: int) -> Finding:

@@ -52,7 +52,7 @@ def glue_here(
                 jvms=jvms, is_of_command=True, observe=changes.put, on_start=changes.put
             )
             url, engine = stack.enter_context(serving(home, options))
-            before_runs(home, partial(_deploy, engine))
+            before_runs(home, lambda folder: engine.ask(lambda glue: deploy_on_port(glue, folder)))
         else:
             url = stack.enter_context(serving_read_only(home))
         key = access_key(home).arguments

@@ -104,7 +104,8 @@ def prove(
             seed=seed,
             moments=moments,
         )
-        _prepare_newest(subject, kinds)
+        if "versions" in kinds and not subject.not_newer:
+            prepare_sparks([subject.newest])  # no other experiment runs on it
         base = home_of(home, scratch / "home", lake, subject.app)
         withhold_others(base, allow)
         # `tidemark local up` has warm ones.
@@ -165,12 +166,6 @@ def interrupted_once(is_interrupted: threading.Event) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _prepare_newest(subject: Subject, kinds: Sequence[str]) -> None:
-    # Only an experiment with versions runs on it.
-    if "versions" in kinds and not subject.not_newer:
-        prepare_sparks([subject.newest])
 
 
 def _refuse_shared(subject: Subject) -> None:

@@ -1,15 +1,15 @@
 """`tidemark report`: one page of HTML about the jobs of an app and how their runs went."""
 
 import webbrowser
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tidemark.cli.target import open_target
-from tidemark.cli.terminal import print_json
-from tidemark.cli.views.report import report_json
+from tidemark.cli.terminal import moment_json, print_json
 from tidemark.cli.where import Where
 from tidemark.errors import UsageError
 from tidemark.extras import require
@@ -30,7 +30,7 @@ def report(opens: bool, output: Path | None, limit: int, where: Where, form: str
     if form == "json":
         if opens or output is not None:
             raise UsageError("--format json writes no page: leave out --open and --output")
-        print_json(report_json(_gathered(where, limit)))
+        print_json(_plain(asdict(_gathered(where, limit))))
         return
     require("jinja2")
     from tidemark.report.drawing import draw, find_packages, without_pictures
@@ -105,3 +105,18 @@ def check_writable(file: Path) -> None:
         raise UsageError(f"--output {file} is a folder; name a file in it, such as report.html")
     if not file.parent.is_dir():
         raise UsageError(f"--output {file}: there is no folder {file.parent}; create it first")
+
+
+def _plain(value: Any) -> Any:
+    """Return facts as plain JSON values: moments in UTC, without the unit in their name."""
+    if isinstance(value, Mapping):
+        return dict(_member(name, member) for name, member in value.items())
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return sorted(value) if isinstance(value, frozenset) else value
+
+
+def _member(name: str, value: Any) -> tuple[str, Any]:
+    if name.endswith("_at_ms"):
+        return name.removesuffix("_ms"), None if value is None else moment_json(value)
+    return name, _plain(value)

@@ -19,7 +19,6 @@ from tidemark.cli.progress import (
     print_outcome,
     print_unserved,
 )
-from tidemark.cli.run_show import refuse_options
 from tidemark.cli.runs import changes_of, watch
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.target import glue_of_stage, open_target
@@ -74,10 +73,6 @@ class RunOptions:
 
 
 def run(where: Where, **options: Any) -> None:
-    ctx = click.get_current_context()
-    if ctx.invoked_subcommand is not None:
-        refuse_options(ctx)
-        return
     executors, master = options.pop("executors"), options.pop("master")
     request = RunOptions(**options)
     if request.only is not None and request.begin is not None:

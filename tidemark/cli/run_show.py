@@ -1,13 +1,10 @@
 """`tidemark run show ID`: all that is known of one job run, here and on AWS."""
 
-import click
-
 from tidemark.cli.progress import console_for_tables
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
 from tidemark.cli.views.run_details import RunDetails, details_json, details_parts
 from tidemark.cli.where import Where
-from tidemark.errors import UsageError
 from tidemark.model.messages import known_run
 from tidemark.operate.app_jobs import job_of
 from tidemark.operate.job_runs import Run
@@ -49,15 +46,3 @@ def _cost(target: Target, run: Run) -> tuple[float | None, float | None]:
     if job is None or dpu_seconds is None:
         return None, None
     return dpu_seconds, usd_of(job, dpu_seconds, flex=is_flex(job, run))
-
-
-def refuse_options(ctx: click.Context) -> None:
-    """Refuse options of `tidemark run` before the name of a command of it."""
-    default = click.core.ParameterSource.DEFAULT
-    for parameter in ctx.command.params:
-        if ctx.get_parameter_source(parameter.name or "") is not default:
-            name = max(parameter.opts, key=len)
-            raise UsageError(
-                f"{name} before {ctx.invoked_subcommand} is an option of a run that is started: "
-                f"put what belongs to `tidemark run {ctx.invoked_subcommand}` after it"
-            )

@@ -9,7 +9,7 @@ characters in them: it clears the screen, sets the title, fills the clipboard, t
 import json
 import re
 from collections.abc import Iterable
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import IO, Any, TextIO, cast
 
 import click
@@ -99,6 +99,11 @@ class Terminal(Console):
 def print_json(document: Any) -> None:
     """Print plain JSON values, and dates and numbers of a watermark as strings."""
     click.echo(json.dumps(document, indent=2, default=_json_value))
+
+
+def moment_json(at_ms: int) -> str:
+    """Return epoch milliseconds as ISO 8601, in UTC."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 def _json_value(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from tidemark.model.assembly.definitions import WATERMARK_TABLE, is_filling
 from tidemark.model.checkpoints.checkpoint import Checkpoint
@@ -103,7 +104,10 @@ def commits_of(
         commit = _commit(checkpoint, checkpoint.committed_at_ms)
         by_job.setdefault(checkpoint.job_name, []).append(commit)
     left = {job: _left(commits, job, cleared) for job, commits in by_job.items()}
-    return {job: tuple(sorted(commits, key=_moment)) for job, commits in left.items()}
+    return {
+        job: tuple(sorted(commits, key=attrgetter("committed_at_ms")))
+        for job, commits in left.items()
+    }
 
 
 def _left(commits: Sequence[JobCommit], job: str, cleared: Sequence[Cleared]) -> list[JobCommit]:
@@ -127,10 +131,6 @@ def _counts(checkpoint: Checkpoint) -> bool:
 
 def _commit(checkpoint: Checkpoint, started_at_ms: int) -> JobCommit:
     return JobCommit(started_at_ms, checkpoint.committed_at_ms, not checkpoint.has_read_nothing)
-
-
-def _moment(commit: JobCommit) -> int:
-    return commit.committed_at_ms
 
 
 def last_runs(runs: Sequence[PipelineRun]) -> Mapping[str, PipelineRun]:

@@ -1,11 +1,15 @@
 """Commands that run jobs and workflows, and stop them."""
 
+import functools
+from typing import Any
+
 import click
 
 from tidemark.cli.commands import options
 from tidemark.cli.commands.known_names import JOB, RUN, WORKFLOW
 from tidemark.cli.commands.options import FILE, SCRIPT_ARGUMENTS, act
 from tidemark.cli.group import Verbs
+from tidemark.errors import UsageError
 from tidemark.model.assembly.glue_versions import RUN_HERE
 from tidemark.model.stage.runtime import MAX_MINUTES
 
@@ -40,6 +44,31 @@ def submit() -> None:
     """
 
 
+def unless_command(command: options.Command) -> options.Command:
+    """Run the group's own act, or with a command of it only refuse options before its name."""
+
+    @functools.wraps(command)
+    def call(**given: Any) -> None:
+        ctx = click.get_current_context()
+        if ctx.invoked_subcommand is None:
+            command(**given)
+        else:
+            _refuse_options(ctx)
+
+    return call
+
+
+def _refuse_options(ctx: click.Context) -> None:
+    default = click.core.ParameterSource.DEFAULT
+    for parameter in ctx.command.params:
+        if ctx.get_parameter_source(parameter.name or "") is not default:
+            name = max(parameter.opts, key=len)
+            raise UsageError(
+                f"{name} before {ctx.invoked_subcommand} is an option of a run that is started: "
+                f"put what belongs to `tidemark run {ctx.invoked_subcommand}` after it"
+            )
+
+
 @click.group(cls=Verbs, invoke_without_command=True, subcommand_metavar="[show ID]")
 @options.run_options
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=RUN_WORKFLOW_HELP)
@@ -51,6 +80,7 @@ def submit() -> None:
 @click.option("--from", "begin", metavar="JOB", type=JOB, help="Run this job and what follows it.")
 @click.option("--lineage", metavar="FILE|URL", help=options.LINEAGE_HELP)
 @options.table_or_json
+@unless_command
 @act("run.run")
 def run() -> None:
     """Run a whole workflow once, every job incrementally.

@@ -28,7 +28,12 @@ def bookmark_tables(entry: Mapping[str, Any], runs: Sequence[CommittedRun]) -> l
 def contexts_table(states: Mapping[str, ContextState]) -> Listing:
     """Return how far each context has read."""
     rows = [
-        (ctx or "-", state.get("kind", "-"), _reach(state), _place(state))
+        (
+            ctx or "-",
+            state.get("kind", "-"),
+            _reach(state),
+            ", ".join(state.get("paths", [])) or str(state.get("table", "-")),
+        )
         for ctx, state in sorted(states.items())
     ]
     headings = ("transformation_ctx", "kind", "up to", "source")
@@ -43,10 +48,6 @@ def _reach(state: ContextState) -> str:
         pairs = zip(state["keys"], state["bound"] or [], strict=False)
         return ", ".join(f"{key}={value[-1]}" for key, value in pairs) or "-"
     return ", ".join(f"{name}={v}" for name, v in state.items() if name != "kind") or "-"
-
-
-def _place(state: ContextState) -> str:
-    return ", ".join(state.get("paths", [])) or str(state.get("table", "-"))
 
 
 def runs_table(runs: Sequence[CommittedRun]) -> Listing:

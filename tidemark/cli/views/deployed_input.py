@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.console import RenderableType
 
+from tidemark.cli.terminal import moment_json
 from tidemark.cli.views.bookmarks import contexts_table
 from tidemark.cli.views.listing import Sentence
-from tidemark.cli.views.report import moment_json
 from tidemark.cli.views.snapshots import snapshot_lines, snapshots_json
 from tidemark.cli.views.status import read_watermarks
 from tidemark.errors import EntityNotFoundError, UsageError

@@ -7,8 +7,8 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from tidemark.cli.terminal import moment_json
 from tidemark.cli.views.listing import Listing, Sentence
-from tidemark.cli.views.report import moment_json
 from tidemark.cli.views.snapshots import snapshots_json
 from tidemark.glue_job.readers.tables.explained_predicates import predicates_of
 from tidemark.local_state.bookmarks.explain import (

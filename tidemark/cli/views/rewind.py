@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from tidemark.cli.terminal import moment_json
 from tidemark.cli.views.listing import Listing, short_ids
-from tidemark.cli.views.report import moment_json
 from tidemark.local_state.rewinds.records import RewindRecord
 from tidemark.model.messages import plural
 from tidemark.operate.rewind.amounts import Reread

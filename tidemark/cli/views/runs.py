@@ -196,15 +196,13 @@ class Changes:
             before = self._states.get(run.run_id)
             self._states[run.run_id] = run.state
             if before is None and not run.is_final:
-                lines_of_runs.append(Text(f"  {run.job}  {_begun(run.state)}"))
+                lines_of_runs.append(
+                    Text(f"  {run.job}  {'waits' if run.state == 'WAITING' else 'started'}")
+                )
             elif run.is_final and before != run.state:
                 logs = f"tidemark logs {run.job} --run {run.run_id[:11]}{self._option}"
                 lines_of_runs.append(render_end(self.with_rows(run), logs))
         return lines_of_runs
-
-
-def _begun(state: str) -> str:
-    return "waits" if state == "WAITING" else "started"
 
 
 def not_started_lines(run: WorkflowRun) -> list[Text]:

@@ -60,7 +60,7 @@ def rereads(
             by_dataset[cut.track.name, ""] = Reread("", cut.track.name, None, None, why)
     job = cuts[0].track.job if cuts else ""
     return [
-        _rewritten(reread, rewritten.get((reread.dataset, job), ""))
+        replace(reread, why=reread.why or rewritten.get((reread.dataset, job), ""))
         for reread in by_dataset.values()
     ]
 
@@ -95,7 +95,3 @@ def _added(sum_: Reread | None, read: DatasetRead, why: str) -> Reread:
         why,
         total(sum_.bytes, read.bytes),
     )
-
-
-def _rewritten(one: Reread, why: str) -> Reread:
-    return one if not why or one.why else replace(one, why=why)

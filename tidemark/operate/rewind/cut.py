@@ -86,7 +86,9 @@ def cuts(
                 "each of its runs reads everything"
             )
     for job in following:
-        by_job[job] = [Cut(track, _position(track.in_force())) for track in facts.tracks_of(job)]
+        by_job[job] = [
+            Cut(track, next(iter(track.in_force()), None)) for track in facts.tracks_of(job)
+        ]
     while True:
         moved = False
         for job in following:
@@ -177,10 +179,6 @@ def first_start(facts: RewindFacts, cut: Cut) -> int | None:
     since = cut.to.at_ms if cut.to else 0
     runs = [run.started_at_ms for run in facts.runs_of(cut.track.job)]
     return min([*starts, *(start for start in runs if start > since)])
-
-
-def _position(line: Sequence[Move]) -> Move | None:
-    return line[0] if line else None
 
 
 def _reaches_back(track: Track) -> bool:
