@@ -54,6 +54,7 @@ def glue_here(
             url, engine = stack.enter_context(serving(home, options))
             before_runs(home, lambda folder: engine.ask(lambda glue: deploy_on_port(glue, folder)))
         else:
+            # What starts nothing needs no engine, and leaves the lock of the home to others.
             url = stack.enter_context(serving_read_only(home))
         key = access_key(home).arguments
         yield stack.enter_context(of_port(url, str(home.shown), region(), key))

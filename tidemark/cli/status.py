@@ -14,6 +14,7 @@ from tidemark.report.gather import freshness_at, read_recorded
 
 
 def status(where: Where, output: str) -> None:
+    # One moment for all ages, before anything is read.
     at_ms = now_ms()
     with open_target(where) as target:
         jobs = with_submitted(target, jobs_of(target))

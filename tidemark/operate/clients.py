@@ -176,10 +176,12 @@ def of_port(url: str, where: str, region: str, key: Mapping[str, str]) -> Iterat
     import botocore.session
     from botocore.config import Config
 
+    # A profile or an endpoint in the files of the user would lead to another place.
     core = botocore.session.Session()
     for name, value in NO_CONFIGURATION.items():
         core.get_component("config_store").set_config_variable(name, value)
     session = boto3.Session(region_name=region, botocore_session=core, **dict(key))
+    # A proxy of the environment does not reach this machine.
     config = Config(retries={"total_max_attempts": 2}, proxies={})
     with translated(where):
         client = partial(session.client, endpoint_url=url, config=config)

@@ -187,6 +187,7 @@ def stop_runs(glue: Glue, job: str, run: Run | None) -> list[Run]:
     glue.check_stage(JOB, job)
     going = [run] if run else runs_of_job(glue, job, None, None)
     going = [run for run in going if run.state in ACTIVE_STATES]
+    # BatchStopJobRun refuses more at once.
     for begin in range(0, len(going), MAX_STOPS):
         ids = [run.run_id for run in going[begin : begin + MAX_STOPS]]
         glue.glue.batch_stop_job_run(JobName=job, JobRunIds=ids)

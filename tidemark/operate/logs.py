@@ -50,6 +50,7 @@ def read_lines(glue: Glue, run: Run, kinds: tuple[str, ...], since_ms: int) -> l
 def _events(glue: Glue, run: Run, kind: str, since_ms: int) -> Iterator[Line]:
     from botocore.exceptions import ClientError
 
+    # A prefix of a stream is also one of other attempts, whose ids begin with that of the run.
     own = re.compile(
         re.escape(run.run_id) + r"(?!_attempt_)(?![0-9a-f])"
     )  # also executors, -driver

@@ -36,6 +36,7 @@ def windows_of(
 
 
 def _windows_of(admin: WatermarkAdmin, jobs: Sequence[str]) -> tuple[list[OpenWindow], list[str]]:
+    # One scan for all jobs: most have no open window, and are not asked.
     having = admin.jobs_with_open_windows()
     names = [name for name in jobs if name in having]
     windows: list[OpenWindow] = []

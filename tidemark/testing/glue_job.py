@@ -201,6 +201,7 @@ class GlueJob:
             if why is None:
                 kill, self._test.kill = self._test.kill, None
                 ended = self._in_process(served, job, run, merged, kill, before)
+                # Only the run itself has shown that it needs a process: it is made again there.
                 if ended.needs_process is not None:
                     why = _needing[_digest(source)] = ended.needs_process
                     ended = Ended()

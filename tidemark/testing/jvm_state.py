@@ -34,6 +34,7 @@ class JvmState:
     def remember(self) -> None:
         """Keep the current state; open file systems are opened again."""
         jvm = self._jvm
+        # An open file system keeps the settings that it was opened with.
         jvm.org.apache.hadoop.fs.FileSystem.closeAll()
         self._settings = self._scala.conf().toDebugString()
         # Those of Hadoop that live as long as the JVM.

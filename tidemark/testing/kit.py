@@ -47,6 +47,7 @@ class Kit:
         """
         self.folder = folder
         self.home = Home.open(folder / "home")
+        # Nothing of it outlives the tests: the database need not reach the disk at each commit.
         (self.home.root / TEMPORARY).touch()
         self._empty = folder / "empty.sqlite"
         Store(self._empty).close()
@@ -91,6 +92,7 @@ class Kit:
                     delete_entry(entry)
         for name in ("", "-wal", "-shm"):
             Path(f"{self.home.database}{name}").unlink(missing_ok=True)
+        # A copy is faster than to make its tables again.
         shutil.copy2(self._empty, self.home.database)
         (self.home.lake / SHARED_BUCKET).mkdir(exist_ok=True)
 

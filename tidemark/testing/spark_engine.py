@@ -158,6 +158,7 @@ class SparkEngine:
         variables = write_spark_conf(self.folder, self._home, find_java_home(), settings)
         tool = os.environ.get("JAVA_TOOL_OPTIONS") or QUICK
         with pytest.MonkeyPatch.context() as patch, self.jvm_log.open("ab") as log:
+            # SPARK_HOME and its like would start another Spark than that of this Python.
             for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
                 patch.delenv(name)
             for name, value in {**variables, "JAVA_TOOL_OPTIONS": tool}.items():

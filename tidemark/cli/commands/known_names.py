@@ -51,6 +51,7 @@ def _of_home(query: str) -> list[str]:
 
     folder = Path(os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME)
     place = (folder / "glue.sqlite").absolute().as_uri()
+    # Without mode=ro, to press TAB would create a database.
     with closing(sqlite3.connect(f"{place}?mode=ro", uri=True)) as database:
         return [str(row[0]) for row in database.execute(query)]
 

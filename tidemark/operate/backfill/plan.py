@@ -211,6 +211,7 @@ def blind_readers(
     """
     in_order = sorted(checkpoints, key=attrgetter("committed_at_ms"))
     datasets = joined(*last_datasets(jobs, in_order))
+    # Each job once: jobs may read each other in a circle.
     reached, todo, blind = {job}, [job], list[DataFlow]()
     while todo:
         for flow in datasets.out_of(todo.pop()):

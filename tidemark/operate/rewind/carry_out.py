@@ -114,6 +114,7 @@ class CarryOut:
     def do(self, steps: Steps, asked: Asked, to: str, undoes: int | None = None) -> RewindRecord:
         """Do all steps, or nothing; return the record."""
         self.before("record")
+        # A full disk would stop it half way: better to begin with room.
         if not has_room(self.home.root):
             raise DiskFullError(
                 f"{full_disk_line(self.home.root)}; nothing was changed: make room, then rewind "
@@ -166,6 +167,7 @@ class CarryOut:
                     _rewind(admin, list(group), record, "rewind")
                 moved[-1] = watermarks_of(table)
             self.before("bookmarks")
+            # Last: this transaction cannot be taken back, and all before it can.
             with self.store.transaction():
                 for step in steps.bookmarks:
                     restore_version(self.store, step.job, step.expected, step.version, at_ms)

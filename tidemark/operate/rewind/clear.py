@@ -25,6 +25,7 @@ class FileSeen:
 def files_to_clear(facts: RewindFacts, clear: Clear, files: Sequence[FileSeen]) -> list[str]:
     """Return the URIs of files to delete in a target."""
     by_run = {checkpoint.run_id: checkpoint for checkpoint in facts.checkpoints_of(clear.job)}
+    # Files such as _SUCCESS are not rows of a run.
     data = [file for file in files if not file.uri.rpartition("/")[2].startswith(HIDDEN)]
     if clear.mode == WINDOW:
         windows = [

@@ -89,6 +89,7 @@ def cuts(
         by_job[job] = [
             Cut(track, next(iter(track.in_force()), None)) for track in facts.tracks_of(job)
         ]
+    # A job that follows may be followed itself: until no position moves any more.
     while True:
         moved = False
         for job in following:

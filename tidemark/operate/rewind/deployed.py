@@ -99,6 +99,7 @@ class StageRewinds:
             )
         records = self._records()  # before all checks: a later command cannot get this number
         check_none_is_open(self.glue.names.stage, records, now_ms())
+        # Glue has no conditional reset: what holds now is compared just before.
         for state in bookmarks:
             entry = entry_of(self.glue, state.job)
             if entry is None or int(entry["Version"]) != state.from_version:

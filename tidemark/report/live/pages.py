@@ -115,6 +115,7 @@ class LivePages:
 
     def _post(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
         token = environ.get(GIVEN, "").encode("utf-8", "replace")
+        # A page of another origin can post here, and cannot know the token.
         if not hmac.compare_digest(token, self._token.encode()):
             return _answer(start, 403, PLAIN, "only a page of this port may ask for this: load it")
         verb = path.removeprefix(self._base)
