@@ -9,7 +9,7 @@ from tidemark.adopt.choosing import Chosen, choose, ordered
 from tidemark.adopt.data import broken_rules
 from tidemark.adopt.jobs.fields import FACT, SECRET, UNKNOWN
 from tidemark.adopt.jobs.job import rest
-from tidemark.adopt.model import Adoption, Difference, Found, LeftOut
+from tidemark.adopt.model import Adoption, Difference, Existing, LeftOut
 from tidemark.adopt.nodes import make_nodes
 from tidemark.adopt.others import others_of
 from tidemark.adopt.reading import Reading
@@ -40,29 +40,29 @@ WORKFLOW_FIELDS: dict[str, tuple[str, str]] = {
 
 
 def adopt(
-    found: Found,
+    existing: Existing,
     name: str | None = None,
     *,
     keep_roles: bool = False,
     kept_jobs: Iterable[str] = (),
 ) -> Adoption:
     """Return the pipeline that replaces the jobs, and the differences."""
-    _check_names(found)
-    chosen = choose(found)
+    _check_names(existing)
+    chosen = choose(existing)
     order = ordered({**chosen.waits, **dict.fromkeys(chosen.streaming)})
-    names = _names(order, {*found.taken, *kept_jobs})
-    made = make_nodes(found, chosen, order, names, keep_roles=keep_roles)
-    outside = _outside(found, chosen, order)
-    properties, of_workflow = workflow_of(found)
+    names = _names(order, {*existing.taken, *kept_jobs})
+    made = make_nodes(existing, chosen, order, names, keep_roles=keep_roles)
+    outside = _outside(existing, chosen, order)
+    properties, of_workflow = workflow_of(existing)
     starts = chosen.starts
     hours = [*((schedule, "UTC") for schedule in starts.schedules), *outside.schedules]
     roles = {node.role for node in made.nodes}
     adoption = Adoption(
-        name=_pipeline_name(found, order, name),
-        old_workflow=str(found.workflow["Name"]) if found.workflow else None,
+        name=_pipeline_name(existing, order, name),
+        old_workflow=str(existing.workflow["Name"]) if existing.workflow else None,
         nodes=made.nodes,
         left_out=tuple(
-            LeftOut(job, why, f"{do}; {_started_by(found, chosen, job)}")
+            LeftOut(job, why, f"{do}; {_started_by(existing, chosen, job)}")
             for job, (why, do) in chosen.left_out.items()
         ),
         schedules=tuple(dict.fromkeys(hours)),
@@ -75,34 +75,34 @@ def adopt(
             *starts.differences,
             *outside.differences,
             *of_workflow,
-            *found.unread,
+            *existing.unread,
         ),
         guesses=made.guesses,
         acknowledged=broken_rules(made.nodes),
         events=tuple(starts.events),
-        policies={arn: found.roles[arn] for arn in found.roles if arn in roles},
+        policies={arn: existing.roles[arn] for arn in existing.roles if arn in roles},
         switches=tuple(outside.switches),
     )
-    return replace(adoption, others=others_of(found, adoption))
+    return replace(adoption, others=others_of(existing, adoption))
 
 
-def _check_names(found: Found) -> None:
+def _check_names(existing: Existing) -> None:
     """Refuse names that Glue cannot have: a plan has names in lines for a shell.
 
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateJob.html (pattern of Name)
     """
-    workflow = [str(found.workflow["Name"])] if found.workflow else []
-    for name in (*found.jobs, *found.triggers, *found.crawlers, *workflow):
+    workflow = [str(existing.workflow["Name"])] if existing.workflow else []
+    for name in (*existing.jobs, *existing.triggers, *existing.crawlers, *workflow):
         if not name.replace("\t", " ").isprintable():
             raise UsageError(
                 f"the name {show(name)} has control characters, which no resource of Glue has; "
-                f"correct {found.origin}"
+                f"correct {existing.origin}"
             )
 
 
-def _outside(found: Found, chosen: Chosen, order: Sequence[str]) -> Outside:
+def _outside(existing: Existing, chosen: Chosen, order: Sequence[str]) -> Outside:
     """Return what starts the jobs from outside of Glue."""
-    own = str(found.workflow["Name"]) if found.workflow else None
+    own = str(existing.workflow["Name"]) if existing.workflow else None
     workflows = {
         str(trigger["WorkflowName"]) for trigger in chosen.triggers if trigger.get("WorkflowName")
     }
@@ -111,22 +111,22 @@ def _outside(found: Found, chosen: Chosen, order: Sequence[str]) -> Outside:
     ]
     is_whole = not chosen.starts.is_late
     adopted = Adopted(
-        frozenset(found.jobs),
+        frozenset(existing.jobs),
         own if is_whole else None,
         frozenset(workflows | ({own} if own else set())),
         first[0] if len(first) == 1 and is_whole else None,
         frozenset(chosen.left_out),
     )
-    reporting = reporting_rules(found)
-    other_rules = [rule for rule in found.other_rules if rule["Name"] not in reporting]
-    return outside_of(found.clock, other_rules, adopted, found.rules)
+    reporting = reporting_rules(existing)
+    other_rules = [rule for rule in existing.other_rules if rule["Name"] not in reporting]
+    return outside_of(existing.clock, other_rules, adopted, existing.rules)
 
 
-def _started_by(found: Found, chosen: Chosen, job: str) -> str:
+def _started_by(existing: Existing, chosen: Chosen, job: str) -> str:
     """Return the steps that keep a left-out job started."""
     names = {
         str(trigger["Name"]): trigger
-        for trigger in found.triggers.values()
+        for trigger in existing.triggers.values()
         if job in nodes_of(trigger)
     }
     ends = [str(trigger["Name"]) for trigger in chosen.triggers if trigger["Name"] in names]
@@ -154,24 +154,24 @@ def _names(jobs: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def _pipeline_name(found: Found, jobs: Sequence[str], name: str | None) -> str:
+def _pipeline_name(existing: Existing, jobs: Sequence[str], name: str | None) -> str:
     if name is not None:
-        if name in found.taken:
+        if name in existing.taken:
             raise UsageError(f"there is a workflow or job {name} already; take another --name")
         return name
     old = (
-        str(found.workflow["Name"])
-        if found.workflow
+        str(existing.workflow["Name"])
+        if existing.workflow
         else next((job for job in jobs if not job.startswith(CRAWLER)), jobs[0])
     ).removeprefix(CRAWLER)
-    return free_name(old, found.taken, MAX_PIPELINE_NAME)
+    return free_name(old, existing.taken, MAX_PIPELINE_NAME)
 
 
-def workflow_of(found: Found) -> tuple[dict[str, str], list[Difference]]:
+def workflow_of(existing: Existing) -> tuple[dict[str, str], list[Difference]]:
     """Return the initial properties of every run, and the differences of the workflow."""
-    if found.workflow is None:
+    if existing.workflow is None:
         return {}, []
-    reading = Reading(f"workflow {found.workflow['Name']}", found.workflow)
+    reading = Reading(f"workflow {existing.workflow['Name']}", existing.workflow)
     properties = {}
     for name, value in (reading.get("DefaultRunProperties") or {}).items():
         if shows_secret(name, str(value)):

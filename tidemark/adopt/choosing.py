@@ -9,7 +9,7 @@ from tidemark.adopt.crawlers.crawler import crawler_refusal
 from tidemark.adopt.jobs.job import kind_of
 from tidemark.adopt.jobs.options import DEFAULTS, reading_of
 from tidemark.adopt.jobs.streaming import is_streaming, streaming_refusal
-from tidemark.adopt.model import Found, Resource, Wait
+from tidemark.adopt.model import Existing, Resource, Wait
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.one_start import event_of, extra_triggers, one_start, without_undeclared
 from tidemark.adopt.starts.triggers import START_TYPES, Starts, nodes_of, note_types, read_triggers
@@ -38,12 +38,12 @@ class Chosen:
     left_out: Mapping[str, tuple[str, str]]
 
 
-def choose(found: Found) -> Chosen:
+def choose(existing: Existing) -> Chosen:
     """Return the found jobs that one pipeline can hold; the rest is left out with a reason.
 
     It keeps the table of watermarks with which it can hold the most jobs.
     """
-    readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
+    readings = {job: reading_of(job, resource) for job, resource in existing.jobs.items()}
     tables = {
         job: str(table)
         for job, reading in readings.items()
@@ -62,7 +62,7 @@ def choose(found: Found) -> Chosen:
             if table != own
         }
         try:
-            possible.append(_choose(found, others))
+            possible.append(_choose(existing, others))
         except UsageError as error:
             reasons.append(error)
     if not possible:
@@ -70,18 +70,22 @@ def choose(found: Found) -> Chosen:
     return max(possible, key=lambda one: len(one.waits) + len(one.streaming))
 
 
-def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
+def _choose(existing: Existing, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
     """Return the contents of one pipeline, without excluded jobs."""
-    readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
-    readings |= {f"{CRAWLER}{n}": Reading(f"{CRAWLER}{n}", it) for n, it in found.crawlers.items()}
+    readings = {job: reading_of(job, resource) for job, resource in existing.jobs.items()}
+    readings |= {
+        f"{CRAWLER}{n}": Reading(f"{CRAWLER}{n}", it) for n, it in existing.crawlers.items()
+    }
     left_out = {
         node: reason
         for node, reading in readings.items()
-        if (reason := _refusal(node, reading, found))
+        if (reason := _refusal(node, reading, existing))
     }
-    streaming = [job for job in found.jobs if job not in left_out and is_streaming(readings[job])]
+    streaming = [
+        job for job in existing.jobs if job not in left_out and is_streaming(readings[job])
+    ]
     declared = [job for job in readings if job not in left_out and job not in streaming]
-    starts = read_triggers(triggers_of(found, [*declared, *streaming]), declared)
+    starts = read_triggers(triggers_of(existing, [*declared, *streaming]), declared)
     starts.streaming = frozenset(streaming)
     left_out |= starts.left_out
     in_circles = {
@@ -93,11 +97,11 @@ def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
     }
     _leave_out(starts, left_out, in_circles)
     _leave_out(starts, left_out, not_ours)
-    waits = _waits(found, starts, left_out, streaming, readings)
+    waits = _waits(existing, starts, left_out, streaming, readings)
     if not waits and not streaming:
         reasons = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
         raise UsageError(f"none of the jobs can be declared in a pipeline ({reasons})")
-    triggers = triggers_of(found, [*waits, *streaming])
+    triggers = triggers_of(existing, [*waits, *streaming])
     note_types(starts, triggers)
     return Chosen(readings, streaming, triggers, starts, waits, left_out)
 
@@ -112,28 +116,28 @@ def _leave_out(
         starts.groups.pop(node, None)
 
 
-def triggers_of(found: Found, nodes: Iterable[str]) -> list[Resource]:
+def triggers_of(existing: Existing, nodes: Iterable[str]) -> list[Resource]:
     """Return the triggers that start one of the nodes, and those of the adopted workflow."""
-    workflow, wanted = found.workflow["Name"] if found.workflow else None, set(nodes)
+    workflow, wanted = existing.workflow["Name"] if existing.workflow else None, set(nodes)
     return [
         trigger
-        for trigger in found.triggers.values()
+        for trigger in existing.triggers.values()
         if (workflow is not None and trigger.get("WorkflowName") == workflow)
         or wanted.intersection(nodes_of(trigger))
     ]
 
 
-def _refusal(node: str, reading: Reading, found: Found) -> tuple[str, str] | None:
+def _refusal(node: str, reading: Reading, existing: Existing) -> tuple[str, str] | None:
     """Return why a job or crawler cannot be declared at all, and what to do; None if it can."""
     if node.startswith(CRAWLER):
-        return crawler_refusal(reading, found.locations)
+        return crawler_refusal(reading, existing.locations)
     if is_streaming(reading) and not kind_of(reading):
-        return streaming_refusal(reading, found.scripts.get(node))
+        return streaming_refusal(reading, existing.scripts.get(node))
     return kind_of(reading)
 
 
 def _waits(
-    found: Found,
+    existing: Existing,
     starts: Starts,
     left_out: dict[str, tuple[str, str]],
     streaming: Sequence[str],
@@ -147,13 +151,13 @@ def _waits(
     groups = {node: starts.groups[node] for node, wait in waits.items() if wait is None}
     own = [
         name
-        for name, trigger in found.triggers.items()
-        if found.workflow and trigger.get("WorkflowName") == found.workflow["Name"]
+        for name, trigger in existing.triggers.items()
+        if existing.workflow and trigger.get("WorkflowName") == existing.workflow["Name"]
     ]
     if not streaming and all(node.startswith(CRAWLER) for node in waits):
         late = without_undeclared(starts.waits, undeclared)
         if any(not node.startswith(CRAWLER) for node in late) or (late and not waits):
-            return _of_late(found, starts, left_out, late, undeclared)
+            return _of_late(existing, starts, left_out, late, undeclared)
     common, apart = one_start(groups, own)
     starts.apart |= extra_triggers(groups, common, apart)
     left_out |= apart
@@ -162,7 +166,7 @@ def _waits(
 
 
 def _of_late(
-    found: Found,
+    existing: Existing,
     starts: Starts,
     left_out: dict[str, tuple[str, str]],
     late: Mapping[str, Wait],
@@ -194,12 +198,15 @@ def _of_late(
     event = event_of(next(iter(first.values())))
     starts.events += [event] if event else []
     starts.is_late = True
-    _set_apart(found, starts, left_out, first)
+    _set_apart(existing, starts, left_out, first)
     return with_predecessors(waits, left_out, ())
 
 
 def _set_apart(
-    found: Found, starts: Starts, left_out: Mapping[str, tuple[str, str]], first: Mapping[str, Wait]
+    existing: Existing,
+    starts: Starts,
+    left_out: Mapping[str, tuple[str, str]],
+    first: Mapping[str, Wait],
 ) -> None:
     """Note why the triggers of first jobs that wait for something else are not declared."""
     watched = list(dict.fromkeys(old for wait in first.values() for old, _ in wait.conditions))
@@ -209,7 +216,7 @@ def _set_apart(
     do = "keep it with its own trigger; its end starts the pipeline (starts=)"
     if not starts.events:
         do = "keep it with its own trigger, and start the pipeline when it has ended"
-    for trigger in triggers_of(found, first):
+    for trigger in triggers_of(existing, first):
         if trigger.get("Type") in START_TYPES or set(first).intersection(nodes_of(trigger)):
             starts.apart[str(trigger["Name"])] = (why, do)
 
@@ -249,8 +256,8 @@ def circles(waits: Mapping[str, Wait | None]) -> dict[str, list[str]]:
         node: list(dict.fromkeys(old for old, _ in wait.conditions)) if wait else []
         for node, wait in waits.items()
     }
-    found = {node: _way_back(before, node) for node in before}
-    return {node: path for node, path in found.items() if path}
+    paths = {node: _way_back(before, node) for node in before}
+    return {node: path for node, path in paths.items() if path}
 
 
 def _way_back(before: Mapping[str, Sequence[str]], first: str) -> list[str]:

@@ -128,11 +128,11 @@ def _touching(place: Place, used: Mapping[Place, set[str]], by: set[str]) -> boo
 
 def broken_rules(jobs: Sequence[Node]) -> dict[str, dict[str, str]]:
     """Return the rules of the graph that the current jobs break: job to rule to finding."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    broken: dict[str, dict[str, str]] = defaultdict(dict)
     whole = _graph(jobs)
     for problem in (*races(whole), *crawls(whole)):
-        found[problem.at].setdefault(problem.rule, problem.text)
-    return dict(found)
+        broken[problem.at].setdefault(problem.rule, problem.text)
+    return dict(broken)
 
 
 def _graph(jobs: Sequence[Node]) -> graph.Graph:

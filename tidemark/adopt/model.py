@@ -59,7 +59,7 @@ class RolePolicies:
 
 
 @dataclass(frozen=True)
-class Found:
+class Existing:
     """Everything that was read of the jobs to adopt.
 
     Attributes:

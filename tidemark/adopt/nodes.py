@@ -16,7 +16,7 @@ from tidemark.adopt.model import (
     AdoptedCrawler,
     AdoptedJob,
     Difference,
-    Found,
+    Existing,
     Guess,
     Node,
     Place,
@@ -43,7 +43,7 @@ class Made:
 
 
 def make_nodes(
-    found: Found,
+    existing: Existing,
     chosen: Chosen,
     order: Sequence[str],
     names: Mapping[str, str],
@@ -56,19 +56,21 @@ def make_nodes(
     alone = {job: _job_of(chosen, job, names[job]) for job in order if not job.startswith(CRAWLER)}
     crawlers = [
         replace(
-            crawler_of(readings[node], names[node], found.locations),
+            crawler_of(readings[node], names[node], existing.locations),
             wait=chosen.waits.get(node),
             role=roles[node],
         )
         for node in order
         if node.startswith(CRAWLER)
     ]
-    _account_for(found, chosen, alone, crawlers)
+    _account_for(existing, chosen, alone, crawlers)
     facts = {
-        job: facts_of(found.scripts[job], f"job {job}") if job in found.scripts else ScriptFacts()
+        job: facts_of(existing.scripts[job], f"job {job}")
+        if job in existing.scripts
+        else ScriptFacts()
         for job in alone
     }
-    secrets = {job: secrets_of(adopted, found) for job, adopted in alone.items()}
+    secrets = {job: secrets_of(adopted, existing) for job, adopted in alone.items()}
     declared = []
     for old, adopted in alone.items():
         job = replace(
@@ -82,7 +84,7 @@ def make_nodes(
             secrets=secrets[old].names,
         )
         if old in chosen.streaming:
-            job = streaming_job(job, readings[old], found.scripts.get(old))
+            job = streaming_job(job, readings[old], existing.scripts.get(old))
         declared.append(job)
     jobs, guesses = with_data(
         declared,
@@ -95,7 +97,7 @@ def make_nodes(
     return Made(
         tuple(by_name[node] for node in order),
         tuple(_scratch_differences(jobs, alone)),
-        (*guesses, *_further_guesses(found, jobs, facts, secrets)),
+        (*guesses, *_further_guesses(existing, jobs, facts, secrets)),
     )
 
 
@@ -108,23 +110,26 @@ def _job_of(chosen: Chosen, job: str, name: str) -> AdoptedJob:
 
 
 def _account_for(
-    found: Found, chosen: Chosen, jobs: Mapping[str, AdoptedJob], crawlers: list[AdoptedCrawler]
+    existing: Existing,
+    chosen: Chosen,
+    jobs: Mapping[str, AdoptedJob],
+    crawlers: list[AdoptedCrawler],
 ) -> None:
     timeouts = {
         old: job.runtime.timeout_minutes for old, job in jobs.items() if old not in chosen.streaming
     }
     nodes = {**timeouts, **dict.fromkeys(crawler.old for crawler in crawlers)}
-    account_for(chosen.triggers, chosen.starts, nodes, found.rules)
+    account_for(chosen.triggers, chosen.starts, nodes, existing.rules)
 
 
 def _further_guesses(
-    found: Found,
+    existing: Existing,
     jobs: Sequence[AdoptedJob],
     facts: Mapping[str, ScriptFacts],
     secrets: Mapping[str, Secrets],
 ) -> list[Guess]:
     return [
-        *(guess_of_streams(job, found.scripts.get(job.old)) for job in jobs if job.is_streaming),
+        *(guess_of_streams(job, existing.scripts.get(job.old)) for job in jobs if job.is_streaming),
         *(
             Guess(
                 f"job {job.old}",
@@ -134,7 +139,7 @@ def _further_guesses(
                 "set bookmark=BookmarkOption.ENABLE, or the new job reads everything again",
             )
             for job in jobs
-            if job.bookmark == "DISABLE" and found.bookmarks.get(job.old)
+            if job.bookmark == "DISABLE" and existing.bookmarks.get(job.old)
         ),
         *(guess for script in facts.values() for guess in script.guesses),
         *(guess for secret in secrets.values() for guess in secret.guesses),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from tidemark.adopt.model import Adoption, Found, LeftOut, Resource
+from tidemark.adopt.model import Adoption, Existing, LeftOut, Resource
 from tidemark.adopt.sources.contents import kind_of
 from tidemark.adopt.starts.triggers import nodes_of, watched_by
 from tidemark.adopt.watching import watchers_of
@@ -52,7 +52,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
 STARTS = {kind for kind, (why, _) in REASONS.items() if why == CALLS and kind != "rule"}
 
 
-def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:
+def others_of(existing: Existing, adoption: Adoption) -> tuple[LeftOut, ...]:
     """Return the resources of a file that are neither in the code nor listed otherwise."""
     nodes = [*(node.old for node in adoption.nodes), *(left.job for left in adoption.left_out)]
     known = {_node(node) for node in nodes}
@@ -62,17 +62,17 @@ def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:
         kind, _, name = listed.partition(" ")
         known.add((kind, name.rpartition("/")[2] if kind == "schedule" else name))
     known |= {
-        ("rule", str(rule["Name"])) for rule in found.rules.get(adoption.old_workflow or "", ())
+        ("rule", str(rule["Name"])) for rule in existing.rules.get(adoption.old_workflow or "", ())
     }
     # What waits for the old, or watches it, is named from every kind of source alike.
-    needed = watchers_of(found, adoption)
+    needed = watchers_of(existing, adoption)
     needed |= {
         ("trigger", name): reason
-        for name, trigger in found.triggers.items()
+        for name, trigger in existing.triggers.items()
         if (reason := _waiting(trigger, adoption))
     }
     left: dict[tuple[str, str], LeftOut] = {}
-    for type_, name in dict.fromkeys(found.resources):
+    for type_, name in dict.fromkeys(existing.resources):
         of = (kind_of(type_), name)
         reason = needed.get(of) if of[0] not in STARTS else None
         left[of] = LeftOut(f"{type_} {name}", *(reason or REASONS.get(of[0], NOT_KNOWN)))

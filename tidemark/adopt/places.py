@@ -22,10 +22,10 @@ def is_address(text: str) -> bool:
 
 def place_of(text: str) -> Place | None:
     """Return the folder that an address is of; that of a file is the folder it lies in."""
-    found = ADDRESS.fullmatch(text)
-    if not found:
+    match = ADDRESS.fullmatch(text)
+    if not match:
         return None
-    bucket, key = found.groups()
+    bucket, key = match.groups()
     folder, slash, last = key.rpartition("/")
     prefix = key if not last else f"{folder}{slash}" if FILE.fullmatch(last) else f"{key}/"
     return Place(bucket, prefix) if PREFIX.fullmatch(prefix) else None
@@ -40,5 +40,5 @@ def direction_of(name: str) -> str | None:
 
 def places_of(arguments: Mapping[str, str]) -> dict[str, Place]:
     """Return the arguments that are addresses, with the folders they are of."""
-    found = {name: place_of(text) for name, text in arguments.items() if is_address(text)}
-    return {name: place for name, place in found.items() if place}
+    places = {name: place_of(text) for name, text in arguments.items() if is_address(text)}
+    return {name: place for name, place in places.items() if place}

@@ -34,23 +34,23 @@ class Reading:
     def get(self, *path: str) -> Any:
         """Return what stands at a path, or None; it stays to be accounted for."""
         path = self._moved.get(path, path)
-        found: Any = self._resource
+        value: Any = self._resource
         for key in path:
-            if isinstance(found, list):
-                found = found[int(key)]
+            if isinstance(value, list):
+                value = value[int(key)]
             else:
-                found = found.get(key) if isinstance(found, Mapping) else None
-        return found
+                value = value.get(key) if isinstance(value, Mapping) else None
+        return value
 
     def take(self, *path: str) -> Any:
         """Return what stands at a path, or None; the code says it."""
-        found = self.get(*path)
-        if found is not None:
+        value = self.get(*path)
+        if value is not None:
             self.expressed.add(path)
             if path in self._moved:
                 self.expressed.add(self._moved[path])
             self._drop(path)
-        return found
+        return value
 
     def differ(self, *path: str, why: str, do: str) -> None:
         """List what stands at a path, or that nothing does."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tidemark.adopt.model import Adoption, Found
+from tidemark.adopt.model import Adoption, Existing
 from tidemark.model.schedules.event_matching import matches
 
 # Where a resource says its own name, or what people read.
@@ -29,7 +29,7 @@ CALLER = (
 REASONS = {"alarm": ALARM, "policy": POLICY, "role": POLICY, "rule": RULE, "machine": CALLER}
 
 
-def watchers_of(found: Found, adoption: Adoption) -> dict[tuple[str, str], tuple[str, str]]:
+def watchers_of(existing: Existing, adoption: Adoption) -> dict[tuple[str, str], tuple[str, str]]:
     """Return why each resource that names what moves needs a change, and which, by kind and name.
 
     One whose pattern or wildcard has the new name as well needs none.
@@ -39,7 +39,7 @@ def watchers_of(found: Found, adoption: Adoption) -> dict[tuple[str, str], tuple
     if adoption.old_workflow:
         moves[adoption.old_workflow] = adoption.name
     watchers = {}
-    for kind, name, properties in found.around:
+    for kind, name, properties in existing.around:
         named = {old: new for old, new in moves.items() if is_named(old, new, properties)}
         if named:
             why, do = next((it for word, it in REASONS.items() if word in kind), OTHER)
@@ -50,16 +50,16 @@ def watchers_of(found: Found, adoption: Adoption) -> dict[tuple[str, str], tuple
     return watchers
 
 
-def reporting_rules(found: Found) -> set[str]:
+def reporting_rules(existing: Existing) -> set[str]:
     """Return the rules that wait for events of the jobs, and tell somebody, and start nothing."""
     waiting = {
         name
-        for kind, name, properties in found.around
-        if kind == "rule" and any(is_named(job, "", properties) for job in found.jobs)
+        for kind, name, properties in existing.around
+        if kind == "rule" and any(is_named(job, "", properties) for job in existing.jobs)
     }
     starting = {
         str(rule["Name"])
-        for rule in found.other_rules
+        for rule in existing.other_rules
         if str(rule.get("Target") or "").split(":")[2:3] not in REPORTING
     }
     return waiting - starting

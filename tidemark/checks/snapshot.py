@@ -213,7 +213,7 @@ def read(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
     """
     stacks = {name.partition("/")[0] for name in files}
     stages = set(STAGE.findall("".join(files.values())))
-    found: dict[str, str] = {}
+    replacements: dict[str, str] = {}
     for stack in sorted(path.parent for path in folder.glob(f"*/{STACK_FILE}")):
         files = {
             str(path.relative_to(folder)): path.read_text(encoding="utf-8")
@@ -221,5 +221,5 @@ def read(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
         }
         of_stages = set(STAGE.findall("".join(files.values())))
         if stack.name in stacks or not of_stages or of_stages & stages:
-            found |= files
-    return found
+            replacements |= files
+    return replacements

@@ -24,7 +24,7 @@ def unserved_tables(deployment: Deployment, assets: Collection[FileAsset]) -> li
     Only certain tables are reported: names in the script or in the job's arguments.
     """
     projected = {table.full_name for table in deployment.catalog_tables if table.is_projected}
-    found = []
+    unserved = []
     for job in deployment.jobs.values():
         try:
             text = script_of(job.name, job.script_location, assets) or ""
@@ -34,10 +34,10 @@ def unserved_tables(deployment: Deployment, assets: Collection[FileAsset]) -> li
             continue
         for table, account in read:
             if account not in ("", ACCOUNT_ID):
-                found.append(OTHER_ACCOUNT.format(job=job.name, table=table, account=account))
+                unserved.append(OTHER_ACCOUNT.format(job=job.name, table=table, account=account))
             elif table in projected:
-                found.append(PROJECTED.format(job=job.name, table=table))
-    return list(dict.fromkeys(found))
+                unserved.append(PROJECTED.format(job=job.name, table=table))
+    return list(dict.fromkeys(unserved))
 
 
 def _tables_read(text: str, job: JobDefinition) -> Iterator[tuple[str, str]]:

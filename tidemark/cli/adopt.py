@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tidemark.adopt.adoption import adopt as make_pipeline
-from tidemark.adopt.model import Adoption, Found
+from tidemark.adopt.model import Adoption, Existing
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import in_app, role_file, steps_of
 from tidemark.adopt.plan.output import formatted, jobs_in, write_new
@@ -90,7 +90,9 @@ def _check(jobs: tuple[str, ...], workflow: str | None, source: Source, name: st
         )
 
 
-def _found(jobs: tuple[str, ...], workflow: str | None, source: Source, with_roles: bool) -> Found:
+def _found(
+    jobs: tuple[str, ...], workflow: str | None, source: Source, with_roles: bool
+) -> Existing:
     if source.template is not None:
         contents = read_templates(source.template, source.given())
         return found_in(contents, jobs, workflow, with_roles=with_roles)
@@ -104,7 +106,7 @@ def _found(jobs: tuple[str, ...], workflow: str | None, source: Source, with_rol
     return read_account(session, jobs, workflow, with_roles=with_roles)
 
 
-def _write(adoption: Adoption, resources: Found, out: Path, output: str) -> None:
+def _write(adoption: Adoption, resources: Existing, out: Path, output: str) -> None:
     stack = f"infra/{adoption.name.replace('-', '_')}_stack.py"
     plan = f"{adoption.name}-migration.{'md' if output == 'markdown' else 'json'}"
     steps = steps_of(adoption, resources, stack)

@@ -48,8 +48,8 @@ def inside_of(kind: str) -> str:
 
 def fields_of(struct: str) -> list[tuple[str, str]]:
     """Return names and types of the fields of a struct, which may be nested."""
-    found = (part.partition(":") for part in parts_of(inside_of(struct)))
-    return [(name, kind) for name, _, kind in found if name]
+    parts = (part.partition(":") for part in parts_of(inside_of(struct)))
+    return [(name, kind) for name, _, kind in parts if name]
 
 
 def parts_of(inside: str) -> list[str]:

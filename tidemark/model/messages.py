@@ -102,12 +102,12 @@ def ids_meant(text: str, ids: Iterable[str]) -> list[str]:
     if text in known:
         return [text]
     begin, _, number = text.removeprefix(PREFIX).partition(RETRY)
-    found = [run for run in known if begin and run.removeprefix(PREFIX).startswith(begin)]
+    runs = [run for run in known if begin and run.removeprefix(PREFIX).startswith(begin)]
     if number:
-        return [run for run in found if run.partition(RETRY)[2] == number]
-    first = [run for run in found if RETRY not in run]
-    is_one_run = len({run.partition(RETRY)[0] for run in found}) == 1
-    return first if first and is_one_run else found
+        return [run for run in runs if run.partition(RETRY)[2] == number]
+    first = [run for run in runs if RETRY not in run]
+    is_one_run = len({run.partition(RETRY)[0] for run in runs}) == 1
+    return first if first and is_one_run else runs
 
 
 LINE_END = re.compile(r"\r\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidemark.adopt.model import Adoption, Found
+from tidemark.adopt.model import Adoption, Existing
 
 PLAIN = {"Name": "x", "Command": {"Name": "glueetl", "ScriptLocation": "s3://code/x.py"}}
 
@@ -38,9 +38,9 @@ def trigger(name: str, *starts: str, after: tuple[str, ...] = (), **more: Any) -
     return found | more
 
 
-def found(jobs: dict[str, Any], *triggers: dict[str, Any], **more: Any) -> Found:
+def found(jobs: dict[str, Any], *triggers: dict[str, Any], **more: Any) -> Existing:
     named = {name: one | {"Name": name} for name, one in jobs.items()}
-    return Found("", named, {one["Name"]: one for one in triggers}, **more)
+    return Existing("", named, {one["Name"]: one for one in triggers}, **more)
 
 
 def why(adoption: Adoption) -> dict[str, str]:

@@ -16,7 +16,7 @@ from tidemark.adopt.jobs.glue_arguments import glue_arguments_of
 from tidemark.adopt.jobs.job import job_of, kind_of
 from tidemark.adopt.jobs.options import reading_of
 from tidemark.adopt.jobs.runtimes import runtime_of
-from tidemark.adopt.model import Difference, Found, Member
+from tidemark.adopt.model import Difference, Existing, Member
 from tidemark.adopt.plan.literals import runtime_call
 from tidemark.adopt.reading import Reading, leaves
 from tidemark.adopt.starts.triggers import account_for, read_triggers
@@ -115,7 +115,7 @@ def test_a_crawler_is_adopted_or_left_out_with_what_waits_for_it(resource):
         },
     }
 
-    adoption = adopt(Found("", jobs, triggers, crawlers={"raw": resource}, locations=LOCATIONS))
+    adoption = adopt(Existing("", jobs, triggers, crawlers={"raw": resource}, locations=LOCATIONS))
 
     order = [node.old for node in adoption.nodes]
     left = {one.job for one in adoption.left_out if one.why}
@@ -128,7 +128,7 @@ def test_a_crawler_is_adopted_or_left_out_with_what_waits_for_it(resource):
 @given(answers("Workflow", Name="nightly"))
 @settings(max_examples=tries(100), deadline=None)
 def test_every_field_of_a_workflow_is_said_or_listed(resource):
-    found = Found(
+    found = Existing(
         "",
         {"orders": PLAIN},
         triggers={"t": {"Name": "t", "Type": "ON_DEMAND", "Actions": [{"JobName": "orders"}]}},
@@ -156,7 +156,7 @@ def test_a_job_is_adopted_or_left_out_with_a_reason(resource):
     }
     jobs = {"orders": resource, "plain": PLAIN | {"Name": "plain"}}
 
-    adoption = adopt(Found("", jobs, {"start": start}))
+    adoption = adopt(Existing("", jobs, {"start": start}))
 
     adopted = {job.old for job in adoption.jobs}
     assert adopted | {left.job for left in adoption.left_out if left.why} == set(jobs)
@@ -170,7 +170,7 @@ def test_a_secret_is_shown_nowhere(data):
     name = data.draw(st.sampled_from(["--db_password", "--api_token", "--secret"]))
     resource = PLAIN | {where: {name: secret}, "SourceControlDetails": {"AuthToken": secret}}
 
-    adoption = adopt(Found("", {"orders": resource}))
+    adoption = adopt(Existing("", {"orders": resource}))
 
     assert secret not in repr(adoption)
 

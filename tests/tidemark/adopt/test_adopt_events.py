@@ -10,7 +10,7 @@ import pytest
 from moto import mock_aws
 
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.model import AdoptedEvent, Found
+from tidemark.adopt.model import AdoptedEvent, Existing
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
 from tidemark.adopt.sources.account_surroundings import read_roles, read_rules, workflows_by_event
@@ -29,7 +29,7 @@ START = {
 
 def found_with(*rules, start=START):
     jobs = {"orders": {"Name": "orders", "Command": {"Name": "glueetl"}}}
-    return Found("", jobs, {"start": start}, {"Name": "nightly"}, rules={"nightly": rules})
+    return Existing("", jobs, {"start": start}, {"Name": "nightly"}, rules={"nightly": rules})
 
 
 def test_a_rule_becomes_a_start_with_the_batch_of_the_trigger():

@@ -14,7 +14,7 @@ from moto import mock_aws
 from tests.tidemark.adopt.finds import PLAIN, found, trigger
 from tests.tries import tries
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.model import Found
+from tidemark.adopt.model import Existing
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
 from tidemark.adopt.sources.account_surroundings import read_schedules
@@ -31,7 +31,7 @@ def schedule(arn=JOB_RUN, given='{"JobName": "orders"}', **more):
 
 def adopted(*clock, rules=()):
     jobs = {"orders": {"Name": "orders", "Command": {"Name": "glueetl"}}}
-    return adopt(Found("", jobs, clock=clock, other_rules=rules))
+    return adopt(Existing("", jobs, clock=clock, other_rules=rules))
 
 
 def test_a_schedule_of_the_first_job_is_declared_with_its_zone_and_the_rest_is_listed():
@@ -63,7 +63,7 @@ def test_a_schedule_of_a_job_that_is_not_adopted_is_not_stopped():
         "ray": {"Name": "ray", "Command": {"Name": "glueray"}},
     }
 
-    adoption = adopt(Found("", jobs, clock=[schedule(given='{"JobName": "ray"}')]))
+    adoption = adopt(Existing("", jobs, clock=[schedule(given='{"JobName": "ray"}')]))
 
     assert [one.job for one in adoption.left_out] == ["ray"]
     assert adoption.switches == ()
@@ -105,7 +105,7 @@ def test_an_event_trigger_is_on_whatever_its_state(state):
     pattern = '{"source": ["shop"], "detail-type": ["Closed"]}'
     rules = {"nightly": ({"Name": "closed", "EventPattern": pattern},)}
 
-    adoption = adopt(Found("", jobs, {"start": start}, rules=rules))
+    adoption = adopt(Existing("", jobs, {"start": start}, rules=rules))
 
     assert len(adoption.events) == 1
     assert ("Type",) not in [difference.path for difference in adoption.differences]
@@ -119,7 +119,7 @@ def test_a_crawler_of_a_whole_bucket_is_named_and_the_rest_goes_on():
     start = {"Name": "t", "Type": "ON_DEMAND"}
     start |= {"Actions": [{"JobName": "orders"}, {"CrawlerName": "raw"}]}
 
-    adoption = adopt(Found("", jobs, {"t": start}, crawlers={"raw": crawler}))
+    adoption = adopt(Existing("", jobs, {"t": start}, crawlers={"raw": crawler}))
 
     assert [job.old for job in adoption.jobs] == ["orders"]
     (left,) = adoption.left_out

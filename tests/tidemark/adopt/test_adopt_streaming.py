@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.model import Adoption, Found, Place
+from tidemark.adopt.model import Adoption, Existing, Place
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
 from tidemark.adopt.plan.report import as_markdown
@@ -30,10 +30,10 @@ def clicks(**arguments: str) -> dict[str, object]:
     }
 
 
-def adopted(job: dict[str, object], script: str | None = None) -> tuple[Adoption, Found]:
+def adopted(job: dict[str, object], script: str | None = None) -> tuple[Adoption, Existing]:
     start = {"Name": "s", "Type": "ON_DEMAND", "Actions": [{"JobName": "orders"}]}
     jobs = {"orders": BATCH, "Clicks": job}
-    found = Found("", jobs, {"s": start}, scripts={"Clicks": script} if script else {})
+    found = Existing("", jobs, {"s": start}, scripts={"Clicks": script} if script else {})
     return adopt(found), found
 
 
@@ -98,7 +98,7 @@ def test_what_waits_for_a_streaming_job_is_left_out_and_no_trigger_starts_it():
     job = clicks(checkpoint="s3://lake/state/clicks/")
     jobs = {"orders": BATCH, "Clicks": job, "after": BATCH | {"Name": "after"}}
 
-    adoption = adopt(Found("", jobs, triggers))
+    adoption = adopt(Existing("", jobs, triggers))
 
     assert [one.old for one in adoption.started_jobs] == ["orders"]
     assert [(one.job, "do not end" in one.why) for one in adoption.left_out] == [("after", True)]
@@ -106,7 +106,7 @@ def test_what_waits_for_a_streaming_job_is_left_out_and_no_trigger_starts_it():
 
 
 def test_streaming_jobs_alone_are_a_pipeline_whose_steps_start_nothing_else():
-    found = Found("", {"Clicks": clicks(checkpoint="s3://lake/state/clicks/")})
+    found = Existing("", {"Clicks": clicks(checkpoint="s3://lake/state/clicks/")})
     adoption = adopt(found)
 
     assert [one.old for one in adoption.streaming_jobs] == ["Clicks"]
@@ -127,7 +127,7 @@ def test_a_trigger_that_starts_a_streaming_job_again_is_stopped_and_is_no_start_
     }
     start = {"Name": "s", "Type": "ON_DEMAND", "Actions": [{"JobName": "orders"}]}
     jobs = {"orders": BATCH, "Clicks": clicks(checkpoint="s3://lake/state/clicks/")}
-    found = Found("", jobs, {"s": start, "again": again})
+    found = Existing("", jobs, {"s": start, "again": again})
 
     adoption = adopt(found)
 

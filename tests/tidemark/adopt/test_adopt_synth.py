@@ -27,7 +27,7 @@ from tests.tidemark.adopt.apps import (
     synthesized,
 )
 from tidemark.adopt.adoption import adopt as make_pipeline
-from tidemark.adopt.model import Difference, Found
+from tidemark.adopt.model import Difference, Existing
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
 from tidemark.adopt.plan.output import formatted, write_new
@@ -293,7 +293,7 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
     workflow = {"Name": "any"}
     triggers = {name: one | {"WorkflowName": "any"} for name, one in triggers.items()}
     text = "import sys\n"
-    found = Found(
+    found = Existing(
         "",
         jobs,
         triggers,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.model import Adoption, Found, Place
+from tidemark.adopt.model import Adoption, Existing, Place
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
 
@@ -19,7 +19,7 @@ PATHS = {"--source_path": "s3://landing/orders/", "--target_path": "s3://raw-dat
 
 def found(
     default: str | None, fixed: Mapping[str, str], *runs: Mapping[str, str], **job: Any
-) -> Found:
+) -> Existing:
     """Return one job, and a trigger for each of the arguments that runs of it get."""
     arguments = PATHS | ({"--job-bookmark-option": default} if default else {})
     resource = {
@@ -34,7 +34,7 @@ def found(
         f"t{number}": {"Name": f"t{number}", "Type": "ON_DEMAND", "Actions": [action]}
         for number, action in enumerate(actions)
     }
-    return Found("", {"orders": resource}, triggers)
+    return Existing("", {"orders": resource}, triggers)
 
 
 def bookmark_of(adoption: Adoption) -> str:
@@ -145,7 +145,7 @@ def test_a_checkpoint_that_no_run_may_override_is_that_of_the_stream():
         "NonOverridableArguments": {"--checkpoint": "s3://lake/state/clicks/"},
     }
     old = found(None, {})
-    adoption = adopt(Found("", {**old.jobs, "clicks": stream}, old.triggers))
+    adoption = adopt(Existing("", {**old.jobs, "clicks": stream}, old.triggers))
 
     (job,) = adoption.streaming_jobs
     assert job.checkpoint == Place("lake", "state/clicks/")
@@ -175,7 +175,7 @@ def test_extra_modules_of_every_kind_of_job_are_its_own(command):
     actions = [{"JobName": name} for name in ("orders", "extra")]
     start = {"Name": "t", "Type": "ON_DEMAND", "Actions": actions}
 
-    adoption = adopt(Found("", {**old.jobs, "extra": job}, {"t": start}))
+    adoption = adopt(Existing("", {**old.jobs, "extra": job}, {"t": start}))
 
     (extra,) = [one for one in adoption.jobs if one.old == "extra"]
     assert extra.glue == {"extra_py_files": tuple(files.split(","))}

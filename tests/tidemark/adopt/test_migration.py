@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.tries import tries
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.model import Found
+from tidemark.adopt.model import Existing
 from tidemark.adopt.plan.migration import steps_of
 
 OPTIONS = st.sampled_from(["job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"])
@@ -49,7 +49,7 @@ def pipelines(draw):
             "Actions": [{"JobName": name}],
         }
     bookmarks = {name: draw(st.sampled_from([None, {"Version": 1}])) for name in names}
-    return Found("", jobs, triggers, bookmarks=bookmarks, scripts=scripts)
+    return Existing("", jobs, triggers, bookmarks=bookmarks, scripts=scripts)
 
 
 @given(pipelines())
@@ -111,7 +111,7 @@ def test_the_old_jobs_are_deleted_last_and_every_step_can_be_checked_and_undone(
 def test_a_paused_bookmark_is_enabled_for_the_one_run_that_makes_it(stored, expected):
     arguments = {"--job-bookmark-option": "job-bookmark-pause", "--out": "s3://lake/out/"}
     job = {"Name": "J", "Command": {"Name": "glueetl"}, "DefaultArguments": arguments}
-    found = Found("", {"J": job}, bookmarks={"J": stored}, taken=frozenset({"J"}))
+    found = Existing("", {"J": job}, bookmarks={"J": stored}, taken=frozenset({"J"}))
 
     steps = steps_of(adopt(found), found, "infra/x_stack.py")
 
@@ -122,7 +122,7 @@ def test_a_paused_bookmark_is_enabled_for_the_one_run_that_makes_it(stored, expe
 def test_watermarks_are_carried_by_name_and_back():
     arguments = {"--watermark_table": "marks"}
     job = {"Name": "Load", "Command": {"Name": "glueetl"}, "DefaultArguments": arguments}
-    found = Found("", {"Load": job}, taken=frozenset({"Load"}))
+    found = Existing("", {"Load": job}, taken=frozenset({"Load"}))
 
     steps = steps_of(adopt(found), found, "infra/x_stack.py")
 

@@ -62,13 +62,13 @@ def glue_arguments_of(job: Reading, runtime: Runtime, command: str) -> dict[str,
 
 def other_arguments_of(job: Reading) -> dict[str, str]:
     """Return arguments that neither Glue nor `arguments=` knows: names with dashes inside."""
-    found = {}
+    others = {}
     for name in [path[1] for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
         text = str(job.get(DEFAULTS, name))
         is_other = UNDOCUMENTED.fullmatch(name) and "-" in name[2:] and name not in GLUE_ARGUMENTS
         if is_other and ONE_LINE.fullmatch(text) and not shows_secret(name.lstrip("-"), text):
-            found[name] = str(job.take(DEFAULTS, name))
-    return found
+            others[name] = str(job.take(DEFAULTS, name))
+    return others
 
 
 def _differ(job: Reading, name: str, reason: tuple[str, str]) -> None:
@@ -147,10 +147,10 @@ def _single(field: str, text: str, runtime: JobRuntime | StreamingRuntime) -> ob
 
 def _pairs(parts: list[str], form: re.Pattern[str]) -> dict[str, str] | None:
     matches = [form.fullmatch(part) for part in parts]
-    found = {match[1]: match[2] for match in matches if match}
-    if len(found) < len(parts) or any(shows_secret(*pair) for pair in found.items()):
+    pairs = {match[1]: match[2] for match in matches if match}
+    if len(pairs) < len(parts) or any(shows_secret(*pair) for pair in pairs.items()):
         return None
-    return found
+    return pairs
 
 
 def _objects(text: str, ends: tuple[str, ...] = ("",)) -> tuple[str, ...] | None:

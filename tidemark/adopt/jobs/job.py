@@ -199,7 +199,7 @@ def _connections(job: Reading) -> tuple[str, ...]:
 
 def _arguments(job: Reading) -> dict[str, str]:
     """Return the arguments of the script; those that cannot be declared are listed."""
-    found = {}
+    arguments = {}
     for _, name in [path for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
         value = job.get(DEFAULTS, name)
         reason = refusal(name, value)
@@ -207,8 +207,8 @@ def _arguments(job: Reading) -> dict[str, str]:
             why, do = reason
             job.differ(DEFAULTS, name, why=why, do=do)
         else:
-            found[name.removeprefix("--")] = str(job.take(DEFAULTS, name))
-    return found
+            arguments[name.removeprefix("--")] = str(job.take(DEFAULTS, name))
+    return arguments
 
 
 def refusal(name: str, value: object) -> tuple[str, str] | None:

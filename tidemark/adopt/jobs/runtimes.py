@@ -211,8 +211,8 @@ def shell_runtime_of(job: Reading) -> ShellRuntime:
 
 
 def _libraries(job: Reading) -> bool:
-    found = job.get(*LIBRARIES)
-    if found in ("analytics", "none"):
+    libraries = job.get(*LIBRARIES)
+    if libraries in ("analytics", "none"):
         return str(job.take(*LIBRARIES)) == "analytics"
     job.differ(
         *LIBRARIES,

@@ -55,10 +55,10 @@ def facts_of(text: str, of: str) -> ScriptFacts:
         properties = "READ"
     if "put_workflow_run_properties" in text:
         properties = "READ_AND_PUT"
-    found = _guesses(text, of, tables, places)
+    guesses = _guesses(text, of, tables, places)
     elsewhere = WRITES_ELSEWHERE.search(text)
     if elsewhere:
-        found.append(
+        guesses.append(
             Guess(
                 of,
                 f"its script writes to a table or a database ({elsewhere[0]})",
@@ -66,14 +66,14 @@ def facts_of(text: str, of: str) -> ScriptFacts:
             )
         )
     written = written_arguments(text)
-    return ScriptFacts(tables, places, properties, elsewhere is not None, written, tuple(found))
+    return ScriptFacts(tables, places, properties, elsewhere is not None, written, tuple(guesses))
 
 
 def _guesses(text: str, of: str, tables: tuple[str, ...], places: tuple[Place, ...]) -> list[Guess]:
-    found = []
+    guesses = []
     if tables or places:
         names = ", ".join((*tables, *(place.uri for place in places)))
-        found.append(
+        guesses.append(
             Guess(of, f"its script reads {names}", "see whether it reads more, or writes to one")
         )
     known = {place.uri for place in places}
@@ -82,7 +82,7 @@ def _guesses(text: str, of: str, tables: tuple[str, ...], places: tuple[Place, .
         for uri in dict.fromkeys(ADDRESS.findall(text))
         if (place := place_of(uri)) is None or place.uri not in known
     ]
-    found += [
+    guesses += [
         Guess(
             of,
             f"its script names {uri}, but not how it uses it",
@@ -90,7 +90,7 @@ def _guesses(text: str, of: str, tables: tuple[str, ...], places: tuple[Place, .
         )
         for uri in others
     ]
-    found += [
+    guesses += [
         Guess(
             of,
             f"its script calls AWS ({service})",
@@ -99,4 +99,4 @@ def _guesses(text: str, of: str, tables: tuple[str, ...], places: tuple[Place, .
         )
         for service in dict.fromkeys(CLIENT.findall(text))
     ]
-    return found
+    return guesses

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tidemark.adopt.model import AdoptedJob, Found, Guess
+from tidemark.adopt.model import AdoptedJob, Existing, Guess
 from tidemark.model.programs import program_of
 
 # As the constructs check them, which start Node when they are imported: a test compares.
@@ -27,13 +27,13 @@ class Secrets:
     guesses: tuple[Guess, ...] = ()
 
 
-def secrets_of(job: AdoptedJob, found: Found) -> Secrets:
+def secrets_of(job: AdoptedJob, existing: Existing) -> Secrets:
     """Return the secrets that a job reads, as far as its script and its connections say."""
     of = f"job {job.old}"
-    in_script = _in_script(found.scripts.get(job.old, ""), job.arguments)
+    in_script = _in_script(existing.scripts.get(job.old, ""), job.arguments)
     sources = [(f"its script reads the secret {secret}", secret) for secret in in_script]
     for name in job.connections:
-        properties = found.connections.get(name, {})
+        properties = existing.connections.get(name, {})
         if keys := [key for key in CONNECTION_KEYS if properties.get(key)]:
             secret = str(properties[keys[0]])
             sources.append((f"its connection {name} has the secret {secret}", secret))
@@ -54,13 +54,13 @@ def _in_script(text: str, arguments: Mapping[str, str]) -> Iterator[str]:
     except (SyntaxError, ValueError, RecursionError):
         return
     constants = _constants(tree)
-    found: dict[str, None] = {}
+    secrets: dict[str, None] = {}
     for node in ast.walk(tree):
         for value in _values(node):
             name = _string(value, constants, arguments)
             if name:
-                found[name] = None
-    yield from found
+                secrets[name] = None
+    yield from secrets
 
 
 def _values(node: ast.AST) -> Iterator[ast.expr]:
@@ -75,17 +75,17 @@ def _values(node: ast.AST) -> Iterator[ast.expr]:
 
 def _constants(tree: ast.Module) -> dict[str, str]:
     """Return names that a script binds to one string, once."""
-    found: dict[str, list[object]] = {}
+    bound: dict[str, list[object]] = {}
     for node in ast.walk(tree):
         for target in node.targets if isinstance(node, ast.Assign) else ():
             if isinstance(target, ast.Name):
                 value = node.value if isinstance(node, ast.Assign) else None
-                found.setdefault(target.id, []).append(
+                bound.setdefault(target.id, []).append(
                     value.value if isinstance(value, ast.Constant) else None
                 )
     return {
         name: values[0]
-        for name, values in found.items()
+        for name, values in bound.items()
         if len(values) == 1 and isinstance(values[0], str)
     }
 

@@ -62,8 +62,8 @@ def checkpoint_of(job: Reading, script: str | None) -> Checkpoint | None:
         place = place_of(str(value))
         if "checkpoint" in name.lower() and place and place.uri.rstrip("/") == value.rstrip("/"):
             return Checkpoint(place, name.removeprefix("--"))
-    found = NAMED.search(script or "")
-    if found and (place := place_of(found[1])):
+    match = NAMED.search(script or "")
+    if match and (place := place_of(match[1])):
         return Checkpoint(place)
     temp = place_of(str(arguments.get("--TempDir", "")))
     if temp and STUDIO_CHECKPOINT.search(script or ""):

@@ -9,13 +9,13 @@ import shlex
 from collections.abc import Sequence
 
 from tidemark.adopt.data import flags_of
-from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Adoption, Found, Step
+from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Adoption, Existing, Step
 from tidemark.model.assembly.definitions import ENABLE
 
 
-def has_bookmark(job: AdoptedJob, found: Found) -> bool:
+def has_bookmark(job: AdoptedJob, existing: Existing) -> bool:
     """Return whether a job has, or may have, a bookmark that the new one has to get."""
-    return job.bookmark != "DISABLE" and found.bookmarks.get(job.old, {}) is not None
+    return job.bookmark != "DISABLE" and existing.bookmarks.get(job.old, {}) is not None
 
 
 def overrides(job: AdoptedJob) -> dict[str, str]:

@@ -11,7 +11,7 @@ imported, as of 2024: https://github.com/aws-cloudformation/cloudformation-cover
 
 from collections.abc import Iterator, Sequence
 
-from tidemark.adopt.model import AdoptedJob, Adoption, Found, Node, Step
+from tidemark.adopt.model import AdoptedJob, Adoption, Existing, Node, Step
 from tidemark.adopt.plan.carrying import (
     decision,
     first_crawl,
@@ -27,45 +27,45 @@ from tidemark.adopt.plan.switching import stack_name, start, stop, stop_stream, 
 BEFORE = "before"  # the folder for the record of the old state
 
 
-def steps_of(adoption: Adoption, found: Found, stack_file: str) -> list[Step]:
+def steps_of(adoption: Adoption, existing: Existing, stack_file: str) -> list[Step]:
     """Return the steps, in their order."""
-    stateful = [job for job in adoption.jobs if has_bookmark(job, found)]
+    stateful = [job for job in adoption.jobs if has_bookmark(job, existing)]
     scratched = [job for job in stateful if overrides(job)]
     has_started = bool(adoption.started_jobs or adoption.crawlers)
     return [
-        *_fetch(adoption, found),
+        *_fetch(adoption, existing),
         _review(adoption, stack_file),
-        _record(adoption, found),
+        _record(adoption, existing),
         _deploy(adoption),
         *_roles(adoption),
         *(_hold(adoption, stateful) if stateful else ()),
         *([_last_run(adoption, stateful)] if has_started else ()),
-        stop(adoption, found),
+        stop(adoption, existing),
         *(scratch_run(adoption, job) for job in scratched),
         *(decision(job) for job in stateful if job not in scratched),
         *(rename_watermarks(job) for job in adoption.jobs if job.watermark_table),
         *(first_crawl(crawler) for crawler in adoption.crawlers),
         *(take_over_stream(job) for job in adoption.streaming_jobs),
         *([start(adoption, stack_file)] if has_started else ()),
-        _delete(adoption, found),
+        _delete(adoption, existing),
     ]
 
 
 def reached(adoption: Adoption) -> list[AdoptedJob]:
     """Return the jobs that run when every job succeeds."""
-    found: dict[str, Node] = {}
+    reached_nodes: dict[str, Node] = {}
     for job in adoption.nodes:
         if isinstance(job, AdoptedJob) and job.is_streaming:
             continue
         conditions = job.wait.conditions if job.wait else ()
-        met = [old in found and state == "SUCCEEDED" for old, state in conditions]
+        met = [old in reached_nodes and state == "SUCCEEDED" for old, state in conditions]
         if job.wait is None or (any(met) if job.wait.logical == "ANY" else all(met)):
-            found[job.old] = job
-    return [job for job in found.values() if isinstance(job, AdoptedJob)]
+            reached_nodes[job.old] = job
+    return [job for job in reached_nodes.values() if isinstance(job, AdoptedJob)]
 
 
-def _fetch(adoption: Adoption, found: Found) -> Iterator[Step]:
-    missing = [job for job in adoption.jobs if job.old not in found.scripts]
+def _fetch(adoption: Adoption, existing: Existing) -> Iterator[Step]:
+    missing = [job for job in adoption.jobs if job.old not in existing.scripts]
     if not missing:
         return
     yield Step(
@@ -110,12 +110,12 @@ def in_app(adoption: Adoption, stack_file: str) -> tuple[str, str]:
     )
 
 
-def _record(adoption: Adoption, found: Found) -> Step:
+def _record(adoption: Adoption, existing: Existing) -> Step:
     commands = [f"mkdir -p {BEFORE}"]
     for job in adoption.jobs:
         old, file = in_shell(job.old), f"{BEFORE}/{job.name}"
         commands.append(f"aws glue get-job --job-name {old} > {file}.job.json")
-        if has_bookmark(job, found):
+        if has_bookmark(job, existing):
             commands.append(f"aws glue get-job-bookmark --job-name {old} > {file}.bookmark.json")
     commands += [
         f"aws glue get-crawler --name {in_shell(crawler.old_name)} > "
@@ -218,7 +218,7 @@ def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Step:
     )
 
 
-def _delete(adoption: Adoption, found: Found) -> Step:
+def _delete(adoption: Adoption, existing: Existing) -> Step:
     names = [in_shell(job.old) for job in adoption.jobs]
     left = bool(adoption.left_out)
     triggers = () if left else (*adoption.start_triggers, *adoption.other_triggers)
@@ -231,7 +231,7 @@ def _delete(adoption: Adoption, found: Found) -> Step:
         commands.append(f"aws glue delete-workflow --name {in_shell(adoption.old_workflow)}")
     commands = (
         ["# take their resources out of the template, and deploy its stack"]
-        if found.is_of_stack
+        if existing.is_of_stack
         else ["# what Terraform deploys: take it out of its configuration instead", *commands]
     )
     return Step(

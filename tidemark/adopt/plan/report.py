@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Found, KeyPath, Step
+from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Existing, KeyPath, Step
 from tidemark.adopt.plan.carrying import has_bookmark, overrides
 from tidemark.adopt.plan.literals import quoted
 
@@ -29,13 +29,13 @@ ADDED = (
 )
 
 
-def as_json(adoption: Adoption, found: Found, steps: list[Step]) -> dict[str, Any]:
+def as_json(adoption: Adoption, existing: Existing, steps: list[Step]) -> dict[str, Any]:
     """Return the plan as a document of JSON."""
     return {
         "pipeline": adoption.name,
-        "from": found.origin,
+        "from": existing.origin,
         "jobs": [
-            {"old": job.old, "new": job.name, "script": job.script, "state": _state(job, found)}
+            {"old": job.old, "new": job.name, "script": job.script, "state": _state(job, existing)}
             for job in adoption.jobs
         ],
         "crawlers": [
@@ -51,11 +51,11 @@ def as_json(adoption: Adoption, found: Found, steps: list[Step]) -> dict[str, An
     }
 
 
-def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
+def as_markdown(adoption: Adoption, existing: Existing, steps: list[Step]) -> str:
     """Return the plan as Markdown."""
     parts = [
         f"# Migration plan: {adoption.name}",
-        f"Written by `tidemark adopt` from {_plain(found.origin)}. CloudFormation cannot import "
+        f"Written by `tidemark adopt` from {_plain(existing.origin)}. CloudFormation cannot import "
         "Glue jobs, triggers and workflows, and AWS deletes a bookmark with its job, so the new "
         "jobs have other names, and both stand side by side until the last step. Do the steps in "
         "their order; continue only when the check of one has passed. Lines with # are done by "
@@ -64,7 +64,7 @@ def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
         "## Jobs",
         _table(
             ("until now", "from now on", "read until now"),
-            [(job.old, job.name, _state(job, found)) for job in adoption.jobs],
+            [(job.old, job.name, _state(job, existing)) for job in adoption.jobs],
         ),
     ]
     if adoption.crawlers:
@@ -101,12 +101,12 @@ def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _state(job: AdoptedJob, found: Found) -> str:
+def _state(job: AdoptedJob, existing: Existing) -> str:
     states = []
     if job.watermark_table:
         states.append("watermarks: carried over")
-    if has_bookmark(job, found):
-        is_known = found.bookmarks.get(job.old) is not None
+    if has_bookmark(job, existing):
+        is_known = existing.bookmarks.get(job.old) is not None
         kept = "a bookmark" if is_known else "perhaps a bookmark (it could not be read)"
         how = "made again by a run that writes elsewhere" if overrides(job) else "you decide"
         states.append(f"{kept}: {how}")

@@ -3,7 +3,7 @@
 import json
 import re
 
-from tidemark.adopt.model import AdoptedJob, Adoption, Found, Step, Switch
+from tidemark.adopt.model import AdoptedJob, Adoption, Existing, Step, Switch
 from tidemark.adopt.plan.carrying import in_shell, overrides
 
 
@@ -12,11 +12,11 @@ def stack_name(adoption: Adoption) -> str:
     return f'"*-{adoption.name}" -c stage=$STAGE'
 
 
-def stop(adoption: Adoption, found: Found) -> Step:
+def stop(adoption: Adoption, existing: Existing) -> Step:
     """Return the step after which nothing starts the old jobs."""
     commands, back = [], []
     for name in adoption.start_triggers:
-        kind = found.triggers[name].get("Type")
+        kind = existing.triggers[name].get("Type")
         quoted = in_shell(name)
         if kind == "ON_DEMAND":
             commands.append(f"# {name} is ON_DEMAND: check that no one calls StartTrigger for it")
@@ -36,7 +36,7 @@ def stop(adoption: Adoption, found: Found) -> Step:
         back += _set_state(switch, "ENABLED")
     commands += _callers(adoption)
     if adoption.start_triggers or adoption.switches:
-        commands = [_in_source(found.is_of_stack), *commands]
+        commands = [_in_source(existing.is_of_stack), *commands]
     return Step(
         "Stop everything that starts the old jobs",
         (
@@ -110,7 +110,7 @@ def _state_of(switch: Switch) -> list[str]:
 
 def _callers(adoption: Adoption) -> list[str]:
     names = ", ".join(node.old for node in adoption.nodes)
-    found = [
+    callers = [
         "aws cloudtrail lookup-events --lookup-attributes "
         f"AttributeKey=EventName,AttributeValue={event} --max-items 50 "
         "--query 'Events[].[EventTime,Username]'"
@@ -120,7 +120,7 @@ def _callers(adoption: Adoption) -> list[str]:
             *(["StartCrawler"] if adoption.crawlers else []),
         )
     ]
-    return [*found, f"# stop all other starts of {names}: Step Functions, Airflow, rules, people"]
+    return [*callers, f"# stop all other starts of {names}: Step Functions, Airflow, rules, people"]
 
 
 def _remaining(adoption: Adoption) -> str:

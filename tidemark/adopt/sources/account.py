@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tidemark.adopt.model import Difference, Found, Resource
+from tidemark.adopt.model import Difference, Existing, Resource
 from tidemark.adopt.places import place_of
 from tidemark.adopt.sources.account_surroundings import (
     read_around,
@@ -23,7 +23,7 @@ MISSING = "EntityNotFoundException"
 
 def read_account(
     session: "boto3.Session", jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
-) -> Found:
+) -> Existing:
     """Return the named jobs of an account, or the jobs of a workflow, with their surroundings."""
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -45,7 +45,7 @@ class _Account:
         self._s3 = session.client("s3")
         self._unread: list[Difference] = []
 
-    def read(self, names: list[str], workflow_name: str | None, with_roles: bool) -> Found:
+    def read(self, names: list[str], workflow_name: str | None, with_roles: bool) -> Existing:
         """Return what there is; see `read_account`."""
         triggers = {
             trigger["Name"]: trigger
@@ -71,7 +71,7 @@ class _Account:
         roles = [
             str(node["Role"]) for node in (*jobs.values(), *crawlers.values()) if "Role" in node
         ]
-        return Found(
+        return Existing(
             origin=f"the account of your credentials, {self._glue.meta.region_name}",
             jobs=jobs,
             triggers=triggers,
@@ -93,24 +93,24 @@ class _Account:
         )
 
     def _workflow(self, name: str, known: Iterable[str]) -> Resource:
-        found = self._get("get_workflow", "Workflow", Name=name)
-        if found is None:
+        workflow = self._get("get_workflow", "Workflow", Name=name)
+        if workflow is None:
             raise UsageError(
                 f"there is no workflow {show(name)} in {self._glue.meta.region_name}; allowed: "
                 f"{', '.join(sorted(known)) or 'none yet'}"
             )
-        return found
+        return workflow
 
     def _job(self, name: str) -> Resource:
         """Return a job, with its tags if they are readable."""
-        found = self._get("get_job", "Job", JobName=name)
-        if found is None:
+        job = self._get("get_job", "Job", JobName=name)
+        if job is None:
             known = self._job_names()
             raise UsageError(
                 f"there is no job {show(name)} in {self._glue.meta.region_name}; allowed: "
                 f"{', '.join(known) or 'none yet'}"[:1000]
             )
-        return self._with_tags("job", name, found)
+        return self._with_tags("job", name, job)
 
     def _with_tags(self, kind: str, name: str, found: Resource) -> Resource:
         from botocore.exceptions import ClientError
@@ -148,10 +148,10 @@ class _Account:
         return [crawler["Name"] for page in pages for crawler in page["Crawlers"]]
 
     def _crawlers(self, names: Iterable[str]) -> dict[str, Resource]:
-        found = {name: self._get("get_crawler", "Crawler", Name=name) for name in names}
+        crawlers = {name: self._get("get_crawler", "Crawler", Name=name) for name in names}
         return {
             name: self._with_tags("crawler", name, crawler)
-            for name, crawler in found.items()
+            for name, crawler in crawlers.items()
             if crawler
         }
 
@@ -159,7 +159,7 @@ class _Account:
         """Return where tables that crawlers name have their data, as far as it may be read."""
         from botocore.exceptions import ClientError
 
-        found = {}
+        locations = {}
         for target in [
             target
             for crawler in crawlers
@@ -174,20 +174,20 @@ class _Account:
                     continue
                 where = (table or {}).get("StorageDescriptor", {}).get("Location")
                 if where:
-                    found[f"{target['DatabaseName']}.{name}"] = str(where)
-        return found
+                    locations[f"{target['DatabaseName']}.{name}"] = str(where)
+        return locations
 
     def _bookmarks(self, jobs: Iterable[str]) -> dict[str, Resource | None]:
         """Return the bookmarks that may be read; a job that never stored one has None."""
         from botocore.exceptions import ClientError
 
-        found = {}
+        bookmarks = {}
         for name in jobs:
             try:
-                found[name] = self._get("get_job_bookmark", "JobBookmarkEntry", JobName=name)
+                bookmarks[name] = self._get("get_job_bookmark", "JobBookmarkEntry", JobName=name)
             except ClientError:  # not allowed: it is taken for one that has a bookmark
                 continue
-        return found
+        return bookmarks
 
     def _connections(self, jobs: Iterable[Resource]) -> dict[str, Resource]:
         """Return the properties of the connections of jobs, without passwords."""
@@ -196,7 +196,7 @@ class _Account:
         named = [
             name for job in jobs for name in (job.get("Connections") or {}).get("Connections", [])
         ]
-        found: dict[str, Resource] = {}
+        connections: dict[str, Resource] = {}
         for name in dict.fromkeys(named):
             try:
                 answer = self._glue.get_connection(Name=name, HidePassword=True)["Connection"]
@@ -204,14 +204,14 @@ class _Account:
                 continue
             secret = (answer.get("AuthenticationConfiguration") or {}).get("SecretArn")
             own = answer.get("ConnectionProperties") or {}
-            found[name] = {**own, **({"SecretArn": secret} if secret else {})}
-        return found
+            connections[name] = {**own, **({"SecretArn": secret} if secret else {})}
+        return connections
 
     def _scripts(self, jobs: Mapping[str, Resource]) -> dict[str, str]:
         """Return the readable scripts; the plan says how to fetch the others."""
         from botocore.exceptions import ClientError
 
-        found = {}
+        scripts = {}
         for name, job in jobs.items():
             location = job.get("Command", {}).get("ScriptLocation", "")
             bucket, _, key = location.removeprefix("s3://").partition("/")
@@ -219,10 +219,10 @@ class _Account:
                 continue
             try:
                 body = self._s3.get_object(Bucket=bucket, Key=key)["Body"].read()
-                found[name] = body.decode("utf-8")
+                scripts[name] = body.decode("utf-8")
             except (ClientError, UnicodeDecodeError):
                 continue
-        return found
+        return scripts
 
     def _bucket_keys(
         self, jobs: Iterable[Resource], crawlers: Iterable[Resource]
@@ -237,7 +237,7 @@ class _Account:
             for target in crawler.get("Targets", {}).get("S3Targets", [])
         ]
         buckets = {place.bucket for text in values if (place := place_of(str(text)))}
-        found = {}
+        keys = {}
         for bucket in sorted(buckets):
             try:
                 answer = self._s3.get_bucket_encryption(Bucket=bucket)
@@ -246,8 +246,8 @@ class _Account:
             for rule in answer["ServerSideEncryptionConfiguration"]["Rules"]:
                 key = rule.get("ApplyServerSideEncryptionByDefault", {}).get("KMSMasterKeyID", "")
                 if key.startswith("arn:"):
-                    found[bucket] = key
-        return found
+                    keys[bucket] = key
+        return keys
 
 
 def jobs_of(triggers: Iterable[Resource], workflow: str) -> list[str]:

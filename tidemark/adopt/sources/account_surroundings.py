@@ -34,7 +34,7 @@ def read_rules(
     """Return the rules of the default event bus that start workflows, and the unreadable parts."""
     from botocore.exceptions import ClientError
 
-    found: dict[str, tuple[Resource, ...]] = {}
+    rules_of: dict[str, tuple[Resource, ...]] = {}
     unread = []
     for name, arn in workflows.items():
         try:
@@ -47,8 +47,8 @@ def read_rules(
             why, do = f"AWS refuses to show its rules ({error})", "aws events list-rules"
             unread.append(Difference(f"workflow {name}", ("Rules",), None, why, do))
             continue
-        found[name] = tuple(rules)
-    return found, unread
+        rules_of[name] = tuple(rules)
+    return rules_of, unread
 
 
 def read_schedules(session: "boto3.Session") -> tuple[tuple[Resource, ...], list[Difference]]:
@@ -58,7 +58,7 @@ def read_schedules(session: "boto3.Session") -> tuple[tuple[Resource, ...], list
     try:
         scheduler: Any = session.client("scheduler")
         pages = scheduler.get_paginator("list_schedules").paginate()
-        found = [
+        schedules = [
             scheduler.get_schedule(Name=schedule["Name"], GroupName=schedule["GroupName"])
             for page in pages
             for schedule in page["Schedules"]
@@ -67,7 +67,7 @@ def read_schedules(session: "boto3.Session") -> tuple[tuple[Resource, ...], list
         why = f"AWS refuses to show schedules of EventBridge Scheduler ({error})"
         do = "see whether one starts an old job: aws scheduler list-schedules"
         return (), [Difference("the account", ("Schedules",), None, why, do)]
-    return tuple(found), []
+    return tuple(schedules), []
 
 
 Around: TypeAlias = tuple[str, str, Mapping[str, Any]]
@@ -116,8 +116,8 @@ def _state_machines(session: "boto3.Session") -> Iterator[Around]:
     states: Any = session.client("stepfunctions")
     for page in states.get_paginator("list_state_machines").paginate():
         for machine in page["stateMachines"]:
-            found = states.describe_state_machine(stateMachineArn=machine["stateMachineArn"])
-            yield "statemachine", machine["name"], {"definition": found["definition"]}
+            definition = states.describe_state_machine(stateMachineArn=machine["stateMachineArn"])
+            yield "statemachine", machine["name"], {"definition": definition["definition"]}
 
 
 def _policies(session: "boto3.Session") -> Iterator[Around]:

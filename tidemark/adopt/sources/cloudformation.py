@@ -189,20 +189,20 @@ def _resource(
     kind: str, name: str, properties: Mapping[str, Any]
 ) -> tuple[Resource, list[tuple[str, ...]]]:
     shaped, misfits = in_api_form(SHAPES[kind], properties)
-    found = {**shaped, "Name": name}
-    if "Tags" in found and (tags := _tags(found.pop("Tags"))) is not None:
-        found["Tags"] = tags
+    made = {**shaped, "Name": name}
+    if "Tags" in made and (tags := _tags(made.pop("Tags"))) is not None:
+        made["Tags"] = tags
     elif "Tags" in properties:
         misfits.append(("Tags",))
     if kind == "AWS::Glue::Trigger":
-        is_started = str(found.pop("StartOnCreation", "false")).lower() in ("true", "yes", "on")
+        is_started = str(made.pop("StartOnCreation", "false")).lower() in ("true", "yes", "on")
         if is_started:
-            found["State"] = "ACTIVATED"
-        found.setdefault("Actions", [])
-    schedule = found.get("Schedule")
+            made["State"] = "ACTIVATED"
+        made.setdefault("Actions", [])
+    schedule = made.get("Schedule")
     if kind == "AWS::Glue::Crawler" and isinstance(schedule, Mapping) and schedule:
-        found["Schedule"] = {**schedule, "State": "SCHEDULED"}
-    return found, misfits
+        made["Schedule"] = {**schedule, "State": "SCHEDULED"}
+    return made, misfits
 
 
 def _giving(values: Values, unknown: str) -> str:
@@ -260,30 +260,30 @@ def in_api_form(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, Any
     Members that the shape does not have stay unchanged.
     """
     misfits: list[KeyPath] = []
-    found = _value(properties, shape_of(name), (), misfits)
-    return (found if isinstance(found, dict) else {}), misfits
+    shaped = _value(properties, shape_of(name), (), misfits)
+    return (shaped if isinstance(shaped, dict) else {}), misfits
 
 
 def _value(value: Any, shape: Any, path: KeyPath, misfits: list[KeyPath]) -> Any:
     kind = shape.type_name
-    found: Any = LATE
+    shaped: Any = LATE
     if kind == "structure" and isinstance(value, Mapping):
-        found = _members(value, shape, path, misfits)
+        shaped = _members(value, shape, path, misfits)
     elif kind == "list" and isinstance(value, list):
         items = [_value(one, shape.member, (*path, str(n)), misfits) for n, one in enumerate(value)]
-        found = [item for item in items if item is not LATE]
+        shaped = [item for item in items if item is not LATE]
     elif kind == "map" and isinstance(value, Mapping):
         entries = {
             str(k): _value(one, shape.value, (*path, str(k)), misfits) for k, one in value.items()
         }
-        found = {key: one for key, one in entries.items() if one is not LATE}
+        shaped = {key: one for key, one in entries.items() if one is not LATE}
     elif kind not in ("structure", "list", "map"):
-        found = plain(value, kind)
-        if found is LATE and isinstance(value, str) and "${" in value:
-            found = value  # a number that is not known yet is named elsewhere
-    if found is LATE:
+        shaped = plain(value, kind)
+        if shaped is LATE and isinstance(value, str) and "${" in value:
+            shaped = value  # a number that is not known yet is named elsewhere
+    if shaped is LATE:
         misfits.append(path)
-    return found
+    return shaped
 
 
 def _members(value: Mapping[str, Any], shape: Any, path: KeyPath, misfits: list[KeyPath]) -> Any:

@@ -26,12 +26,12 @@ class Declared:
 
 def rules_of(resources: Sequence[Declared]) -> dict[str, tuple[Resource, ...]]:
     """Return the rules that start workflows, by name of the workflow, as DescribeRule has them."""
-    found: dict[str, tuple[Resource, ...]] = {}
+    rules: dict[str, tuple[Resource, ...]] = {}
     for rule, target in _targets(resources):
         workflow = _workflow(target)
         if workflow:
-            found[workflow] = (*found.get(workflow, ()), _rule(rule))
-    return found
+            rules[workflow] = (*rules.get(workflow, ()), _rule(rule))
+    return rules
 
 
 def other_rules_of(resources: Sequence[Declared]) -> tuple[Resource, ...]:
@@ -87,22 +87,24 @@ def connections_of(resources: Sequence[Declared]) -> dict[str, Resource]:
         for secret in _of(resources, SECRETS)
         if secret.name != secret.id
     }
-    found: dict[str, Resource] = {}
+    properties: dict[str, Resource] = {}
     for one in _of(resources, "AWS::Glue::Connection"):
         given = _mapping(_mapping(one.properties.get("ConnectionInput")), "ConnectionProperties")
-        found[one.name] = {key: secrets.get(str(it), it) for key, it in given.items()}
-    return found
+        properties[one.name] = {key: secrets.get(str(it), it) for key, it in given.items()}
+    return properties
 
 
 def locations_of(resources: Sequence[Declared]) -> dict[str, str]:
     """Return where tables have their data, by `database.table`."""
-    found = {}
+    locations = {}
     for resource in _of(resources, "AWS::Glue::Table"):
         table = _mapping(resource.properties.get("TableInput"))
         location = _mapping(table, "StorageDescriptor").get("Location")
         if location:
-            found[f"{resource.properties.get('DatabaseName')}.{table.get('Name')}"] = str(location)
-    return found
+            locations[f"{resource.properties.get('DatabaseName')}.{table.get('Name')}"] = str(
+                location
+            )
+    return locations
 
 
 def policies_of(resources: Sequence[Declared], arns: Iterable[str]) -> dict[str, RolePolicies]:
@@ -128,8 +130,8 @@ def _role(resources: Sequence[Declared], name: str) -> RolePolicies:
     ]
     if not roles:
         attached.append(f"whatever else {name} has, which this template does not make")
-    found = tuple(document for document in documents if isinstance(document, Mapping))
-    return RolePolicies(found, tuple(attached))
+    known_documents = tuple(document for document in documents if isinstance(document, Mapping))
+    return RolePolicies(known_documents, tuple(attached))
 
 
 def _of(resources: Sequence[Declared], kind: str) -> Iterator[Declared]:
@@ -137,5 +139,5 @@ def _of(resources: Sequence[Declared], kind: str) -> Iterator[Declared]:
 
 
 def _mapping(value: Any, key: str | None = None) -> Mapping[str, Any]:
-    found = value.get(key) if key is not None else value
-    return found if isinstance(found, Mapping) else {}
+    inner = value.get(key) if key is not None else value
+    return inner if isinstance(inner, Mapping) else {}

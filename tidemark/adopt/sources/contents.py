@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tidemark.adopt.model import Difference, Found, Resource
+from tidemark.adopt.model import Difference, Existing, Resource
 from tidemark.adopt.sources import cloudformation_surroundings as around
 from tidemark.adopt.sources.account import jobs_of
 from tidemark.adopt.sources.cloudformation_surroundings import Declared
@@ -53,7 +53,7 @@ class Contents:
 
 def found_in(
     contents: Contents, jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
-) -> Found:
+) -> Existing:
     """Return the named jobs of a file, or the jobs of a workflow, with their surroundings."""
     all_jobs, triggers, workflows, crawlers = contents.kinds.values()
     names, others = list(jobs), contents.others
@@ -66,7 +66,7 @@ def found_in(
     crawled = crawlers_of(triggers.values(), names, workflow)
     own = {*names, workflow, *crawled, *_triggers(triggers, names, crawled, workflow)}
     roles = [str(job["Role"]) for job in adopted.values() if job.get("Role")]
-    return Found(
+    return Existing(
         origin=contents.where,
         jobs=adopted,
         triggers=triggers,
@@ -125,7 +125,7 @@ def _triggers(
 
 def _scripts(contents: Contents, jobs: Mapping[str, Resource]) -> dict[str, str]:
     """Return the readable scripts; the plan says how to fetch the others."""
-    found = {}
+    scripts = {}
     for name, job in jobs.items():
         source = contents.scripts.get(str((job.get("Command") or {}).get("ScriptLocation") or ""))
         try:
@@ -134,5 +134,5 @@ def _scripts(contents: Contents, jobs: Mapping[str, Resource]) -> dict[str, str]
         except (OSError, UnicodeDecodeError):
             continue
         if text:
-            found[name] = text
-    return found
+            scripts[name] = text
+    return scripts

@@ -42,7 +42,7 @@ class Nested:
 def with_nested(template: Mapping[str, Any], file: Path, around: tuple[Path, ...] = ()) -> Nested:
     """Return a template with those of its nested stacks that lie in its folder or below it."""
     trail = (*around, file.resolve())
-    found = {}
+    nested = {}
     for id_, resource in template.get("Resources", {}).items():
         inner = _file_of(resource, file.parent)
         if inner is None or not inner.resolve().is_relative_to(trail[0].parent):
@@ -52,8 +52,8 @@ def with_nested(template: Mapping[str, Any], file: Path, around: tuple[Path, ...
                 f"{file}: the nested stack {id_!r} has the template {inner}, which holds itself; "
                 "correct the template"
             )
-        found[str(id_)] = with_nested(read_template_file(inner), inner, trail)
-    return Nested(template, found)
+        nested[str(id_)] = with_nested(read_template_file(inner), inner, trail)
+    return Nested(template, nested)
 
 
 def _file_of(resource: object, folder: Path) -> Path | None:

@@ -120,15 +120,15 @@ class Values:
     def unknown_in(self, value: object) -> list[str]:
         """Return the parts of a resolved value that only a deployment knows, each once."""
         if isinstance(value, Mapping):
-            found = [name for part in value.values() for name in self.unknown_in(part)]
+            names = [name for part in value.values() for name in self.unknown_in(part)]
         elif isinstance(value, list):
-            found = [name for part in value for name in self.unknown_in(part)]
+            names = [name for part in value for name in self.unknown_in(part)]
         elif isinstance(value, str):
-            found = [name for name in UNKNOWN.findall(value) if name in self._unknown]
-            found += LATE.findall(value)
+            names = [name for name in UNKNOWN.findall(value) if name in self._unknown]
+            names += LATE.findall(value)
         else:
-            found = []
-        return list(dict.fromkeys(found))
+            names = []
+        return list(dict.fromkeys(names))
 
     def resolve(self, value: Any) -> Any:
         """Return a value with every function in it replaced by its result."""
@@ -242,10 +242,10 @@ class Values:
 
     def _find_in_map(self, argument: Any) -> Any:
         name, *keys = self.resolve(argument[:3])
-        found: Any = self.template["Mappings"][name]
+        mapping: Any = self.template["Mappings"][name]
         for key in keys:
-            found = {str(one): value for one, value in found.items()}[str(key)]
-        return self.resolve(found)
+            mapping = {str(one): value for one, value in mapping.items()}[str(key)]
+        return self.resolve(mapping)
 
     def _import(self, argument: Any) -> Any:
         name = _string(self.resolve(argument))

@@ -37,12 +37,12 @@ class Events:
 
 def events_of(trigger: Reading, rules: Iterable[Resource]) -> Events:
     """Return what starts a workflow with an EVENT trigger, and account for its batch."""
-    found = Events()
+    events = Events()
     size, minutes = _batch(trigger)
     for rule in rules:
-        _add(found, rule, size, minutes)
-    if not found.events:
-        return found
+        _add(events, rule, size, minutes)
+    if not events.events:
+        return events
     stated, seconds = trigger.get(BATCH, "BatchSize"), trigger.get(BATCH, "BatchWindow")
     if stated == size:
         trigger.take(BATCH, "BatchSize")
@@ -53,7 +53,7 @@ def events_of(trigger: Reading, rules: Iterable[Resource]) -> Events:
         if stated != 1:
             why = f"a window has whole minutes; it gets {minutes or MAX_WINDOW_MINUTES}"
         trigger.differ(BATCH, "BatchWindow", why=why, do="nothing")
-    return found
+    return events
 
 
 def _add(found: Events, rule: Resource, size: int, minutes: int | None) -> None:

@@ -40,17 +40,17 @@ def extra_triggers(
     groups: Mapping[str, frozenset[str]], common: frozenset[str], apart: Iterable[str]
 ) -> dict[str, Reason]:
     """Return triggers that start some first jobs of the pipeline alone, with what to do."""
-    found: dict[str, list[str]] = {}
+    nodes_by_group: dict[str, list[str]] = {}
     for job, names in groups.items():
         for name in sorted(names - common) if job not in apart else ():
-            found.setdefault(name, []).append(job.removeprefix(CRAWLER))
+            nodes_by_group.setdefault(name, []).append(job.removeprefix(CRAWLER))
     return {
         name: (
             f"it starts {', '.join(jobs)} alone, and a pipeline starts its first jobs together",
             "start these jobs by hand (aws glue start-job-run), or declare them again in a "
             "separate pipeline",
         )
-        for name, jobs in found.items()
+        for name, jobs in nodes_by_group.items()
     }
 
 

@@ -60,18 +60,18 @@ def outside_of(
     rules: Mapping[str, Iterable[Resource]] | None = None,
 ) -> Outside:
     """Return the schedules that start the pipeline, and the facts about every other start."""
-    found = Outside()
+    outside = Outside()
     for workflow in sorted(adopted.workflows):
-        found.switches += [
+        outside.switches += [
             Switch("rule", rule.get("EventBusName") or "default", str(rule["Name"]), workflow)
             for rule in (rules or {}).get(workflow, ())
             if rule.get("State", "ENABLED") != "DISABLED"
         ]
     for schedule in schedules:
-        _add(found, schedule, adopted)
+        _add(outside, schedule, adopted)
     for rule in other_rules:
-        found.differences.append(_unknown(f"rule {rule['Name']}", rule.get("Target"), "the rule"))
-    return found
+        outside.differences.append(_unknown(f"rule {rule['Name']}", rule.get("Target"), "the rule"))
+    return outside
 
 
 def _add(found: Outside, schedule: Resource, adopted: Adopted) -> None:
@@ -133,17 +133,19 @@ def _refusal(
 def _details(of: str, schedule: Resource, rest: Mapping[str, Any]) -> list[Difference]:
     """Return the properties of a declared schedule that `Schedule` does not have."""
     window = schedule.get("FlexibleTimeWindow") or {}
-    found: list[Difference] = []
+    differences: list[Difference] = []
     if window.get("Mode", "OFF") != "OFF":
         minutes = str(window.get("MaximumWindowInMinutes"))
         why = "a pipeline starts at the minute, and not within a window"
         path = ("FlexibleTimeWindow", "MaximumWindowInMinutes")
-        found.append(Difference(of, path, minutes, why, "set another minute, if that matters"))
+        differences.append(
+            Difference(of, path, minutes, why, "set another minute, if that matters")
+        )
     for key in ("StartDate", "EndDate"):
         if schedule.get(key):
             why = "a schedule of a pipeline has no first or last day"
             do = "deploy the change of starts= on that day"
-            found.append(Difference(of, (key,), str(schedule[key]), why, do))
+            differences.append(Difference(of, (key,), str(schedule[key]), why, do))
     parts: list[tuple[tuple[str, ...], Any]] = []
     for key, value in rest.items():
         inner = value.items() if isinstance(value, Mapping) and value else ()
@@ -151,8 +153,8 @@ def _details(of: str, schedule: Resource, rest: Mapping[str, Any]) -> list[Diffe
     why = "a schedule of a pipeline gives its runs nothing"
     do = "set it in the job: arguments=, started=ActionOptions(...) or runtime="
     for name, one in parts:
-        found.append(Difference(of, ("Target", "Input", *name), shown(name, one), why, do))
-    return found
+        differences.append(Difference(of, ("Target", "Input", *name), shown(name, one), why, do))
+    return differences
 
 
 def _input(text: object) -> Any:

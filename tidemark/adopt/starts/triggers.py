@@ -281,11 +281,11 @@ def _account_for_start(
 ) -> None:
     kind, expression = reading.get("Type"), reading.get("Schedule")
     if kind == "EVENT":
-        found = events_of(reading, rules.get(str(reading.get("WorkflowName")), ()))
-        starts.events += found.events
-        starts.schedules += found.schedules
-        starts.differences += found.differences
-        if found.events:
+        events = events_of(reading, rules.get(str(reading.get("WorkflowName")), ()))
+        starts.events += events.events
+        starts.schedules += events.schedules
+        starts.differences += events.differences
+        if events.events:
             reading.take("Type")
             return
     else:

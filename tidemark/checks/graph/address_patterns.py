@@ -46,13 +46,13 @@ def addresses_of(template: str, parameters: Mapping[str, object]) -> list[Addres
     }
     if prod(map(len, enums.values())) > MAX_FOLDERS:
         enums = {}
-    found = []
+    ranges = []
     for values in product(*enums.values()):
         text = template
         for key, value in zip(enums, values, strict=True):
             text = re.sub(rf"\$\{{!?{re.escape(key)}\}}", value.replace("\\", r"\\"), text)
-        found.append(_address(text, parameters))
-    return found
+        ranges.append(_address(text, parameters))
+    return ranges
 
 
 def inside(inner: Address, outer: Address) -> bool:

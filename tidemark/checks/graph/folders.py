@@ -27,12 +27,12 @@ class Folders:
 
     def touching(self, uris: Iterable[str]) -> list[GraphJob]:
         """Return the jobs that use one of these folders, a part of it, or a folder around it."""
-        found: dict[str, GraphJob] = {}
+        touching: dict[str, GraphJob] = {}
         for uri in uris:
-            found |= self._inside.get(_folder(uri), {})
+            touching |= self._inside.get(_folder(uri), {})
             for parent in _parents(uri):
-                found |= self._at.get(parent, {})
-        return list(found.values())
+                touching |= self._at.get(parent, {})
+        return list(touching.values())
 
 
 def overlap(uris: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]:

@@ -45,22 +45,22 @@ def nested_tables(graph: Graph) -> Iterator[Problem]:
     homes: dict[str, set[Address]] = defaultdict(set)
     for one in tables.values():
         homes[one.table].add(one.addresses[0])
-    own = {table: frozenset(found) for table, found in homes.items()}
+    own = {table: frozenset(problems) for table, problems in homes.items()}
     for part in (part for part in graph.parts if not part.projection):
         homes[part.table].add(address_of(part.uri))
     yield from _over_tables(graph)
     yield from _filled_twice(graph)
     yield from _parts_of_one_table(graph)
     inner = [*outer, *_without_table(graph)]
-    found: dict[tuple[str, str, str], Problem] = {}
+    problems: dict[tuple[str, str, str], Problem] = {}
     for one, whole in _nested(inner, outer):
         common = homes.get(one.table, set()) & homes[whole.table]
         reported = {home for home in own.get(one.table, ()) if one.is_part} | common
         key = one.at, one.table or one.uri, whole.table
         for problem in _problems_of_pair(one, whole, reported):
-            if problem.is_error or key not in found:
-                found[key] = problem
-    yield from found.values()
+            if problem.is_error or key not in problems:
+                problems[key] = problem
+    yield from problems.values()
 
 
 def _nested(

@@ -82,5 +82,5 @@ def _paths_of(trigger: Trigger, paths: Mapping[str, set[Path]]) -> set[Path]:
 
 def _few(paths: Iterable[Path]) -> set[Path]:
     """Return the paths without repetition; if there are very many, a path without conditions."""
-    found = set(islice(paths, MAX_PATHS))
-    return {frozenset()} if len(found) == MAX_PATHS else found
+    few = set(islice(paths, MAX_PATHS))
+    return {frozenset()} if len(few) == MAX_PATHS else few

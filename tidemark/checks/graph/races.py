@@ -50,16 +50,16 @@ def races(graph: Graph) -> Iterator[Problem]:
 def _pairs(graph: Graph, written: Folders) -> list[tuple[GraphJob, GraphJob]]:
     """Return the pairs of jobs, in order, in which one uses the output of the other."""
     order = {job.at: number for number, job in enumerate(graph.nodes)}
-    found: dict[int, set[int]] = defaultdict(set)
+    racing: dict[int, set[int]] = defaultdict(set)
     for job in graph.nodes:
         for writer in written.touching(job.reads + job.writes):
             if writer.name != job.name:  # two of one name are another problem
                 first, second = sorted((order[job.at], order[writer.at]))
-                found[first].add(second)
+                racing[first].add(second)
     return [
         (graph.nodes[first], graph.nodes[second])
-        for first in sorted(found)
-        for second in sorted(found[first])
+        for first in sorted(racing)
+        for second in sorted(racing[first])
     ]
 
 

@@ -249,14 +249,14 @@ def _samples(start: str, wanted: set[str]) -> set[str]:
 
 def _wanted(pattern: Mapping[str, Any], field: str) -> set[str]:
     """Return the strings that a pattern has for a field, at any depth."""
-    found: set[str] = set()
+    values: set[str] = set()
     for name, wanted in pattern.items():
         if name == field:
-            found |= set(_strings(wanted))
+            values |= set(_strings(wanted))
         for one in wanted if name == OR else [wanted]:
             if isinstance(one, Mapping):
-                found |= _wanted(one, field)
-    return found
+                values |= _wanted(one, field)
+    return values
 
 
 def _strings(wanted: Any) -> Iterator[str]:

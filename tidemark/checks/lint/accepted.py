@@ -20,13 +20,13 @@ def accepted_lines(text: str) -> dict[int, str]:
         ]
     except (SyntaxError, tokenize.TokenError):
         return {}
-    found: dict[int, str] = {}
+    accepted: dict[int, str] = {}
     for call in possible_appends_in(text) if comments else ():
         lines = range(call.place.line, call.place.end_line + 1)
         for comment in comments:
             if comment.line in lines:
-                found |= dict.fromkeys(lines, comment.reason)
-    return found
+                accepted |= dict.fromkeys(lines, comment.reason)
+    return accepted
 
 
 def repeated(text: str, arguments: Mapping[str, str], uris: Sequence[str]) -> list[tuple[str, str]]:

@@ -48,7 +48,7 @@ def read_jobs(assembly: Assembly) -> list[AppJob]:
                     tables[name] = frozenset(_iceberg_tables(stack, id_, scope))
                 elif kind == "AWS::Glue::Trigger":
                     triggers[name] = properties
-        found = [
+        jobs_found = [
             replace(_app_job(name, properties, triggers), iceberg_tables=tables[name])
             for name, properties in jobs.items()
         ]
@@ -57,9 +57,9 @@ def read_jobs(assembly: Assembly) -> list[AppJob]:
             "the assembly holds something that could not be deployed "
             f"({type(error).__name__}: {error}); synthesize the app again"
         ) from error
-    if not found:
+    if not jobs_found:
         raise UsageError("the assembly defines no AWS::Glue::Job; add one and synthesize again")
-    return [job for job in found if job.starts[0].arguments.get("--job-language") != "scala"]
+    return [job for job in jobs_found if job.starts[0].arguments.get("--job-language") != "scala"]
 
 
 def _iceberg_tables(stack: Stack, id_: str, scope: Scope) -> Iterator[str]:
@@ -74,7 +74,7 @@ def _app_job(
 ) -> AppJob:
     job = job_definition(name, properties)
     is_abbreviating = tuple(map(int, job.glue_version.split("."))) < (6,)
-    found = [
+    starts = [
         Start(
             f"trigger {by}",
             overlaid(job, action.get("Arguments", {})),
@@ -85,8 +85,8 @@ def _app_job(
         for action in trigger["Actions"]
         if action.get("JobName") == name
     ]
-    found = found or [Start("", overlaid(job, {}), is_abbreviating=is_abbreviating)]
-    if len({tuple(sorted(start.names)) for start in found}) == 1:
-        found = [replace(start, by=f"job {name}") for start in found]
+    starts = starts or [Start("", overlaid(job, {}), is_abbreviating=is_abbreviating)]
+    if len({tuple(sorted(start.names)) for start in starts}) == 1:
+        starts = [replace(start, by=f"job {name}") for start in starts]
     stated = properties.get("GlueVersion")
-    return AppJob(job, properties["Command"]["Name"] == SPARK, tuple(found), stated)
+    return AppJob(job, properties["Command"]["Name"] == SPARK, tuple(starts), stated)

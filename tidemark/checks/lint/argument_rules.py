@@ -48,11 +48,11 @@ def own_argument_findings(facts: Facts) -> Iterator[Finding]:
 
 def argument_findings(facts: Facts, starts: tuple[Start, ...]) -> Iterator[Finding]:
     """Yield the differences between the script and the arguments of its job."""
-    found: dict[tuple[str, str], Finding] = {}
+    findings: dict[tuple[str, str], Finding] = {}
     for start in starts:
         for name, finding in _of_start(facts, start):
-            found.setdefault((finding.rule, name), finding)
-    yield from found.values()
+            findings.setdefault((finding.rule, name), finding)
+    yield from findings.values()
 
 
 def _of_start(facts: Facts, start: Start) -> Iterator[tuple[str, Finding]]:

@@ -51,7 +51,7 @@ def _unknown_keys(tree: ast.Module, names: Names) -> Iterator[tuple[Place, str]]
 def _results(tree: ast.Module, names: Names) -> dict[str, set[str]]:
     """Return the keys of what getResolvedOptions returned, by the one variable that holds it."""
     bound = [node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)]
-    found: dict[str, set[str]] = {}
+    asked_by_name: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.append(node.id)
@@ -60,10 +60,12 @@ def _results(tree: ast.Module, names: Names) -> dict[str, set[str]]:
                 options = asked_options(call)
                 asked = strings(options, names.constants) if options is not None else None
                 if asked is not None:
-                    found[name] = {item.replace("-", "_") for item in asked}
+                    asked_by_name[name] = {item.replace("-", "_") for item in asked}
     changed = changed_names(tree)
     return {
-        name: keys for name, keys in found.items() if bound.count(name) == 1 and name not in changed
+        name: keys
+        for name, keys in asked_by_name.items()
+        if bound.count(name) == 1 and name not in changed
     }
 
 

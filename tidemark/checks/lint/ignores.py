@@ -34,14 +34,14 @@ class Ignore:
 def ignores_of(text: str) -> list[Ignore]:
     """Return the acknowledging comments of a script that parses."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    found = []
+    ignores = []
     for token in tokens:
         if token.type == tokenize.COMMENT and (match := COMMENT.search(token.string)):
             rules = tuple(
                 rule.strip() for rule in (match["rules"] or "").split(",") if rule.strip()
             )
-            found.append(Ignore(token.start[0], rules, match["reason"].strip(" :-#")))
-    return found
+            ignores.append(Ignore(token.start[0], rules, match["reason"].strip(" :-#")))
+    return ignores
 
 
 def without_ignored(findings: Iterable[Finding], ignores: list[Ignore]) -> Iterator[Finding]:

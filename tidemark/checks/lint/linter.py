@@ -56,22 +56,22 @@ def lint_source(
     try:
         facts = read_script(text, file)
         arguments = starts[0].arguments if starts else {}
-        found = [*own_argument_findings(facts), *extension_findings(program_of(text)), *of_job]
-        found += overwrite_findings(text, arguments)
+        findings = [*own_argument_findings(facts), *extension_findings(program_of(text)), *of_job]
+        findings += overwrite_findings(text, arguments)
         if option in (None, ENABLE):
             without_ctx |= read_targets(text, arguments)
-            found += (
+            findings += (
                 finding
                 for finding in bookmark_findings(facts, is_promised=option is not None)
                 if not (finding.rule.startswith("ctx-") and finding.place in without_ctx)
             )
         if starts:
-            found += argument_findings(facts, starts)
+            findings += argument_findings(facts, starts)
         if is_local:
-            found += local_findings(program_of(text))
+            findings += local_findings(program_of(text))
     except RecursionError as error:
         raise UsageError(f"{file} is nested too deeply to be linted; split it") from error
-    kept = without_ignored(found, ignores_of(text))
+    kept = without_ignored(findings, ignores_of(text))
     by_line = sorted(kept, key=lambda finding: (finding.place.line, finding.rule))
     return Linted(file, None, tuple(replace(finding, file=file) for finding in by_line))
 
@@ -85,8 +85,8 @@ def local_notes(file: Path) -> tuple[Finding, ...]:
     """Return the used names that do not run on this machine; empty if it is not Python."""
     try:
         text = _read(file)
-        found = local_findings(program_of(text))
-        kept = without_ignored(found, ignores_of(text))
+        notes = local_findings(program_of(text))
+        kept = without_ignored(notes, ignores_of(text))
     except (UsageError, SyntaxError, ValueError, RecursionError):
         return ()
     return tuple(replace(finding, file=str(file)) for finding in kept if finding.severity == "note")

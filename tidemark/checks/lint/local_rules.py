@@ -38,13 +38,13 @@ def local_findings(tree: ast.Module) -> list[Finding]:
     """Return a note for each used name that does not run here, by line."""
     names = names_of(tree)
     origins = _origins(tree)
-    found = dict[tuple[int, str], Finding]()
+    findings = dict[tuple[int, str], Finding]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name | ast.Attribute | ast.Call):
             for text in _notes_on(node, names, origins):
                 place = place_of(node)
-                found.setdefault((place.line, text), note(RULE, place, text))
-    return [found[key] for key in sorted(found)]
+                findings.setdefault((place.line, text), note(RULE, place, text))
+    return [findings[key] for key in sorted(findings)]
 
 
 def _notes_on(node: ast.expr, names: Names, origins: dict[str, str]) -> Iterator[str]:

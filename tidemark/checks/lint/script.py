@@ -273,14 +273,14 @@ def _tested(tree: ast.Module) -> set[str | None]:
 
 def _touched(statement: ast.Try, handler: ast.ExceptHandler) -> set[str | None]:
     """Return the names that tell code after a statement that it failed."""
-    found = set[str | None]()
+    touched = set[str | None]()
     for part in (*statement.body, *getattr(statement, "orelse", ()), handler):
         for node in ast.walk(part):
             match node:
                 case ast.Name(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
-                    found.add(identifier(node))
+                    touched.add(identifier(node))
                 case ast.Subscript(value=value, ctx=ast.Store()):
-                    found.update(map(identifier, ast.walk(value)))
+                    touched.update(map(identifier, ast.walk(value)))
                 case ast.Call(func=ast.Attribute(value=value)) if part is handler:
-                    found.update(map(identifier, ast.walk(value)))
-    return found - {None}
+                    touched.update(map(identifier, ast.walk(value)))
+    return touched - {None}

@@ -152,5 +152,5 @@ def argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
 
 def given(call: ast.Call, name: str, position: int, scope: Scope) -> Value:
     """Return the constant value of an argument; None if it is not given or not known."""
-    found = argument(call, name, position)
-    return literal(found, scope) if found is not None else None
+    value = argument(call, name, position)
+    return literal(value, scope) if value is not None else None

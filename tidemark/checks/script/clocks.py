@@ -24,13 +24,13 @@ def clock_lines(text: str) -> list[int]:
         tree = program_of(text)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    found = set[int]()
+    lines = set[int]()
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         name = identifier(call.func)
         of = identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None
         if name == SPARK_CLOCK or name in CLOCK_CALLS.get(of or "", ()):
-            found.add(call.lineno)
-    return sorted(found)
+            lines.add(call.lineno)
+    return sorted(lines)
 
 
 def clocks_of(scripts: Mapping[str, Path]) -> Iterator[str]:

@@ -67,17 +67,17 @@ def database_writes_in(text: str, *, is_without_jdbc: bool = False) -> tuple[int
         return ()
     scope = names_of(tree).constants
     places = LAKE_FORMATS | BY_JDBC if is_without_jdbc else LAKE_FORMATS
-    found = {line for node in ast.walk(tree) for line in _lines(node, scope, places)}
+    lines = {line for node in ast.walk(tree) for line in _lines(node, scope, places)}
     for node in () if is_without_jdbc else ast.walk(tree):
         match node:
             case ast.Attribute(attr=name, end_lineno=int(line)) if name == JAVA:
-                found.add(line)
+                lines.add(line)
             case ast.Call(lineno=line):
                 method, chain = identifier(node.func) or "", chain_of(node)
                 is_sink = method in JDBC_SINKS and "create_dynamic_frame" not in chain
                 if method == UPSERT or is_sink or (method == "jdbc" and WRITERS & set(chain)):
-                    found.add(line)
-    return tuple(sorted(found))
+                    lines.add(line)
+    return tuple(sorted(lines))
 
 
 def _lines(node: ast.AST, scope: Scope, places: Collection[str]) -> Iterator[int]:

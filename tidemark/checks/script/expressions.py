@@ -95,11 +95,11 @@ def _percent(template: Value, values: Sequence[Value]) -> str | None:
 
 
 def _items(nodes: Iterable[ast.expr], read: Read) -> list[Value] | None:
-    found: list[Value] = []
+    items: list[Value] = []
     for node in nodes:
         value = read(node.value if isinstance(node, ast.Starred) else node)
-        found += value if isinstance(node, ast.Starred) and isinstance(value, list) else [value]
-    return None if None in found else found
+        items += value if isinstance(node, ast.Starred) and isinstance(value, list) else [value]
+    return None if None in items else items
 
 
 def _sum(left: Value, right: Value) -> Value:
@@ -123,13 +123,13 @@ def _dict(node: ast.expr, read: Read) -> Value:
 
 def _merged(pairs: Iterable[tuple[Value, Value]]) -> dict[str, Value]:
     """Return a dict of pairs; a value without a key is a dict itself, as in ``**options``."""
-    found: dict[str, Value] = {}
+    merged: dict[str, Value] = {}
     for key, value in pairs:
         if key is not None:
-            found[str(key)] = value
+            merged[str(key)] = value
         elif isinstance(value, dict):
-            found |= value
-    return found
+            merged |= value
+    return merged
 
 
 CHANGING_METHODS = {
@@ -171,44 +171,44 @@ def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
 
 def attributes(tree: ast.Module) -> dict[str, list[ast.expr | None]]:
     """Return what attributes are bound to: in the body of a class, or as ``self.name = …``."""
-    found: dict[str, list[ast.expr | None]] = {}
+    held: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             for name, value in bindings(node.body):
-                found.setdefault(name, []).append(value)
+                held.setdefault(name, []).append(value)
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Attribute):
-                    found.setdefault(target.attr, []).append(node.value)
-    return found
+                    held.setdefault(target.attr, []).append(node.value)
+    return held
 
 
 def changed_names(tree: ast.AST) -> set[str]:
     """Return the names that are changed in place, or bound by more than an assignment."""
-    found: set[str] = set()
+    changed: set[str] = set()
     for node in ast.walk(tree):
         match node:
             case ast.AugAssign(target=ast.Name(id=name) | ast.Attribute(attr=name)):
-                found.add(name)
+                changed.add(name)
             case ast.Global(names=names) | ast.Nonlocal(names=names):
-                found.update(names)
+                changed.update(names)
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id=name) | ast.Attribute(attr=name), attr=method)
             ) if method in CHANGING_METHODS:
-                found.add(name)
+                changed.add(name)
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
-                found.add(name)
-    return found
+                changed.add(name)
+    return changed
 
 
 def bound_once(body: Iterable[ast.AST], changed: Collection[str]) -> dict[str, ast.expr | None]:
     """Return the names that a scope binds with their values, None for several values."""
-    found: dict[str, list[ast.expr | None]] = {}
+    values_of: dict[str, list[ast.expr | None]] = {}
     for name, value in bindings(body):
-        found.setdefault(name, []).append(value)
+        values_of.setdefault(name, []).append(value)
     return {
         name: values[0] if len(values) == 1 and name not in changed else None
-        for name, values in found.items()
+        for name, values in values_of.items()
     }
 
 

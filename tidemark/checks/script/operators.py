@@ -165,13 +165,13 @@ def is_write(call: ast.Call) -> bool:
 
 def chain_of(call: ast.Call) -> list[str]:
     """Return the attributes of a chain of calls, last first: load(), format(), read, spark."""
-    found: list[str] = []
+    chain: list[str] = []
     node: ast.expr = call
     is_called = False
     while isinstance(node, ast.Call | ast.Attribute):
         if isinstance(node, ast.Attribute):
-            found.append(f"{node.attr}()" if is_called else node.attr)
+            chain.append(f"{node.attr}()" if is_called else node.attr)
             is_called, node = False, node.value
         else:
             is_called, node = True, node.func
-    return [*found, node.id] if isinstance(node, ast.Name) else found
+    return [*chain, node.id] if isinstance(node, ast.Name) else chain

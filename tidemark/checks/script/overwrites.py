@@ -63,10 +63,10 @@ class _Write:
 def deleted_sources(text: str, arguments: Mapping[str, str]) -> list[Deleted]:
     """Return the calls of a script that delete what it has yet to read, by line."""
     try:
-        found = set(_Reader(text, arguments).overwrites())
+        overwrites = set(_Reader(text, arguments).overwrites())
     except (SyntaxError, ValueError, RecursionError):
         return []
-    return sorted(found, key=lambda overwrite: overwrite.place.line)
+    return sorted(overwrites, key=lambda overwrite: overwrite.place.line)
 
 
 def read_targets(text: str, arguments: Mapping[str, str]) -> frozenset[Place]:
@@ -132,14 +132,14 @@ class _Reader:
 
     def folders(self) -> dict[Place, list[str]]:
         """Return the calls that write folders, with their URIs."""
-        found: dict[Place, list[str]] = {}
+        folders: dict[Place, list[str]] = {}
         for call in self._frames.calls:
             for context in self._frames.contexts(call):
                 written = [target for target in self._written(call, context) if not target.is_table]
-                found.setdefault(place_of(call), []).extend(
+                folders.setdefault(place_of(call), []).extend(
                     f"s3://{folder.address}" for folder in written
                 )
-        return found
+        return folders
 
     def _purged(self, write: _Write, reads: list[Read], context: Context) -> Iterator[Deleted]:
         """Yield the purges that come between what a frame reads and its write."""

@@ -40,13 +40,13 @@ class Places:
 
     def branches(self, node: ast.AST) -> dict[ast.AST, str]:
         """Return the statements around a node that may leave it out, each with its branch."""
-        found: dict[ast.AST, str] = {}
+        around: dict[ast.AST, str] = {}
         while (parent := self._parents.get(node)) is not None and not isinstance(parent, FUNCTION):
             # A test, or what a loop goes through, is of no branch.
             if isinstance(parent, BRANCHING) and (arm := _arm(parent, node)):
-                found[parent] = arm
+                around[parent] = arm
             node = parent
-        return found
+        return around
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield what is around a node within its function, the innermost first."""

@@ -125,25 +125,25 @@ def is_of_this_run(value: ast.expr) -> bool:
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:
-    found: dict[str, str] = {}
+    imports: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                found[alias.asname or alias.name.partition(".")[0]] = alias.name
+                imports[alias.asname or alias.name.partition(".")[0]] = alias.name
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                found[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
-    return found
+                imports[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
+    return imports
 
 
 def _holders(nodes: Sequence[ast.AST], names: Names, is_made: IsMade) -> frozenset[str]:
     """Return the names of variables, attributes and parameters that hold such an object."""
-    found: set[str] = set()
+    holders: set[str] = set()
     while True:
-        more = {name for node in nodes for name in _held(node, names, is_made, found)}
-        if more <= found:
-            return frozenset(found)
-        found |= more
+        more = {name for node in nodes for name in _held(node, names, is_made, holders)}
+        if more <= holders:
+            return frozenset(holders)
+        holders |= more
 
 
 def _held(node: ast.AST, names: Names, is_made: IsMade, known: set[str]) -> Iterator[str]:

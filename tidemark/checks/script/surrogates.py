@@ -34,9 +34,9 @@ def surrogates_in(text: str) -> tuple[tuple[str, ...], ...]:
         if isinstance(node, ast.expr)
         for name in numbered_columns(query_of(node))
     }
-    found = [(name,) for name in sorted(names)]
+    numbered = [(name,) for name in sorted(names)]
     more = [RELATIONALIZE_KEYS] if _has(tree, {"relationalize", "Relationalize"}) else []
-    return (*found, *more)
+    return (*numbered, *more)
 
 
 def surrogates_of(scripts: Iterable[Path]) -> list[tuple[str, ...]]:
@@ -72,8 +72,8 @@ def _has(node: ast.AST, methods: set[str]) -> bool:
 
 def _parts(node: ast.AST) -> list[str]:
     """Return the names along a chain: `Relationalize.apply` has two."""
-    found = []
+    names = []
     while isinstance(node, ast.Attribute):
-        found.append(node.attr)
+        names.append(node.attr)
         node = node.value
-    return [*found, node.id] if isinstance(node, ast.Name) else found
+    return [*names, node.id] if isinstance(node, ast.Name) else names

@@ -47,9 +47,9 @@ def review_since(project: Path, assembly: Path, revision: str) -> Review:
             f"{': ' if known.stderr else ''}{known.stderr.strip()}; name a branch or a commit, and "
             "fetch it first"
         )
-    found = _git(project, "show", f"{known.stdout.strip()}:./{MANIFEST}")
+    manifest = _git(project, "show", f"{known.stdout.strip()}:./{MANIFEST}")
     name = f"{MANIFEST} of {revision}"
-    old = Manifest.parse(found.stdout, name) if found.returncode == 0 else Manifest()
+    old = Manifest.parse(manifest.stdout, name) if manifest.returncode == 0 else Manifest()
     app = read_app_folder(assembly, stage_names(project))
     return review(old, app, read_plan(project / PLAN))
 

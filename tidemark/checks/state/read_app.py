@@ -120,15 +120,15 @@ def _job_state(
 
 def script_of(name: str, location: str, assets: Collection[FileAsset]) -> str | None:
     """Return the source of a job's script; None if the script is not part of the assembly."""
-    found = [asset.source for asset in assets if location.endswith(f"/{asset.key}")]
-    if not found:
+    sources = [asset.source for asset in assets if location.endswith(f"/{asset.key}")]
+    if not sources:
         return None
     try:
-        with tokenize.open(found[0]) as file:
+        with tokenize.open(sources[0]) as file:
             return file.read()
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"cannot read the script of job {name}, {found[0]}: {error}; save it as UTF-8"
+            f"cannot read the script of job {name}, {sources[0]}: {error}; save it as UTF-8"
         ) from error
 
 

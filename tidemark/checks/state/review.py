@@ -74,8 +74,8 @@ def review(old: Manifest, app: Manifest, plan: Sequence[PlanEntry]) -> Review:
         for entry in plan
         if entry.text not in problems and entry.document not in old.carry_over
     ]
-    found = losses_of(old, app, [entry.entry for entry in usable])
-    covering = {loss: next((e for e in usable if covers(e.entry, loss)), None) for loss in found}
+    losses = losses_of(old, app, [entry.entry for entry in usable])
+    covering = {loss: next((e for e in usable if covers(e.entry, loss)), None) for loss in losses}
     used = {entry.text for entry in covering.values() if entry}
     for entry in usable:
         # A rename tells which job is which, even if AWS keeps nothing that it could carry.

@@ -101,11 +101,11 @@ def _source(operator: str, ctx: str, values: Mapping[str, Any]) -> ScriptSource:
     options = values.get("connection_options", values)  # getSource takes them as keywords
     if not isinstance(options, dict):
         return ScriptSource(ctx, kind, (str(options),))
-    found = options.get("paths") or options.get("path") or options.get("dbtable") or []
-    places = found if isinstance(found, list) else [found]
+    named = options.get("paths") or options.get("path") or options.get("dbtable") or []
+    places = named if isinstance(named, list) else [named]
     return ScriptSource(ctx, kind, tuple(sorted(map(str, places))), _keys(options))
 
 
 def _keys(options: Any) -> tuple[str, ...]:
-    found = options.get("jobBookmarkKeys", []) if isinstance(options, dict) else []
-    return tuple(map(str, found if isinstance(found, list) else [found]))
+    keys = options.get("jobBookmarkKeys", []) if isinstance(options, dict) else []
+    return tuple(map(str, keys if isinstance(keys, list) else [keys]))

@@ -111,15 +111,15 @@ def _sizes(name: str, numbers: list[str]) -> tuple[int, ...]:
 
 
 def _fields(fields: list[str], depth: int) -> tuple[tuple[str, HiveType], ...]:
-    found: dict[str, HiveType] = {}
+    types: dict[str, HiveType] = {}
     for written in fields:
         name, _, kind = (part.strip() for part in written.partition(":"))
-        if not FIELD.fullmatch(name) or name in found:
+        if not FIELD.fullmatch(name) or name in types:
             raise ValueError(
                 f"a struct has the field {name!r}; each needs a different name, of lower case "
                 "letters, digits and _"
             )
         if not kind:
             raise ValueError(f"the field {name!r} has no type")
-        found[name] = parse_hive_type(kind, depth)
-    return tuple(found.items())
+        types[name] = parse_hive_type(kind, depth)
+    return tuple(types.items())

@@ -306,19 +306,19 @@ def _date(key: str, text: str, python: str, java: str) -> datetime | None:
     if NOW.fullmatch(text):
         return None
     try:
-        found = datetime.strptime(text, python)  # noqa: DTZ007 (compared with its like only)
+        moment = datetime.strptime(text, python)  # noqa: DTZ007 (compared with its like only)
     except ValueError:
-        found = None
+        moment = None
     # Of years before 1000 strftime leaves out zeros.
-    if found is None or found.strftime(python.replace("%Y", f"{found.year:04}")) != text:
+    if moment is None or moment.strftime(python.replace("%Y", f"{moment.year:04}")) != text:
         raise _error(key, text, f"a date in the format {java}, or NOW, NOW-3YEARS, NOW+1DAY")
-    return found
+    return moment
 
 
 def _days_from_now(text: str) -> float:
     """Return about how many days from now a relative date is."""
-    found = NOW.fullmatch(text)
-    return int(f"{found[1]}{found[2]}") * DAYS[found[3]] if found and found[2] else 0
+    match = NOW.fullmatch(text)
+    return int(f"{match[1]}{match[2]}") * DAYS[match[3]] if match and match[2] else 0
 
 
 def _error(key: str, value: object, allowed: str) -> JobDefinitionError:

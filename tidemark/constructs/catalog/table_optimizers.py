@@ -105,16 +105,18 @@ def _settings(one: Optimizer) -> dict[str, Any]:
     match one:
         case Compaction():
             settings = Made.IcebergCompactionConfigurationProperty(**values)
-            found: Any = Made.CompactionConfigurationProperty(iceberg_configuration=settings)
-            return {"compaction_configuration": found}
+            configuration: Any = Made.CompactionConfigurationProperty(
+                iceberg_configuration=settings
+            )
+            return {"compaction_configuration": configuration}
         case SnapshotRetention(days=days, snapshots=snapshots, clean_expired_files=cleans):
             kept = Made.IcebergRetentionConfigurationProperty(
                 snapshot_retention_period_in_days=days,
                 number_of_snapshots_to_retain=snapshots,
                 clean_expired_files=cleans,
             )
-            found = Made.RetentionConfigurationProperty(iceberg_configuration=kept)
-            return {"retention_configuration": found}
+            configuration = Made.RetentionConfigurationProperty(iceberg_configuration=kept)
+            return {"retention_configuration": configuration}
     orphans = Made.IcebergConfigurationProperty(orphan_file_retention_period_in_days=one.days)
-    found = Made.OrphanFileDeletionConfigurationProperty(iceberg_configuration=orphans)
-    return {"orphan_file_deletion_configuration": found}
+    configuration = Made.OrphanFileDeletionConfigurationProperty(iceberg_configuration=orphans)
+    return {"orphan_file_deletion_configuration": configuration}

@@ -87,9 +87,9 @@ class TableUse:
 
 def _parts(table: str) -> tuple[str, str]:
     """Return database and table of `database.table`; each may be a token."""
-    found = PARTS.fullmatch(table)
-    assert found is not None  # noqa: S101 (it was checked)
-    return found[1], found[2]
+    match = PARTS.fullmatch(table)
+    assert match is not None  # noqa: S101 (it was checked)
+    return match[1], match[2]
 
 
 def check_table_name(of: str, name: str) -> None:

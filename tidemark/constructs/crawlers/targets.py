@@ -224,12 +224,12 @@ def as_property(
         targets: targets of the crawler.
         connections: the name of the connection of each; None for one without.
     """
-    found: defaultdict[str, list[Any]] = defaultdict(list)
+    by_kind: defaultdict[str, list[Any]] = defaultdict(list)
     for target, connection in zip(targets, connections, strict=True):
         whole = CrawledData(target) if isinstance(target, Dataset) else target
         kind, written = _written(whole, connection)
-        found[kind].append(written)
-    return glue.CfnCrawler.TargetsProperty(**found)
+        by_kind[kind].append(written)
+    return glue.CfnCrawler.TargetsProperty(**by_kind)
 
 
 def _written(

@@ -209,10 +209,10 @@ def warn_of_appends(scope: Construct, job: str, script: Path, glue_version: str)
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-managing-auto-upgrade.html
     """
-    found = appends_in(script.read_text(encoding="utf-8")) if glue_version == AUTO else ()
-    if not found:
+    appends = appends_in(script.read_text(encoding="utf-8")) if glue_version == AUTO else ()
+    if not appends:
         return
-    places = ", ".join(f"{append.name} on line {append.place.line}" for append in found)
+    places = ", ".join(f"{append.name} on line {append.place.line}" for append in appends)
     cdk.Annotations.of(scope).add_warning_v2(
         RETRY_APPENDS,
         f"job {job} has GlueVersion {AUTO} and adds rows ({script.name}: {places}): a retry after "

@@ -47,12 +47,12 @@ def metadata_of(
 def _tables(uses: Sequence[TableUse]) -> dict[str, list[str]]:
     """Return the tables of the account's own catalog that a job uses, by kind of use."""
     own = [use for use in uses if not use.catalog_id]
-    found = {
+    metadata = {
         "tables": [use.table for use in own],
         "tablesWritten": [use.table for use in own if use.write],
         "tablesGoverned": [use.table for use in own if use.lake_formation],
     }
-    return {key: list(dict.fromkeys(names)) for key, names in found.items() if names}
+    return {key: list(dict.fromkeys(names)) for key, names in metadata.items() if names}
 
 
 def _table(data: Dataset, is_written: bool = False) -> dict[str, object]:

@@ -223,15 +223,15 @@ def _exclusions(given: GlueArguments, cluster: Cluster | None) -> list[tuple[str
     """Return mutually exclusive settings: an argument, the other, and the remedy."""
     # Sources: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable-considerations.html,
     # https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
-    found = _unfit(given, cluster) if cluster else []
+    exclusions = _unfit(given, cluster) if cluster else []
     if given.user_jars_first and not given.extra_jars:
-        found.append(("user_jars_first", "no extra_jars", "name them, or leave it out"))
+        exclusions.append(("user_jars_first", "no extra_jars", "name them, or leave it out"))
     if given.lakeformation_fine_grained_access:
         name = "lakeformation_fine_grained_access"
         if given.extra_jars:
-            found.append((name, "extra_jars", "Lake Formation refuses extra jars; drop one"))
+            exclusions.append((name, "extra_jars", "Lake Formation refuses extra jars; drop one"))
         if cluster and cluster.number_of_workers < MIN_LAKE_FORMATION_WORKERS:
-            found.append(
+            exclusions.append(
                 (
                     name,
                     f"number_of_workers {cluster.number_of_workers}",
@@ -239,28 +239,28 @@ def _exclusions(given: GlueArguments, cluster: Cluster | None) -> list[tuple[str
                 )
             )
     if given.python_virtual_env and given.python_virtual_env_cache:
-        found.append(
+        exclusions.append(
             ("python_virtual_env", "python_virtual_env_cache", "Glue takes one; leave one out")
         )
     if given.python_virtual_env_version and not given.python_virtual_env_cache:
-        found.append(
+        exclusions.append(
             ("python_virtual_env_version", "no python_virtual_env_cache", "name it, or leave it")
         )
-    return found
+    return exclusions
 
 
 def _unfit(given: GlueArguments, cluster: Cluster) -> list[tuple[str, str, str]]:
     """Return settings that the workers or the version do not allow."""
-    found = []
+    unfit = []
     most = int(2 * VCPUS_PER_DPU * cluster.dpus_of_worker)
     if given.executor_cores is not None and given.executor_cores > most:
         has = f"workers of the type {cluster.worker_type}"
-        found.append(
+        unfit.append(
             (f"executor_cores {given.executor_cores}", has, f"allowed: up to {most}; lower it")
         )
     if given.auto_upgrade_metadata_kms_key and cluster.glue_version != AUTO:
         has = f"glue_version {cluster.glue_version!r}"
-        found.append(
+        unfit.append(
             ("auto_upgrade_metadata_kms_key", has, f"only {AUTO!r} is upgraded; leave one out")
         )
-    return found
+    return unfit

@@ -70,7 +70,7 @@ def _not_allowed(
 
 def _roles(template: Mapping[str, Any]) -> Iterator[tuple[str, list[Statement]]]:
     """Yield the roles of a template, or their stand-ins, with all their permissions."""
-    found: dict[str, list[Statement]] = defaultdict(list)
+    statements_by_role: dict[str, list[Statement]] = defaultdict(list)
     resources = template.get("Resources", {})
     for id_, resource in resources.items():
         properties = resource.get("Properties", {})
@@ -81,12 +81,14 @@ def _roles(template: Mapping[str, Any]) -> Iterator[tuple[str, list[Statement]]]
                 *properties.get("Policies", ()),
                 *(policy["Properties"] for policy in managed),
             ]
-            found[id_] += [
+            statements_by_role[id_] += [
                 statement
                 for document in documents
                 for statement in statements_of(document["PolicyDocument"])
             ]
         elif resource["Type"] == "AWS::IAM::Policy":
             for role in properties.get("Roles", ()):
-                found[string_of(role).strip("<>")] += statements_of(properties["PolicyDocument"])
-    yield from found.items()
+                statements_by_role[string_of(role).strip("<>")] += statements_of(
+                    properties["PolicyDocument"]
+                )
+    yield from statements_by_role.items()

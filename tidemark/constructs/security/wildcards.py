@@ -51,8 +51,10 @@ def reasons_of(document: Document) -> dict[str, str]:
     resources = {
         resource for statement in statements for resource in statement.resources if "*" in resource
     }
-    found = {resource: _reason(resource, statements) for resource in sorted(resources)}
-    return {resource: reason for resource, reason in found.items() if reason}
+    reasons_by_resource = {
+        resource: _reason(resource, statements) for resource in sorted(resources)
+    }
+    return {resource: reason for resource, reason in reasons_by_resource.items() if reason}
 
 
 def statements_of(document: Document) -> Iterator[Statement]:
@@ -94,12 +96,12 @@ def _reason(resource: str, statements: Iterable[Statement]) -> str | None:
     for statement in statements:
         if resource in statement.resources:
             for action in statement.actions:
-                found = (
+                reason = (
                     wildcard.why
                     for wildcard in WILDCARDS
                     if _explains(wildcard, action, resource, statement)
                 )
-                why = next(found, None)
+                why = next(reason, None)
                 if why is None:
                     return None
                 by_why.setdefault(why, []).append(action)

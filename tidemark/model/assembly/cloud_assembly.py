@@ -148,14 +148,14 @@ def _has_stage(manifest: Path, name: str) -> bool:
 
 
 def _resource_types(template: Mapping[str, Any], folder: Path) -> set[str]:
-    found: set[str] = set()
+    types: set[str] = set()
     for resource in template.get("Resources", {}).values():
         nested = nested_template(resource, folder) if resource["Type"] == NESTED_STACK else None
         if nested is None:
-            found.add(resource["Type"])
+            types.add(resource["Type"])
         else:
-            found |= _resource_types(_read_json(nested), folder)
-    return found
+            types |= _resource_types(_read_json(nested), folder)
+    return types
 
 
 def nested_template(resource: Mapping[str, Any], folder: Path) -> Path | None:

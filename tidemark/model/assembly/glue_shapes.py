@@ -63,8 +63,8 @@ def request_of(kind: str, properties: Mapping[str, Any]) -> dict[str, Any]:
     schedule = given.get("Schedule")
     if kind == "AWS::Glue::Crawler" and isinstance(schedule, Mapping):
         given["Schedule"] = schedule.get("ScheduleExpression", schedule)
-    found = known_of(shape_of(REQUESTS[kind]), given)
-    return found if isinstance(found, dict) else {}
+    request = known_of(shape_of(REQUESTS[kind]), given)
+    return request if isinstance(request, dict) else {}
 
 
 def known_of(shape: Shape, value: Any) -> Any:
@@ -95,23 +95,23 @@ def plain(value: Any, kind: str) -> Any:
 
 
 def _members(members: Mapping[str, Shape], value: Mapping[str, Any]) -> dict[str, Any]:
-    found = {key: known_of(members[key], one) for key, one in value.items() if key in members}
-    return {key: one for key, one in found.items() if one is not LATE}
+    known = {key: known_of(members[key], one) for key, one in value.items() if key in members}
+    return {key: one for key, one in known.items() if one is not LATE}
 
 
 def _items(shape: ListShape, value: list[Any]) -> Any:
     """Return the items that are known; `LATE` if too few are known to judge their number."""
-    found = [item for part in value if (item := known_of(shape.member, part)) is not LATE]
-    is_short = len(found) < len(value) and len(found) < shape.metadata.get("min", 0)
-    return LATE if is_short else found
+    items = [item for part in value if (item := known_of(shape.member, part)) is not LATE]
+    is_short = len(items) < len(value) and len(items) < shape.metadata.get("min", 0)
+    return LATE if is_short else items
 
 
 def _entries(shape: MapShape, value: Mapping[str, Any]) -> Any:
     """Return the entries that are known; `LATE` if too few are known to judge their number."""
     every = {str(key): known_of(shape.value, one) for key, one in value.items()}
-    found = {key: one for key, one in every.items() if one is not LATE}
-    is_short = len(found) < len(every) and len(found) < shape.metadata.get("min", 0)
-    return LATE if is_short else found
+    known = {key: one for key, one in every.items() if one is not LATE}
+    is_short = len(known) < len(every) and len(known) < shape.metadata.get("min", 0)
+    return LATE if is_short else known
 
 
 def _is_late(value: Any) -> bool:

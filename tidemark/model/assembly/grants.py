@@ -86,10 +86,10 @@ def grants_of(
     role = resource["Properties"]["Role"]
     missing = resource.get("Metadata", {}).get(MISSING_GRANTS)
     given = _given(_Renderer(templates), stack, role)
-    found = [(stack, action) for action in missing] if missing else list(given)
+    actions = [(stack, action) for action in missing] if missing else list(given)
     renderer = _Renderer(templates, environments)  # of the printed ones
     statements = []
-    for owner, statement in found:
+    for owner, statement in actions:
         resolved = renderer.resolve(owner, statement)
         if resolved not in statements:
             statements.append(resolved)

@@ -65,11 +65,11 @@ def new_metadata(
 
 
 def _fields(columns: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    found = [
+    fields = [
         (column["Name"], column.get("Type") or "", column.get("Comment") or "")
         for column in columns
     ]
-    return [(name, re.sub(r"\s", "", kind), doc) for name, kind, doc in found]
+    return [(name, re.sub(r"\s", "", kind), doc) for name, kind, doc in fields]
 
 
 def _struct(fields: Iterable[tuple[str, str, str]], next_id: _NextId) -> dict[str, Any]:

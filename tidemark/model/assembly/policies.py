@@ -24,14 +24,14 @@ def policy_of(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def statements_of(document: Mapping[str, Any]) -> list[Statement]:
     """Return the statements of a policy document, which may be a single one without a list."""
-    found = document.get("Statement", [])
-    return [found] if isinstance(found, Mapping) else list(found)
+    statements = document.get("Statement", [])
+    return [statements] if isinstance(statements, Mapping) else list(statements)
 
 
 def missing(needed: Iterable[Statement], given: Iterable[Statement]) -> list[Statement]:
     """Return the needed statements, less the parts that the given ones allow."""
     given = list(given)
-    found: list[Statement] = []
+    statements: list[Statement] = []
     for statement in needed:
         lacking: dict[tuple[str, ...], list[str]] = {}
         for action in _strings(statement.get("Action")):
@@ -44,9 +44,9 @@ def missing(needed: Iterable[Statement], given: Iterable[Statement]) -> list[Sta
                 lacking.setdefault(resources, []).append(action)
         for resources, actions in lacking.items():
             one = {**statement, "Action": _one_or_all(actions), "Resource": _one_or_all(resources)}
-            if one not in found:
-                found.append(one)
-    return found
+            if one not in statements:
+                statements.append(one)
+    return statements
 
 
 def _is_allowed(action: str, resource: str, condition: object, given: Sequence[Statement]) -> bool:

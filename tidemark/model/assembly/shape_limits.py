@@ -71,8 +71,8 @@ def _sizes(shape: Shape, size: float, text: str, path: str) -> Iterator[str]:
 
 def _fits(pattern: str, text: str) -> bool:
     """Return whether a whole string matches a pattern of a service model, which Java reads."""
-    found = _compiled(pattern)
-    return found is None or found.fullmatch(text) is not None
+    compiled = _compiled(pattern)
+    return compiled is None or compiled.fullmatch(text) is not None
 
 
 @cache
@@ -93,12 +93,12 @@ def refused_by_glue(kind: str, properties: Mapping[str, Any]) -> list[str]:
     What only a deployment knows is not judged.
     """
     request = request_of(kind, properties)
-    found = list(beyond_limits(shape_of(REQUESTS[kind]), request))
-    found += faults_of_partition_keys(request.get("TableInput", {}).get("PartitionKeys"))
+    faults = list(beyond_limits(shape_of(REQUESTS[kind]), request))
+    faults += faults_of_partition_keys(request.get("TableInput", {}).get("PartitionKeys"))
     if kind == JOB:
         role = {} if "Role" in request else {"Role": "of the deployment"}
-        found += faults_of_job({"Command": {}, **role, **request})
-    return found
+        faults += faults_of_job({"Command": {}, **role, **request})
+    return faults
 
 
 def faults_of_partition_keys(keys: Any) -> Iterator[str]:

@@ -46,13 +46,13 @@ def _context(project: Path) -> dict[str, Any]:
         texts[str(looked_up)] = looked_up.read_text(encoding="utf-8")
     if given := os.environ.get("CDK_CONTEXT_JSON"):
         texts["the variable CDK_CONTEXT_JSON"] = given
-    found: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     for name, text in texts.items():
         try:
-            found |= json.loads(text)
+            record |= json.loads(text)
         except (ValueError, TypeError) as error:
             raise UsageError(f"{name} is not a JSON object ({error}); correct it") from error
-    return found
+    return record
 
 
 def _cdk_json(project: Path) -> dict[str, Any]:

@@ -38,28 +38,28 @@ def move_of(record: "RunRecord", table: str) -> WatermarkMove:
 
 def moves_of(records: Iterable["RunRecord"], table: str) -> tuple[WatermarkMove, ...]:
     """Return the changes of a run to the watermarks of its job and its sources."""
-    found = sorted(records, key=lambda record: record.source)
-    return tuple(move_of(record, table) for record in found if record.version)
+    in_order = sorted(records, key=lambda record: record.source)
+    return tuple(move_of(record, table) for record in in_order if record.version)
 
 
 def reads_of(records: Iterable["RunRecord"]) -> tuple[DatasetRead, ...]:
     """Return the datasets that the library has seen a run read."""
-    found: dict[str, DatasetRead] = {}
+    reads: dict[str, DatasetRead] = {}
     committed: dict[str, DatasetRead] = {}
     for record in records:
         for dataset in record.notes.get("read", ()):
-            found.setdefault(dataset, DatasetRead(dataset, record.source))
+            reads.setdefault(dataset, DatasetRead(dataset, record.source))
         for dataset in record.notes.get("committed", ()):
             committed.setdefault(dataset, DatasetRead(dataset, is_committed=True))
-    return (*found.values(), *(committed[key] for key in committed if key not in found))
+    return (*reads.values(), *(committed[key] for key in committed if key not in reads))
 
 
 def writes_of(records: Iterable["RunRecord"]) -> tuple[DatasetWritten, ...]:
     """Return the datasets that the library has seen a run write."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for record in records:
-        found |= record.notes.get("written", {})
-    return tuple(DatasetWritten(dataset, mode) for dataset, mode in found.items())
+        values |= record.notes.get("written", {})
+    return tuple(DatasetWritten(dataset, mode) for dataset, mode in values.items())
 
 
 def checkpoints_of_job(
@@ -69,8 +69,8 @@ def checkpoints_of_job(
     runs: dict[str, list[RunRecord]] = {}
     for record in records:
         runs.setdefault(record.run_id, []).append(record)
-    found = [_checkpoint(job_name, run_id, one, table) for run_id, one in runs.items()]
-    return sorted(found, key=lambda one: one.committed_at_ms, reverse=True)
+    checkpoints = [_checkpoint(job_name, run_id, one, table) for run_id, one in runs.items()]
+    return sorted(checkpoints, key=lambda one: one.committed_at_ms, reverse=True)
 
 
 def _checkpoint(
@@ -93,10 +93,10 @@ def _checkpoint(
 
 def strings_of(values: Mapping[str, Any]) -> dict[str, str]:
     """Return values as strings by name, the names of nested ones joined by dots."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
-            found |= {f"{name}.{inner}": text for inner, text in strings_of(value).items()}
+            texts |= {f"{name}.{inner}": text for inner, text in strings_of(value).items()}
         else:
-            found[name] = str(value)
-    return found
+            texts[name] = str(value)
+    return texts

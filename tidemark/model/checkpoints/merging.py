@@ -24,11 +24,11 @@ def merged_reads(
     key: Callable[[DatasetRead], Hashable] = lambda read: (read.dataset, read.source),
 ) -> tuple[DatasetRead, ...]:
     """Return one read for each key, from where the first one began to where the last one ended."""
-    found: dict[Hashable, DatasetRead] = {}
+    merged: dict[Hashable, DatasetRead] = {}
     for read in reads:
-        first = found.setdefault(key(read), read)
+        first = merged.setdefault(key(read), read)
         if first is not read:
-            found[key(read)] = replace(
+            merged[key(read)] = replace(
                 read,
                 table=read.table or first.table,
                 files=total(first.files, read.files),
@@ -36,16 +36,16 @@ def merged_reads(
                 rows=total(first.rows, read.rows),
                 before=first.before,
             )
-    return tuple(found.values())
+    return tuple(merged.values())
 
 
 def merged_writes(writes: Iterable[DatasetWritten]) -> tuple[DatasetWritten, ...]:
     """Return one write for each dataset, in the order of the first write."""
-    found: dict[str, DatasetWritten] = {}
+    merged: dict[str, DatasetWritten] = {}
     for write in writes:
-        first = found.get(write.dataset)
-        found[write.dataset] = write if first is None else _joined(first, write)
-    return tuple(found.values())
+        first = merged.get(write.dataset)
+        merged[write.dataset] = write if first is None else _joined(first, write)
+    return tuple(merged.values())
 
 
 def _joined(first: DatasetWritten, last: DatasetWritten) -> DatasetWritten:

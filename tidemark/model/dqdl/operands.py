@@ -52,20 +52,20 @@ def _now(stream: Stream) -> Now:
         stream.take(sign)
     if not in_parentheses:
         return Now()
-    found = Now()
+    moment = Now()
     if stream.sees("-", "+"):
         sign = stream.pop().text
-        found = Now(sign, duration(stream))
+        moment = Now(sign, duration(stream))
     stream.take(")")
-    return found
+    return moment
 
 
 def _number(stream: Stream) -> Number:
     """Return a number or an expression; operators count from left to right, as in the grammar."""
-    found = _term(stream)
+    term = _term(stream)
     while stream.sees(*ARITHMETIC):
-        found = joined(stream.pop().text, found, _term(stream))
-    return found
+        term = joined(stream.pop().text, term, _term(stream))
+    return term
 
 
 def _term(stream: Stream) -> Number:

@@ -55,12 +55,12 @@ def _constant(stream: Stream) -> None:
 
 
 def _rules(stream: Stream) -> tuple[AnyRule, ...]:
-    found: list[AnyRule] = []
+    rules: list[AnyRule] = []
     _open(stream)
     while not stream.take_if("]"):
-        _separate(stream, bool(found))
-        found.append(_either(stream))
-    return tuple(dict.fromkeys(found))
+        _separate(stream, bool(rules))
+        rules.append(_either(stream))
+    return tuple(dict.fromkeys(rules))
 
 
 def _open(stream: Stream) -> None:
@@ -79,10 +79,10 @@ def _either(stream: Stream) -> AnyRule:
 
 
 def _joined(stream: Stream, word: str, read: Callable[[], AnyRule]) -> AnyRule:
-    found = [read()]
+    items = [read()]
     while stream.take_if(word, word.lower()):
-        found.append(read())
-    return found[0] if len(found) == 1 else Composite(word, tuple(found))
+        items.append(read())
+    return items[0] if len(items) == 1 else Composite(word, tuple(items))
 
 
 def _single(stream: Stream) -> AnyRule:
@@ -173,23 +173,23 @@ def _operands(stream: Stream) -> tuple[Operand, ...]:
     if stream.take_if("$"):
         return _constant_of(stream, 0)
     stream.take("[")
-    found: list[Operand] = []
-    while not found or not stream.take_if("]"):
-        _separate(stream, bool(found))
-        found.extend(_one(stream))
-    return tuple(found)
+    operands: list[Operand] = []
+    while not operands or not stream.take_if("]"):
+        _separate(stream, bool(operands))
+        operands.extend(_one(stream))
+    return tuple(operands)
 
 
 def _constant_of(stream: Stream, most: int) -> tuple[Operand, ...]:
     name = stream.next.text
-    found = stream.constants.get(name)
-    if found is None:
+    constant = stream.constants.get(name)
+    if constant is None:
         known = ", ".join(stream.constants) or "none"
         raise stream.wrong(f"the constant ${name} is not defined; there are: {known}")
-    if most and len(found) > most:
+    if most and len(constant) > most:
         raise stream.wrong(f"the constant ${name} is a list, one value is wanted")
     stream.pop()
-    return found
+    return constant
 
 
 def _quoted(stream: Stream, what: str) -> str:

@@ -39,7 +39,7 @@ class Token:
 
 def tokens_of(text: str) -> list[Token]:
     """Return the words of a document, comments left out, and an `END`."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     place, line = 0, 1
     while place < len(text):
         match = _TOKEN.match(text, place)
@@ -47,10 +47,10 @@ def tokens_of(text: str) -> list[Token]:
             raise ruleset_error(line, _unreadable(text[place:]))
         kind = str(match.lastgroup)
         if kind != "skip":
-            found.append(Token(kind, match.group(), line))
+            tokens.append(Token(kind, match.group(), line))
         line += match.group().count("\n")
         place = match.end()
-    return [*found, Token(END, "the end", line)]
+    return [*tokens, Token(END, "the end", line)]
 
 
 def ruleset_error(line: int, reason: str) -> UsageError:
@@ -99,10 +99,10 @@ class Stream:
 
     def take_if(self, *texts: str) -> bool:
         """Go on if the next word is one of these; return whether it was."""
-        found = self.sees(*texts)
-        if found:
+        seen = self.sees(*texts)
+        if seen:
             self.pop()
-        return found
+        return seen
 
     def take(self, text: str, more: str = "") -> None:
         """Go on over a word that has to be there."""

@@ -51,7 +51,7 @@ class _Field:
 
     def values(self, text: str) -> frozenset[int]:
         """Return the numbers of a list of numbers, ranges and steps."""
-        found: set[int] = set()
+        allowed: set[int] = set()
         for part in text.split(","):
             match = _PART.fullmatch(part)
             if not match or (part == "*" != text) or (match[1] == "*" and match[2]):
@@ -64,8 +64,8 @@ class _Field:
                 self.refuse(part, f"write a step of 1 to {self.high - self.low}")
             if high < low:
                 self.refuse(part, f"a range goes up: write {self._upwards(match[1], match[2])}")
-            found |= set(range(low, high + 1, step))
-        return frozenset(found)
+            allowed |= set(range(low, high + 1, step))
+        return frozenset(allowed)
 
     def _upwards(self, first: str, last: str) -> str:
         """Return two ranges for one that goes over the end of the field."""
