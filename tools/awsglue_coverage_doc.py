@@ -12,7 +12,7 @@ from tidemark.model.awsglue_api.connections import (
     WRITE_FORMATS,
     WRITE_TYPES,
 )
-from tidemark.model.awsglue_api.table import PAGE, Entry, State, entries, outside_library
+from tidemark.model.awsglue_api.table import PAGE, Coverage, Entry, entries, outside_library
 from tools.corpus.covered import VARIABLE, covered
 
 DOCUMENT = Path(__file__).parents[1] / PAGE
@@ -34,10 +34,10 @@ def render() -> str:
 
 def _numbers() -> Iterator[str]:
     every = entries()
-    count = {state: sum(one.state is state for one in every) for state in State}
+    count = {state: sum(one.state is state for one in every) for state in Coverage}
     yield (
-        f"{len(every)} names: {count[State.FULL]} full, {count[State.PARTIAL]} partial, "
-        f"{count[State.RAISES]} raise.\n"
+        f"{len(every)} names: {count[Coverage.FULL]} full, {count[Coverage.PARTIAL]} partial, "
+        f"{count[Coverage.RAISES]} raise.\n"
     )
     found = covered()
     yield "## Of a corpus of public scripts\n"

@@ -11,7 +11,7 @@ from tidemark.glue_job.readers.files.formats import READ_OPTIONS, SAME_AS
 from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
 from tidemark.glue_job.writers.formats import WRITE_OPTIONS
 from tidemark.model.awsglue_api import connections
-from tidemark.model.awsglue_api.table import State, entries
+from tidemark.model.awsglue_api.table import Coverage, entries
 from tools import awsglue_coverage_doc, cli_doc, constructs_doc, library_doc, local_doc
 from tools.constructs_doc import PROJECT, public_names
 from tools.corpus.covered import covered, runs_here
@@ -62,7 +62,7 @@ def test_every_name_is_there_once_and_says_what_differs():
     names = [one.full_name for one in entries()]
 
     assert len(names) == len(set(names)) == 524
-    assert [one for one in entries() if (one.state is State.FULL) == bool(one.note)] == []
+    assert [one for one in entries() if (one.state is Coverage.FULL) == bool(one.note)] == []
 
 
 def test_the_share_of_the_corpus_is_computed_from_the_data():

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from tests.fixtures.synthesis import ROOT
-from tidemark.checks.state.losses import Kind
+from tidemark.checks.state.losses import LossKind
 from tidemark.checks.state.manifest import MANIFEST
 from tidemark.checks.state.project import review_project, stage_names
 
@@ -33,7 +33,7 @@ def test_renamed_job_of_the_app_is_a_loss(assembly, tmp_path):
     found = review_project(ROOT, folder)
 
     (loss,) = found.unacknowledged
-    assert (loss.kind, loss.subject) == (Kind.BOOKMARK_GONE, "curate-flights")
+    assert (loss.kind, loss.subject) == (LossKind.BOOKMARK_GONE, "curate-flights")
     assert '"to": "tidy-flights"' in loss.remedy
 
 

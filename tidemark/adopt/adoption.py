@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tidemark.adopt.choosing import Chosen, choose, ordered
+from tidemark.adopt.choosing import Selection, choose, ordered
 from tidemark.adopt.data import broken_rules
 from tidemark.adopt.jobs.fields import FACT, SECRET, UNKNOWN
 from tidemark.adopt.jobs.job import rest
@@ -100,7 +100,7 @@ def _check_names(existing: Existing) -> None:
             )
 
 
-def _outside(existing: Existing, chosen: Chosen, order: Sequence[str]) -> Outside:
+def _outside(existing: Existing, chosen: Selection, order: Sequence[str]) -> Outside:
     """Return what starts the jobs from outside of Glue."""
     own = str(existing.workflow["Name"]) if existing.workflow else None
     workflows = {
@@ -122,7 +122,7 @@ def _outside(existing: Existing, chosen: Chosen, order: Sequence[str]) -> Outsid
     return outside_of(existing.clock, other_rules, adopted, existing.rules)
 
 
-def _started_by(existing: Existing, chosen: Chosen, job: str) -> str:
+def _started_by(existing: Existing, chosen: Selection, job: str) -> str:
     """Return the steps that keep a left-out job started."""
     names = {
         str(trigger["Name"]): trigger

@@ -18,7 +18,7 @@ from tidemark.model.assembly.definitions import CRAWLER, SHELL, STREAMING
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Selection:
     """The contents of a pipeline.
 
     Attributes:
@@ -38,7 +38,7 @@ class Chosen:
     left_out: Mapping[str, tuple[str, str]]
 
 
-def choose(existing: Existing) -> Chosen:
+def choose(existing: Existing) -> Selection:
     """Return the found jobs that one pipeline can hold; the rest is left out with a reason.
 
     It keeps the table of watermarks with which it can hold the most jobs.
@@ -50,7 +50,7 @@ def choose(existing: Existing) -> Chosen:
         if (table := reading.get(DEFAULTS, "--watermark_table"))
         and reading.get("Command", "Name") not in (SHELL, STREAMING)
     }
-    possible: list[Chosen] = []
+    possible: list[Selection] = []
     reasons: list[UsageError] = []
     for own in dict.fromkeys(tables.values()) or [""]:
         others = {
@@ -70,7 +70,7 @@ def choose(existing: Existing) -> Chosen:
     return max(possible, key=lambda one: len(one.waits) + len(one.streaming))
 
 
-def _choose(existing: Existing, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
+def _choose(existing: Existing, not_ours: Mapping[str, tuple[str, str]]) -> Selection:
     """Return the contents of one pipeline, without excluded jobs."""
     readings = {job: reading_of(job, resource) for job, resource in existing.jobs.items()}
     readings |= {
@@ -103,7 +103,7 @@ def _choose(existing: Existing, not_ours: Mapping[str, tuple[str, str]]) -> Chos
         raise UsageError(f"none of the jobs can be declared in a pipeline ({reasons})")
     triggers = triggers_of(existing, [*waits, *streaming])
     note_types(starts, triggers)
-    return Chosen(readings, streaming, triggers, starts, waits, left_out)
+    return Selection(readings, streaming, triggers, starts, waits, left_out)
 
 
 def _leave_out(

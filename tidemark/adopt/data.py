@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Guess, Node, Place
+from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Folder, Guess, Node
 from tidemark.adopt.places import direction_of, is_address, places_of
 from tidemark.checks.graph import model as graph
 from tidemark.checks.graph.crawls import crawls
@@ -26,7 +26,7 @@ NOT_KNOWN = (
 
 def with_data(
     jobs: Sequence[AdoptedJob],
-    named: Mapping[str, Iterable[Place]],
+    named: Mapping[str, Iterable[Folder]],
     written_by: Mapping[str, Collection[str]],
 ) -> tuple[list[AdoptedJob], list[Guess]]:
     """Return the jobs with their inputs and outputs, and the guesses among them.
@@ -43,7 +43,7 @@ def with_data(
     found, guesses = [], []
     for job in jobs:
         reads = [("", place) for place in named.get(job.old, ())]
-        writes: list[tuple[str, Place]] = []
+        writes: list[tuple[str, Folder]] = []
         for name, place in _addresses(job):
             way = direction(job, name)
             (writes if way == "out" else reads).append((name, place))
@@ -69,7 +69,7 @@ def with_data(
 
 
 def _guess(
-    job: AdoptedJob, name: str, place: Place, direction: str | None, *, is_written: bool
+    job: AdoptedJob, name: str, place: Folder, direction: str | None, *, is_written: bool
 ) -> Guess:
     of = f"job {job.old}"
     if direction == "out":
@@ -93,7 +93,7 @@ def _without_place(job: AdoptedJob) -> list[Guess]:
     ]
 
 
-def _addresses(job: AdoptedJob) -> list[tuple[str, Place]]:
+def _addresses(job: AdoptedJob) -> list[tuple[str, Folder]]:
     """Return the arguments that are addresses, its own and those that its trigger adds."""
     both = (places_of(job.arguments), places_of(job.started_arguments))
     return [
@@ -103,7 +103,7 @@ def _addresses(job: AdoptedJob) -> list[tuple[str, Place]]:
     ]
 
 
-def flags_of(jobs: Sequence[Node]) -> dict[Place, tuple[bool, bool]]:
+def flags_of(jobs: Sequence[Node]) -> dict[Folder, tuple[bool, bool]]:
     """Return every place, and whether others than these jobs write it, and read it."""
     readers, writers = defaultdict(set), defaultdict(set)
     for job in jobs:
@@ -121,7 +121,7 @@ def flags_of(jobs: Sequence[Node]) -> dict[Place, tuple[bool, bool]]:
     }
 
 
-def _touching(place: Place, used: Mapping[Place, set[str]], by: set[str]) -> bool:
+def _touching(place: Folder, used: Mapping[Folder, set[str]], by: set[str]) -> bool:
     """Return whether a job other than these uses a place, a part of it, or a place around it."""
     return any(jobs - by for other, jobs in used.items() if overlap([place.uri], [other.uri]))
 

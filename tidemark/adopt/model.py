@@ -106,7 +106,7 @@ class Existing:
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class Folder:
     """A folder of a bucket."""
 
     bucket: str
@@ -164,21 +164,21 @@ class AdoptedJob:
     bookmark: str
     runtime: Runtime
     arguments: Mapping[str, str]
-    temp: Place | None = None
+    temp: Folder | None = None
     python_modules: tuple[str, ...] = ()
     connections: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     run_properties: str | None = None
     watermark_table: str | None = None
-    reads: tuple[tuple[str, Place], ...] = ()
-    writes: tuple[tuple[str, Place], ...] = ()
+    reads: tuple[tuple[str, Folder], ...] = ()
+    writes: tuple[tuple[str, Folder], ...] = ()
     glue: Mapping[str, object] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     started: Mapping[str, object] = field(default_factory=dict)
     role: str | None = None
     writes_elsewhere: bool = False
-    checkpoint: Place | None = None
-    old_checkpoint: Place | None = None
+    checkpoint: Folder | None = None
+    old_checkpoint: Folder | None = None
     streams: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     wait: Wait | None = None
@@ -205,12 +205,12 @@ class AdoptedJob:
         return dict(found) if isinstance(found, Mapping) else {}
 
     @property
-    def scratch(self) -> Place | None:
+    def scratch(self) -> Folder | None:
         """Return its own folder within that of its temporary files."""
         own = f"{SCRATCH}/{self.name}/"
         if self.temp is None or self.temp.prefix.endswith(own):
             return self.temp
-        return Place(self.temp.bucket, self.temp.prefix + own)
+        return Folder(self.temp.bucket, self.temp.prefix + own)
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ class CrawlTarget:
     """
 
     kind: str
-    place: Place | None = None
+    place: Folder | None = None
     fields: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -271,12 +271,12 @@ class AdoptedCrawler:
         return self.name.replace("-", "_")
 
     @property
-    def reads(self) -> tuple[tuple[str, Place], ...]:
+    def reads(self) -> tuple[tuple[str, Folder], ...]:
         """Return its data in S3, as that of a job."""
         return tuple(("", target.place) for target in self.targets if target.place)
 
     @property
-    def writes(self) -> tuple[tuple[str, Place], ...]:
+    def writes(self) -> tuple[tuple[str, Folder], ...]:
         """Return nothing: it writes tables only."""
         return ()
 
@@ -393,7 +393,7 @@ class Adoption:
 
 
 @dataclass(frozen=True)
-class Step:
+class MigrationStep:
     """One step of a migration.
 
     Attributes:

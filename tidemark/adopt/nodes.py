@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.adopt.choosing import Chosen
+from tidemark.adopt.choosing import Selection
 from tidemark.adopt.crawlers.crawler import crawler_of
 from tidemark.adopt.data import with_data
 from tidemark.adopt.jobs.job import job_of
 from tidemark.adopt.jobs.roles import kept_role
-from tidemark.adopt.jobs.scripts import ScriptFacts, facts_of
+from tidemark.adopt.jobs.scripts import ScriptResources, facts_of
 from tidemark.adopt.jobs.secrets import Secrets, secrets_of
 from tidemark.adopt.jobs.streaming import guess_of_streams, streaming_job
 from tidemark.adopt.model import (
@@ -17,9 +17,9 @@ from tidemark.adopt.model import (
     AdoptedJob,
     Difference,
     Existing,
+    Folder,
     Guess,
     Node,
-    Place,
 )
 from tidemark.adopt.starts.started import bookmark_of_runs
 from tidemark.adopt.starts.triggers import account_for
@@ -28,7 +28,7 @@ from tidemark.model.assembly.definitions import CRAWLER
 
 
 @dataclass(frozen=True)
-class Made:
+class AdoptedNodes:
     """The jobs and crawlers of a pipeline, with guesses and differences.
 
     Attributes:
@@ -44,12 +44,12 @@ class Made:
 
 def make_nodes(
     existing: Existing,
-    chosen: Chosen,
+    chosen: Selection,
     order: Sequence[str],
     names: Mapping[str, str],
     *,
     keep_roles: bool,
-) -> Made:
+) -> AdoptedNodes:
     """Return the jobs and crawlers that were chosen, and account for their triggers."""
     readings = chosen.readings
     roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
@@ -67,7 +67,7 @@ def make_nodes(
     facts = {
         job: facts_of(existing.scripts[job], f"job {job}")
         if job in existing.scripts
-        else ScriptFacts()
+        else ScriptResources()
         for job in alone
     }
     secrets = {job: secrets_of(adopted, existing) for job, adopted in alone.items()}
@@ -94,14 +94,14 @@ def make_nodes(
     jobs = [_with_scratch(job) for job in jobs]
     by_name: dict[str, Node] = {job.old: job for job in jobs}
     by_name |= {crawler.old: crawler for crawler in crawlers}
-    return Made(
+    return AdoptedNodes(
         tuple(by_name[node] for node in order),
         tuple(_scratch_differences(jobs, alone)),
         (*guesses, *_further_guesses(existing, jobs, facts, secrets)),
     )
 
 
-def _job_of(chosen: Chosen, job: str, name: str) -> AdoptedJob:
+def _job_of(chosen: Selection, job: str, name: str) -> AdoptedJob:
     reading = chosen.readings[job]
     try:
         return job_of(reading, name, bookmark_of_runs(chosen.triggers, reading))
@@ -111,7 +111,7 @@ def _job_of(chosen: Chosen, job: str, name: str) -> AdoptedJob:
 
 def _account_for(
     existing: Existing,
-    chosen: Chosen,
+    chosen: Selection,
     jobs: Mapping[str, AdoptedJob],
     crawlers: list[AdoptedCrawler],
 ) -> None:
@@ -125,7 +125,7 @@ def _account_for(
 def _further_guesses(
     existing: Existing,
     jobs: Sequence[AdoptedJob],
-    facts: Mapping[str, ScriptFacts],
+    facts: Mapping[str, ScriptResources],
     secrets: Mapping[str, Secrets],
 ) -> list[Guess]:
     return [
@@ -151,7 +151,7 @@ def _with_scratch(job: AdoptedJob) -> AdoptedJob:
     if job.bookmark == "DISABLE" or job.temp or not job.writes:
         return job
     _, place = job.writes[0]
-    return replace(job, temp=Place(place.bucket, f"{SCRATCH}/{job.name}/"))
+    return replace(job, temp=Folder(place.bucket, f"{SCRATCH}/{job.name}/"))
 
 
 def _scratch_differences(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from tidemark.adopt.model import Place
+from tidemark.adopt.model import Folder
 
 ADDRESS = re.compile(r"s3[an]?://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])/(.*)", re.DOTALL)
 # What `Dataset` takes for a folder.
@@ -20,7 +20,7 @@ def is_address(text: str) -> bool:
     return text.startswith(("s3://", "s3a://", "s3n://"))
 
 
-def place_of(text: str) -> Place | None:
+def place_of(text: str) -> Folder | None:
     """Return the folder that an address is of; that of a file is the folder it lies in."""
     match = ADDRESS.fullmatch(text)
     if not match:
@@ -28,7 +28,7 @@ def place_of(text: str) -> Place | None:
     bucket, key = match.groups()
     folder, slash, last = key.rpartition("/")
     prefix = key if not last else f"{folder}{slash}" if FILE.fullmatch(last) else f"{key}/"
-    return Place(bucket, prefix) if PREFIX.fullmatch(prefix) else None
+    return Folder(bucket, prefix) if PREFIX.fullmatch(prefix) else None
 
 
 def direction_of(name: str) -> str | None:
@@ -38,7 +38,7 @@ def direction_of(name: str) -> str | None:
     return None if is_in == is_out else "in" if is_in else "out"
 
 
-def places_of(arguments: Mapping[str, str]) -> dict[str, Place]:
+def places_of(arguments: Mapping[str, str]) -> dict[str, Folder]:
     """Return the arguments that are addresses, with the folders they are of."""
     places = {name: place_of(text) for name, text in arguments.items() if is_address(text)}
     return {name: place for name, place in places.items() if place}

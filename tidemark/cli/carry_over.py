@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.checks.state.plan import PLAN, read_plan
 from tidemark.checks.state.project import review_project
 from tidemark.checks.state.read_app import read_app_folder
-from tidemark.checks.state.steps import Action, Step, steps_of
+from tidemark.checks.state.steps import Action, StateStep, steps_of
 from tidemark.cli.views.watermarks import render_values
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.commands import region
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-def steps_of_project(project: Path, assembly: Path, *, on_aws: bool) -> list[Step]:
+def steps_of_project(project: Path, assembly: Path, *, on_aws: bool) -> list[StateStep]:
     """Return the steps of the plan of a project."""
     review = review_project(project, assembly)
     if review.unused:
@@ -41,7 +41,7 @@ def steps_of_project(project: Path, assembly: Path, *, on_aws: bool) -> list[Ste
     return steps
 
 
-def carry_out_locally(steps: Sequence[Step], home: Home) -> Iterator[tuple[Step, str]]:
+def carry_out_locally(steps: Sequence[StateStep], home: Home) -> Iterator[tuple[StateStep, str]]:
     """Do the steps in a home, one after the other, and yield each with its result."""
     with ExitStack() as stack:
         stack.enter_context(home.exclusive())
@@ -64,7 +64,7 @@ def carry_out_locally(steps: Sequence[Step], home: Home) -> Iterator[tuple[Step,
             yield step, result
 
 
-def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
+def carry_out_on_aws(steps: Sequence[StateStep]) -> Iterator[tuple[StateStep, str]]:
     """Do the steps in the account and region of your credentials; yield each with its result."""
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
@@ -82,7 +82,7 @@ def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
         ) from error
 
 
-def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -> str:
+def _carry_watermarks(step: StateStep, dynamodb: "DynamoDBClient", *, on_aws: bool) -> str:
     try:
         latest = WatermarkAdmin(step.table, dynamodb).rename_job(step.job, step.to_job)
     except WatermarkTableError as error:

@@ -10,7 +10,7 @@ from tidemark.model.awsglue_api.connections import (
     WRITE_FORMATS,
     WRITE_TYPES,
 )
-from tidemark.model.awsglue_api.table import State, entries, outside_library
+from tidemark.model.awsglue_api.table import Coverage, entries, outside_library
 from tools.corpus.steps import STEPS
 
 VARIABLE = "<variable>"  # of a script that computes it: nothing is known
@@ -104,7 +104,7 @@ def _name(need: str) -> str:
 
 _BESIDE = {f"{module}.{name}" for module, name, _ in outside_library()}
 _KNOWN = {one.full_name for one in entries()} | {"awsgluedq.transforms.EvaluateDataQuality"}
-_REFUSED = {one.full_name for one in entries() if one.state is State.RAISES} | _BESIDE
+_REFUSED = {one.full_name for one in entries() if one.state is Coverage.RAISES} | _BESIDE
 
 
 if __name__ == "__main__":

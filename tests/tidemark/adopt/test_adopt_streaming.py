@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.model import Adoption, Existing, Place
+from tidemark.adopt.model import Adoption, Existing, Folder
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
 from tidemark.adopt.plan.report import as_markdown
@@ -43,7 +43,7 @@ def test_an_argument_names_the_checkpoint_and_the_new_job_continues_from_it():
     adoption, found = adopted(job)
 
     (streaming,) = adoption.streaming_jobs
-    assert streaming.checkpoint == streaming.old_checkpoint == Place("lake", "state/clicks/")
+    assert streaming.checkpoint == streaming.old_checkpoint == Folder("lake", "state/clicks/")
     assert streaming.streams == (STREAM,)
     assert [place.uri for _, place in streaming.writes] == ["s3://lake/raw/c/"]
     assert streaming.reads == ()  # the checkpoint is no data
@@ -60,7 +60,7 @@ def test_a_checkpoint_by_the_name_of_the_job_is_copied_to_that_of_the_new_one():
 
     (streaming,) = adoption.streaming_jobs
     new = f"s3://lake/temp/{streaming.name}/checkpoint/"
-    assert streaming.checkpoint == Place("lake", new.removeprefix("s3://lake/"))
+    assert streaming.checkpoint == Folder("lake", new.removeprefix("s3://lake/"))
     (step,) = [one for one in steps_of(adoption, found, "x.py") if "continue" in one.title]
     assert f"aws s3 sync s3://lake/temp/Clicks/checkpoint/ {new}" in step.commands
     assert f"aws s3 sync --delete {new} s3://lake/temp/Clicks/checkpoint/" in step.rollback

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.model import Adoption, Existing, Place
+from tidemark.adopt.model import Adoption, Existing, Folder
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
 
@@ -87,7 +87,7 @@ def test_what_glue_reads_and_no_run_could_override_no_run_can_override():
 
     (job,) = adoption.jobs
     assert job.glue == {"conf": {"spark.a": "1"}}
-    assert job.temp == Place("temp-data", "x/")
+    assert job.temp == Folder("temp-data", "x/")
     assert job.options == {"non_overridable": ("--conf", "--TempDir")}
     assert 'non_overridable=["--conf", "--TempDir"]' in stack_of(adoption, "plan.md", {})
     (listed,) = [one for one in adoption.differences if one.path[0] == "NonOverridableArguments"]
@@ -148,7 +148,7 @@ def test_a_checkpoint_that_no_run_may_override_is_that_of_the_stream():
     adoption = adopt(Existing("", {**old.jobs, "clicks": stream}, old.triggers))
 
     (job,) = adoption.streaming_jobs
-    assert job.checkpoint == Place("lake", "state/clicks/")
+    assert job.checkpoint == Folder("lake", "state/clicks/")
     assert job.arguments == {}
 
 

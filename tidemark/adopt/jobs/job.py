@@ -15,7 +15,7 @@ from tidemark.adopt.jobs.options import (
 )
 from tidemark.adopt.jobs.runtimes import SHELL_PYTHON, runtime_of, shell_runtime_of
 from tidemark.adopt.jobs.streaming import STREAMING, streaming_runtime_of
-from tidemark.adopt.model import AdoptedJob, Place, Runtime
+from tidemark.adopt.model import AdoptedJob, Folder, Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.model.assembly.definitions import DISABLE, ENABLE, PAUSE
@@ -160,7 +160,7 @@ def _bookmark(job: Reading, of_runs: str | None) -> str:
     return "DISABLE"
 
 
-def _temp(job: Reading) -> Place | None:
+def _temp(job: Reading) -> Folder | None:
     path = (DEFAULTS, "--TempDir")
     text = job.get(*path)
     if text is None:

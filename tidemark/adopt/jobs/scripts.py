@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from tidemark.adopt.jobs.written import written_arguments
-from tidemark.adopt.model import Guess, Place
+from tidemark.adopt.model import Folder, Guess
 from tidemark.adopt.places import place_of
 from tidemark.checks.state.script_sources import state_of_script
 from tidemark.errors import UsageError
@@ -20,7 +20,7 @@ ADDRESS = re.compile(r"""["'](s3[an]?://[^"'{}\s]+)["']""")
 
 
 @dataclass(frozen=True)
-class ScriptFacts:
+class ScriptResources:
     """The resources of a script, as far as its code shows them.
 
     Attributes:
@@ -33,20 +33,20 @@ class ScriptFacts:
     """
 
     tables: tuple[str, ...] = ()
-    reads: tuple[Place, ...] = ()
+    reads: tuple[Folder, ...] = ()
     run_properties: str | None = None
     writes_elsewhere: bool = False
     written: frozenset[str] = frozenset()
     guesses: tuple[Guess, ...] = ()
 
 
-def facts_of(text: str, of: str) -> ScriptFacts:
+def facts_of(text: str, of: str) -> ScriptResources:
     """Return the resources of a script."""
     try:
         sources = state_of_script(text, of.removeprefix("job ")).sources
     except UsageError as error:
         problem = f"its script cannot be read: {error}"
-        return ScriptFacts(guesses=(Guess(of, problem, "correct it before the first run"),))
+        return ScriptResources(guesses=(Guess(of, problem, "correct it before the first run"),))
     named = [place for source in sources for place in source.places]
     tables = tuple(dict.fromkeys(name for name in named if TABLE.fullmatch(name)))
     places = tuple(dict.fromkeys(p for name in named if (p := place_of(name))))
@@ -66,10 +66,14 @@ def facts_of(text: str, of: str) -> ScriptFacts:
             )
         )
     written = written_arguments(text)
-    return ScriptFacts(tables, places, properties, elsewhere is not None, written, tuple(guesses))
+    return ScriptResources(
+        tables, places, properties, elsewhere is not None, written, tuple(guesses)
+    )
 
 
-def _guesses(text: str, of: str, tables: tuple[str, ...], places: tuple[Place, ...]) -> list[Guess]:
+def _guesses(
+    text: str, of: str, tables: tuple[str, ...], places: tuple[Folder, ...]
+) -> list[Guess]:
     guesses = []
     if tables or places:
         names = ", ".join((*tables, *(place.uri for place in places)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tidemark.adopt.jobs.options import FIXED
 from tidemark.adopt.jobs.runtimes import retries_of, version_of, worker_type_of
-from tidemark.adopt.model import AdoptedJob, Guess, Place
+from tidemark.adopt.model import AdoptedJob, Folder, Guess
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.errors import JobDefinitionError
@@ -43,16 +43,16 @@ class Checkpoint:
             place.
     """
 
-    place: Place
+    place: Folder
     argument: str | None = None
     moves: bool = False
 
-    def of(self, name: str) -> Place:
+    def of(self, name: str) -> Folder:
         """Return the place of a job with a new name."""
         if not self.moves:
             return self.place
         above = self.place.prefix.removesuffix("checkpoint/").rstrip("/").rpartition("/")[0]
-        return Place(self.place.bucket, f"{above}/{name}/checkpoint/".lstrip("/"))
+        return Folder(self.place.bucket, f"{above}/{name}/checkpoint/".lstrip("/"))
 
 
 def checkpoint_of(job: Reading, script: str | None) -> Checkpoint | None:

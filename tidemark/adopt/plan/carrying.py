@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Sequence
 
 from tidemark.adopt.data import flags_of
-from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Adoption, Existing, Step
+from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Adoption, Existing, MigrationStep
 from tidemark.model.assembly.definitions import ENABLE
 
 
@@ -41,7 +41,7 @@ def late_objects(adoption: Adoption, jobs: Sequence[AdoptedJob]) -> list[str]:
     ]
 
 
-def scratch_run(adoption: Adoption, job: AdoptedJob) -> Step:
+def scratch_run(adoption: Adoption, job: AdoptedJob) -> MigrationStep:
     """Return the step that creates a bookmark with a run whose output nobody reads."""
     place = job.scratch.uri if job.scratch else ""
     outputs = ", ".join(name for name, _ in job.writes)
@@ -57,7 +57,7 @@ def scratch_run(adoption: Adoption, job: AdoptedJob) -> Step:
     aside = ""
     if job.bookmark == "PAUSE":
         aside = " The job pauses its bookmark, so this one run enables it."
-    return Step(
+    return MigrationStep(
         f"Make the bookmark of {job.name}, writing elsewhere",
         f"One run reads everything that {job.old} has read until now and writes it to {place}; "
         "its commit stores how far it has read. --job-bookmark-from and -to cannot do this: they "
@@ -79,9 +79,9 @@ def scratch_run(adoption: Adoption, job: AdoptedJob) -> Step:
     )
 
 
-def decision(job: AdoptedJob) -> Step:
+def decision(job: AdoptedJob) -> MigrationStep:
     """Return the step for a bookmark that no run can make elsewhere."""
-    return Step(
+    return MigrationStep(
         f"Decide how {job.name} starts",
         f"{job.old} may have a bookmark, and no argument names its output, so no run can build the "
         "new bookmark elsewhere. Its first run reads everything again.",
@@ -97,7 +97,7 @@ def decision(job: AdoptedJob) -> Step:
     )
 
 
-def first_crawl(crawler: AdoptedCrawler) -> Step:
+def first_crawl(crawler: AdoptedCrawler) -> MigrationStep:
     """Return the step in which a new crawler takes over the tables of the old one."""
     start = f"aws glue start-crawler --name {crawler.name}"
     databases = dict.fromkeys(table.partition(".")[0] for table in crawler.tables)
@@ -106,7 +106,7 @@ def first_crawl(crawler: AdoptedCrawler) -> Step:
         "--query \"TableList[?CreateTime>='$(cat crawled-since)'].Name\""
         for name in databases
     ]
-    return Step(
+    return MigrationStep(
         f"Let {crawler.name} take over the tables of {crawler.old_name}",
         "The first crawl of a new crawler reads everything, even against its policy, and nothing "
         "has changed since the last one of the old: it should find its tables, and make none. A "
@@ -123,7 +123,7 @@ def first_crawl(crawler: AdoptedCrawler) -> Step:
     )
 
 
-def rename_watermarks(job: AdoptedJob) -> Step:
+def rename_watermarks(job: AdoptedJob) -> MigrationStep:
     """Return the step that gives watermarks to the new name of a job."""
     table = json.dumps(job.watermark_table)
 
@@ -134,7 +134,7 @@ def rename_watermarks(job: AdoptedJob) -> Step:
         )
         return f"python -c {in_shell(code)}"
 
-    return Step(
+    return MigrationStep(
         f"Carry the watermarks over to {job.name}",
         "Watermarks are kept by the name of the job. They move in one transaction; from then on "
         "the old name is refused.",

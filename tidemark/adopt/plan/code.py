@@ -10,8 +10,8 @@ from tidemark.adopt.model import (
     AdoptedJob,
     Adoption,
     CrawlTarget,
+    Folder,
     Node,
-    Place,
     Wait,
 )
 from tidemark.adopt.plan.literals import (
@@ -177,12 +177,12 @@ def _starts(adoption: Adoption) -> str:
 
 def _data(
     adoption: Adoption, keys: Mapping[str, str], variables: Variables
-) -> tuple[dict[Place, str], str]:
+) -> tuple[dict[Folder, str], str]:
     """Return the variables of all places, and the lines that create them."""
     flags = flags_of(adoption.nodes)
     others = [place for job in adoption.jobs for place in (job.temp, job.checkpoint) if place]
     others += [
-        value for job in adoption.jobs for value in job.glue.values() if isinstance(value, Place)
+        value for job in adoption.jobs for value in job.glue.values() if isinstance(value, Folder)
     ]
     places = list(dict.fromkeys((*flags, *others)))
     buckets = {
@@ -220,7 +220,7 @@ def _bucket(name: str, variable: str, key: str | None) -> str:
 def _node(
     job: Node,
     adoption: Adoption,
-    datasets: Mapping[Place, str],
+    datasets: Mapping[Folder, str],
     plan: str,
     variable_of_role: Mapping[str, str],
 ) -> str:
@@ -250,7 +250,7 @@ def _node(
     return "".join(f"        {line}\n" for line in lines)
 
 
-def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]) -> Iterator[str]:
+def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Folder, str]) -> Iterator[str]:
     """Yield the keywords of its call."""
     reads, writes = (
         list_of(dict.fromkeys(datasets[place] for _, place in places))
@@ -285,7 +285,7 @@ def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]
 
 
 def _crawler_keywords(
-    crawler: AdoptedCrawler, adoption: Adoption, datasets: Mapping[Place, str]
+    crawler: AdoptedCrawler, adoption: Adoption, datasets: Mapping[Folder, str]
 ) -> Iterator[str]:
     """Yield the keywords of the call that adds a crawler."""
     yield f"targets={list_of(_target(target, datasets) for target in crawler.targets)}"
@@ -296,7 +296,7 @@ def _crawler_keywords(
         yield f"options={options}"
 
 
-def _target(target: CrawlTarget, datasets: Mapping[Place, str]) -> str:
+def _target(target: CrawlTarget, datasets: Mapping[Folder, str]) -> str:
     if target.kind == "Dataset" and target.place:
         return datasets[target.place]
     data = {"data": target.place} if target.place else {}
@@ -317,7 +317,7 @@ def _after(wait: Wait, jobs: Iterable[Node]) -> str:
     return f"{'any_of' if wait.logical == 'ANY' else 'all_of'}({', '.join(conditions)})"
 
 
-def _started(job: AdoptedJob, datasets: Mapping[Place, str]) -> str:
+def _started(job: AdoptedJob, datasets: Mapping[Folder, str]) -> str:
     """Return the options of its trigger; empty without any."""
     given = {
         name: _arguments(job.started_arguments, job, datasets)
@@ -329,7 +329,7 @@ def _started(job: AdoptedJob, datasets: Mapping[Place, str]) -> str:
     return f"ActionOptions({texts})" if texts else ""
 
 
-def _arguments(texts: Mapping[str, str], job: AdoptedJob, datasets: Mapping[Place, str]) -> str:
+def _arguments(texts: Mapping[str, str], job: AdoptedJob, datasets: Mapping[Folder, str]) -> str:
     """Return arguments; one that is the address of data of the job is written as the data."""
     declared = {place.uri: datasets[place] for _, place in (*job.reads, *job.writes)}
     values = {name: declared.get(text) or quoted(text) for name, text in texts.items()}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
-from tidemark.adopt.model import Member, Place, Runtime
+from tidemark.adopt.model import Folder, Member, Runtime
 from tidemark.model.stage.runtime import ShellCapacity
 
 ALWAYS = ("capacity", "worker_type", "number_of_workers", "timeout_minutes", "glue_version")
@@ -50,16 +50,16 @@ def runtime_call(runtime: Runtime) -> str:
     )
 
 
-def call(kind: str, given: Mapping[str, object], datasets: Mapping[Place, str]) -> str:
+def call(kind: str, given: Mapping[str, object], datasets: Mapping[Folder, str]) -> str:
     """Return the call that creates a group of settings; empty without any."""
     texts = [f"{name}={literal(value, datasets)}" for name, value in given.items()]
     return f"{kind}({', '.join(texts)})" if texts else ""
 
 
-def literal(value: object, datasets: Mapping[Place, str]) -> str:
+def literal(value: object, datasets: Mapping[Folder, str]) -> str:
     """Return a value as Python writes it; a place is the variable of its dataset."""
     match value:
-        case Place():
+        case Folder():
             return datasets[value]
         case Member():
             return f"{value.of}.{value.name}"

@@ -11,7 +11,7 @@ imported, as of 2024: https://github.com/aws-cloudformation/cloudformation-cover
 
 from collections.abc import Iterator, Sequence
 
-from tidemark.adopt.model import AdoptedJob, Adoption, Existing, Node, Step
+from tidemark.adopt.model import AdoptedJob, Adoption, Existing, MigrationStep, Node
 from tidemark.adopt.plan.carrying import (
     decision,
     first_crawl,
@@ -27,7 +27,7 @@ from tidemark.adopt.plan.switching import stack_name, start, stop, stop_stream, 
 BEFORE = "before"  # the folder for the record of the old state
 
 
-def steps_of(adoption: Adoption, existing: Existing, stack_file: str) -> list[Step]:
+def steps_of(adoption: Adoption, existing: Existing, stack_file: str) -> list[MigrationStep]:
     """Return the steps, in their order."""
     stateful = [job for job in adoption.jobs if has_bookmark(job, existing)]
     scratched = [job for job in stateful if overrides(job)]
@@ -64,11 +64,11 @@ def reached(adoption: Adoption) -> list[AdoptedJob]:
     return [job for job in reached_nodes.values() if isinstance(job, AdoptedJob)]
 
 
-def _fetch(adoption: Adoption, existing: Existing) -> Iterator[Step]:
+def _fetch(adoption: Adoption, existing: Existing) -> Iterator[MigrationStep]:
     missing = [job for job in adoption.jobs if job.old not in existing.scripts]
     if not missing:
         return
-    yield Step(
+    yield MigrationStep(
         "Fetch the scripts that could not be read",
         "The app is not synthesized without them.",
         tuple(
@@ -82,8 +82,8 @@ def _fetch(adoption: Adoption, existing: Existing) -> Iterator[Step]:
     )
 
 
-def _review(adoption: Adoption, stack_file: str) -> Step:
-    return Step(
+def _review(adoption: Adoption, stack_file: str) -> MigrationStep:
+    return MigrationStep(
         "Put the stack into the app, and check it",
         "Everything under What is guessed and What is different is checked before anything is "
         "deployed. Synthesis deploys nothing.",
@@ -110,7 +110,7 @@ def in_app(adoption: Adoption, stack_file: str) -> tuple[str, str]:
     )
 
 
-def _record(adoption: Adoption, existing: Existing) -> Step:
+def _record(adoption: Adoption, existing: Existing) -> MigrationStep:
     commands = [f"mkdir -p {BEFORE}"]
     for job in adoption.jobs:
         old, file = in_shell(job.old), f"{BEFORE}/{job.name}"
@@ -126,7 +126,7 @@ def _record(adoption: Adoption, existing: Existing) -> Step:
         f"aws glue get-trigger --name {in_shell(name)} > {BEFORE}/trigger-{number}.json"
         for number, name in enumerate((*adoption.start_triggers, *adoption.other_triggers))
     ]
-    return Step(
+    return MigrationStep(
         "Record what there is",
         "To compare with, and to make it again. A bookmark cannot be put back from the file: no "
         "API writes one.",
@@ -136,8 +136,8 @@ def _record(adoption: Adoption, existing: Existing) -> Step:
     )
 
 
-def _deploy(adoption: Adoption) -> Step:
-    return Step(
+def _deploy(adoption: Adoption) -> MigrationStep:
+    return MigrationStep(
         "Deploy the new pipeline; nothing starts it",
         "The jobs have other names, so both exist; the start trigger of a pipeline is ON_DEMAND "
         "(streaming jobs alone have none), and starts= of its stack is empty, whatever the stage "
@@ -156,7 +156,7 @@ def role_file(adoption: Adoption, arn: str) -> str:
     return f"{adoption.name}-role-{arn.rpartition('/')[2]}.json"
 
 
-def _roles(adoption: Adoption) -> Iterator[Step]:
+def _roles(adoption: Adoption) -> Iterator[MigrationStep]:
     """Yield the step that shows what kept roles lack, before anything runs with them."""
     kept = {
         arn: [node.name for node in adoption.nodes if node.role == arn] for arn in adoption.policies
@@ -164,7 +164,7 @@ def _roles(adoption: Adoption) -> Iterator[Step]:
     if not kept:
         return
     unread = [name for policy in adoption.policies.values() for name in policy.unread]
-    yield Step(
+    yield MigrationStep(
         "See the missing permissions of the kept roles",
         "The stack attaches one more inline policy to each, with the declared permissions. The "
         "owner of a role may want to add only the missing ones: then import it with mutable=False."
@@ -178,8 +178,8 @@ def _roles(adoption: Adoption) -> Iterator[Step]:
     )
 
 
-def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Step]:
-    yield Step(
+def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[MigrationStep]:
+    yield MigrationStep(
         "Hold back deliveries to the sources",
         "Data that arrives between the last old run and the run that builds the new bookmark would "
         "be lost. Deliveries wait until the new pipeline runs.",
@@ -193,13 +193,13 @@ def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Step]:
     )
 
 
-def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Step:
+def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> MigrationStep:
     start = f"aws glue start-workflow-run --name {in_shell(adoption.old_workflow or '')}"
     if not adoption.old_workflow:
         start = (
             f"# start {', '.join(job.old for job in adoption.started_jobs)} as they always start"
         )
-    return Step(
+    return MigrationStep(
         "Let the old jobs run a last time",
         "They process everything that was delivered until now. Start them as always, or wait for "
         "their schedule.",
@@ -218,7 +218,7 @@ def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Step:
     )
 
 
-def _delete(adoption: Adoption, existing: Existing) -> Step:
+def _delete(adoption: Adoption, existing: Existing) -> MigrationStep:
     names = [in_shell(job.old) for job in adoption.jobs]
     left = bool(adoption.left_out)
     triggers = () if left else (*adoption.start_triggers, *adoption.other_triggers)
@@ -234,7 +234,7 @@ def _delete(adoption: Adoption, existing: Existing) -> Step:
         if existing.is_of_stack
         else ["# what Terraform deploys: take it out of its configuration instead", *commands]
     )
-    return Step(
+    return MigrationStep(
         "Delete the old jobs, weeks later",
         "Until here there is a way back. AWS deletes a bookmark with its job. Resources of a "
         "CloudFormation stack are deleted there, not by these commands.",

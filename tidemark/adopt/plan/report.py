@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Existing, KeyPath, Step
+from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Existing, KeyPath, MigrationStep
 from tidemark.adopt.plan.carrying import has_bookmark, overrides
 from tidemark.adopt.plan.literals import quoted
 
@@ -29,7 +29,7 @@ ADDED = (
 )
 
 
-def as_json(adoption: Adoption, existing: Existing, steps: list[Step]) -> dict[str, Any]:
+def as_json(adoption: Adoption, existing: Existing, steps: list[MigrationStep]) -> dict[str, Any]:
     """Return the plan as a document of JSON."""
     return {
         "pipeline": adoption.name,
@@ -51,7 +51,7 @@ def as_json(adoption: Adoption, existing: Existing, steps: list[Step]) -> dict[s
     }
 
 
-def as_markdown(adoption: Adoption, existing: Existing, steps: list[Step]) -> str:
+def as_markdown(adoption: Adoption, existing: Existing, steps: list[MigrationStep]) -> str:
     """Return the plan as Markdown."""
     parts = [
         f"# Migration plan: {adoption.name}",

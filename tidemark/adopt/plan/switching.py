@@ -3,7 +3,7 @@
 import json
 import re
 
-from tidemark.adopt.model import AdoptedJob, Adoption, Existing, Step, Switch
+from tidemark.adopt.model import AdoptedJob, Adoption, Existing, MigrationStep, Switch
 from tidemark.adopt.plan.carrying import in_shell, overrides
 
 
@@ -12,7 +12,7 @@ def stack_name(adoption: Adoption) -> str:
     return f'"*-{adoption.name}" -c stage=$STAGE'
 
 
-def stop(adoption: Adoption, existing: Existing) -> Step:
+def stop(adoption: Adoption, existing: Existing) -> MigrationStep:
     """Return the step after which nothing starts the old jobs."""
     commands, back = [], []
     for name in adoption.start_triggers:
@@ -37,7 +37,7 @@ def stop(adoption: Adoption, existing: Existing) -> Step:
     commands += _callers(adoption)
     if adoption.start_triggers or adoption.switches:
         commands = [_in_source(existing.is_of_stack), *commands]
-    return Step(
+    return MigrationStep(
         "Stop everything that starts the old jobs",
         (
             "From here on nothing writes the targets until the new pipeline does."
@@ -132,7 +132,7 @@ def _remaining(adoption: Adoption) -> str:
     )
 
 
-def start(adoption: Adoption, stack_file: str) -> Step:
+def start(adoption: Adoption, stack_file: str) -> MigrationStep:
     """Return the step that starts the new pipeline, and enables its own starts."""
     deploy = f"npx cdk deploy {stack_name(adoption)}"
     commands = [f"aws glue start-workflow-run --name {adoption.name}", "# let deliveries continue"]
@@ -156,7 +156,7 @@ def start(adoption: Adoption, stack_file: str) -> Step:
         for job in adoption.jobs
         if overrides(job)
     ]
-    return Step(
+    return MigrationStep(
         "Start the new pipeline",
         "Nothing starts the old jobs, and none runs: the new ones are the only writers now.",
         tuple(commands),
@@ -174,12 +174,12 @@ def _set_switch(value: str, stack_file: str) -> str:
     return f"sed -i {in_shell(f's/^STARTS_BY_ITSELF = .*/{line}/')} {stack_file}"
 
 
-def take_over_stream(job: AdoptedJob) -> Step:
+def take_over_stream(job: AdoptedJob) -> MigrationStep:
     """Return the step in which a streaming job continues where the old one ended."""
     old, new = (place.uri if place else "" for place in (job.old_checkpoint, job.checkpoint))
     copy = () if old == new else (f"aws s3 sync {old} {new}",)
     where = f"from the same checkpoint, {new}" if old == new else f"from a copy, {new}, of {old}"
-    return Step(
+    return MigrationStep(
         f"Let {job.name} continue the stream of {job.old}",
         f"A checkpoint has one writer, so the old job stops first; the new one starts {where}. "
         "Records wait in the stream meanwhile, for as long as it keeps them.",

@@ -12,7 +12,7 @@ from typing import Any
 
 from tidemark.adopt.model import Difference, KeyPath, Resource
 from tidemark.adopt.sources.cloudformation_surroundings import Declared
-from tidemark.adopt.sources.contents import GLUE_TYPES, SHAPES, Contents
+from tidemark.adopt.sources.contents import GLUE_TYPES, SHAPES, TemplateContents
 from tidemark.adopt.sources.nested_templates import (
     PLACES,
     SAM,
@@ -44,13 +44,13 @@ GIVE = "give it (--parameter {}=VALUE), or correct the stack by hand"
 LOOK_UP = "look it up in the deployment, and correct the stack by hand"
 
 
-def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
+def read_templates(path: Path, given: Mapping[str, str]) -> TemplateContents:
     """Return the declarations of a template, or of the templates of an assembly of the CDK."""
     assembly = read_assembly(path, is_of_others=True) if path.is_dir() else None
     alone = None if assembly else Stack(path.stem, read_template_file(path), file=path)
     stacks = assembly.stacks if assembly else (alone,) if alone else ()
     trees = [with_nested(stack.template, stack.file) for stack in stacks]
-    reader = Contents(f"the CloudFormation template {path.name}")
+    reader = TemplateContents(f"the CloudFormation template {path.name}")
     if assembly:
         reader.where = f"the templates of {path.name}"
     _check_given(reader.where, given, stacks, trees)
@@ -109,7 +109,7 @@ def _place(stack: Stack) -> dict[str, str]:
     return {key: value for key, value in named.items() if value and "unknown-" not in value}
 
 
-def _read_stack(reader: Contents, stack: str, values: Values) -> None:
+def _read_stack(reader: TemplateContents, stack: str, values: Values) -> None:
     """Read a template, and those of its nested stacks that are at hand."""
     for name in _listed(values.template.get("Transform")):
         reader.unread_of_all.append(transformed(stack, str(name), values.template))
@@ -130,7 +130,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value] if value else []
 
 
-def _add(reader: Contents, id_: str, resource: Mapping[str, Any], values: Values) -> None:
+def _add(reader: TemplateContents, id_: str, resource: Mapping[str, Any], values: Values) -> None:
     kind = str(resource["Type"])
     properties = values.resolve(resource.get("Properties") or {})
     properties = properties if isinstance(properties, Mapping) else {}
@@ -165,7 +165,7 @@ def _add(reader: Contents, id_: str, resource: Mapping[str, Any], values: Values
     ]
 
 
-def _callers(reader: Contents) -> Iterator[tuple[str, str]]:
+def _callers(reader: TemplateContents) -> Iterator[tuple[str, str]]:
     """Yield resources that may start a job, since their definition names Glue or a part of it."""
     nodes = {name for named in reader.kinds.values() for name in named}
     for one in (other for other in reader.others if not other.kind.startswith(SAM)):

@@ -27,7 +27,7 @@ SHAPES = {
 
 
 @dataclass
-class Contents:
+class TemplateContents:
     """The declarations of templates, spelt as in boto3.
 
     Attributes:
@@ -52,7 +52,11 @@ class Contents:
 
 
 def found_in(
-    contents: Contents, jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
+    contents: TemplateContents,
+    jobs: Iterable[str],
+    workflow: str | None,
+    *,
+    with_roles: bool = False,
 ) -> Existing:
     """Return the named jobs of a file, or the jobs of a workflow, with their surroundings."""
     all_jobs, triggers, workflows, crawlers = contents.kinds.values()
@@ -100,7 +104,7 @@ def kind_of(type_: str) -> str:
     return KINDS.get(last, last)
 
 
-def _check(contents: Contents, name: str, known: Iterable[str], kind: str) -> None:
+def _check(contents: TemplateContents, name: str, known: Iterable[str], kind: str) -> None:
     if name not in known:
         allowed = ", ".join(known) or "none"
         text = f"{contents.where} has no {kind} {show(name)}; allowed: {allowed}"
@@ -123,7 +127,7 @@ def _triggers(
     }
 
 
-def _scripts(contents: Contents, jobs: Mapping[str, Resource]) -> dict[str, str]:
+def _scripts(contents: TemplateContents, jobs: Mapping[str, Resource]) -> dict[str, str]:
     """Return the readable scripts; the plan says how to fetch the others."""
     scripts = {}
     for name, job in jobs.items():

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from tidemark.checks.graph.model import Graph, GraphJob, Problem
-from tidemark.checks.graph.sent_events import Cause, cause_of
+from tidemark.checks.graph.sent_events import EventCause, cause_of
 
 RULE = "starts-itself"
-Edges: TypeAlias = Mapping[str, Mapping[str, tuple[GraphJob, Cause]]]
+Edges: TypeAlias = Mapping[str, Mapping[str, tuple[GraphJob, EventCause]]]
 OR_ACKNOWLEDGE = "; if it does not, acknowledge that with a reason"
 
 
@@ -22,7 +22,9 @@ def event_loops(graph: Graph) -> Iterator[Problem]:
         name: {job for trigger in graph.triggers_of(name) for job in trigger.starts}
         for name in {rule.workflow for rule in graph.event_rules} | set(graph.workflows)
     }
-    edges: dict[str, dict[str, tuple[GraphJob, Cause]]] = {name: {} for name in sorted(started)}
+    edges: dict[str, dict[str, tuple[GraphJob, EventCause]]] = {
+        name: {} for name in sorted(started)
+    }
     for rule in (rule for rule in graph.event_rules if rule.is_on):
         for job in graph.nodes:
             owners = [name for name in edges if job.name in started[name]]
@@ -38,7 +40,7 @@ def event_loops(graph: Graph) -> Iterator[Problem]:
     yield from _cycles(edges)
 
 
-def _direct(job: GraphJob, cause: Cause, workflow: str) -> Problem:
+def _direct(job: GraphJob, cause: EventCause, workflow: str) -> Problem:
     return Problem(
         RULE,
         job.at,

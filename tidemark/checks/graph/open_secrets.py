@@ -22,7 +22,7 @@ IN_INPUT = (
 
 
 @dataclass(frozen=True)
-class _Place:
+class _SecretPlace:
     """The places where resources of a type have strings that everyone sees."""
 
     # With `is_resolved`, a dynamic reference or a parameter without echo is right: CloudFormation
@@ -35,13 +35,13 @@ class _Place:
 
 
 PLACES = (
-    _Place("AWS::Glue::Job", "argument", ("DefaultArguments", "NonOverridableArguments")),
-    _Place("AWS::Glue::Trigger", "argument", ("Actions",)),
-    _Place("AWS::Glue::Workflow", "run property", ("DefaultRunProperties",)),
-    _Place("AWS::Glue::Connection", PROPERTY, ("ConnectionInput",), is_resolved=True),
-    _Place("AWS::Events::Connection", PROPERTY, ("AuthParameters",), is_resolved=True),
-    _Place("AWS::Events::Rule", INPUT, ("Targets",)),
-    _Place("AWS::Scheduler::Schedule", INPUT, ("Target",)),
+    _SecretPlace("AWS::Glue::Job", "argument", ("DefaultArguments", "NonOverridableArguments")),
+    _SecretPlace("AWS::Glue::Trigger", "argument", ("Actions",)),
+    _SecretPlace("AWS::Glue::Workflow", "run property", ("DefaultRunProperties",)),
+    _SecretPlace("AWS::Glue::Connection", PROPERTY, ("ConnectionInput",), is_resolved=True),
+    _SecretPlace("AWS::Events::Connection", PROPERTY, ("AuthParameters",), is_resolved=True),
+    _SecretPlace("AWS::Events::Rule", INPUT, ("Targets",)),
+    _SecretPlace("AWS::Scheduler::Schedule", INPUT, ("Target",)),
 )
 # References that CloudFormation fills later, or Glue from the secret of the connection, as in
 # https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/glue_connection
@@ -90,7 +90,7 @@ def _strings(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
         yield path, value
 
 
-def _literal(value: Any, parameters: Mapping[str, Any], place: _Place) -> str:
+def _literal(value: Any, parameters: Mapping[str, Any], place: _SecretPlace) -> str:
     """Return the literal part of a string, without its references."""
     match value:
         case {"Ref": str(name)}:
@@ -111,7 +111,7 @@ def _literal(value: Any, parameters: Mapping[str, Any], place: _Place) -> str:
     return _open(str(value), place)
 
 
-def _parameter(parameter: Mapping[str, Any] | None, place: _Place) -> str:
+def _parameter(parameter: Mapping[str, Any] | None, place: _SecretPlace) -> str:
     """Return the known value of a template's parameter: that it is a secret, or its default."""
     if parameter is None:
         return ""
@@ -120,6 +120,6 @@ def _parameter(parameter: Mapping[str, Any] | None, place: _Place) -> str:
     return str(parameter.get("Default", "" if place.is_resolved else GIVEN))
 
 
-def _open(text: str, place: _Place) -> str:
+def _open(text: str, place: _SecretPlace) -> str:
     """Return a string without references to secrets, where AWS resolves them."""
     return RESOLVED.sub("", text) if place.is_resolved else text

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from tidemark.checks.graph.model import CONDITIONAL, Trigger
 
 MAX_PATHS = 200  # of starting a job; with more, one of them is taken to be possible
-Path: TypeAlias = frozenset[tuple[str, str]]
+StartPath: TypeAlias = frozenset[tuple[str, str]]
 """Jobs and their final states: one path on which a run reaches a job."""
 
 
@@ -22,9 +22,9 @@ def cycle_of(triggers: Iterable[Trigger]) -> list[str]:
     return []
 
 
-def paths_to_start(triggers: Sequence[Trigger]) -> dict[str, set[Path]]:
+def paths_to_start(triggers: Sequence[Trigger]) -> dict[str, set[StartPath]]:
     """Return the paths on which each job starts; no path for a job that no run can start."""
-    paths: dict[str, set[Path]] = {}
+    paths: dict[str, set[StartPath]] = {}
     for name in TopologicalSorter(_waits(triggers)).static_order():
         starting = [trigger for trigger in triggers if name in trigger.starts]
         paths[name] = _few(path for trigger in starting for path in _paths_of(trigger, paths))
@@ -48,7 +48,7 @@ def precede(triggers: Sequence[Trigger]) -> dict[str, frozenset[str]]:
     return before
 
 
-def agree(path: Path) -> bool:
+def agree(path: StartPath) -> bool:
     """Return whether no job of a path ends in two states."""
     return len({name for name, _ in path}) == len(path)
 
@@ -62,7 +62,7 @@ def _waits(triggers: Iterable[Trigger]) -> dict[str, set[str]]:
     return waits_for
 
 
-def _paths_of(trigger: Trigger, paths: Mapping[str, set[Path]]) -> set[Path]:
+def _paths_of(trigger: Trigger, paths: Mapping[str, set[StartPath]]) -> set[StartPath]:
     """Return the paths on which a trigger fires, given those in which each job starts."""
     if trigger.kind != CONDITIONAL:
         return {frozenset()}
@@ -72,7 +72,7 @@ def _paths_of(trigger: Trigger, paths: Mapping[str, set[Path]]) -> set[Path]:
     ]
     if trigger.logical == "ANY":
         return {path for each in met for path in each}
-    together: set[Path] = {frozenset()} if met else set()
+    together: set[StartPath] = {frozenset()} if met else set()
     for each in met:
         together = _few(
             path | other for path, other in product(together, each) if agree(path | other)
@@ -80,7 +80,7 @@ def _paths_of(trigger: Trigger, paths: Mapping[str, set[Path]]) -> set[Path]:
     return together
 
 
-def _few(paths: Iterable[Path]) -> set[Path]:
+def _few(paths: Iterable[StartPath]) -> set[StartPath]:
     """Return the paths without repetition; if there are very many, a path without conditions."""
     few = set(islice(paths, MAX_PATHS))
     return {frozenset()} if len(few) == MAX_PATHS else few

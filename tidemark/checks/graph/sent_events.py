@@ -55,14 +55,14 @@ ACTOR = {
 }
 
 
-class Cause(NamedTuple):
+class EventCause(NamedTuple):
     """The action of a job that sends events of a rule, and whether it is certain."""
 
     text: str
     is_certain: bool = True
 
 
-def cause_of(rule: EventRule, job: GraphJob) -> Cause | None:
+def cause_of(rule: EventRule, job: GraphJob) -> EventCause | None:
     """Return the action of a job or crawler that sends events of a rule, None without one."""
     cause = _cause_of(rule, job)
     if cause and cause.is_certain and _asks_actor(rule.pattern):
@@ -79,19 +79,19 @@ def _asks_actor(pattern: Mapping[str, Any]) -> bool:
     return False
 
 
-def _cause_of(rule: EventRule, job: GraphJob) -> Cause | None:
+def _cause_of(rule: EventRule, job: GraphJob) -> EventCause | None:
     if both := overlap(rule.folders, _written(job)):
-        return Cause(f"writes {both[0][1]}, where objects that arrive")
+        return EventCause(f"writes {both[0][1]}, where objects that arrive")
     pattern = _known(rule.pattern)
     if not pattern:
         return None
     for event, text in (*_objects(job, pattern), *_changes(job)):
         if matches(pattern, event):
-            return Cause(text)
+            return EventCause(text)
     for event, text in _possible(job, pattern):
         if matches(pattern, event):
             is_named = event["detail-type"] == QUALITY and _names_job(pattern, event)
-            return Cause(
+            return EventCause(
                 f"may {text}" if not is_named else text.replace("send", "sends", 1), is_named
             )
     return None

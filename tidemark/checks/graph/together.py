@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tidemark.checks.graph.model import Graph
-from tidemark.checks.graph.paths import Path, agree, cycle_of, paths_to_start, precede
+from tidemark.checks.graph.paths import StartPath, agree, cycle_of, paths_to_start, precede
 
 
 class Together:
@@ -47,7 +47,7 @@ class Together:
 class _Runs:
     """The runs of one workflow: how each job starts, and which jobs have ended by then."""
 
-    paths: Mapping[str, set[Path]]
+    paths: Mapping[str, set[StartPath]]
     before: Mapping[str, frozenset[str]]
 
     def can_meet(self, one: str, other: str) -> bool:
@@ -63,5 +63,5 @@ class _Runs:
         )
 
 
-def _has_ended(name: str, path: Path) -> bool:
+def _has_ended(name: str, path: StartPath) -> bool:
     return any(job == name for job, _ in path)

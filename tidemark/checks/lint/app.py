@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tidemark.checks.lint.argument_rules import Start
+from tidemark.checks.lint.argument_rules import JobStart
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, Stack
 from tidemark.model.assembly.definitions import JobDefinition, overlaid
@@ -30,7 +30,7 @@ class AppJob:
 
     job: JobDefinition
     has_bookmarks: bool
-    starts: tuple[Start, ...]
+    starts: tuple[JobStart, ...]
     stated_version: str | None = None
     iceberg_tables: frozenset[str] = frozenset()
 
@@ -75,7 +75,7 @@ def _app_job(
     job = job_definition(name, properties)
     is_abbreviating = tuple(map(int, job.glue_version.split("."))) < (6,)
     starts = [
-        Start(
+        JobStart(
             f"trigger {by}",
             overlaid(job, action.get("Arguments", {})),
             "WorkflowName" in trigger,
@@ -85,7 +85,7 @@ def _app_job(
         for action in trigger["Actions"]
         if action.get("JobName") == name
     ]
-    starts = starts or [Start("", overlaid(job, {}), is_abbreviating=is_abbreviating)]
+    starts = starts or [JobStart("", overlaid(job, {}), is_abbreviating=is_abbreviating)]
     if len({tuple(sorted(start.names)) for start in starts}) == 1:
         starts = [replace(start, by=f"job {name}") for start in starts]
     stated = properties.get("GlueVersion")

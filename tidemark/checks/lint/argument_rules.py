@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tidemark.checks.lint.facts import Ask, Facts
+from tidemark.checks.lint.facts import Ask, ScriptFacts
 from tidemark.checks.lint.findings import Finding, error, warning
 from tidemark.model.assembly.glue_arguments import Passed, names_passed
 
@@ -15,7 +15,7 @@ SPECIAL = names_passed(*Passed)  # parameters of the service; scripts need not r
 
 
 @dataclass(frozen=True)
-class Start:
+class JobStart:
     """One way in which a job is started, and the arguments it then gets, with their ``--``."""
 
     by: str  # such as trigger nightly
@@ -35,7 +35,7 @@ class Start:
         return passed | PASSED_BY_GLUE | added
 
 
-def own_argument_findings(facts: Facts) -> Iterator[Finding]:
+def own_argument_findings(facts: ScriptFacts) -> Iterator[Finding]:
     """Yield the problems with arguments in the script alone."""
     for ask in facts.asks:
         for name in sorted(REFUSED & set(ask.names or ())):
@@ -46,7 +46,7 @@ def own_argument_findings(facts: Facts) -> Iterator[Finding]:
         yield error("argument-not-requested", place, text)
 
 
-def argument_findings(facts: Facts, starts: tuple[Start, ...]) -> Iterator[Finding]:
+def argument_findings(facts: ScriptFacts, starts: tuple[JobStart, ...]) -> Iterator[Finding]:
     """Yield the differences between the script and the arguments of its job."""
     findings: dict[tuple[str, str], Finding] = {}
     for start in starts:
@@ -55,7 +55,7 @@ def argument_findings(facts: Facts, starts: tuple[Start, ...]) -> Iterator[Findi
     yield from findings.values()
 
 
-def _of_start(facts: Facts, start: Start) -> Iterator[tuple[str, Finding]]:
+def _of_start(facts: ScriptFacts, start: JobStart) -> Iterator[tuple[str, Finding]]:
     asks = [ask for ask in facts.asks if ask.names is not None]
     short = {name: ask for ask in asks for name in _meant(ask, start).values()}
     for ask in asks:
@@ -79,7 +79,7 @@ def _options(ask: Ask) -> set[str]:
     return {*(ask.names or ()), *REFUSED, *NEVER_REQUIRED}
 
 
-def _meant(ask: Ask, start: Start) -> dict[str, str]:
+def _meant(ask: Ask, start: JobStart) -> dict[str, str]:
     """Return the passed names that Glue up to 5.1 takes for a requested one."""
     if not start.is_abbreviating:
         return {}
@@ -90,7 +90,7 @@ def _meant(ask: Ask, start: Start) -> dict[str, str]:
     return {name: long[0] for name, long in meant.items() if len(long) == 1}
 
 
-def _abbreviated(ask: Ask, start: Start) -> Iterator[tuple[str, Finding]]:
+def _abbreviated(ask: Ask, start: JobStart) -> Iterator[tuple[str, Finding]]:
     if not start.is_abbreviating:
         return
     options, names = _options(ask), start.names

@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator
 
-from tidemark.checks.lint.facts import Facts, asked_options, is_ask
+from tidemark.checks.lint.facts import ScriptFacts, asked_options, is_ask
 from tidemark.checks.script.expressions import changed_names, strings
-from tidemark.checks.script.script_names import Names, Place, identifier, place_of
+from tidemark.checks.script.script_names import Names, ScriptPlace, identifier, place_of
 from tidemark.model.assembly.glue_arguments import Passed, names_passed
 
 # Keys of the result of getResolvedOptions in addition to the requested ones.
@@ -13,7 +13,7 @@ RETURNED = names_passed(Passed.ALONE, Passed.BY_GLUE_ALONE, Passed.OPTIONAL)
 ALWAYS_RETURNED = {name.replace("-", "_") for name in RETURNED - {"continuation-option"}}
 
 
-def note_arguments(tree: ast.Module, names: Names, facts: Facts) -> None:
+def note_arguments(tree: ast.Module, names: Names, facts: ScriptFacts) -> None:
     """Note the arguments that are only tested for, other uses of sys.argv, and unknown keys."""
     constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     options = [
@@ -36,7 +36,7 @@ def note_arguments(tree: ast.Module, names: Names, facts: Facts) -> None:
     facts.unknown_keys = sorted(_unknown_keys(tree, names), key=lambda found: found[0].line)
 
 
-def _unknown_keys(tree: ast.Module, names: Names) -> Iterator[tuple[Place, str]]:
+def _unknown_keys(tree: ast.Module, names: Names) -> Iterator[tuple[ScriptPlace, str]]:
     """Yield the keys that a script reads from arguments without requesting them."""
     results = _results(tree, names)
     for node in ast.walk(tree):

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from tidemark.checks.lint.facts import Facts, Opened
+from tidemark.checks.lint.facts import Opened, ScriptFacts
 from tidemark.checks.lint.findings import Finding, error, warning
 from tidemark.checks.script.operators import Ctx
-from tidemark.checks.script.script_names import Place
+from tidemark.checks.script.script_names import ScriptPlace
 
 
-def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:
+def bookmark_findings(facts: ScriptFacts, is_promised: bool) -> Iterator[Finding]:
     """Yield what loses or defeats the bookmark of a job."""
     if facts.has_hidden_source or any(opened.operator.is_bookmarked for opened in facts.opened):
         yield from _job(facts)
@@ -26,7 +26,7 @@ def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:
         yield error("dataframe-reader", min(facts.spark_reads, key=_line), text)
 
 
-def _job(facts: Facts) -> Iterator[Finding]:
+def _job(facts: ScriptFacts) -> Iterator[Finding]:
     """Yield what is wrong with init and commit, of a script that reads by a bookmark."""
     if facts.is_entry and not facts.has_hidden_job:
         yield from _init(facts)
@@ -45,7 +45,7 @@ def _job(facts: Facts) -> Iterator[Finding]:
         yield error("commit-after-error", handler, text)
 
 
-def _init(facts: Facts) -> Iterator[Finding]:
+def _init(facts: ScriptFacts) -> Iterator[Finding]:
     sources = [opened for opened in facts.opened if opened.operator.is_source]
     if not facts.inits:
         places = [*(opened.operator.place for opened in sources), *facts.commits]
@@ -62,7 +62,7 @@ def _init(facts: Facts) -> Iterator[Finding]:
         yield make("init-not-on-every-path", first, text)
 
 
-def _commit(facts: Facts) -> Iterator[Finding]:
+def _commit(facts: ScriptFacts) -> Iterator[Finding]:
     sources = [opened.operator.place for opened in facts.opened if opened.operator.is_source]
     if not facts.commits:
         places = [*facts.inits, *sources]
@@ -101,7 +101,7 @@ def _ctx(opened: Opened) -> Iterator[Finding]:
             yield warning("ctx-not-literal", operator.place, text)
 
 
-def _duplicates(facts: Facts) -> Iterator[Finding]:
+def _duplicates(facts: ScriptFacts) -> Iterator[Finding]:
     bookmarked = {opened.operator.place for opened in facts.opened if opened.operator.is_bookmarked}
     lines = {place.line for place in bookmarked}
     for opened in facts.opened:
@@ -119,5 +119,5 @@ def _duplicates(facts: Facts) -> Iterator[Finding]:
             yield warning("ctx-duplicate", operator.place, f"{text}: it must be unique in a job")
 
 
-def _line(place: Place) -> int:
+def _line(place: ScriptPlace) -> int:
     return place.line

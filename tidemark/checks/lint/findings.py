@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from tidemark.checks.script.script_names import Place
+from tidemark.checks.script.script_names import ScriptPlace
 
 Severity = Literal["error", "warning", "note"]
 
@@ -80,7 +80,7 @@ class Finding:
 
     rule: str
     severity: Severity
-    place: Place
+    place: ScriptPlace
     text: str
     file: str = ""
     job: str | None = None
@@ -97,16 +97,16 @@ class Finding:
         return {**{name: getattr(self, name) for name in names}, **place}
 
 
-def error(rule: str, place: Place, text: str) -> Finding:
+def error(rule: str, place: ScriptPlace, text: str) -> Finding:
     """Return a finding that loses data, or fails the run."""
     return Finding(rule, "error", place, text)
 
 
-def warning(rule: str, place: Place, text: str) -> Finding:
+def warning(rule: str, place: ScriptPlace, text: str) -> Finding:
     """Return a finding that alone does no harm."""
     return Finding(rule, "warning", place, text)
 
 
-def note(rule: str, place: Place, text: str) -> Finding:
+def note(rule: str, place: ScriptPlace, text: str) -> Finding:
     """Return a finding that fails nothing."""
     return Finding(rule, "note", place, text)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from tidemark.checks.lint.findings import Finding, error, warning
 from tidemark.checks.script.expressions import literal
 from tidemark.checks.script.iceberg import CLASSES, SETTING, IcebergScript, iceberg_in
-from tidemark.checks.script.script_names import Place, identifier, names_of, place_of
+from tidemark.checks.script.script_names import ScriptPlace, identifier, names_of, place_of
 from tidemark.model.assembly.iceberg import FORMAT, table_formats
 
 EXTENSIONS = "spark.sql.extensions"
@@ -47,7 +47,7 @@ def iceberg_findings(text: str, job: IcebergJob, *, has_bookmarks: bool) -> Iter
     has_settings = script.has_classes or any(CLASSES in value for value in job.settings.values())
     if has_settings and not job.has_format and "--extra-jars" not in job.arguments:
         text = "the job sets up Iceberg and has no --datalake-formats iceberg: its jar is missing"
-        yield error("iceberg-no-format", Place(1, 1), text)
+        yield error("iceberg-no-format", ScriptPlace(1, 1), text)
     else:
         yield from _catalogs(script, job)
     for read in script.reads if has_bookmarks else ():
@@ -57,7 +57,7 @@ def iceberg_findings(text: str, job: IcebergJob, *, has_bookmarks: bool) -> Iter
             yield warning("iceberg-bookmark", read.place, text)
 
 
-def reads_of_iceberg(text: str, job: IcebergJob) -> frozenset[Place]:
+def reads_of_iceberg(text: str, job: IcebergJob) -> frozenset[ScriptPlace]:
     """Return where Glue reads tables of Iceberg, which need no transformation_ctx."""
     reads = iceberg_in(text, job.arguments).reads if job.tables else ()
     return frozenset(read.place for read in reads if read.table in job.tables)

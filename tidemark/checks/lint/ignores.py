@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tidemark.checks.lint.findings import REMEDIES, Finding, error
-from tidemark.checks.script.script_names import Place
+from tidemark.checks.script.script_names import ScriptPlace
 
 COMMENT = re.compile(r"#\s*tidemark:\s*ignore(?:\[(?P<rules>[^\]]*)\])?(?P<reason>.*)")
 
@@ -56,4 +56,4 @@ def without_ignored(findings: Iterable[Finding], ignores: list[Ignore]) -> Itera
             yield finding
     for ignore in ignores:
         if ignore.mistake:
-            yield error("ignore-invalid", Place(ignore.line, ignore.line), ignore.mistake)
+            yield error("ignore-invalid", ScriptPlace(ignore.line, ignore.line), ignore.mistake)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.checks.lint.app import AppJob, read_jobs
-from tidemark.checks.lint.argument_rules import Start, argument_findings, own_argument_findings
+from tidemark.checks.lint.argument_rules import JobStart, argument_findings, own_argument_findings
 from tidemark.checks.lint.bookmark_rules import bookmark_findings
 from tidemark.checks.lint.findings import Finding, error, note, warning
 from tidemark.checks.lint.iceberg_rules import (
@@ -20,7 +20,7 @@ from tidemark.checks.lint.local_rules import local_findings
 from tidemark.checks.lint.script import read_script
 from tidemark.checks.script.appends import possible_appends_in
 from tidemark.checks.script.overwrites import deleted_sources, read_targets
-from tidemark.checks.script.script_names import Place
+from tidemark.checks.script.script_names import ScriptPlace
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset
 from tidemark.model.assembly.definitions import DISABLE, ENABLE, SPARK, STREAMING, bookmark_option
@@ -43,11 +43,11 @@ def lint_source(
     text: str,
     file: str,
     option: str | None,
-    starts: tuple[Start, ...] = (),
+    starts: tuple[JobStart, ...] = (),
     *,
     is_local: bool = True,
     of_job: Iterable[Finding] = (),
-    without_ctx: frozenset[Place] = frozenset(),
+    without_ctx: frozenset[ScriptPlace] = frozenset(),
 ) -> Linted:
     """Return the findings in a script, by line, with those of its job.
 
@@ -106,7 +106,7 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
     if asset is None:
         text = f"the script of the job is {location}, which the assembly does not hold"
         linted = Linted(
-            location, None, (warning("script-not-in-assembly", Place(1, 1), text), *of_job)
+            location, None, (warning("script-not-in-assembly", ScriptPlace(1, 1), text), *of_job)
         )
     else:
         options = {bookmark_option(start.arguments) for start in one.starts}
@@ -194,7 +194,7 @@ def version_findings(command: str, stated: str | None) -> Iterator[Finding]:
             f"the job names no GlueVersion: this job runs on Spark 4 (Glue {UNNAMED_GLUE_VERSION}) "
             "from now on"
         )
-        yield warning("glue-version-missing", Place(1, 1), text)
+        yield warning("glue-version-missing", ScriptPlace(1, 1), text)
 
 
 def retry_findings(script: str, stated: str | None, max_retries: int) -> Iterator[Finding]:

@@ -7,8 +7,8 @@ from tidemark.checks.lint import layout
 from tidemark.checks.lint.arguments_read import note_arguments
 from tidemark.checks.lint.facts import (
     Ask,
-    Facts,
     Opened,
+    ScriptFacts,
     asked_options,
     hands_the_context_out,
     is_ask,
@@ -20,7 +20,7 @@ from tidemark.checks.lint.layout import Layout, Way, parsed_script
 from tidemark.checks.script.expressions import strings
 from tidemark.checks.script.operators import Ctx, Operator, is_spark_read, is_write, operator_of
 from tidemark.checks.script.script_names import (
-    Place,
+    ScriptPlace,
     called_functions,
     identifier,
     names_of,
@@ -31,7 +31,7 @@ from tidemark.errors import UsageError
 MAX_SOURCES = 200  # of one ctx that are compared
 
 
-def read_script(text: str, file: str) -> Facts:
+def read_script(text: str, file: str) -> ScriptFacts:
     """Return the facts of a script."""
     try:
         tree = parsed_script(text)
@@ -49,14 +49,14 @@ class ScriptReader:
         self._tree = tree
         self._names = names_of(tree)
         self._layout = Layout(tree, self._names)
-        self._facts = Facts()
+        self._facts = ScriptFacts()
         self._opened: list[tuple[Operator, ast.Call, Way]] = []
         calls = self._layout.calls
         self._inits = [call for call in calls if is_job_call(call, "init", self._names)]
         self._commits = [call for call in calls if is_job_call(call, "commit", self._names)]
         self._reads: list[ast.Call] = []
 
-    def read(self) -> Facts:
+    def read(self) -> ScriptFacts:
         """Return the facts of the whole script."""
         facts, names = self._facts, self._names
         facts.is_entry = any(
@@ -162,7 +162,7 @@ class ScriptReader:
         inits = self._layout.leaders(self._inits)
         return any(self._layout.precedes(init, site) for site in way.sites for init in inits)
 
-    def _ends(self) -> Iterator[Place]:
+    def _ends(self) -> Iterator[ScriptPlace]:
         """Yield the sources that no commit certainly follows, and the ways out before one."""
         for call in self._reads:
             if not all(self._is_committed(way.sites) for way in self._layout.ways(call)):
@@ -196,7 +196,7 @@ class ScriptReader:
             for read in reads
         )
 
-    def _after_errors(self) -> Iterator[tuple[Place, Place]]:
+    def _after_errors(self) -> Iterator[tuple[ScriptPlace, ScriptPlace]]:
         """Yield handlers that swallow the error of a write, each with the commit they lead to."""
         writes = set(self._layout.leaders(call for call in self._layout.calls if is_write(call)))
         for statement, handler in _swallowing(self._tree):
@@ -205,7 +205,7 @@ class ScriptReader:
             if tried & writes and not writes.intersection(ast.walk(handler)):
                 for commit in self._led_to(statement, handler, tried):
                     place = place_of(handler)
-                    yield Place(place.line, place.line), place_of(commit)
+                    yield ScriptPlace(place.line, place.line), place_of(commit)
                     break
 
     def _led_to(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from tidemark.checks.script.chains import Chains, Link, argument
-from tidemark.checks.script.script_names import Place, identifier, names_of, place_of
+from tidemark.checks.script.script_names import ScriptPlace, identifier, names_of, place_of
 from tidemark.checks.script.sql import HOLE, UNKNOWN, may_insert, read_query
 from tidemark.checks.script.values import ScriptValues
 from tidemark.model.programs import program_of
@@ -63,7 +63,7 @@ METHODS = {"append", "insertInto", "sql", *MODE_AT, *(name.rpartition(".")[2] fo
 class Append:
     """One call that adds rows, and its name as messages show it; or one that may add them."""
 
-    place: Place
+    place: ScriptPlace
     name: str
     is_certain: bool = True
 

@@ -14,10 +14,10 @@ Value: TypeAlias = Any
 STRIPS = {"lstrip", "rstrip", "strip"}
 STRING_METHODS = {"format", "join", "lower", "replace", "title", "upper", *STRIPS}
 
-Read: TypeAlias = Callable[[ast.expr], Value]
+ReadValue: TypeAlias = Callable[[ast.expr], Value]
 
 
-def written(node: ast.expr, read: Read) -> Value:
+def written(node: ast.expr, read: ReadValue) -> Value:
     """Return the value of an expression; None if it is not written out, or a part is uncertain."""
     match node:
         case ast.Constant(value=constant):
@@ -38,7 +38,7 @@ def written(node: ast.expr, read: Read) -> Value:
     return _string(node, read) if found is None else found
 
 
-def _string(node: ast.expr, read: Read) -> str | None:
+def _string(node: ast.expr, read: ReadValue) -> str | None:
     """Return the string that `"%s" % a`, `"{}".format(a)`, `", ".join(…)` and the like give."""
     match node:
         case ast.BinOp(left=left, op=ast.Mod(), right=right):
@@ -58,7 +58,7 @@ def _string(node: ast.expr, read: Read) -> str | None:
     return None
 
 
-def _called(call: ast.Call, method: str, text: str, read: Read) -> str | None:
+def _called(call: ast.Call, method: str, text: str, read: ReadValue) -> str | None:
     values = [read(value) for value in call.args]
     if method == "format":
         return _formatted(
@@ -94,7 +94,7 @@ def _percent(template: Value, values: Sequence[Value]) -> str | None:
     return "".join(part for pair in pairs for part in pair) if is_plain else None
 
 
-def _items(nodes: Iterable[ast.expr], read: Read) -> list[Value] | None:
+def _items(nodes: Iterable[ast.expr], read: ReadValue) -> list[Value] | None:
     items: list[Value] = []
     for node in nodes:
         value = read(node.value if isinstance(node, ast.Starred) else node)
@@ -107,7 +107,7 @@ def _sum(left: Value, right: Value) -> Value:
     return left + right if is_sum else None
 
 
-def _dict(node: ast.expr, read: Read) -> Value:
+def _dict(node: ast.expr, read: ReadValue) -> Value:
     """Return a dict that is written out, or its pairs; None for anything else."""
     match node:
         case ast.Dict(keys=keys, values=values):

@@ -61,7 +61,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Read:
+class FrameRead:
     """What a frame reads, on which line, and from where on, in each function around its use."""
 
     data: Data
@@ -157,7 +157,7 @@ class Frames:
 
     def reads(
         self, node: ast.AST, context: Context, at: Position, seen: set[object] | None = None
-    ) -> Iterator[Read]:
+    ) -> Iterator[FrameRead]:
         """Yield what a frame reads when it is written; `at` is where the frame is used."""
         seen = set() if seen is None else seen
         match node:
@@ -175,7 +175,7 @@ class Frames:
 
     def _held(
         self, name: str, use: ast.AST, context: Context, at: Position, seen: set[object]
-    ) -> Iterator[Read]:
+    ) -> Iterator[FrameRead]:
         """Yield what a frame reads that a variable, or a `.attribute`, holds."""
         values = self.place.values(name, context.function, use, at)
         for value in values if name.removeprefix(".") not in self._kept else ():
@@ -186,7 +186,7 @@ class Frames:
             for read in self._once(context.given[name], context.outer, seen):
                 yield replace(read, at={**read.at, context.function: (0, 0)})
 
-    def _once(self, value: ast.expr, context: Context, seen: set[object]) -> Iterator[Read]:
+    def _once(self, value: ast.expr, context: Context, seen: set[object]) -> Iterator[FrameRead]:
         key = value, context.call
         if key not in seen:
             seen.add(key)
@@ -194,7 +194,7 @@ class Frames:
 
     def _reads_of_call(
         self, call: ast.Call, context: Context, at: Position, seen: set[object]
-    ) -> Iterator[Read]:
+    ) -> Iterator[FrameRead]:
         functions = called_functions(call, self.names)
         for function, value in product(functions, returned(call, self.names)):
             for read in self._once(value, self._called(function, call, context), seen):
@@ -207,7 +207,7 @@ class Frames:
         for data in opened or ():
             view = self._views.get(data.address) if data.is_table else None
             if view is None:
-                yield Read(data, call.lineno, {context.function: at})
+                yield FrameRead(data, call.lineno, {context.function: at})
             else:
                 own = context if self.place.function_of(view) else Context()
                 yield from self._once(view, own, seen)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tidemark.checks.script.script_names import Place, identifier, place_of
+from tidemark.checks.script.script_names import ScriptPlace, identifier, place_of
 from tidemark.checks.script.sql import HOLE, UNKNOWN, creates_unplaced, tables_named_in
 from tidemark.checks.script.values import ScriptValues, given_to, with_arguments
 from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES
@@ -42,16 +42,16 @@ PARAMETERS = {
 class Use:
     """A table that a script names by its catalog; whether it is created without a LOCATION."""
 
-    place: Place
+    place: ScriptPlace
     catalog: str
     is_unplaced: bool = False
 
 
 @dataclass(frozen=True)
-class Read:
+class IcebergRead:
     """A table that Glue reads, as `database.table`, or empty for one that is of Iceberg anyway."""
 
-    place: Place
+    place: ScriptPlace
     table: str
     has_ctx: bool
 
@@ -69,7 +69,7 @@ class IcebergScript:
     """
 
     uses: tuple[Use, ...] = ()
-    reads: tuple[Read, ...] = ()
+    reads: tuple[IcebergRead, ...] = ()
     catalogs: frozenset[str] | None = frozenset()
     has_warehouse: bool = False
     has_classes: bool = False
@@ -177,7 +177,7 @@ def _uses(call: ast.Call, text: str, is_query: bool) -> Iterator[Use]:
         yield Use(place_of(call), catalog, is_query and creates_unplaced(text))
 
 
-def _reads(script: ScriptValues, arguments: Mapping[str, str]) -> Iterator[Read]:
+def _reads(script: ScriptValues, arguments: Mapping[str, str]) -> Iterator[IcebergRead]:
     for call, place in script.calls:
         kind = _kind_of_read(call)
         if not kind:
@@ -191,10 +191,10 @@ def _reads(script: ScriptValues, arguments: Mapping[str, str]) -> Iterator[Read]
             }
             if kind == "options":
                 if FORMAT in (values.get("connection_type"), values.get("format")):
-                    yield Read(place_of(call), "", has_ctx)
+                    yield IcebergRead(place_of(call), "", has_ctx)
                 continue
             database = values.get("database") or values.get("name_space", "")
-            yield Read(place_of(call), f"{database}.{values.get('table_name', '')}", has_ctx)
+            yield IcebergRead(place_of(call), f"{database}.{values.get('table_name', '')}", has_ctx)
 
 
 def _kind_of_read(call: ast.Call) -> str:

@@ -11,7 +11,7 @@ from tidemark.checks.script.expressions import Scope, literal
 from tidemark.checks.script.script_names import (
     READERS,
     Names,
-    Place,
+    ScriptPlace,
     identifier,
     is_of_this_run,
     place_of,
@@ -67,7 +67,7 @@ class Operator:
     """A call that takes a transformation_ctx."""
 
     name: str  # such as create_dynamic_frame.from_options
-    place: Place
+    place: ScriptPlace
     ctx: Ctx
     text: str  # the ctx itself if it is a literal, else its source code
     is_source: bool

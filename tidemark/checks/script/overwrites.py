@@ -16,13 +16,13 @@ from tidemark.checks.script.frames import (
     OTHER_FORMATS,
     Context,
     Data,
+    FrameRead,
     Frames,
-    Read,
     address_of,
     table_of,
 )
 from tidemark.checks.script.reaching import position
-from tidemark.checks.script.script_names import Place, identifier, place_of
+from tidemark.checks.script.script_names import ScriptPlace, identifier, place_of
 from tidemark.checks.script.sql import HOLE
 from tidemark.model.programs import program_of
 
@@ -45,14 +45,14 @@ class Deleted:
         write_line: the line that reads it; that of the call, unless the call is a purge.
     """
 
-    place: Place
+    place: ScriptPlace
     data: str
     read_line: int
     write_line: int
 
 
 @dataclass(frozen=True)
-class _Write:
+class _FrameWrite:
     """A call that writes a frame: what it deletes first, and what it reads."""
 
     call: ast.Call
@@ -69,7 +69,7 @@ def deleted_sources(text: str, arguments: Mapping[str, str]) -> list[Deleted]:
     return sorted(overwrites, key=lambda overwrite: overwrite.place.line)
 
 
-def read_targets(text: str, arguments: Mapping[str, str]) -> frozenset[Place]:
+def read_targets(text: str, arguments: Mapping[str, str]) -> frozenset[ScriptPlace]:
     """Return the calls of Glue that read what the script also writes: they want all of it."""
     try:
         return frozenset(_Reader(text, arguments).targets())
@@ -77,7 +77,7 @@ def read_targets(text: str, arguments: Mapping[str, str]) -> frozenset[Place]:
         return frozenset()
 
 
-def written_folders(text: str, arguments: Mapping[str, str]) -> dict[Place, list[str]]:
+def written_folders(text: str, arguments: Mapping[str, str]) -> dict[ScriptPlace, list[str]]:
     """Return the calls of a script that write folders, in whatever mode, with their URIs."""
     try:
         return _Reader(text, arguments).folders()
@@ -120,7 +120,7 @@ class _Reader:
                         yield Deleted(place_of(call), shown, read.line, call.lineno)
                     yield from self._purged(write, reads, context)
 
-    def targets(self) -> Iterator[Place]:
+    def targets(self) -> Iterator[ScriptPlace]:
         """Yield the calls of Glue that read what the script also writes."""
         frames = self._frames
         ways = [(call, context) for call in frames.calls for context in frames.contexts(call)]
@@ -130,9 +130,9 @@ class _Reader:
             if any(self._is_same(data, source) for data in written for source in opened):
                 yield place_of(call)
 
-    def folders(self) -> dict[Place, list[str]]:
+    def folders(self) -> dict[ScriptPlace, list[str]]:
         """Return the calls that write folders, with their URIs."""
-        folders: dict[Place, list[str]] = {}
+        folders: dict[ScriptPlace, list[str]] = {}
         for call in self._frames.calls:
             for context in self._frames.contexts(call):
                 written = [target for target in self._written(call, context) if not target.is_table]
@@ -141,7 +141,9 @@ class _Reader:
                 )
         return folders
 
-    def _purged(self, write: _Write, reads: list[Read], context: Context) -> Iterator[Deleted]:
+    def _purged(
+        self, write: _FrameWrite, reads: list[FrameRead], context: Context
+    ) -> Iterator[Deleted]:
         """Yield the purges that come between what a frame reads and its write."""
         writes = self._frames.sites(write.call, context)
         for purge, purges, deleted in self._purges if reads else ():
@@ -156,7 +158,9 @@ class _Reader:
                 for data, read in self._both(deleted, before):
                     yield Deleted(place_of(purge), _shown(data), read.line, write.call.lineno)
 
-    def _both(self, deleted: tuple[Data, ...], reads: list[Read]) -> Iterator[tuple[Data, Read]]:
+    def _both(
+        self, deleted: tuple[Data, ...], reads: list[FrameRead]
+    ) -> Iterator[tuple[Data, FrameRead]]:
         for data in deleted:
             yield from ((data, read) for read in reads if self._is_of(data, read.data))
 
@@ -190,7 +194,7 @@ class _Reader:
         holes = HOLE.findall(address)
         return bool(address) and all(len(self._owners.get(hole, ())) == 1 for hole in holes)
 
-    def _writes(self, call: ast.Call, context: Context) -> Iterator[_Write]:
+    def _writes(self, call: ast.Call, context: Context) -> Iterator[_FrameWrite]:
         method = identifier(call.func) or ""
         is_alias = isinstance(call.func, ast.Name) and bool(self._chains.values_of(call.func))
         if not is_alias and method not in {
@@ -210,18 +214,18 @@ class _Reader:
             names = {first.name, f"{rest[0].name}.{first.name}" if rest else ""}
             frame = argument(call, "frame", 0)
             if (names & SINKS.keys() or first.name == "writeFrame") and frame:
-                yield _Write(call, frame)
+                yield _FrameWrite(call, frame)
             owner = next(
                 (link.owner for link in rest if link.name == "write" and not link.call), None
             )
             if owner is not None:
-                yield _Write(call, owner, tuple(self._replaced(first, rest, context)))
+                yield _FrameWrite(call, owner, tuple(self._replaced(first, rest, context)))
 
-    def _query(self, call: ast.Call, context: Context) -> Iterator[_Write]:
+    def _query(self, call: ast.Call, context: Context) -> Iterator[_FrameWrite]:
         query = self._frames.query(call, context)
         if query and query.reads and (query.adds or query.replaces):
             kept = self._is_dynamic or self._keeps_tables
-            yield _Write(call, call, () if kept else tuple(map(table_of, query.replaces)))
+            yield _FrameWrite(call, call, () if kept else tuple(map(table_of, query.replaces)))
 
     def _replaced(self, first: Link, rest: list[Link], context: Context) -> list[Data]:
         """Return what a DataFrameWriter deletes before it writes."""

@@ -8,16 +8,16 @@ from tidemark.checks.script.expressions import Scope, module_constants
 
 
 @dataclass(frozen=True)
-class Place:
+class ScriptPlace:
     """The lines of a script that one call or statement covers, from 1."""
 
     line: int
     end_line: int
 
 
-def place_of(node: ast.expr | ast.stmt | ast.excepthandler) -> Place:
+def place_of(node: ast.expr | ast.stmt | ast.excepthandler) -> ScriptPlace:
     """Return the lines that a call or a statement covers."""
-    return Place(node.lineno, node.end_lineno or node.lineno)
+    return ScriptPlace(node.lineno, node.end_lineno or node.lineno)
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

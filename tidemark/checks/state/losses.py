@@ -15,7 +15,7 @@ from tidemark.checks.state.manifest import (
 from tidemark.checks.state.plan import REREAD, Entry, RenameCtx, RenameJob, entry_document
 
 
-class Kind(Enum):
+class LossKind(Enum):
     """What happens to state."""
 
     BOOKMARK_GONE = "bookmark gone"
@@ -48,7 +48,7 @@ class Loss:
         remedy: what to do, in words.
     """
 
-    kind: Kind
+    kind: LossKind
     subject: str
     lost: str
     remedy: str
@@ -74,7 +74,7 @@ def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Lo
             continue
         if not now.has_bookmark:
             yield Loss(
-                Kind.BOOKMARK_DISABLED,
+                LossKind.BOOKMARK_DISABLED,
                 job,
                 "every run reads everything, and the stored position no longer moves",
                 f"enable the bookmark again, or {_add('reread', job=job, reason='...')}",
@@ -84,7 +84,7 @@ def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Lo
             yield _bookmark_renamed(name, job)
         elif was.resource != now.resource:
             yield Loss(
-                Kind.JOB_REPLACED,
+                LossKind.JOB_REPLACED,
                 job,
                 f"the job of this name is another resource ({was.resource}, now {now.resource}): "
                 "CloudFormation deletes the old one, and AWS its bookmark with it",
@@ -100,7 +100,7 @@ def _of_checkpoint(subject: str, was: JobState, app: Manifest) -> Iterator[Loss]
     if was.checkpoint and all(now.checkpoint != was.checkpoint for now in app.jobs.values()):
         remedy = "reread" if subject in app.jobs else "discard"
         yield Loss(
-            Kind.CHECKPOINT_GONE,
+            LossKind.CHECKPOINT_GONE,
             subject,
             f"how far it has come is in {was.checkpoint}, which no job uses any more: it starts "
             "where its options say, and skips or repeats the rows in between",
@@ -115,7 +115,7 @@ def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Lo
     if was.watermark_table:
         rename = _add("rename_job", from_=name, to=candidate or "NEW-NAME")
         yield Loss(
-            Kind.WATERMARK_GONE,
+            LossKind.WATERMARK_GONE,
             name,
             f"its watermarks in {was.watermark_table} stay under a name that nothing runs under; "
             "a renamed job starts over and loads everything",
@@ -124,7 +124,7 @@ def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Lo
     if was.has_bookmark:
         rename = _add("rename_job", from_=name, to=candidate or "NEW-NAME", bookmark_on_aws=REREAD)
         yield Loss(
-            Kind.BOOKMARK_GONE,
+            LossKind.BOOKMARK_GONE,
             name,
             "AWS deletes the bookmark with the job, and a job of another name starts over: it "
             "reads everything again",
@@ -135,7 +135,7 @@ def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Lo
 def _bookmark_renamed(name: str, job: str) -> Loss:
     whole = _entry("rename_job", from_=name, to=job, bookmark_on_aws=REREAD)
     return Loss(
-        Kind.BOOKMARK_RENAMED,
+        LossKind.BOOKMARK_RENAMED,
         job,
         f"no API of AWS writes a bookmark: what {name} has read cannot be carried over there, and "
         f"{job} reads everything again",
@@ -149,14 +149,14 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
     discard = _add("discard", job=job, reason="...")
     if not now.watermark_table:
         yield Loss(
-            Kind.WATERMARK_GONE,
+            LossKind.WATERMARK_GONE,
             job,
             f"the job no longer uses its watermarks in {was.watermark_table}",
             f"give the job its watermarks back, or {discard}",
         )
     elif now.watermark_table != was.watermark_table:
         yield Loss(
-            Kind.WATERMARK_MOVED,
+            LossKind.WATERMARK_MOVED,
             job,
             f"its watermarks are in {was.watermark_table}, and it looks in {now.watermark_table}: "
             "it starts over and loads everything",
@@ -164,7 +164,7 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
         )
     elif name != job:
         yield Loss(
-            Kind.WATERMARK_RENAMED,
+            LossKind.WATERMARK_RENAMED,
             job,
             f"its watermarks in {was.watermark_table} are those of {name}",
             "run `tidemark state carry-over` before the job runs",
@@ -173,7 +173,7 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
         if cursor not in now.cursors:
             reread = _add("reread", job=job, ctx=cursor, reason="...")
             yield Loss(
-                Kind.CURSOR_GONE,
+                LossKind.CURSOR_GONE,
                 job,
                 f"the script opens windows of {', '.join(now.cursors) or 'no cursor'}, and the "
                 f"watermark of {cursor} is no longer used: another cursor starts over and loads "
@@ -193,7 +193,7 @@ def _of_sources(
             continue
         if became != ctx:
             yield Loss(
-                Kind.CTX_RENAMED,
+                LossKind.CTX_RENAMED,
                 job,
                 f"on AWS {became} starts over and reads everything again: no API writes a bookmark",
                 "run `tidemark state carry-over`, which carries the local bookmark over",
@@ -204,7 +204,7 @@ def _of_sources(
             reread = _add("reread", job=job, ctx=became, reason="...")
             discard = _add("discard", job=job, ctx=became, reason="...")
             yield Loss(
-                Kind.SOURCE_MOVED,
+                LossKind.SOURCE_MOVED,
                 job,
                 f"{became} now reads {places} with the position of another place: older data "
                 "there is never read, without an error",
@@ -223,7 +223,7 @@ def _ctx_gone(job: str, ctx: str, was: JobState, now: JobState) -> Loss:
         entry = _add("rename_ctx", job=job, from_=ctx, to=to, bookmark_on_aws=REREAD)
         rename = f"if it is {to} now, {entry}; "
     return Loss(
-        Kind.CTX_GONE,
+        LossKind.CTX_GONE,
         job,
         f"the position of {ctx} is no longer used; the same source under another ctx is read from "
         "the beginning",
@@ -257,7 +257,7 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
         now = app.resources.get(id_)
         if now is None:
             yield Loss(
-                Kind.RESOURCE_GONE,
+                LossKind.RESOURCE_GONE,
                 id_,
                 f"the {was.type} is no longer part of the app: "
                 + ("it stays, but nothing uses it" if was.is_retained else "it is deleted"),
@@ -265,14 +265,14 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
             )
         elif differences := list(_replacing(was, now)):
             yield Loss(
-                Kind.RESOURCE_REPLACED,
+                LossKind.RESOURCE_REPLACED,
                 id_,
                 f"{', '.join(differences)}: {_consequence(was, now)}",
                 f"undo that change, or {discard}",
             )
         elif was.is_retained and not now.is_retained:
             yield Loss(
-                Kind.RESOURCE_NOT_RETAINED,
+                LossKind.RESOURCE_NOT_RETAINED,
                 id_,
                 f"the {now.type} is deleted, with all that it holds, when its stack goes or when "
                 "it is replaced",

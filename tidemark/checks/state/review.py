@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.checks.state.losses import Kind, Loss, losses_of
+from tidemark.checks.state.losses import Loss, LossKind, losses_of
 from tidemark.checks.state.manifest import MANIFEST, Manifest
 from tidemark.checks.state.plan import (
     PLAN,
@@ -18,18 +18,22 @@ from tidemark.checks.state.plan import (
 )
 from tidemark.errors import TidemarkError
 
-_REREAD_JOB = {Kind.BOOKMARK_DISABLED, Kind.BOOKMARK_RENAMED, Kind.JOB_REPLACED}
-_REREAD_JOB |= {Kind.CHECKPOINT_GONE}
-_REREAD_CTX = {Kind.CTX_GONE, Kind.SOURCE_MOVED, Kind.CURSOR_GONE}
+_REREAD_JOB = {LossKind.BOOKMARK_DISABLED, LossKind.BOOKMARK_RENAMED, LossKind.JOB_REPLACED}
+_REREAD_JOB |= {LossKind.CHECKPOINT_GONE}
+_REREAD_CTX = {LossKind.CTX_GONE, LossKind.SOURCE_MOVED, LossKind.CURSOR_GONE}
 _DISCARD_JOB = {
-    Kind.BOOKMARK_GONE,
-    Kind.BOOKMARK_DISABLED,
-    Kind.JOB_REPLACED,
-    Kind.WATERMARK_GONE,
-    Kind.WATERMARK_MOVED,
-    Kind.CHECKPOINT_GONE,
+    LossKind.BOOKMARK_GONE,
+    LossKind.BOOKMARK_DISABLED,
+    LossKind.JOB_REPLACED,
+    LossKind.WATERMARK_GONE,
+    LossKind.WATERMARK_MOVED,
+    LossKind.CHECKPOINT_GONE,
 }
-_DISCARD_RESOURCE = {Kind.RESOURCE_GONE, Kind.RESOURCE_REPLACED, Kind.RESOURCE_NOT_RETAINED}
+_DISCARD_RESOURCE = {
+    LossKind.RESOURCE_GONE,
+    LossKind.RESOURCE_REPLACED,
+    LossKind.RESOURCE_NOT_RETAINED,
+}
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,11 @@ def covers(entry: Entry, loss: Loss) -> bool:
     """Return whether a decision is about this very loss."""
     match entry:
         case RenameJob(to_job=job):
-            if loss.kind is Kind.BOOKMARK_RENAMED:
+            if loss.kind is LossKind.BOOKMARK_RENAMED:
                 return loss.subject == job and entry.bookmark_on_aws == REREAD
-            return loss.kind is Kind.WATERMARK_RENAMED and loss.subject == job
+            return loss.kind is LossKind.WATERMARK_RENAMED and loss.subject == job
         case RenameCtx(job=job, from_ctx=ctx):
-            return (loss.kind, loss.subject, loss.ctx) == (Kind.CTX_RENAMED, job, ctx)
+            return (loss.kind, loss.subject, loss.ctx) == (LossKind.CTX_RENAMED, job, ctx)
         case Reread(job=job, ctx=ctx):
             kinds = _REREAD_CTX if ctx else _REREAD_JOB
             return loss.kind in kinds and (loss.subject, loss.ctx) == (job, ctx)

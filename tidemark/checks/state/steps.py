@@ -32,7 +32,7 @@ class Action(Enum):
 
 
 @dataclass(frozen=True)
-class Step:
+class StateStep:
     """One step.
 
     Attributes:
@@ -58,14 +58,14 @@ class Step:
     keys: tuple[str, ...] = ()
 
 
-def steps_of(plan: Sequence[PlanEntry], app: Manifest, *, on_aws: bool) -> list[Step]:
+def steps_of(plan: Sequence[PlanEntry], app: Manifest, *, on_aws: bool) -> list[StateStep]:
     """Return the steps of a plan, in an order that may be repeated at any point.
 
     Jobs are renamed first, then their ctxs, oldest names first; all other steps use the new names.
     """
     entries = in_order([entry.entry for entry in plan])
     renames = {e.from_job: e.to_job for e in entries if isinstance(e, RenameJob)}
-    steps: list[Step] = []
+    steps: list[StateStep] = []
     for entry in entries:
         match entry:
             case RenameJob():
@@ -74,45 +74,45 @@ def steps_of(plan: Sequence[PlanEntry], app: Manifest, *, on_aws: bool) -> list[
                 job = final_name(entry.job, renames)
                 if on_aws:
                     text = f"{_NO_API}: {job} reads all of {to_ctx} again"
-                    steps.append(Step(Action.NOTHING, text, job))
+                    steps.append(StateStep(Action.NOTHING, text, job))
                 else:
                     text = f"the position of {ctx} of {job} continues under {to_ctx}"
-                    steps.append(Step(Action.RENAME_CTX, text, job, ctx=ctx, to_ctx=to_ctx))
+                    steps.append(StateStep(Action.RENAME_CTX, text, job, ctx=ctx, to_ctx=to_ctx))
             case Reread():
                 steps.append(_reread(entry, final_name(entry.job, renames), app, on_aws))
             case Discard(job=job, ctx=ctx, resource=resource, reason=reason):
                 subject = resource or (f"{ctx} of {job}" if ctx else job)
-                steps.append(Step(Action.NOTHING, f"{subject} is given up: {reason}", job))
+                steps.append(StateStep(Action.NOTHING, f"{subject} is given up: {reason}", job))
     return steps
 
 
-def _rename_job(entry: RenameJob, app: Manifest, name: str, on_aws: bool) -> Iterator[Step]:
+def _rename_job(entry: RenameJob, app: Manifest, name: str, on_aws: bool) -> Iterator[StateStep]:
     """Yield the steps of a rename to a job whose name in the app is `name`."""
     old, new = entry.from_job, entry.to_job
     now = app.jobs.get(name)
     if now is None:
-        yield Step(Action.NOTHING, f"the app has no job {name} any more", old, new)
+        yield StateStep(Action.NOTHING, f"the app has no job {name} any more", old, new)
         return
     if now.watermark_table:
         text = f"the watermarks of {old} in {now.watermark_table} become those of {new}"
-        yield Step(Action.CARRY_WATERMARKS, text, old, new, now.watermark_table)
+        yield StateStep(Action.CARRY_WATERMARKS, text, old, new, now.watermark_table)
     if now.has_bookmark and on_aws:
         text = (
             f"{_NO_API}: {new} reads everything again, unless its bookmark is built by a run that "
             "writes elsewhere; see docs/state.md"
         )
-        yield Step(Action.NOTHING, text, old, new)
+        yield StateStep(Action.NOTHING, text, old, new)
     elif now.has_bookmark:
         text = f"the bookmark of {old} becomes that of {new}"
-        yield Step(Action.CARRY_BOOKMARK, text, old, new)
+        yield StateStep(Action.CARRY_BOOKMARK, text, old, new)
 
 
-def _reread(entry: Reread, job: str, app: Manifest, on_aws: bool) -> Step:
+def _reread(entry: Reread, job: str, app: Manifest, on_aws: bool) -> StateStep:
     """Return the step of an entry about a job whose name in the app is `job`."""
     ctx = entry.ctx
     state = app.jobs.get(job)
     if not ctx or state is None or ctx not in state.ctxs:
-        return Step(
+        return StateStep(
             Action.NOTHING, f"{ctx or job} is read again automatically: {entry.reason}", job
         )
     if on_aws:
@@ -120,18 +120,18 @@ def _reread(entry: Reread, job: str, app: Manifest, on_aws: bool) -> Step:
             f"AWS forgets {ctx} only together with all other sources of {job}; if that is right, "
             f"once, before the next run: aws glue reset-job-bookmark --job-name {job}"
         )
-        return Step(Action.NOTHING, text, job)
+        return StateStep(Action.NOTHING, text, job)
     read = state.places_of(ctx)
     if not all(_is_known(kind, place) for kind, place, _ in read):
         text = (
             f"where {ctx} of {job} reads is known to its runs only; once, before the next run: "
             f"tidemark bookmark reset {job}"
         )
-        return Step(Action.NOTHING, text, job)
+        return StateStep(Action.NOTHING, text, job)
     text = f"the position of {ctx} of {job} at another place is forgotten"
     places = frozenset(place for _, place, _ in read)
     keys = next((keys for _, _, keys in read if keys), ())
-    return Step(Action.FORGET_CTX, text, job, ctx=ctx, places=places, keys=keys)
+    return StateStep(Action.FORGET_CTX, text, job, ctx=ctx, places=places, keys=keys)
 
 
 def _is_known(kind: str, place: str) -> bool:

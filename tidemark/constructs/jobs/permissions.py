@@ -11,7 +11,7 @@ Statement: TypeAlias = dict[str, object]
 """One statement of an IAM policy, as in JSON."""
 Conditions: TypeAlias = dict[str, dict[str, object]]
 """The conditions of a statement: operator to key to value."""
-Place: TypeAlias = tuple[str, str]
+BucketFolder: TypeAlias = tuple[str, str]
 """The ARN of a bucket, and a folder in it, ending with a slash."""
 
 
@@ -20,7 +20,7 @@ def read_objects(object_arns: Sequence[str]) -> list[Statement]:
     return [allow(["s3:GetObject"], object_arns)]
 
 
-def use_data(read: Sequence[Place], written: Sequence[Place]) -> list[Statement]:
+def use_data(read: Sequence[BucketFolder], written: Sequence[BucketFolder]) -> list[Statement]:
     """Return the permission to list and read data, and to write and replace some of it.
 
     A reader first asks whether an object named like the folder exists, with a HEAD request, which
@@ -51,7 +51,7 @@ def use_data(read: Sequence[Place], written: Sequence[Place]) -> list[Statement]
     return [*statements, *write_objects(written)]
 
 
-def write_objects(written: Sequence[Place]) -> list[Statement]:
+def write_objects(written: Sequence[BucketFolder]) -> list[Statement]:
     """Return the permission to write and replace the objects of places, if any."""
     actions = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"]
     arns = list(dict.fromkeys(f"{bucket_arn}/{prefix}*" for bucket_arn, prefix in written))

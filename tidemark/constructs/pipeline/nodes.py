@@ -23,7 +23,7 @@ def construct_id(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class NodePlace:
     """The position of a node in the graph.
 
     Attributes:
@@ -60,7 +60,7 @@ class Nodes:
         after: After,
         passed: Mapping[str, Argument] | None = None,
         started: ActionOptions | None = None,
-    ) -> Place:
+    ) -> NodePlace:
         """Return the position of a node.
 
         Args:
@@ -91,7 +91,7 @@ class Nodes:
                     f"job '{name}' takes its argument {key!r} from '{value.name}', but does "
                     "not wait for it; add that job to after="
                 )
-        return Place(construct_id(name), waits_for)
+        return NodePlace(construct_id(name), waits_for)
 
     def check_free(self, of: str, name: str) -> None:
         """Raise unless the name of a node and its construct id are free, and there is room for it.

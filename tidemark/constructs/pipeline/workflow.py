@@ -27,7 +27,7 @@ from tidemark.constructs.pipeline.checks import (
     check_root,
     check_run_properties,
 )
-from tidemark.constructs.pipeline.nodes import Nodes, Place
+from tidemark.constructs.pipeline.nodes import NodePlace, Nodes
 from tidemark.constructs.pipeline.triggers import Triggers, trigger_extra
 from tidemark.constructs.security.security import (
     ExistingSecurity,
@@ -215,7 +215,7 @@ class Workflow(Construct):
 
     def _add_to_graph(
         self,
-        place: Place,
+        place: NodePlace,
         job: GlueJob,
         timeout_minutes: int,
         started: ActionOptions | None,

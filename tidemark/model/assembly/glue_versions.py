@@ -31,7 +31,7 @@ class GlueVersion(StrEnum):
 
 
 @dataclass(frozen=True)
-class Contents:
+class VersionContents:
     """The contents of a version of Glue for Spark jobs.
 
     Attributes:
@@ -48,9 +48,9 @@ class Contents:
 
 
 GLUE_VERSIONS = {
-    "5.0": Contents((3, 11), "3.5.4", is_declarable=True, pyspark="3.5.6"),
-    "5.1": Contents((3, 11), "3.5.6", is_declarable=True, pyspark="3.5.6"),
-    "6.0": Contents((3, 13), "4.1.1", is_declarable=True, pyspark="4.1.1"),
+    "5.0": VersionContents((3, 11), "3.5.4", is_declarable=True, pyspark="3.5.6"),
+    "5.1": VersionContents((3, 11), "3.5.6", is_declarable=True, pyspark="3.5.6"),
+    "6.0": VersionContents((3, 13), "4.1.1", is_declarable=True, pyspark="4.1.1"),
 }
 DEFAULT_GLUE_VERSION = "5.1"  # of what this toolkit declares
 # Jobs "created without specifying a Glue version default to Glue 6.0".

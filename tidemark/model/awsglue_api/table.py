@@ -9,12 +9,12 @@ from pathlib import Path
 from tidemark.model.awsglue_api.differences import DIFFERS
 from tidemark.model.awsglue_api.not_yet import NOT_YET, PAGE, members_of, names_of, remedy_of
 
-__all__ = ["API", "PAGE", "Entry", "State", "entries", "outside_library"]
+__all__ = ["API", "PAGE", "Coverage", "Entry", "entries", "outside_library"]
 
 API = Path(__file__).with_name("awsglue_api.json")
 
 
-class State(Enum):
+class Coverage(Enum):
     """How much of a name runs here."""
 
     FULL = "full"
@@ -37,7 +37,7 @@ class Entry:
     module: str
     name: str
     signature: str | None
-    state: State
+    state: Coverage
     note: str = ""
 
     @property
@@ -62,9 +62,11 @@ def entries() -> list[Entry]:
 def _entry(module: str, name: str, signature: str | None) -> Entry:
     owner, _, member = name.partition(".")
     if owner in names_of(module) or member in members_of(module, owner):
-        return Entry(module, name, signature, State.RAISES, remedy_of(name))
+        return Entry(module, name, signature, Coverage.RAISES, remedy_of(name))
     differs = DIFFERS.get(f"{module}.{name}")
-    return Entry(module, name, signature, State.PARTIAL if differs else State.FULL, differs or "")
+    return Entry(
+        module, name, signature, Coverage.PARTIAL if differs else Coverage.FULL, differs or ""
+    )
 
 
 def outside_library() -> Iterator[tuple[str, str, str]]:

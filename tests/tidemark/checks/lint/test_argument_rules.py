@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from awsglue.utils import GlueArgumentError, getResolvedOptions
-from tidemark.checks.lint.argument_rules import Start, argument_findings
+from tidemark.checks.lint.argument_rules import JobStart, argument_findings
 from tidemark.checks.lint.linter import lint_source
 from tidemark.checks.lint.script import read_script
 from tidemark.glue_service.runs.arguments import command_line
@@ -16,8 +16,8 @@ from tidemark.model.assembly.definitions import JobDefinition
 DISABLE = "job-bookmark-disable"
 
 
-def start(*names: str, **values) -> Start:
-    return Start("job ingest", {f"--{name}": "x" for name in names}, **values)
+def start(*names: str, **values) -> JobStart:
+    return JobStart("job ingest", {f"--{name}": "x" for name in names}, **values)
 
 
 def asks(*names: str) -> str:
@@ -141,7 +141,7 @@ def test_a_trigger_of_a_workflow_passes_its_name(find):
 
 
 def test_what_has_no_dashes_is_for_glue_and_not_for_the_script():
-    of_shell = Start("job notify", {"--to": "ops", "library-set": "analytics"})
+    of_shell = JobStart("job notify", {"--to": "ops", "library-set": "analytics"})
 
     assert lint_source(asks("to"), "job.py", DISABLE, (of_shell,)).findings == ()
     (finding,) = lint_source(asks("to", "library-set"), "job.py", DISABLE, (of_shell,)).findings
@@ -149,7 +149,7 @@ def test_what_has_no_dashes_is_for_glue_and_not_for_the_script():
 
 
 def test_every_start_has_to_pass_what_is_required():
-    starts = (Start("trigger nightly", {"--day": "x"}), Start("trigger manual", {}))
+    starts = (JobStart("trigger nightly", {"--day": "x"}), JobStart("trigger manual", {}))
 
     (finding,) = lint_source(asks("day"), "job.py", DISABLE, starts).findings
 

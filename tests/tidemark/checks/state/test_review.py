@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tidemark.checks.state.changes import DISABLE, ENABLE, PAUSE, TABLE
-from tidemark.checks.state.losses import Kind, losses_of
+from tidemark.checks.state.losses import LossKind, losses_of
 from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
 from tidemark.checks.state.plan import entry_document, parse_plan
 from tidemark.checks.state.review import changes, check_writable, review
@@ -47,32 +47,32 @@ A, AB = job("a"), job("a", "b")
 @pytest.mark.parametrize(
     ("old", "app", "found"),
     [
-        (A, None, [(Kind.BOOKMARK_GONE, "")]),
-        (job(table="t", bookmark=DISABLE), None, [(Kind.WATERMARK_GONE, "")]),
-        (job("a", table="t"), None, [(Kind.WATERMARK_GONE, ""), (Kind.BOOKMARK_GONE, "")]),
+        (A, None, [(LossKind.BOOKMARK_GONE, "")]),
+        (job(table="t", bookmark=DISABLE), None, [(LossKind.WATERMARK_GONE, "")]),
+        (job("a", table="t"), None, [(LossKind.WATERMARK_GONE, ""), (LossKind.BOOKMARK_GONE, "")]),
         (job(bookmark=DISABLE), None, []),
-        (A, replace(A, bookmark=DISABLE), [(Kind.BOOKMARK_DISABLED, "")]),
+        (A, replace(A, bookmark=DISABLE), [(LossKind.BOOKMARK_DISABLED, "")]),
         (A, replace(A, bookmark=PAUSE), []),
-        (replace(A, bookmark=PAUSE), job(bookmark=DISABLE), [(Kind.BOOKMARK_DISABLED, "")]),
-        (A, replace(A, resource="other/Job"), [(Kind.JOB_REPLACED, "")]),
+        (replace(A, bookmark=PAUSE), job(bookmark=DISABLE), [(LossKind.BOOKMARK_DISABLED, "")]),
+        (A, replace(A, resource="other/Job"), [(LossKind.JOB_REPLACED, "")]),
         (job(table="t", bookmark=DISABLE), job(table="t", bookmark=DISABLE, resource="x"), []),
-        (AB, A, [(Kind.CTX_GONE, "b")]),
-        (A, job("b"), [(Kind.CTX_GONE, "a")]),
-        (A, replace(A, sources=None), [(Kind.CTX_GONE, "a")]),
-        (A, job(source("a", "s3://x/")), [(Kind.SOURCE_MOVED, "a")]),
-        (A, job(source("a", "s3://a/", "s3://x/")), [(Kind.SOURCE_MOVED, "a")]),
+        (AB, A, [(LossKind.CTX_GONE, "b")]),
+        (A, job("b"), [(LossKind.CTX_GONE, "a")]),
+        (A, replace(A, sources=None), [(LossKind.CTX_GONE, "a")]),
+        (A, job(source("a", "s3://x/")), [(LossKind.SOURCE_MOVED, "a")]),
+        (A, job(source("a", "s3://a/", "s3://x/")), [(LossKind.SOURCE_MOVED, "a")]),
         (job(source("a", "s3://a/", "s3://x/")), A, []),
-        (A, job(source("a", keys=("id",))), [(Kind.SOURCE_MOVED, "a")]),
-        (job(table="t"), job(), [(Kind.WATERMARK_GONE, "")]),
-        (job(table="t"), job(table="u"), [(Kind.WATERMARK_MOVED, "")]),
+        (A, job(source("a", keys=("id",))), [(LossKind.SOURCE_MOVED, "a")]),
+        (job(table="t"), job(), [(LossKind.WATERMARK_GONE, "")]),
+        (job(table="t"), job(table="u"), [(LossKind.WATERMARK_MOVED, "")]),
         (windows("id"), windows("id", "rev"), []),
-        (windows("id"), windows("rev"), [(Kind.CURSOR_GONE, "id")]),
-        (windows("id"), windows(), [(Kind.CURSOR_GONE, "id")]),
+        (windows("id"), windows("rev"), [(LossKind.CURSOR_GONE, "id")]),
+        (windows("id"), windows(), [(LossKind.CURSOR_GONE, "id")]),
         (windows(), windows("id"), []),
         (stream("s3://a/"), stream("s3://a/"), []),
-        (stream("s3://a/"), stream("s3://b/"), [(Kind.CHECKPOINT_GONE, "")]),
-        (stream("s3://a/"), stream(""), [(Kind.CHECKPOINT_GONE, "")]),
-        (stream("s3://a/"), None, [(Kind.CHECKPOINT_GONE, "")]),
+        (stream("s3://a/"), stream("s3://b/"), [(LossKind.CHECKPOINT_GONE, "")]),
+        (stream("s3://a/"), stream(""), [(LossKind.CHECKPOINT_GONE, "")]),
+        (stream("s3://a/"), None, [(LossKind.CHECKPOINT_GONE, "")]),
         (stream(""), stream("s3://a/"), []),
     ],
 )
@@ -101,7 +101,7 @@ def test_a_checkpoint_that_is_left_is_acknowledged_by_reread_or_discard():
 def test_loss_says_what_is_lost_and_what_to_do():
     (loss,) = losses_of(Manifest({"old": job("a")}), Manifest({"new": job("a")}))
 
-    assert loss.kind is Kind.BOOKMARK_GONE
+    assert loss.kind is LossKind.BOOKMARK_GONE
     assert "AWS deletes the bookmark with the job" in loss.lost
     assert (
         '{"rename_job": {"from": "old", "to": "new", "bookmark_on_aws": "reread"}}' in loss.remedy
@@ -135,11 +135,11 @@ def test_new_ctx_with_the_same_place_is_suggested():
 @pytest.mark.parametrize(
     ("now", "kind"),
     [
-        (None, Kind.RESOURCE_GONE),
-        (StatefulResource(TABLE, "u", ("k S HASH",)), Kind.RESOURCE_REPLACED),
-        (StatefulResource(TABLE, "t", ("k N HASH",)), Kind.RESOURCE_REPLACED),
-        (StatefulResource("AWS::S3::Bucket", "t", ("k S HASH",)), Kind.RESOURCE_REPLACED),
-        (StatefulResource(TABLE, "t", ("k S HASH",), False), Kind.RESOURCE_NOT_RETAINED),
+        (None, LossKind.RESOURCE_GONE),
+        (StatefulResource(TABLE, "u", ("k S HASH",)), LossKind.RESOURCE_REPLACED),
+        (StatefulResource(TABLE, "t", ("k N HASH",)), LossKind.RESOURCE_REPLACED),
+        (StatefulResource("AWS::S3::Bucket", "t", ("k S HASH",)), LossKind.RESOURCE_REPLACED),
+        (StatefulResource(TABLE, "t", ("k S HASH",), False), LossKind.RESOURCE_NOT_RETAINED),
     ],
 )
 def test_table_that_is_replaced_or_not_kept_is_found(now, kind):
@@ -159,7 +159,7 @@ def test_a_table_of_the_catalog_with_other_partition_keys_is_not_taken_for_a_new
 
     (loss,) = losses_of(tables(("day date",)), tables(("day date", "hour int")))
 
-    assert (loss.kind, loss.subject) == (Kind.RESOURCE_REPLACED, "s/T")
+    assert (loss.kind, loss.subject) == (LossKind.RESOURCE_REPLACED, "s/T")
     assert "new, empty" not in loss.lost
     assert "other keys" in loss.lost
 
@@ -170,8 +170,8 @@ def test_rename_covers_the_watermark_and_what_aws_cannot_do_has_to_be_said():
     silent = reviewed(old, app, entry_document("rename_job", from_="a", to="b"))
     said = entry_document("rename_job", from_="a", to="b", bookmark_on_aws="reread")
 
-    assert [loss.kind for loss in silent.unacknowledged] == [Kind.BOOKMARK_RENAMED]
-    assert [loss.kind for loss, _ in silent.acknowledged] == [Kind.WATERMARK_RENAMED]
+    assert [loss.kind for loss in silent.unacknowledged] == [LossKind.BOOKMARK_RENAMED]
+    assert [loss.kind for loss, _ in silent.acknowledged] == [LossKind.WATERMARK_RENAMED]
     assert reviewed(old, app, said).is_safe
 
 
@@ -181,8 +181,8 @@ def test_rename_of_a_job_shows_what_else_was_changed():
     found = reviewed({"a": job("x", table="t")}, {"b": job("y", table="u")}, rename)
 
     assert [(f.kind, f.subject, f.ctx) for f in found.unacknowledged] == [
-        (Kind.WATERMARK_MOVED, "b", ""),
-        (Kind.CTX_GONE, "b", "x"),
+        (LossKind.WATERMARK_MOVED, "b", ""),
+        (LossKind.CTX_GONE, "b", "x"),
     ]
 
 
@@ -204,7 +204,7 @@ def test_rename_of_a_ctx_does_not_hide_another_place():
         entry_document("rename_ctx", job="j", from_="x", to="y", bookmark_on_aws="reread"),
     )
 
-    assert [(f.kind, f.ctx) for f in found.unacknowledged] == [(Kind.SOURCE_MOVED, "y")]
+    assert [(f.kind, f.ctx) for f in found.unacknowledged] == [(LossKind.SOURCE_MOVED, "y")]
 
 
 def test_ctx_that_takes_the_name_of_a_renamed_one_is_refused():
@@ -285,7 +285,7 @@ def test_recorded_entry_covers_no_later_loss():
 
     again = review(replace(written, jobs={"a": job("x")}), Manifest(), plan)
 
-    assert [loss.kind for loss in again.unacknowledged] == [Kind.BOOKMARK_GONE]
+    assert [loss.kind for loss in again.unacknowledged] == [LossKind.BOOKMARK_GONE]
 
 
 def test_recorded_rename_is_an_error_once_a_job_has_the_old_name_again():
@@ -321,7 +321,7 @@ def test_a_table_of_iceberg_in_another_folder_is_left_behind():
     (moved,) = losses_of(was, now)
     (gone,) = losses_of(was, Manifest({}))
 
-    assert moved.kind is Kind.RESOURCE_REPLACED
+    assert moved.kind is LossKind.RESOURCE_REPLACED
     assert moved.lost == (
         "its folder was s3://lake/orders/ and is s3://lake/others/: the table stays in its folder, "
         "where its jobs may no longer read and write"

@@ -17,9 +17,9 @@ from awsglue.transforms import ApplyMapping
 from tidemark.glue_job.refusals import NotYet, NotYetMember
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.model.awsglue_api.differences import DIFFERS
-from tidemark.model.awsglue_api.table import State, entries
+from tidemark.model.awsglue_api.table import Coverage, entries
 
-HERE = [one for one in entries() if one.state is not State.RAISES]
+HERE = [one for one in entries() if one.state is not Coverage.RAISES]
 # Attributes that an instance gets when it is made; the tests of each class use them.
 ON_INSTANCES = {
     "GlueContext.create_dynamic_frame",

@@ -19,9 +19,9 @@ from awsglue.dynamicframe import DynamicFrame
 from awsglue.job import Job
 from tidemark.errors import UnsupportedError
 from tidemark.model.awsglue_api.not_yet import NOT_YET, members_of, names_of
-from tidemark.model.awsglue_api.table import State, entries
+from tidemark.model.awsglue_api.table import Coverage, entries
 
-RAISES = [one for one in entries() if one.state is State.RAISES]
+RAISES = [one for one in entries() if one.state is Coverage.RAISES]
 
 
 def is_refused(use):
