@@ -38,7 +38,7 @@ def adopt(
 ) -> None:
     source = Source(from_account, profile, region, template, parameters)
     _check(jobs, workflow, source, name)
-    resources = _found(jobs, workflow, source, keep_roles)
+    resources = _resources(jobs, workflow, source, keep_roles)
     jobs_there = jobs_in(out) if name else ()  # without a name the clash is refused
     adoption = make_pipeline(resources, name, keep_roles=keep_roles, kept_jobs=jobs_there)
     _write(adoption, resources, out, output)
@@ -90,7 +90,7 @@ def _check(jobs: tuple[str, ...], workflow: str | None, source: Source, name: st
         )
 
 
-def _found(
+def _resources(
     jobs: tuple[str, ...], workflow: str | None, source: Source, with_roles: bool
 ) -> Existing:
     if source.template is not None:

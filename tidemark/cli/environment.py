@@ -26,7 +26,7 @@ def variables(values: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def asking(executors: str | None, master: str | None) -> Iterator[None]:
+def with_executors(executors: str | None, master: str | None) -> Iterator[None]:
     """Let the runs of the block have the executors that --executors and --master name."""
     options = {EXECUTORS_VARIABLE: executors, MASTER_VARIABLE: master}
     with variables({name: value for name, value in options.items() if value is not None}):

@@ -60,10 +60,10 @@ def details_of(target: Target, job: str) -> Mapping[str, str]:
         "Watermarks": _watermarks,
         "Plan of a rewind to the run before": _rewind,
     }
-    return {title: _said(part, target, job) for title, part in parts.items()}
+    return {title: _text_or_error(part, target, job) for title, part in parts.items()}
 
 
-def _said(part: Callable[[Target, str], str], target: Target, job: str) -> str:
+def _text_or_error(part: Callable[[Target, str], str], target: Target, job: str) -> str:
     try:
         return part(target, job).rstrip() or "nothing"
     except (TidemarkError, WatermarksError) as error:

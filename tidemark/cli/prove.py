@@ -44,7 +44,7 @@ from tidemark.operate.versions.shared import shared_by_both
 from tidemark.report.prove_page import proof_page
 
 LOCAL_BUCKET = re.compile(r"tidemark local bucket ([\w.-]+)")
-TELL_EVERY_S = 10.0
+PRINT_EVERY_S = 10.0
 
 
 def prove(
@@ -113,7 +113,7 @@ def prove(
             jvms_of(home if lends_jvms(home, AT_ONCE) else base) as jvms,
             _progress(console) as progress,
         ):
-            say = _teller(console, progress)
+            say = _progress_printer(console, progress)
             if sample is not None:
                 fill_with_samples(base, subject.app, sample, jvms, subject.version)
 
@@ -191,13 +191,13 @@ def _naming_buckets_of(lake: Path | None) -> Iterator[None]:
         raise NotProvedError(text) from error
 
 
-def _teller(console: Console, progress: Progress) -> Callable[[str, int, int], None]:
+def _progress_printer(console: Console, progress: Progress) -> Callable[[str, int, int], None]:
     """Return what shows how far a proof is: as a bar, or in lines where nobody sees bars."""
     task, told = progress.add_task("", total=None), [time.monotonic()]
 
     def say(text: str, done: int, total: int) -> None:
         progress.update(task, description=text, completed=done, total=total or None)
-        if not console.is_terminal and time.monotonic() - told[0] >= TELL_EVERY_S:
+        if not console.is_terminal and time.monotonic() - told[0] >= PRINT_EVERY_S:
             told[0] = time.monotonic()
             click.echo(f"{text}, {done} of {total}" if total else text, err=True)
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tidemark.checks.unserved_tables import unserved_tables
 from tidemark.cli.engines import prepare_sparks
-from tidemark.cli.environment import asking
+from tidemark.cli.environment import with_executors
 from tidemark.cli.progress import (
     JobProgress,
     RunConsole,
@@ -77,7 +77,7 @@ def run(where: Where, **options: Any) -> None:
     request = RunOptions(**options)
     if request.only is not None and request.begin is not None:
         raise UsageError("--only runs one job and --from also what follows: give one of the two")
-    with asking(executors, master):
+    with with_executors(executors, master):
         code = _run(where, request)
     sys.exit(code)
 

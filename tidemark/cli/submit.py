@@ -12,7 +12,7 @@ import click
 
 from tidemark.checks.lint.linter import local_notes
 from tidemark.cli.engines import prepared_spark
-from tidemark.cli.environment import asking
+from tidemark.cli.environment import with_executors
 from tidemark.cli.progress import JobProgress, RunConsole
 from tidemark.cli.script_or_app import refuse_own_options
 from tidemark.cli.target import open_target
@@ -46,7 +46,7 @@ def submit(
     master: str | None,
 ) -> None:
     version = engine or own_glue_version()
-    with asking(executors, master):
+    with with_executors(executors, master):
         submission = replace(
             read_submission(script, arguments), glue_version=version, timeout_minutes=timeout
         )

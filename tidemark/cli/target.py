@@ -72,7 +72,7 @@ def open_target(
             glue.check_stage(JOB, glue.names.jobs[0])
             if to_start is not None:
                 kind, name = to_start
-                say_code_of_stage(glue, assembly, [name] if kind == "job" and name else [])
+                warn_of_other_code(glue, assembly, [name] if kind == "job" and name else [])
             yield Account(glue, assembly)
         return
     from tidemark.glue_service.commands import NO_APP, load_app
@@ -114,7 +114,7 @@ def _glue_here(where: Where, to_start: ToStart | None, observe: Observe) -> Iter
         yield glue
 
 
-def say_code_of_stage(glue: "Glue", assembly: "Assembly", jobs: Sequence[str]) -> None:
+def warn_of_other_code(glue: "Glue", assembly: "Assembly", jobs: Sequence[str]) -> None:
     """Print a warning for each job whose deployed script is not an asset of the assembly."""
     from tidemark.operate.clients import translated
 

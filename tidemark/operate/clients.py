@@ -186,8 +186,8 @@ def of_port(url: str, where: str, region: str, key: Mapping[str, str]) -> Iterat
     with translated(where):
         client = partial(session.client, endpoint_url=url, config=config)
         glue = client("glue")
-        jobs = tuple(all_of(glue.list_jobs, "JobNames"))
-        names = Names(jobs, tuple(all_of(glue.list_workflows, "Workflows")))
+        jobs = tuple(members_of(glue.list_jobs, "JobNames"))
+        names = Names(jobs, tuple(members_of(glue.list_workflows, "Workflows")))
         yield Glue(glue, client("logs"), names, where, POLL_HERE_S, client=client)
 
 
@@ -215,7 +215,9 @@ def _is_lacking(answer: Mapping[str, Any]) -> bool:
     )
 
 
-def all_of(operation: Callable[..., Mapping[str, Any]], member: str, **request: Any) -> list[Any]:
+def members_of(
+    operation: Callable[..., Mapping[str, Any]], member: str, **request: Any
+) -> list[Any]:
     """Return a member of every page that an operation answers."""
     members: list[Any] = []
     while True:

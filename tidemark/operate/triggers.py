@@ -5,7 +5,7 @@ from typing import Any
 
 from tidemark.model.messages import known
 from tidemark.operate.app_names import TRIGGER
-from tidemark.operate.clients import Glue, all_of
+from tidemark.operate.clients import Glue, members_of
 
 ON_DEMAND = "ON_DEMAND"
 
@@ -33,7 +33,7 @@ class Trigger:
 
 def triggers_of(glue: Glue) -> list[Trigger]:
     """Return the triggers of the workflows that are known, and those that start a known job."""
-    all_triggers = map(_trigger, all_of(glue.glue.get_triggers, "Triggers"))
+    all_triggers = map(_trigger, members_of(glue.glue.get_triggers, "Triggers"))
     jobs, workflows = set(glue.names.jobs), set(glue.names.workflows)
     return [
         trigger

@@ -193,7 +193,7 @@ class Catalog:
         if format_name not in STORED_AS:
             raise UsageError(f"format is {format_name!r}; allowed: {', '.join(sorted(STORED_AS))}")
         serde, inputs, outputs = STORED_AS[format_name]
-        known = columns_of(columns) if columns is not None else _of_rows(table, rows)
+        known = columns_of(columns) if columns is not None else _types_of_rows(table, rows)
         found = {"classification": format_name, "EXTERNAL": "TRUE", **(parameters or {})}
         of_serde = {"serialization.format": "1"}
         if format_name == "csv":
@@ -248,7 +248,7 @@ def _parts(text: str) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-def _of_rows(table: str, rows: Iterable[Mapping[str, Any]] | None) -> list[tuple[str, str]]:
+def _types_of_rows(table: str, rows: Iterable[Mapping[str, Any]] | None) -> list[tuple[str, str]]:
     types: dict[str, str] = {}
     for row in rows if isinstance(rows, list | tuple) else ():
         for name, value in row.items():

@@ -138,7 +138,7 @@ def run_in_process(
         wanted = {
             **settings,
             WAREHOUSE: (folder / TEMPORARY_FOLDER / "warehouse").as_uri(),
-            **_of_workers(kept_for_workers(libraries, engine.folder)),
+            **_worker_settings(kept_for_workers(libraries, engine.folder)),
             **catalog.settings,
         }
         stack.enter_context(engine.lent(database, wanted, Taken(machine.home, refuse)))
@@ -198,7 +198,7 @@ def _no_bookmark_session() -> Iterator[None]:
         yield
 
 
-def _of_workers(libraries: list[Path]) -> dict[str, str]:
+def _worker_settings(libraries: list[Path]) -> dict[str, str]:
     """Return the settings with which Python workers of Spark find the libraries of a run."""
     if not libraries:
         return {}

@@ -41,14 +41,14 @@ def folders_written(run: GlueRun, among: Sequence[str]) -> set[str]:
         run: the run.
         among: places that count; none is all.
     """
-    left_out = tuple(_of_glue(run))
+    left_out = tuple(_glue_places(run))
     names = [name for name in run.files_written if not name.startswith(left_out)]
     return {_folder(name) for name in names if not among or name.startswith(tuple(among))}
 
 
 def _target_of(run: GlueRun, name: str) -> Iterator[str]:
     """Yield the widest place around a file in which the run has read nothing."""
-    if name.startswith(tuple(_of_glue(run))):
+    if name.startswith(tuple(_glue_places(run))):
         return
     own = [value for key, value in run.arguments.items() if key not in GLUE_ARGUMENTS]
     places = [place for place in _places(own) if name.startswith(place)]
@@ -58,7 +58,7 @@ def _target_of(run: GlueRun, name: str) -> Iterator[str]:
             return
 
 
-def _of_glue(run: GlueRun) -> list[str]:
+def _glue_places(run: GlueRun) -> list[str]:
     return list(_places(value for key, value in run.arguments.items() if key in GLUE_ARGUMENTS))
 
 

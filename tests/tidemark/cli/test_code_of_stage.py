@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tidemark.glue_service.conftest import Port
-from tidemark.cli.target import is_other_script, say_code_of_stage
+from tidemark.cli.target import is_other_script, warn_of_other_code
 from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
@@ -38,9 +38,9 @@ def test_the_job_and_both_places_are_named(home: Path, capsys: pytest.CaptureFix
             command = {"Name": "glueetl", "ScriptLocation": f"s3://assets/{key}"}
             client.create_job(Name=name, Role="r", Command=command)
         with of_port(url, "stage prod", "us-east-1", access_key(Home.open(home)).arguments) as glue:
-            say_code_of_stage(glue, app, ["same", "not-there"])
+            warn_of_other_code(glue, app, ["same", "not-there"])
             nothing = capsys.readouterr().err
-            say_code_of_stage(glue, app, ["old"])
+            warn_of_other_code(glue, app, ["old"])
 
     warning = capsys.readouterr().err
     assert nothing == ""

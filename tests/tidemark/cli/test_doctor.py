@@ -65,7 +65,7 @@ def test_what_is_missing_is_shown_with_its_cure_and_ends_with_one(
     def none() -> str:
         raise UsageError("Spark needs Java 17 or 21, and none was found")
 
-    monkeypatch.setattr(checkup, "_java", none)
+    monkeypatch.setattr(checkup, "find_java", none)
 
     result = tidemark("doctor")
 
@@ -112,7 +112,7 @@ def test_the_disk_is_that_of_the_home(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path
 ) -> None:
     monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "elsewhere" / "home"))
-    monkeypatch.setattr(checkup, "_free_bytes", lambda folder: GB * (folder != tmp_path))
+    monkeypatch.setattr(checkup, "free_bytes", lambda folder: GB * (folder != tmp_path))
 
     assert str(tmp_path) in finding("disk")["found"]
     assert finding("disk")["state"] == "missing"

@@ -44,7 +44,7 @@ class KnownNameOrFile(KnownName):
         return [*names, CompletionItem(incomplete, type="file")]
 
 
-def _of_home(query: str) -> list[str]:
+def _first_column(query: str) -> list[str]:
     """Return the first column of a query to the database of the home; nothing is created."""
     import sqlite3
     from contextlib import closing
@@ -64,5 +64,5 @@ def _stages() -> list[str]:
 JOBS = "SELECT job_name FROM deployed_job UNION SELECT job_name FROM job_run"
 WORKFLOWS = "SELECT name FROM glue_entity WHERE kind = 'workflow'"
 RUNS = "SELECT run_id FROM job_run ORDER BY started_at_ms DESC LIMIT 50"
-JOB, WORKFLOW, RUN = (KnownName(partial(_of_home, query)) for query in (JOBS, WORKFLOWS, RUNS))
-STAGE, JOB_OR_FILE = KnownName(_stages), KnownNameOrFile(partial(_of_home, JOBS))
+JOB, WORKFLOW, RUN = (KnownName(partial(_first_column, query)) for query in (JOBS, WORKFLOWS, RUNS))
+STAGE, JOB_OR_FILE = KnownName(_stages), KnownNameOrFile(partial(_first_column, JOBS))

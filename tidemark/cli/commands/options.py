@@ -141,7 +141,7 @@ def start_options(command: Command) -> Command:
 
 
 def executors_options(command: Command) -> Command:
-    """Add --executors and --master, whose values `asking` takes."""
+    """Add --executors and --master, whose values `with_executors` takes."""
     executors = click.option("--executors", metavar="N", help=EXECUTORS_HELP)
     return executors(click.option("--master", metavar="URL", help=MASTER_HELP)(command))
 

@@ -22,7 +22,7 @@ from tidemark.operate.statuses import statuses_of
 from tidemark.operate.target import Target
 
 NOTHING_READ = (-1, -1)
-UNTOLD = (
+NOT_REPORTED = (
     "AWS does not report which source reads which folder, what its exclusions, predicates and "
     "bounds leave out, nor the names of the objects of the band that were read."
 )
@@ -122,7 +122,7 @@ def input_json(answer: DeployedInput) -> dict[str, Any]:
         "watermark": answer.watermark or None,
         "sources": sources,
         "snapshots": snapshots_json(answer.snapshots),
-        "untold": answer.unknown or UNTOLD,
+        "untold": answer.unknown or NOT_REPORTED,
     }
 
 
@@ -146,4 +146,4 @@ def input_lines(answer: DeployedInput) -> Iterator[RenderableType]:
         yield Sentence(f"{uri}: {', '.join(counts) or 'no object'}")
     if answer.objects:
         yield Sentence("By these marks the next run reads newer objects, and no older ones.")
-    yield Sentence(UNTOLD)
+    yield Sentence(NOT_REPORTED)

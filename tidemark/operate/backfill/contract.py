@@ -39,7 +39,7 @@ class Fillable:
         has_bookmark: whether it keeps a bookmark.
         fixed: arguments that no run can change.
         watermark_table: where it keeps its watermarks; empty if it keeps none.
-        most_runs: how many of its runs there may be at once.
+        max_runs: how many of its runs there may be at once.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Fillable:
     has_bookmark: bool = False
     fixed: frozenset[str] = frozenset()
     watermark_table: str = ""
-    most_runs: int = 1
+    max_runs: int = 1
 
     def check(self) -> None:
         """Refuse a job whose runs take no range."""
@@ -87,7 +87,7 @@ def fillable_of(member: Mapping[str, Any]) -> Fillable:
         has_bookmark=arguments.get(BOOKMARK_OPTION) == ENABLE,
         fixed=frozenset(fixed),
         watermark_table=arguments.get(WATERMARK_TABLE, ""),
-        most_runs=most,
+        max_runs=most,
     )
 
 

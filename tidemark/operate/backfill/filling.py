@@ -38,11 +38,11 @@ def room_for(job: Fillable, unit: Unit, span: Span, open_runs: Sequence[Run]) ->
                 f"the run {run.run_id} of {job.name} fills {filled[1].text(unit)} now: wait for "
                 f"it, or `tidemark stop {job.name}`"
             )
-    room = job.most_runs - len(open_runs)
+    room = job.max_runs - len(open_runs)
     if room < 1:
         ids = ", ".join(run.run_id for run in open_runs[:3])
         raise UsageError(
-            f"{job.name} runs now ({ids}), and {job.most_runs} of its runs may run at once: wait "
+            f"{job.name} runs now ({ids}), and {job.max_runs} of its runs may run at once: wait "
             f"for it, or `tidemark stop {job.name}`"
         )
     return room

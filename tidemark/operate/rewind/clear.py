@@ -42,7 +42,7 @@ def files_to_clear(facts: RewindFacts, clear: Clear, files: Sequence[FileSeen]) 
         return [file.uri for file in data if any(folder in file.uri for folder in folders)]
     uris: list[str] = []
     for run_id in clear.runs:
-        uris += _of_run(facts, clear, by_run[run_id], data)
+        uris += _files_of_run(facts, clear, by_run[run_id], data)
     return uris
 
 
@@ -62,7 +62,7 @@ def snapshots_to_clear(facts: RewindFacts, clear: Clear) -> list[str]:
     return snapshot_ids
 
 
-def _of_run(
+def _files_of_run(
     facts: RewindFacts, clear: Clear, one: Checkpoint, files: Sequence[FileSeen]
 ) -> list[str]:
     run = facts.run(one.run_id)

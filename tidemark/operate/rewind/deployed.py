@@ -103,7 +103,7 @@ class StageRewinds:
         for state in bookmarks:
             entry = entry_of(self.glue, state.job)
             if entry is None or int(entry["Version"]) != state.from_version:
-                raise _moved(f"the bookmark of {state.job}")
+                raise _moved_error(f"the bookmark of {state.job}")
         number = max((record.number for record in records), default=0) + 1
         runs = tuple((move.job, move.from_run, move.to_run) for move in reversed(bookmarks))
         record = StageRecord(
@@ -119,7 +119,7 @@ class StageRewinds:
             held_ms=now_ms(),
         )
         if moved := standing(self.glue, self.dynamodb, record).moved:
-            raise _moved(moved[0])
+            raise _moved_error(moved[0])
         self._check_no_runs(record)
         if self.table is None:
             self._finish(record, None)
@@ -246,5 +246,5 @@ class StageRewinds:
             )
 
 
-def _moved(what: str) -> UsageError:
+def _moved_error(what: str) -> UsageError:
     return UsageError(f"{what} has moved since it was planned; nothing was changed: plan it again")

@@ -124,7 +124,9 @@ def _effect(
     settings: _Settings, by_job: Mapping[str, list[Effect]], job: str, target: DatasetWritten
 ) -> Effect:
     datasets, is_rewound = settings.datasets, job in settings.rewound
-    changed = [(flow, effect) for flow in datasets.into(job) if (effect := _of(by_job, flow))]
+    changed = [
+        (flow, effect) for flow in datasets.into(job) if (effect := _changed_by(by_job, flow))
+    ]
     again = [flow for flow, effect in changed if effect.is_written]
     sees_all = is_rewound or job in settings.new_to
     # It computes the target from its own earlier output and new rows.
@@ -169,7 +171,7 @@ def _holds_one_run(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool
     return target.mode == OVERWRITE and only_new
 
 
-def _of(by_job: Mapping[str, list[Effect]], flow: DataFlow) -> Effect | None:
+def _changed_by(by_job: Mapping[str, list[Effect]], flow: DataFlow) -> Effect | None:
     for effect in by_job.get(flow.writer, ()):
         if effect.dataset == flow.written.dataset and (
             effect.is_written or effect.verdict != RIGHT

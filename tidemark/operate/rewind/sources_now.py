@@ -45,7 +45,7 @@ def with_current_sources(home: Home, store: Store, plan: RewindPlan) -> RewindPl
 
 def _checked(home: Home, store: Store, job: JobPlan) -> JobPlan:
     moves = [state for state in job.states if state.kind == BOOKMARK and state.undone]
-    files_by_ctx = {ctx: files for move in moves for ctx, files in _found(home, store, move)}
+    files_by_ctx = {ctx: files for move in moves for ctx, files in _files_now(home, store, move)}
     return amended(job, files_by_ctx)
 
 
@@ -79,7 +79,7 @@ def _read(one: Reread, now: FilesNow | None) -> Reread:
     return replace(one, why=f"files were deleted, replaced or came late since: {there}")
 
 
-def _found(home: Home, store: Store, move: StateMove) -> Iterator[tuple[str, FilesNow]]:
+def _files_now(home: Home, store: Store, move: StateMove) -> Iterator[tuple[str, FilesNow]]:
     """Yield by context the files that exist now of those that the undone runs have read."""
     sources = _sources(store, move.job, move.undone[-1])
     lower, upper = (_states(store, move.job, at) for at in (move.to_version, move.from_version))
