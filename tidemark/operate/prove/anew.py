@@ -20,11 +20,15 @@ def start_anew(home: Home, jobs: Collection[str]) -> bool:
 
     Return whether there was anything to forget.
     """
-    found = False
+    has_forgotten = False
     with Store(home.database) as store:
         for job in jobs:
-            written = {one.dataset for it in stored_checkpoints(store, job) for one in it.written}
-            found |= bool(written) | bool(delete_bookmark(store, job))
+            written = {
+                written.dataset
+                for checkpoint in stored_checkpoints(store, job)
+                for written in checkpoint.written
+            }
+            has_forgotten |= bool(written) | bool(delete_bookmark(store, job))
             for dataset in written:
                 _delete(home, dataset)
             store.query("DELETE FROM job_run WHERE job_name = ?", (job,))
@@ -36,8 +40,8 @@ def start_anew(home: Home, jobs: Collection[str]) -> bool:
                         admin.rewind(
                             job, to_run=None, reason=REASON, actor="tidemark prove", source=source
                         )
-                        found = True
-    return found
+                        has_forgotten = True
+    return has_forgotten
 
 
 def _delete(home: Home, dataset: str) -> None:

@@ -11,14 +11,14 @@ from tidemark.operate.prove.judge import digest_of
 
 def is_archive(baseline: Baseline, target: str) -> bool:
     """Return whether a run has moved its input to a target: files that are gone have its bytes."""
-    deleted = {one.places[-1] for one in baseline.operations if one.kind == DELETE}
+    deleted = {change.places[-1] for change in baseline.operations if change.kind == DELETE}
     moved = [uri for uri in baseline.sources if uri in deleted]
     if not moved or not target.startswith("s3://"):
         return False
     put = {
-        one.places[-1]
-        for one in baseline.operations
-        if one.kind in (PUT, COPY) and is_of(one, target)
+        change.places[-1]
+        for change in baseline.operations
+        if change.kind in (PUT, COPY) and is_of(change, target)
     }
     home = baseline.outcome.home
     kept = _digests(home.local_path(uri) for uri in put if uri not in deleted)

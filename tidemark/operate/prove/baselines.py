@@ -74,7 +74,9 @@ class Baseline:
     @property
     def has_written(self) -> bool:
         """Whether the run has put an object or changed a table."""
-        return any(is_write(one) or one.kind == CATALOG for one in self.operations)
+        return any(
+            is_write(operation) or operation.kind == CATALOG for operation in self.operations
+        )
 
     @property
     def not_rewound(self) -> dict[str, str]:
@@ -84,16 +86,21 @@ class Baseline:
         """
         own = set(self.other_stores.items)
         is_kept = any(
-            one.kind == BOOKMARK or (changes_items(one) and own.isdisjoint(tables_changed(one)))
-            for one in self.operations
+            operation.kind == BOOKMARK
+            or (changes_items(operation) and own.isdisjoint(tables_changed(operation)))
+            for operation in self.operations
         )
         return {} if is_kept else {"rewind": NO_STATE}
 
     @property
     def withheld(self) -> list[str]:
         """The databases whose changes were not made, each with the line."""
-        found = [one for one in self.operations if one.kind == WITHHELD]
-        return list(dict.fromkeys(f"{one.places[-1]} ({place_of(one)})" for one in found))
+        withheld = [operation for operation in self.operations if operation.kind == WITHHELD]
+        return list(
+            dict.fromkeys(
+                f"{operation.places[-1]} ({place_of(operation)})" for operation in withheld
+            )
+        )
 
     def job_of(self, experiment: Experiment) -> str | None:
         """Return the job that a crash or an error ends; None for other experiments."""
@@ -108,13 +115,13 @@ class Baseline:
     def around(self, experiment: Experiment, target: str) -> list[Operation]:
         """Return the operations of the run that crashed, or of those that wrote a target."""
         crashed = experiment.operation
-        runs = {one.run_id for one in self.operations if is_of(one, target)}
+        runs = {operation.run_id for operation in self.operations if is_of(operation, target)}
         runs = {crashed.run_id} if crashed else runs
-        return [one for one in self.operations if one.run_id in runs or not runs]
+        return [operation for operation in self.operations if operation.run_id in runs or not runs]
 
     def is_read_on(self, target: str) -> bool:
         """Return whether a run has read a target that another run has written."""
-        writers = {one.run_id for one in self.operations if is_of(one, target)}
+        writers = {operation.run_id for operation in self.operations if is_of(operation, target)}
         readers = {run_id for run_id, uri in self.opened if is_below(uri, target)}
         return bool(writers) and bool(readers - writers)
 
@@ -186,7 +193,7 @@ class Parts:
     @property
     def is_well(self) -> bool:
         """Whether every run succeeded."""
-        return not any(one.outcome.failure for one in self.steps)
+        return not any(step.outcome.failure for step in self.steps)
 
 
 def run_well(bench: Bench, base: Home, name: str, turn: int = 0) -> Baseline:
@@ -198,7 +205,7 @@ def run_well(bench: Bench, base: Home, name: str, turn: int = 0) -> Baseline:
     with Store(home.database) as store:
         jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
     opened, operations = read_opened(home), read_operations(home)
-    databases = {one.places[-1] for one in operations if one.kind == JDBC}
+    databases = {operation.places[-1] for operation in operations if operation.kind == JDBC}
     other_stores = OtherStores(tables_of(home, operations), sorted(databases))
     dump_tables(bench, home, other_stores)
     operations = with_short_calls(with_items(operations, other_stores.items))

@@ -109,7 +109,7 @@ class Bench:
         earlier = 0  # runs of the job with most
         if home.database.is_file():
             with Store(home.database) as store:
-                counts = Counter(one.job_name for one in store.all_job_runs())
+                counts = Counter(run.job_name for run in store.all_job_runs())
             earlier = max(counts.values(), default=0)
         if not records_operations(home):  # which keeps the messages that runs send, too
             record_operations(home)
@@ -120,17 +120,17 @@ class Bench:
             replace(self.jvms, turn=turn + earlier),
             observe=self.observe_run,
         )
-        found = NOT_OPENED.search(trial.failure)
-        if found and Path(found[1]).is_relative_to(self.scratch):
+        not_opened = NOT_OPENED.search(trial.failure)
+        if not_opened and Path(not_opened[1]).is_relative_to(self.scratch):
             raise TidemarkError(
-                f"the job could not open {found[1]}, which another process has open: Derby opens a "
-                "database in one process"
+                f"the job could not open {not_opened[1]}, which another process has open: Derby "
+                "opens a database in one process"
             )
-        if found:
+        if not_opened:
             raise NotProvedError(
-                f"the job could not open {found[1]}: a proof runs it in several processes at once, "
-                "and Derby opens a database in one; copy that folder into the folder derby of the "
-                "home, and give the job jdbc:derby:NAME"
+                f"the job could not open {not_opened[1]}: a proof runs it in several processes at "
+                "once, and Derby opens a database in one; copy that folder into the folder derby of "
+                "the home, and give the job jdbc:derby:NAME"
             )
         return trial
 

@@ -125,20 +125,20 @@ def is_state(operation: Operation) -> bool:
 
 def messages_taken(operations: Iterable[Operation]) -> str:
     """Return the first line that takes messages from a queue of SQS; empty if none does."""
-    taken = (one for one in operations if one.kind == REQUEST)
-    return next((place_of(one) for one in taken if one.places[0].startswith(TAKES)), "")
+    taken = (request for request in operations if request.kind == REQUEST)
+    return next((place_of(request) for request in taken if request.places[0].startswith(TAKES)), "")
 
 
 def unjudged(operations: Iterable[Operation]) -> list[str]:
     """Return the requests whose effects are not compared, such as messages, with their lines."""
-    sent = [one for one in operations if one.kind == REQUEST]
-    others = [one for one in sent if not one.places[0].startswith(COMPARED)]
-    return list(dict.fromkeys(f"{one.places[0]} ({place_of(one)})" for one in others))
+    requests = [request for request in operations if request.kind == REQUEST]
+    others = [request for request in requests if not request.places[0].startswith(COMPARED)]
+    return list(dict.fromkeys(f"{request.places[0]} ({place_of(request)})" for request in others))
 
 
 def micro_batches(operations: Iterable[Operation]) -> int:
     """Return how many micro-batches of streaming queries the runs have committed."""
-    return len({one.places[-1] for one in operations if commits_batch(one)})
+    return len({operation.places[-1] for operation in operations if commits_batch(operation)})
 
 
 def commits_batch(operation: Operation) -> bool:

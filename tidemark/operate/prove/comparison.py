@@ -53,20 +53,19 @@ def compared(
     ]
     ask = partial(judge, bench, folders=folders, batches=micro_batches(first.operations))
     rows, by_time = ask(first.outcome, control, _outcomes(of_first), wish, {})
-    found = _findings(bench, wish, of_first, rows)
+    findings = _findings(bench, wish, of_first, rows)
     others = [(wanted, outcome) for wanted, outcome in done if wanted.well is not None]
-    if well := next((one.well for one, _ in others if one.well), None):
-        unlike = {one.target: one for of_one in rows for one in of_one if one.problem}
+    if well := next((wanted.well for wanted, _ in others if wanted.well), None):
+        unlike = {target.target: target for targets in rows for target in targets if target.problem}
         rows, _ = ask(well, None, _outcomes(others), wish, by_time)
-        rows = [[unlike.get(one.target, one) for one in of_one] for of_one in rows]
+        rows = [[unlike.get(target.target, target) for target in targets] for targets in rows]
         again = _findings(bench, wish, others, rows)
-        for name in found.keys() & again.keys():  # two of one experiment: the better one
-            pair = (again[name], found[name])
-            again[name] = max(pair, key=lambda one: WORST.index(one.verdict))
-        found |= again
-    findings = with_first_causes(with_own_causes(list(found.values()), first.operations))
-    findings = _with_plain_causes(findings)
-    return dict(zip(found, findings, strict=True)), by_time
+        for name in findings.keys() & again.keys():  # two of one experiment: the better one
+            pair = (again[name], findings[name])
+            again[name] = max(pair, key=lambda finding: WORST.index(finding.verdict))
+        findings |= again
+    caused = with_first_causes(with_own_causes(list(findings.values()), first.operations))
+    return dict(zip(findings, _with_plain_causes(caused), strict=True)), by_time
 
 
 def with_own_causes(findings: Sequence[Finding], operations: Sequence[Operation]) -> list[Finding]:
@@ -75,14 +74,15 @@ def with_own_causes(findings: Sequence[Finding], operations: Sequence[Operation]
     Which other change a crash stood before or after differs from crash to crash.
     """
     of_targets: dict[str, Counter[Cause]] = {}
-    crashes = [one for one in findings if one.experiment.kind == CRASH]
-    for target, cause in (pair for one in crashes for pair in one.causes.items()):
-        own = [one for one in operations if is_write(one) and is_of(one, target)]
-        if (cause.script, cause.line) in {(one.script, one.line) for one in own}:
+    crashes = [finding for finding in findings if finding.experiment.kind == CRASH]
+    for target, cause in (pair for crash in crashes for pair in crash.causes.items()):
+        writes = [change for change in operations if is_write(change) and is_of(change, target)]
+        if (cause.script, cause.line) in {(write.script, write.line) for write in writes}:
             of_targets.setdefault(target, Counter())[cause] += 1
     best = {target: causes.most_common(1)[0][0] for target, causes in of_targets.items()}
     return [
-        replace(one, causes=_own_causes(one, best)) if one in crashes else one for one in findings
+        replace(finding, causes=_own_causes(finding, best)) if finding in crashes else finding
+        for finding in findings
     ]
 
 
@@ -121,24 +121,24 @@ def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings, those of files that arrive late with a cause that has no late file."""
     # A run with nothing new, or over the files in parts, does not depend on when they arrive.
     plain = {
-        (one.verdict, target): cause
+        (finding.verdict, target): cause
         for kind in (InParts.name, NothingNew.name)
-        for one in findings
-        if one.experiment.kind == kind and one.cause
-        for target, cause in {"": one.cause, **one.causes}.items()
+        for finding in findings
+        if finding.experiment.kind == kind and finding.cause
+        for target, cause in {"": finding.cause, **finding.causes}.items()
     }
     return [
         replace(
-            one,
-            cause=plain.get((one.verdict, ""), one.cause),
+            finding,
+            cause=plain.get((finding.verdict, ""), finding.cause),
             causes={
-                target: plain.get((one.verdict, target), cause)
-                for target, cause in one.causes.items()
+                target: plain.get((finding.verdict, target), cause)
+                for target, cause in finding.causes.items()
             },
         )
-        if kind_of(one.experiment).has_late_file and one.cause
-        else one
-        for one in findings
+        if kind_of(finding.experiment).has_late_file and finding.cause
+        else finding
+        for finding in findings
     ]
 
 
@@ -151,8 +151,8 @@ def _findings(
 ) -> dict[str, Finding]:
     """Return the findings by the folders of their homes."""
     return {
-        str(outcome.home.root): _finding(bench, one, outcome, of_one, wish)
-        for (one, outcome), of_one in zip(done, rows, strict=True)
+        str(outcome.home.root): _finding(bench, wanted, outcome, own_rows, wish)
+        for (wanted, outcome), own_rows in zip(done, rows, strict=True)
     }
 
 
@@ -164,31 +164,31 @@ def _finding(
     if not kind.is_of_changes:
         # What a later job of a workflow reads, shows in what that job writes.
         counting = [target for target in rows if not baseline.is_read_on(target.target)] or counting
-    counting = [one for one in counting if not wish.ignores(one.target)]
+    counting = [target for target in counting if not wish.ignores(target.target)]
     if not kind.is_of_changes:  # how often a job tells goes by how often it runs
         unsent = [target for target in counting if not target.target.startswith(SENT)]
         counting = unsent or counting
     kept = [target for target in counting if not kind.leaves_out(baseline, target.target)]
     counting = kept or counting
-    verdict = worst([one.verdict for one in counting])
-    problem = next((one.problem for one in counting if one.problem), "")
+    verdict = worst([target.verdict for target in counting])
+    problem = next((target.problem for target in counting if target.problem), "")
     reason = without_scratch(outcome.failure or problem or "", bench.scratch)
     if outcome.failure and (verdict == "equal" or experiment.kind == NewestVersion.name):
         verdict = "fails"
     elif problem and verdict == "equal":  # not of all targets
         verdict = "not tried"
-    worst_rows = next((one for one in counting if one.verdict == verdict), TargetRows(""))
+    worst_rows = next((target for target in counting if target.verdict == verdict), TargetRows(""))
     is_right = verdict in ("equal", "not tried")
     cause = None if is_right else _cause(wanted, outcome, verdict, worst_rows)
     causes = {
-        one.target: cause
-        if one is worst_rows and cause
-        else _cause(wanted, outcome, one.verdict, one)
-        for one in counting
-        if one.verdict in BAD
+        target.target: cause
+        if target is worst_rows and cause
+        else _cause(wanted, outcome, target.verdict, target)
+        for target in counting
+        if target.verdict in BAD
     }
-    only_adds = verdict == "doubled" or not any(one.lost for one in counting)
-    places = {(one.script, one.line or 0) for one in causes.values()}
+    only_adds = verdict == "doubled" or not any(target.lost for target in counting)
+    places = {(cause.script, cause.line or 0) for cause in causes.values()}
     if cause and only_adds and places and places <= wish.accepted.keys():
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]
     return Finding(experiment, verdict, counting, reason, cause, outcome.seconds, causes)
@@ -199,17 +199,17 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
     baseline, experiment, target = wanted.of, outcome.experiment, rows.target
     around = baseline.around(experiment, target)
     recorded = with_short_calls(read_operations(outcome.home))
-    of_target = [one for one in recorded if is_of(one, target)]
+    of_target = [change for change in recorded if is_of(change, target)]
     # A run that finds a target may do what the first one did not: delete it, for example.
     if kind_of(experiment).writes_otherwise:
         around += of_target
     # A run whose write has failed may then have noted how far it had got.
     failing, has_noted = experiment.operation, False
     if failing is not None and recorded and experiment.kind == ERROR:
-        own = [one.number for one in baseline.operations if one.run_id == failing.run_id]
+        own = [change.number for change in baseline.operations if change.run_id == failing.run_id]
         of_next = "" if outcome.like else recorded[-1].run_id
         of_failed = [change for change in recorded if change.run_id != of_next]
-        has_noted = any(is_state(one) for one in of_failed[own.index(failing.number) :])
+        has_noted = any(map(is_state, of_failed[own.index(failing.number) :]))
     marks = read_first(baseline.outcome.home)
     fault = Fault(
         experiment,
@@ -222,5 +222,5 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
     )
     cause = cause_of(fault, marks)
     cause = of_types(cause, rows.types) if rows.types else cause
-    written = {one.places[-1] for one in baseline.operations if is_of(one, target)}
+    written = {change.places[-1] for change in baseline.operations if is_of(change, target)}
     return or_of_mark(cause, target) if written and written <= marks else cause

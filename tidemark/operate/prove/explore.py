@@ -46,12 +46,12 @@ def of_changes(
                 return [Wanted(first, not_tried(kind, why, is_open=True)) for kind in kinds]
     of_increment, late, of_first = list[Wanted](), list[Wanted](), list[Wanted]()
     if increment:
-        found = states.new(crashes(increment.operations, is_in_increment=True), left["increment"])
-        of_increment = [Wanted(increment, crash, increment.outcome) for crash in found]
+        new = states.new(crashes(increment.operations, is_in_increment=True), left["increment"])
+        of_increment = [Wanted(increment, crash, increment.outcome) for crash in new]
     if increment and before and parts:
-        found = states.new(late_first(before.operations), left["before"])
+        new = states.new(late_first(before.operations), left["before"])
         file = parts.files[-1]
-        late = [Wanted(before, crash, increment.outcome, file) for crash in found]
+        late = [Wanted(before, crash, increment.outcome, file) for crash in new]
     all_of_first = crashes(first.operations)
     some = without_middles(all_of_first) if increment else all_of_first
     of_first = [Wanted(first, crash) for crash in states.new(some, left["first"])]
@@ -133,13 +133,13 @@ def after_repairs(
         repair = run_after(wanted.of, outcome, outcome.start)
         left, others = states.along(bench, repair, f"{outcome.home.root.name}-states")
         if not others:
-            found = crashes(
+            possible = crashes(
                 repair.operations,
                 is_in_increment=wanted.experiment.is_in_increment,
                 is_late=wanted.experiment.is_late,
                 repairs=outcome.experiment,
             )
-            plan += [Wanted(repair, crash, wanted.well) for crash in states.new(found, left)]
+            plan += [Wanted(repair, crash, wanted.well) for crash in states.new(possible, left)]
     return plan
 
 

@@ -43,7 +43,7 @@ class Wish:
 
     def ignores(self, target: str) -> bool:
         """Return whether a target is not compared."""
-        return target.rstrip("/") in {one.rstrip("/") for one in self.ignored}
+        return target.rstrip("/") in {place.rstrip("/") for place in self.ignored}
 
     def wants(self, kind: str) -> bool:
         """Return whether a kind of experiment is asked for."""
@@ -91,11 +91,13 @@ class Finding:
         different = [rows for rows in self.targets if rows.verdict != "equal"]
         if not self.causes or self.verdict == "fails":
             return [Wrong(self.verdict, self.cause, different)]
-        found: dict[tuple[Verdict, Cause], list[TargetRows]] = {}
+        targets_by_cause: dict[tuple[Verdict, Cause], list[TargetRows]] = {}
         for rows in different:
             if cause := self.causes.get(rows.target):
-                found.setdefault((rows.verdict, cause), []).append(rows)
-        wrongs = [Wrong(verdict, cause, targets) for (verdict, cause), targets in found.items()]
+                targets_by_cause.setdefault((rows.verdict, cause), []).append(rows)
+        wrongs = [
+            Wrong(verdict, cause, targets) for (verdict, cause), targets in targets_by_cause.items()
+        ]
         return sorted(wrongs, key=lambda wrong: WORST.index(wrong.verdict))
 
 
@@ -156,7 +158,7 @@ class Proof:
     @property
     def verdict(self) -> Verdict:
         """The worst verdict."""
-        return worst([one.verdict for one in self.findings])
+        return worst([finding.verdict for finding in self.findings])
 
     @property
     def is_bad(self) -> bool:
@@ -176,11 +178,13 @@ class Proof:
     @property
     def open_findings(self) -> list[Finding]:
         """The experiments that could have been tried, or compared, and were not."""
-        left = [one for one in self.findings if one.verdict == "not tried"]
-        return [one for one in left if one.experiment.is_open or one.targets]
+        left = [finding for finding in self.findings if finding.verdict == "not tried"]
+        return [finding for finding in left if finding.experiment.is_open or finding.targets]
 
     @property
     def has_no_crash(self) -> bool:
         """Whether crashes were asked for, and none was tried: the rest says little."""
-        found = [one.verdict for one in self.findings if one.experiment.kind == "crash"]
-        return bool(found) and set(found) == {"not tried"}
+        verdicts = [
+            finding.verdict for finding in self.findings if finding.experiment.kind == "crash"
+        ]
+        return bool(verdicts) and set(verdicts) == {"not tried"}

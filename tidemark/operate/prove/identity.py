@@ -114,7 +114,7 @@ def _seconds(word: str) -> float:
 
 
 def _digest(texts: Iterable[str]) -> str:
-    found = sha256()
+    digest = sha256()
     for text in texts:
-        found.update(f"{len(text)} {text}".encode())
-    return found.hexdigest()
+        digest.update(f"{len(text)} {text}".encode())
+    return digest.hexdigest()

@@ -30,7 +30,7 @@ KEY_FILE = "_key.json"  # beside the items: names of the attributes that identif
 
 def tables_of(home: Home, operations: Sequence[Operation]) -> list[str]:
     """Return the tables whose items were changed, without those of watermarks."""
-    named = sorted({table for one in operations for table in tables_changed(one)})
+    named = sorted({table for operation in operations for table in tables_changed(operation)})
     if not named:
         return []
     with _client(home) as client:
@@ -40,10 +40,14 @@ def tables_of(home: Home, operations: Sequence[Operation]) -> list[str]:
 def with_items(operations: Sequence[Operation], tables: Collection[str]) -> list[Operation]:
     """Return the operations, those on the items of some tables as such, after their requests."""
     return [
-        replace(one, kind=ITEMS, places=(one.places[0], *map(table_uri, tables_changed(one))))
-        if changes_items(one) and set(tables).intersection(tables_changed(one))
-        else one
-        for one in operations
+        replace(
+            operation,
+            kind=ITEMS,
+            places=(operation.places[0], *map(table_uri, tables_changed(operation))),
+        )
+        if changes_items(operation) and set(tables).intersection(tables_changed(operation))
+        else operation
+        for operation in operations
     ]
 
 
@@ -59,7 +63,7 @@ def dump_items(home: Home, folder: Path, tables: Sequence[str]) -> None:
             lines = [json.dumps(item, sort_keys=True) for item in _items(client, table)]
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
             keys = client.describe_table(TableName=table)["Table"]["KeySchema"]
-            names = [one["AttributeName"] for one in keys]
+            names = [key["AttributeName"] for key in keys]
             file.with_name(KEY_FILE).write_text(json.dumps(names), encoding="utf-8")
 
 
@@ -88,7 +92,9 @@ def put_watermarks(source: Home, target: Home) -> None:
         for table in there.list_tables()["TableNames"]:
             if _is_of_items(there, table):
                 continue
-            keys = [one["AttributeName"] for one in create_table_request(table)["KeySchema"]]
+            keys = [
+                attribute["AttributeName"] for attribute in create_table_request(table)["KeySchema"]
+            ]
             for item in _pages(there, table):
                 there.delete_item(TableName=table, Key={key: item[key] for key in keys})
             for item in _pages(here, table) if table in known else ():
@@ -123,11 +129,11 @@ def _as_json(value: Any) -> Any:
             number = int(value) if value == value.to_integral_value() else float(value)
             return number if Decimal(repr(number)) == value else str(value)
         case set():
-            return [_as_json(one) for one in sorted(value, key=str)]
+            return [_as_json(element) for element in sorted(value, key=str)]
         case list():
-            return [_as_json(one) for one in value]
+            return [_as_json(element) for element in value]
         case dict():
-            return {name: _as_json(one) for name, one in value.items()}
+            return {name: _as_json(element) for name, element in value.items()}
         case str() | bool() | None:
             return value
     return base64.b64encode(bytes(value)).decode()

@@ -53,11 +53,11 @@ def judge(
     if control and len(columns) == len(answers):  # else some columns are not known
         outside = [what.rpartition(" (")[0] for what in read_outside(baseline.home)]
         _check_ignored(wish, list(asked), columns, outside)
-    found = {
+    columns_by_time = {
         name: [column for column in answer["by_time"] if column not in wish.ignored]
         for name, answer in answers.items()
     }
-    by_time = {name: columns for name, columns in found.items() if columns}
+    by_time = {name: columns for name, columns in columns_by_time.items() if columns}
     judged = [
         [_rows(name, answer, asked[name]["which"][number]) for name, answer in answers.items()]
         for number in range(1, len(outcomes) + 1)
@@ -70,14 +70,14 @@ def numbering(side: Mapping[str, Any], batches: int) -> list[str]:
 
     Runs over the same files in other parts number them otherwise.
     """
-    found = dict[str, set[str]]()
+    values_by_name = dict[str, set[str]]()
     for file in side["files"]:
         for part in Path(file).relative_to(side["folder"]).parts[:-1]:
             name, is_column, value = part.partition("=")
             if is_column:
-                found.setdefault(name, set()).add(value)
+                values_by_name.setdefault(name, set()).add(value)
     numbers = set(map(str, range(batches)))
-    return [name for name, values in found.items() if values == numbers]
+    return [name for name, values in values_by_name.items() if values == numbers]
 
 
 def _check_ignored(
@@ -88,12 +88,12 @@ def _check_ignored(
 ) -> None:
     """Raise if a name is neither a target, nor a column of one, nor reached outside the home."""
     known = {name for names in columns for name in names}
-    for one in wish.ignored:
-        is_target = one.rstrip("/") in {target.rstrip("/") for target in targets}
-        is_outside = any(is_within(what, [one]) for what in outside)
-        if not (is_target or is_outside or one in known):
+    for name in wish.ignored:
+        is_target = name.rstrip("/") in {target.rstrip("/") for target in targets}
+        is_outside = any(is_within(what, [name]) for what in outside)
+        if not (is_target or is_outside or name in known):
             raise UsageError(
-                f"--ignore {one}: no target or column has this name; targets are "
+                f"--ignore {name}: no target or column has this name; targets are "
                 f"{', '.join(targets)}; columns are {', '.join(sorted(known))}"
             )
 
@@ -165,8 +165,8 @@ def _answers_of_spark(
     run, _ = submit(wanted, home, bench.observe, jvms=bench.jvms)
     if run.state != "SUCCEEDED":
         raise TidemarkError(f"the rows could not be compared: {run.error_message}")
-    found: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))
-    return found
+    answers: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))
+    return answers
 
 
 def _rows(name: str, answer: dict[str, Any], number: int) -> TargetRows:
@@ -181,14 +181,14 @@ def distinct(sides: Sequence[Side]) -> tuple[list[Side], list[int]]:
     """Return the sides with different content, and for each side the place of its like there."""
     digests: dict[tuple[int, int], str] = {}
     places: dict[object, int] = {}
-    found, which = list[Side](), []
+    different, which = list[Side](), []
     for side in sides:
         content = _content(side, digests)
         if content not in places:
-            places[content] = len(found)
-            found.append(side)
+            places[content] = len(different)
+            different.append(side)
         which.append(places[content])
-    return found, which
+    return different, which
 
 
 def _content(side: Side, digests: dict[tuple[int, int], str]) -> tuple[object, ...]:

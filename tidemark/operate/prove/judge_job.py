@@ -77,10 +77,12 @@ def rows_judged(
     kind = target["format"]
     sides = of_records(kind, [*target["sides"], target["control"]])
     header = header_of(kind, sides)
-    *found, (control, schema_of_control) = [rows_of_side(spark, kind, one, header) for one in sides]
-    base, schema = found[0]
+    *read_sides, (control, schema_of_control) = [
+        rows_of_side(spark, kind, side, header) for side in sides
+    ]
+    base, schema = read_sides[0]
     if base is None:
-        return {"by_time": [], "sides": [without_baseline(frame) for frame, _ in found]}
+        return {"by_time": [], "sides": [without_baseline(frame) for frame, _ in read_sides]}
     names = list(types_of(schema))
     differing = by_time_of(base, control, names)
     two = (base.count(), control.count()) if differing and control is not None else (0, 0)
@@ -89,14 +91,14 @@ def rows_judged(
     by_time = [name for name in names if name in differing or name in target["left_out"]]
     kept = [name for name in names if name not in by_time]
     if not names:  # such as empty files
-        return {"by_time": [], "sides": [without_baseline(frame) for frame, _ in found]}
+        return {"by_time": [], "sides": [without_baseline(frame) for frame, _ in read_sides]}
     if not kept:
         return {"problem": NOTHING_LEFT, "by_time": by_time, "sides": [], "columns": names}
-    counted = counts_of([frame for frame, _ in found], kept, by_time)
+    counted = counts_of([frame for frame, _ in read_sides], kept, by_time)
     key = [name for name in asked["key"] or target.get("key", []) if name in kept]
     candidates = candidates_of(kind, asked["surrogates"], kept)
-    answers = answers_of(counted, base, found, candidates, key)
-    types = [types_of(of_side) for _, of_side in found]
+    answers = answers_of(counted, base, read_sides, candidates, key)
+    types = [types_of(of_side) for _, of_side in read_sides]
     with_types(answers, types, types_of(schema_of_control) if control else None, kept)
     return {"by_time": by_time, "columns": names, "sides": answers}
 
@@ -214,8 +216,8 @@ def sums_of(counted: DataFrame, sides: int) -> list[tuple[int, int, int, int]]:
             F.sum(F.when(base > 0, more).otherwise(nothing)),
             F.sum(F.when(base == 0, more).otherwise(nothing)),
         ]
-    found = [int(value or 0) for value in counted.agg(*asked).collect()[0]]
-    return [tuple(found[at : at + 4]) for at in range(0, len(found), 4)]  # type: ignore[misc]
+    counts = [int(value or 0) for value in counted.agg(*asked).collect()[0]]
+    return [tuple(counts[at : at + 4]) for at in range(0, len(counts), 4)]  # type: ignore[misc]
 
 
 def found_key(base: DataFrame, types: Mapping[str, str], names: list[str]) -> list[str]:
@@ -237,9 +239,11 @@ def present_keys(counted: DataFrame, rows: Sequence[Any], key: list[str]) -> set
     paths = ["$['" + name.replace("'", "\\'") + "']" for name in key]
     parts = [F.get_json_object(ROW, path) for path in paths]
     wanted = {tuple(as_text(value) for value in json.loads(one)): one for one in added}
-    found = counted.where("c0 > 0").select(*(part.alias(f"k{at}") for at, part in enumerate(parts)))
+    of_keys = counted.where("c0 > 0").select(
+        *(part.alias(f"k{at}") for at, part in enumerate(parts))
+    )
     first = [values[0] for values in wanted]
-    rows_of_keys = found.where(F.col("k0").isin(first)).distinct().collect()
+    rows_of_keys = of_keys.where(F.col("k0").isin(first)).distinct().collect()
     return {wanted[tuple(row)] for row in rows_of_keys if tuple(row) in wanted}
 
 

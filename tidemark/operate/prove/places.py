@@ -31,29 +31,29 @@ def sides_of_places(
     Folders of runs that no pointer names do not count.
     """
     marks = hidden_marks(homes[0])
-    found = [data_files(home, marks) for home in homes]
+    files_of_homes = [data_files(home, marks) for home in homes]
     before, of_tables = files_of(base.lake, with_hidden=True), tuple(folders_of_tables(homes[0]))
-    for home, files in zip(homes, found, strict=True):
+    for home, files in zip(homes, files_of_homes, strict=True):
         for path in {*folders.pointers, *forgotten(home, files, folders.pointers)} & files.keys():
             del files[path]
     written, *others = [
         [
-            (one.folder, one.format)
-            for one in changed_targets(before, files)
-            if not f"{one.folder}/".startswith(of_tables)
+            (target.folder, target.format)
+            for target in changed_targets(before, files)
+            if not f"{target.folder}/".startswith(of_tables)
         ]
-        for files in found
+        for files in files_of_homes
     ]
     found_by_others = [place for of_home in others for place in of_home]
-    asked = {}
+    sides_by_place = {}
     for folder, kind in places_of(written, found_by_others, names_vary=folders.vary):
-        shown = _published(homes, found, folder)
+        shown = _published(homes, files_of_homes, folder)
         sides = zip(homes, shown, strict=True)
         of_homes = [_side(home.lake, files, folder, kind) for home, files in sides]
-        if shown is not found:  # the folder has more
+        if shown is not files_of_homes:  # the folder has more
             of_homes = [{**side, "all": False} for side in of_homes]
-        asked[f"s3://{folder}/"] = (kind, of_homes)
-    return asked
+        sides_by_place[f"s3://{folder}/"] = (kind, of_homes)
+    return sides_by_place
 
 
 def data_files(home: Home, marks: Sequence[str]) -> dict[str, tuple[int, int]]:
@@ -71,16 +71,22 @@ def hidden_marks(home: Home) -> list[str]:
     return sorted(uri for uri in read_first(home) if is_hidden_place(uri))
 
 
-def _published(homes: Sequence[Home], found: Sequence[Files], folder: str) -> Sequence[Files]:
+def _published(
+    homes: Sequence[Home], files_of_homes: Sequence[Files], folder: str
+) -> Sequence[Files]:
     """Return the files of each home; where a table shows one of several loads, only those of it."""
-    shown = [tuple(one for one in table_locations(home) if is_load(one, folder)) for home in homes]
+    shown = [
+        tuple(location for location in table_locations(home) if is_load(location, folder))
+        for home in homes
+    ]
     loads = tuple(map(pattern_of, shown[0]))
-    below = [path for path in found[0] if is_below(path, f"{folder}/")]
+    below = [path for path in files_of_homes[0] if is_below(path, f"{folder}/")]
     if not loads or not all(pattern_of(path).startswith(loads) for path in below):
-        return found  # a table that shows a part, such as a year, hides no row of the others
+        # A table that shows a part, such as a year, hides no row of the others.
+        return files_of_homes
     return [
         {path: facts for path, facts in files.items() if path.startswith(places)}
-        for files, places in zip(found, shown, strict=True)
+        for files, places in zip(files_of_homes, shown, strict=True)
     ]
 
 
@@ -98,24 +104,24 @@ def places_of(
     is a bucket, or two equal runs write the same folders, they write to those whose names differ in
     numbers alone, which a pattern names: others, such as for what is not done, are no targets.
     """
-    found = dict.fromkeys(written)
+    places = dict.fromkeys(written)
     for folder, kind in others:
-        if any(of == kind and is_below(f"{folder}/", f"{known}/") for known, of in found):
+        if any(of == kind and is_below(f"{folder}/", f"{known}/") for known, of in places):
             continue
-        same = [known for known, of in found if of == kind]
+        same = [known for known, of in places if of == kind]
         shared = max((_shared(folder, known) for known in same), key=len, default=[])
         is_above = names_vary and len(shared) >= MIN_SHARED
         root = "/".join(shared) if is_above else pattern_of(folder)
-        found = dict.fromkeys(
+        places = dict.fromkeys(
             (root, kind) if of == kind and is_below(f"{known}/", f"{root}/") else (known, of)
-            for known, of in found
+            for known, of in places
         )
-    return list(found)
+    return list(places)
 
 
-def _shared(one: str, other: str) -> list[str]:
+def _shared(folder: str, other: str) -> list[str]:
     """Return the first parts that two folders have in common."""
-    pairs = zip(one.split("/"), other.split("/"), strict=False)
+    pairs = zip(folder.split("/"), other.split("/"), strict=False)
     return [part for part, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
 
 
@@ -127,9 +133,9 @@ def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
         side = {**side, "files": sorted(side["files"] + hidden["files"]), "all": False}
     if side["all"] and side["files"]:
         return side
-    found = [path for path in sorted(files) if is_below(path, f"{folder}/")]
+    paths = [path for path in sorted(files) if is_below(path, f"{folder}/")]
     by_folder = dict[str, list[str]]()
-    for path in [one for one in found if target_of(one).format == kind]:
+    for path in [path for path in paths if target_of(path).format == kind]:
         by_folder.setdefault(str(lake / target_of(path).folder), []).append(str(lake / path))
     if not by_folder.keys() - {side["folder"]}:
         return side

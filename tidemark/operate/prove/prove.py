@@ -178,21 +178,23 @@ def _kept(bench: Bench, findings: Mapping[str, Finding], queue: Queue) -> list[F
 
 def _place(finding: Finding) -> tuple[int, bool, bool, int]:
     """Return where a finding stands: by its kind, then in the order of what happens."""
-    one = finding.experiment
-    return KINDS.index(one.kind), one.is_in_increment, one.is_late, one.after
+    experiment = finding.experiment
+    kind = KINDS.index(experiment.kind)
+    return kind, experiment.is_in_increment, experiment.is_late, experiment.after
 
 
 def with_numbers(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings, those whose titles are the same with a number: a line that loops."""
-    totals = Counter(one.experiment.title for one in findings)
-    found, numbers = list[Finding](), Counter[str]()
-    for one in findings:
-        title = one.experiment.title
+    totals = Counter(finding.experiment.title for finding in findings)
+    numbered, numbers = list[Finding](), Counter[str]()
+    for finding in findings:
+        title = finding.experiment.title
         numbers[title] += 1
         if totals[title] > 1:
             title = f"{title}, {numbers[title]} of {totals[title]}"
-        found.append(replace(one, experiment=replace(one.experiment, title=title)))
-    return found
+        named = replace(finding.experiment, title=title)
+        numbered.append(replace(finding, experiment=named))
+    return numbered
 
 
 def _two_runs(bench: Bench, threads: ThreadPoolExecutor) -> tuple[Baseline, Outcome, bool]:
@@ -202,7 +204,7 @@ def _two_runs(bench: Bench, threads: ThreadPoolExecutor) -> tuple[Baseline, Outc
         return first, control.outcome, False
     if not first.withheld:
         with Store(bench.base.database) as store:
-            earlier = {one.run_id for one in store.all_job_runs()}  # of the home
+            earlier = {run.run_id for run in store.all_job_runs()}  # of the home
         jobs = {job for run_id, job in first.jobs.items() if run_id not in earlier}
         if start_anew(bench.base, jobs):
             first, control = _run_twice(bench, threads, ("baseline-anew", "control-anew"))
@@ -218,16 +220,16 @@ def _run_twice(
         threads.submit(run_well, bench, bench.base, name, turn) for turn, name in enumerate(names)
     ]
     try:
-        first, control = [one.result() for one in futures]
+        first, control = [future.result() for future in futures]
     except OutOfTimeError:
         if bench.is_interrupted.is_set():
             raise KeyboardInterrupt from None
         raise NotProvedError(
             "the budget ended before the first run did, so nothing was tried; give more seconds"
         ) from None
-    for one in (first.outcome, control.outcome):
-        if one.failure:
-            why = without_scratch(one.failure, bench.scratch)
+    for outcome in (first.outcome, control.outcome):
+        if outcome.failure:
+            why = without_scratch(outcome.failure, bench.scratch)
             raise NotProvedError(f"it fails without any experiment: {why}{_not_made(first)}")
     return first, control
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TypeVar
 
 from tidemark.local_state.operations import (
@@ -52,10 +52,12 @@ def refusals(
     there are very many, only some of what each line repeats are tried.
     """
     sample = partial(_sample, draws=draws, moments=moments)
-    by_spark = [one for one in operations if one.is_of_jvm and one.kind in BY_SPARK]
-    by_script = [one for one in operations if not one.is_of_jvm and one.kind in BY_SCRIPT]
-    own = [one for one in by_script if not one.continues]
-    kept = [one for one in own if one.may_go_on]
+    by_spark = [change for change in operations if change.is_of_jvm and change.kind in BY_SPARK]
+    by_script = [
+        change for change in operations if not change.is_of_jvm and change.kind in BY_SCRIPT
+    ]
+    own = [change for change in by_script if not change.continues]
+    kept = [change for change in own if change.may_go_on]
     # A request that deletes several objects is several operations; one that sends, an object.
     several = {change.number for change, after in pairwise(by_script) if after.continues}
     in_part = [
@@ -64,26 +66,26 @@ def refusals(
         if any(BATCH in place or place.endswith(SEVERAL) for place in change.places)
         or (change.kind == DELETE and change.number in several)
     ]
-    guarded = [one for one in requests if one.may_go_on]
-    read_in_part = [one for one in requests if BATCH_OF_READS in one.place]
+    guarded = [request for request in requests if request.may_go_on]
+    read_in_part = [request for request in requests if BATCH_OF_READS in request.place]
     drawn = sample(kept, calls_of, first=MANY)
     read = sample(guarded, _calls_of_read, first=MANY)
     changes = [
-        *((one, REFUSED) for one in sample(by_spark, calls_of, first=1)),
-        *((one, REFUSED) for one in drawn),
-        *((one, UNANSWERED) for one in drawn),
-        *((one, HALF_DONE) for one in sample(in_part, calls_of, first=MANY)),
+        *product(sample(by_spark, calls_of, first=1), [REFUSED]),
+        *product(drawn, [REFUSED]),
+        *product(drawn, [UNANSWERED]),
+        *product(sample(in_part, calls_of, first=MANY), [HALF_DONE]),
     ]
     reads = [
-        *((one, REFUSED) for one in read),
-        *((one, HALF_DONE) for one in sample(read_in_part, _calls_of_read, first=MANY)),
+        *product(read, [REFUSED]),
+        *product(sample(read_in_part, _calls_of_read, first=MANY), [HALF_DONE]),
     ]
-    found = [
-        *(_of_change(one, how, is_in_increment=is_in_increment) for one, how in changes),
-        *(_of_read(one, how, is_in_increment=is_in_increment) for one, how in reads),
+    experiments = [
+        *(_of_change(change, how, is_in_increment=is_in_increment) for change, how in changes),
+        *(_of_read(request, how, is_in_increment=is_in_increment) for request, how in reads),
     ]
     left = len(kept) - len(drawn) + len(guarded) - len(read)
-    return [*found, *([_left(left)] if left else [])]
+    return [*experiments, *([_left(left)] if left else [])]
 
 
 def _of_change(operation: Operation, how: str, *, is_in_increment: bool) -> Experiment:
@@ -127,13 +129,13 @@ def _sample(
     With more moments, others are drawn.
     """
     of_lines: dict[tuple[str, ...], list[Made]] = {}
-    for one in made:
-        of_lines.setdefault(key(one), []).append(one)
+    for change in made:
+        of_lines.setdefault(key(change), []).append(change)
     ends = (0, 1, -1) if first > 1 else (0,)
     chosen: list[Made] = []
     for of_line in of_lines.values():
         some = [of_line[at] for at in ends if at < len(of_line)]
         own: list[Made] = of_line if len(made) <= first else some
-        rest: list[Made] = [one for one in of_line if one not in own]
+        rest: list[Made] = [change for change in of_line if change not in own]
         chosen += [*own, *draws.sample(rest, min(moments - 1, len(rest)))]
     return list(dict.fromkeys(chosen))

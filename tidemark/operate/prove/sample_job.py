@@ -107,18 +107,18 @@ def value_of(kind: T.DataType, name: str, example: Any = None) -> Column:
     number = F.col("id")
     if isinstance(kind, T.DateType):
         return F.date_add(F.lit(DAY).cast("date"), number.cast("int"))
-    found = next((make for types, make in PLAIN if isinstance(kind, types)), None)
-    return (found(number) if found else number).cast(kind)
+    make_of_kind = next((make for types, make in PLAIN if isinstance(kind, types)), None)
+    return (make_of_kind(number) if make_of_kind else number).cast(kind)
 
 
 def string_column(name: str, example: Any) -> Column:
     """Return strings: of the form of an example that is a date or a time, else with the number."""
-    found = TIME.fullmatch(example) if isinstance(example, str) else None
-    if found is None:
+    match = TIME.fullmatch(example) if isinstance(example, str) else None
+    if match is None:
         return F.concat(F.lit(f"{name}-"), F.col("id").cast("string"))
-    if not found["time"]:
+    if not match["time"]:
         return F.date_add(F.lit(DAY).cast("date"), F.col("id").cast("int")).cast("string")
-    pattern = f"yyyy-MM-dd'{found['time'][0]}'HH:mm:ss" + ("'Z'" if found["zone"] else "")
+    pattern = f"yyyy-MM-dd'{match['time'][0]}'HH:mm:ss" + ("'Z'" if match["zone"] else "")
     return F.date_format(moment(), pattern)
 
 

@@ -51,12 +51,12 @@ class Queue:
 
     def add(self, wanted: Sequence[Wanted], *, in_front: bool = False) -> None:
         """Let experiments wait, behind the others or in front of them."""
-        self.not_tried += [one.experiment for one in wanted if one.experiment.not_tried]
-        found = [one for one in wanted if not one.experiment.not_tried]
+        self.not_tried += [want.experiment for want in wanted if want.experiment.not_tried]
+        possible = [want for want in wanted if not want.experiment.not_tried]
         if in_front:
-            self.waiting.extendleft(reversed(found))
+            self.waiting.extendleft(reversed(possible))
         else:
-            self.waiting.extend(found)
+            self.waiting.extend(possible)
 
     def run(self, planning: Callable[[], Planned] | None = None) -> None:
         """Carry out what waits; and, in front of it, what is planned meanwhile."""
@@ -65,30 +65,31 @@ class Queue:
         while True:
             free = AT_ONCE - len(trying) - (plan is not None)
             while free > 0 and self.waiting and not self._is_late():
-                one = self.waiting.popleft()
-                trying[self.threads.submit(carry_out, self.bench, one, next(self.numbers))] = one
+                wanted = self.waiting.popleft()
+                run = self.threads.submit(carry_out, self.bench, wanted, next(self.numbers))
+                trying[run] = wanted
                 free -= 1
             if not trying and plan is None:
                 break
             going: list[Future[Any]] = [*trying, *([plan] if plan else [])]
             ended = wait(going, TELL_S, return_when="FIRST_COMPLETED").done
             if plan and plan in ended:
-                found = plan.result()
-                self.done += found.done
-                self.add(found.wanted, in_front=True)
+                planned = plan.result()
+                self.done += planned.done
+                self.add(planned.wanted, in_front=True)
                 plan = None
-            self.done += [(trying.pop(one), one.result()) for one in ended if one in trying]
+            self.done += [(trying.pop(run), run.result()) for run in ended if run in trying]
             self.say("trying", len(self.done), len(self.done) + len(trying) + len(self.waiting))
         # What was tried, and what was not.
         budget = (self.bench.deadline or 0) - self.began
         is_interrupted = self.bench.is_interrupted.is_set()
         reason = "interrupted" if is_interrupted else f"the budget of {budget:.0f} s ended"
         self.not_tried += [
-            replace(one.experiment, not_tried=reason, is_open=True) for one in self.waiting
+            replace(wanted.experiment, not_tried=reason, is_open=True) for wanted in self.waiting
         ]
         self.waiting.clear()
-        self.not_tried += [it.experiment for _, it in self.done if it.experiment.not_tried]
-        self.done = [(one, it) for one, it in self.done if not it.experiment.not_tried]
+        self.not_tried += [done.experiment for _, done in self.done if done.experiment.not_tried]
+        self.done = [(wanted, done) for wanted, done in self.done if not done.experiment.not_tried]
 
     def _is_late(self) -> bool:
         if self.bench.is_interrupted.is_set():

@@ -23,15 +23,15 @@ def sources_of(base: Home, outcome: Outcome) -> list[str]:
     folders with several files, those below for partitions and dates counted as one: a source with
     one file is taken for a table that every run reads, unless it is the only one.
     """
-    found = set[str]()
+    uris = set[str]()
     with Store(outcome.home.database) as store:
         for run in store.all_job_runs():
             if run.started_at_ms >= outcome.trials[0].began_ms:
-                found |= noted_files(Path(run.log_path).parent, is_bookmarked=True)
-    found = found or _newer(base, outcome, _of_large_folders(outcome))
+                uris |= noted_files(Path(run.log_path).parent, is_bookmarked=True)
+    uris = uris or _newer(base, outcome, _of_large_folders(outcome))
     # A file of a table of Iceberg does not arrive by itself: without it the table is broken.
     of_tables = tuple(f"s3://{folder}" for folder in folders_of_tables(base))
-    kept = [uri for uri in found if not uri.startswith(of_tables)]
+    kept = [uri for uri in uris if not uri.startswith(of_tables)]
     there = [uri for uri in kept if base.local_path(uri).is_file()]
     return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
 
@@ -60,8 +60,10 @@ def _newer(base: Home, outcome: Outcome, uris: set[str]) -> set[str]:
 
 def _of_large_folders(outcome: Outcome) -> set[str]:
     """Return what was read, except targets, scripts and sources with one file."""
-    puts = [one for one in read_operations(outcome.home) if one.kind in (PUT, COPY)]
-    targets = {_root_of(one.places[-1]) for one in puts}
+    puts = [
+        operation for operation in read_operations(outcome.home) if operation.kind in (PUT, COPY)
+    ]
+    targets = {_root_of(operation.places[-1]) for operation in puts}
     folders = defaultdict(set)
     for _, uri in read_opened(outcome.home):
         name = uri.rpartition("/")[2]

@@ -73,7 +73,7 @@ def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) 
     start, newest = as_deployed(app, workflow, job), RUN_HERE[-1]
     jobs = app.deployment.jobs
     wanted = [jobs[job]] if job else list(jobs.values())
-    versions = [version_of_run(one.glue_version) for one in wanted if one.glue_version]
+    versions = [version_of_run(run.glue_version) for run in wanted if run.glue_version]
     return Subject(
         start,
         lambda name: as_deployed(app, workflow, name),
@@ -90,19 +90,19 @@ def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) 
 
 def _scripts(app: App) -> dict[str, Path]:
     """Return the scripts of the jobs by the names that lines of a run have: there are two."""
-    assets = {one.source.name: one.source for one in app.assembly.assets}
-    found = {}
+    assets = {asset.source.name: asset.source for asset in app.assembly.assets}
+    scripts = {}
     for name, job in app.deployment.jobs.items():
         source = assets.get(f"asset.{job.script_location.rpartition('/')[2]}")
         if source is not None:
-            found[name] = source
-    in_project = files_like(app.folder.absolute().parent, found)
-    names = {Path(file).name: found[name] for name, file in in_project.items()}
-    return names | {f"{name}.py": source for name, source in found.items()}
+            scripts[name] = source
+    in_project = files_like(app.folder.absolute().parent, scripts)
+    names = {Path(file).name: scripts[name] for name, file in in_project.items()}
+    return names | {f"{name}.py": source for name, source in scripts.items()}
 
 
 def _not_newer_reason(versions: list[str], newest: str) -> str:
-    if versions and all(one == newest for one in versions):
+    if versions and all(version == newest for version in versions):
         return f"it runs on the newest version, {newest}"
     if installed_spark(newest) is None:
         return f"Glue {newest} is not installed here: tidemark local engine add {newest}"
@@ -121,7 +121,12 @@ def not_together_reason(app: App | None, job: str | None) -> str:
 
 def two_at_once(app: App, job: str) -> Start:
     """Return what starts two runs of a job at once, with the arguments of its trigger."""
-    actions = [it for one in app.deployment.triggers for it in one.actions if it.job_name == job]
+    actions = [
+        action
+        for trigger in app.deployment.triggers
+        for action in trigger.actions
+        if action.job_name == job
+    ]
     arguments = dict(actions[0].arguments) if actions else {}
 
     def start(

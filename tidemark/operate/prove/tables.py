@@ -30,24 +30,24 @@ def iceberg_tables(home: Home) -> dict[str, str]:
     """Return the metadata file of each table of Iceberg, by `database.table`."""
     with Store(home.database) as store:
         return {
-            one.full_name: str(one.parameters.get(METADATA))
-            for one in catalog_tables(store)
-            if one.is_iceberg
+            table.full_name: str(table.parameters.get(METADATA))
+            for table in catalog_tables(store)
+            if table.is_iceberg
         }
 
 
 def folders_of_tables(home: Home) -> list[str]:
     """Return the folders of tables of Iceberg in the lake, each with a slash at its end."""
     with Store(home.database) as store:
-        found = [one.location for one in catalog_tables(store) if one.is_iceberg]
-    return [f"{home.local_path(uri).relative_to(home.lake).as_posix()}/" for uri in found]
+        locations = [table.location for table in catalog_tables(store) if table.is_iceberg]
+    return [f"{home.local_path(uri).relative_to(home.lake).as_posix()}/" for uri in locations]
 
 
 def table_locations(home: Home) -> list[str]:
     """Return the folders of other tables of the Data Catalog in the lake, with a slash each."""
     with Store(home.database) as store:
-        found = [one.location for one in catalog_tables(store) if not one.is_iceberg]
-    parts = [uri.partition("://") for uri in found]
+        locations = [table.location for table in catalog_tables(store) if not table.is_iceberg]
+    parts = [uri.partition("://") for uri in locations]
     return sorted(f"{path.rstrip('/')}/" for scheme, _, path in parts if scheme in S3_SCHEMES)
 
 
@@ -72,8 +72,8 @@ def dump_tables(bench: Bench, home: Home, other_stores: OtherStores, version: st
     dump_items(home, home.root / FOLDER, other_stores.items)
     before = iceberg_tables(bench.base)
     names = sorted(name for name, at in iceberg_tables(home).items() if before.get(name) != at)
-    databases = [one.removeprefix(DERBY) for one in other_stores.databases]
-    databases = [one for one in databases if (home.derby / one).is_dir()]
+    databases = [database.removeprefix(DERBY) for database in other_stores.databases]
+    databases = [database for database in databases if (home.derby / database).is_dir()]
     if not names and not databases:
         return
     settings = f" {CONF} ".join(f"{k}={v}" for k, v in iceberg_settings(CATALOG, WAREHOUSE).items())
@@ -92,15 +92,15 @@ def dump_tables(bench: Bench, home: Home, other_stores: OtherStores, version: st
 
 def dumped_others(home: Home) -> dict[str, tuple[str, str]]:
     """Return the dumped tables that are not of Iceberg: folder and format, by their names."""
-    found = {}
+    tables = {}
     for folder in sorted((home.root / FOLDER).glob("*")):
         kind, _, name = folder.name.partition(".")
         if kind == "derby":
             database, schema, table = name.rsplit(".", 2)
-            found[f"{DERBY}{database} {schema}.{table}"] = (folder.name, "parquet")
+            tables[f"{DERBY}{database} {schema}.{table}"] = (folder.name, "parquet")
         elif kind == "dynamodb":
-            found[f"dynamodb:{name}"] = (folder.name, "json")
-    return found
+            tables[f"dynamodb:{name}"] = (folder.name, "json")
+    return tables
 
 
 def dumped(home: Home, name: str) -> Mapping[str, Any]:
@@ -113,5 +113,5 @@ def dumped(home: Home, name: str) -> Mapping[str, Any]:
 def key_of(home: Home, name: str) -> list[str]:
     """Return the columns that identify a row of a dumped table; empty if it does not say."""
     file = home.root / FOLDER / name / KEY_FILE
-    found: list[str] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
-    return found
+    names: list[str] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    return names

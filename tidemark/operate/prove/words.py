@@ -60,7 +60,9 @@ def lines_of(proof: Proof) -> Iterator[str]:
             title = finding.experiment.title
             yield f"{MARKS[finding.verdict]} {finding.verdict:9} {title}{again}{reason}"
     for reason, count in _reasons_of_many(proof).items():
-        kinds = Counter(one.experiment.kind for one in proof.findings if one.reason == reason)
+        kinds = Counter(
+            finding.experiment.kind for finding in proof.findings if finding.reason == reason
+        )
         told = ", ".join(f"{kind} {number}" for kind, number in kinds.items())
         yield f"{MARKS['not tried']} not tried {plural(count, 'experiment')} ({told}): {reason}"
     withheld = [f"the rows of {place}: {ELSEWHERE}" for place in proof.withheld]
@@ -72,7 +74,10 @@ def lines_of(proof: Proof) -> Iterator[str]:
         yield from _lines_of_cause(cause, group)
     yield ""
     yield from _left_out(proof)
-    counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
+    counts = [
+        (verdict, sum(finding.verdict == verdict for finding in proof.findings))
+        for verdict in MARKS
+    ]
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
     yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"
     yield _coverage(proof)
@@ -121,8 +126,8 @@ def _coverage(proof: Proof) -> str:
     """Return how much was tried, of what could be."""
     parts = []
     for kind, noun in ((CRASH, "crash"), (ERROR, "failing request")):
-        known = [one for one in proof.findings if one.experiment.kind == kind]
-        tried = sum(one.verdict != "not tried" for one in known)
+        known = [finding for finding in proof.findings if finding.experiment.kind == kind]
+        tried = sum(finding.verdict != "not tried" for finding in known)
         if known:
             parts.append(f"{tried} of {plural(len(known), noun)}")
     not_reached = sum(finding.experiment.kind == CRASH for finding in proof.open_findings)
@@ -131,7 +136,13 @@ def _coverage(proof: Proof) -> str:
         is_open = f"open: {plural(not_reached, 'state')} not reached, of "
         states = plural(proof.states, "state")
         parts.append(f"{is_open if not_reached else 'closed: '}{states}{deep}")
-    others = len([one for one in proof.open_findings if not kind_of(one.experiment).is_of_changes])
+    others = len(
+        [
+            finding
+            for finding in proof.open_findings
+            if not kind_of(finding.experiment).is_of_changes
+        ]
+    )
     parts += [f"{others} other experiments not"] if others else []
     left = proof.open_findings or proof.unjudged
     judged = f"; not judged: {', '.join(proof.unjudged)}" if proof.unjudged else ""
@@ -140,30 +151,33 @@ def _coverage(proof: Proof) -> str:
 
 def _reasons_of_many(proof: Proof) -> dict[str, int]:
     """Return the reasons why several experiments were not tried, and how many."""
-    counts = Counter(one.reason for one in proof.findings if one.verdict == "not tried")
+    counts = Counter(finding.reason for finding in proof.findings if finding.verdict == "not tried")
     return {reason: count for reason, count in counts.items() if count > MAX_SINGLE}
 
 
 def by_cause(findings: Iterable[Finding]) -> dict[tuple[Verdict, Cause], list[OfCause]]:
     """Return the findings by their verdicts and causes, each with the targets that are wrong."""
-    found: dict[tuple[Verdict, Cause], list[OfCause]] = {}
+    by_key: dict[tuple[Verdict, Cause], list[OfCause]] = {}
     for finding in findings:
         for wrong in finding.wrongs:
-            found.setdefault((wrong.verdict, wrong.cause), []).append((finding, wrong.targets))
-    return found
+            by_key.setdefault((wrong.verdict, wrong.cause), []).append((finding, wrong.targets))
+    return by_key
 
 
 def worst_targets(group: Sequence[OfCause]) -> Sequence[TargetRows]:
     """Return the targets of the finding with most rows."""
-    return max((targets for _, targets in group), key=lambda it: sum(one.differing for one in it))
+    return max(
+        (targets for _, targets in group),
+        key=lambda targets: sum(rows.differing for rows in targets),
+    )
 
 
 def _lines_of_cause(key: tuple[Verdict, Cause], group: Sequence[OfCause]) -> Iterator[str]:
     verdict, cause = key
     experiments = [finding.experiment for finding, _ in group]
-    crashes = sum(one.kind == CRASH for one in experiments)
-    named = [one for one in experiments if one.kind != CRASH or crashes == 1]
-    titles = list(dict.fromkeys(one.title for one in named))
+    crashes = sum(experiment.kind == CRASH for experiment in experiments)
+    named = [experiment for experiment in experiments if experiment.kind != CRASH or crashes == 1]
+    titles = list(dict.fromkeys(experiment.title for experiment in named))
     where = [*([f"{crashes} of the crashes"] if crashes > 1 else ()), *titles]
     yield f"{verdict}: {'; '.join(where)}"
     for target in worst_targets(group):
@@ -208,19 +222,21 @@ def to_json(proof: Proof) -> dict[str, Any]:
         "not_tried": len(proof.open_findings),
         "taken_away": list(proof.taken),
         "split": proof.split or None,
-        "operations": [asdict(one) for one in proof.operations],
+        "operations": [asdict(operation) for operation in proof.operations],
         "experiments": [
             {
-                "kind": one.experiment.kind,
-                "title": one.experiment.title,
-                "after": one.experiment.after or None,
-                "verdict": one.verdict,
-                "reason": one.reason or None,
-                "targets": [{**asdict(it), "verdict": it.verdict} for it in one.targets],
-                "cause": asdict(one.cause) if one.cause else None,
-                "causes": {target: asdict(cause) for target, cause in one.causes.items()},
-                "seconds": round(one.seconds, 1),
+                "kind": finding.experiment.kind,
+                "title": finding.experiment.title,
+                "after": finding.experiment.after or None,
+                "verdict": finding.verdict,
+                "reason": finding.reason or None,
+                "targets": [
+                    {**asdict(target), "verdict": target.verdict} for target in finding.targets
+                ],
+                "cause": asdict(finding.cause) if finding.cause else None,
+                "causes": {target: asdict(cause) for target, cause in finding.causes.items()},
+                "seconds": round(finding.seconds, 1),
             }
-            for one in proof.findings
+            for finding in proof.findings
         ],
     }

@@ -65,21 +65,21 @@ def rows_of_side(kind: str, side: Mapping[str, Any], header: str | None = None) 
     if not side["files"]:
         return None
     folders = side.get("folders") or {side["folder"]: side["files"]}
-    found, types = list[dict[str, Any]](), dict[str, list[str]]()
+    all_rows, types = list[dict[str, Any]](), dict[str, list[str]]()
     for folder, files in folders.items():
         for file in map(Path, files):
             of_path = _partitions(file, folder)
             of_file, rows = _read(kind, file)
             for name, of_column in chain(of_file.items(), ((name, "string") for name in of_path)):
                 types.setdefault(name, []).append(of_column)
-            found += [{**row, **of_path} for row in rows if row.get(LINE, "") != header]
+            all_rows += [{**row, **of_path} for row in rows if row.get(LINE, "") != header]
     if kind == "json":
-        if found and all(CORRUPT in row for row in found):  # what is no JSON: lines
+        if all_rows and all(CORRUPT in row for row in all_rows):  # what is no JSON: lines
             return rows_of_side("lines", side)
-        names = dict.fromkeys(name for row in found for name in row)
-        types = {name: [of_values(row.get(name) for row in found)] for name in names}
+        names = dict.fromkeys(name for row in all_rows for name in row)
+        types = {name: [of_values(row.get(name) for row in all_rows)] for name in names}
     return FileRows(
-        {name: " or ".join(sorted(set(of_one))) for name, of_one in types.items()}, found
+        {name: " or ".join(sorted(set(of_one))) for name, of_one in types.items()}, all_rows
     )
 
 

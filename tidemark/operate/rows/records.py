@@ -89,8 +89,8 @@ def with_marks(sides: list[dict[str, Any]]) -> list[dict[str, Any]]:
         kinds = set[tuple[bytes, bool]]()
         for file in side["files"]:
             if file.endswith(PLAIN_JSON):
-                found = KIND.findall(Path(file).read_bytes())
-                kinds |= {(name, first == b'"') for name, first in found}
+                matches = KIND.findall(Path(file).read_bytes())
+                kinds |= {(name, first == b'"') for name, first in matches}
         both |= {name for name, is_string in kinds if is_string and (name, False) in kinds}
     mixed = {json.loads(b'"%b"' % name) for name in both}
     return [in_lines(side, mixed) for side in sides] if mixed else sides
@@ -131,23 +131,25 @@ def records_of(text: str, mixed: Collection[str] = ()) -> Iterator[str]:
     while at < len(text):
         value, end = decoder.raw_decode(text, at)
         records = value if isinstance(value, list) else [value]
-        if not all(isinstance(one, dict) for one in records):
+        if not all(isinstance(record, dict) for record in records):
             raise ValueError(text[at:end])
         yield _marked(value, mixed) if mixed else LINE_ENDS.sub(" ", text[at:end])
         at = _after_space(text, end)
 
 
 def _after_space(text: str, at: int) -> int:
-    found = SPACE.match(text, at)
-    return found.end() if found else at
+    match = SPACE.match(text, at)
+    return match.end() if match else at
 
 
 def _marked(value: Any, mixed: Collection[str], name: str = "") -> str:
     if isinstance(value, dict):
-        fields = (f"{json.dumps(it)}:{_marked(one, mixed, it)}" for it, one in value.items())
+        fields = (
+            f"{json.dumps(name)}:{_marked(element, mixed, name)}" for name, element in value.items()
+        )
         return f"{{{','.join(fields)}}}"
     if isinstance(value, list):
-        return f"[{','.join(_marked(one, mixed) for one in value)}]"
+        return f"[{','.join(_marked(element, mixed) for element in value)}]"
     text = value if isinstance(value, Number) else json.dumps(value)
     is_marked = name in mixed and isinstance(value, Number | bool)
     return json.dumps(f"{text} (not a string)") if is_marked else text

@@ -100,7 +100,7 @@ def rows_of_json(spark: SparkSession, side: dict[str, Any]) -> Rows:
         return read(spark, "lines", side)
     frame = rows_of(spark, "json", side, strings_of(schema))
     of_values = {field.name: field for field in schema}
-    return frame, T.StructType([of_values.get(one.name, one) for one in frame.schema])
+    return frame, T.StructType([of_values.get(field.name, field) for field in frame.schema])
 
 
 def schema_of_json(spark: SparkSession, files: list[str]) -> T.StructType:
@@ -112,7 +112,9 @@ def schema_of_json(spark: SparkSession, files: list[str]) -> T.StructType:
 def strings_of(kind: Any) -> Any:
     """Return a type with each value that is not nested as a string."""
     if isinstance(kind, T.StructType):
-        return T.StructType([T.StructField(it.name, strings_of(it.dataType)) for it in kind])
+        return T.StructType(
+            [T.StructField(field.name, strings_of(field.dataType)) for field in kind]
+        )
     if isinstance(kind, T.ArrayType):
         return T.ArrayType(strings_of(kind.elementType))
     return T.StringType()
@@ -129,14 +131,14 @@ def _with_type(value: Any, kind: T.DataType) -> str:
     if isinstance(value, dict) and isinstance(kind, T.StructType):
         types = {field.name: field.dataType for field in kind}
         fields = (
-            f"{json.dumps(name, ensure_ascii=False)}:{_with_type(one, types.get(name, STRING))}"
-            for name, one in value.items()
+            f"{json.dumps(name, ensure_ascii=False)}:{_with_type(element, types.get(name, STRING))}"
+            for name, element in value.items()
         )
         return f"{{{','.join(fields)}}}"
     if isinstance(value, list):
         inner: T.DataType = kind.elementType if isinstance(kind, T.ArrayType) else STRING
         if isinstance(kind, T.MapType):  # a list of its entries
             inner = T.StructType().add("key", kind.keyType).add("value", kind.valueType)
-        return f"[{','.join(_with_type(one, inner) for one in value)}]"
+        return f"[{','.join(_with_type(element, inner) for element in value)}]"
     is_plain = isinstance(value, str) and isinstance(kind, T.NumericType | T.BooleanType)
     return value if is_plain else json.dumps(value, ensure_ascii=False)

@@ -37,9 +37,9 @@ RANDOM = ("window", "attempt")  # keys of partitions
 def database_states(store: Store) -> dict[str, State]:
     """Return every database by its name, except the one that is always there."""
     return {
-        one.name: State(dict(_flat(one.definition)), one.location)
-        for one in catalog_databases(store)
-        if one.name != DEFAULT_DATABASE
+        database.name: State(dict(_flat(database.definition)), database.location)
+        for database in catalog_databases(store)
+        if database.name != DEFAULT_DATABASE
     }
 
 
@@ -60,11 +60,11 @@ def _table(store: Store, table: CatalogTable) -> State:
     }
     partitions = registered_partitions(store, table)
     names = [str(key["Name"]) for key in keys]
-    found = dict(_partition(names, one) for one in partitions or ())
+    described = dict(_partition(names, partition) for partition in partitions or ())
     summary = plural(len(columns), "column")
     if partitions is not None:
-        summary += f", {plural(len(found), 'partition')}"
-    return State({**facts, **found}, summary)
+        summary += f", {plural(len(described), 'partition')}"
+    return State({**facts, **described}, summary)
 
 
 def _columns(kind: str, columns: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

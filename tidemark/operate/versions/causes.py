@@ -123,8 +123,8 @@ CAUSES = {
 
 def cause_of(error: str) -> Cause | None:
     """Return the known cause of an ErrorMessage, with the line of the script, or None."""
-    found = PLACE.search(error)
-    place = f"{found['file']}:{found['line']}" if found else ""
+    match = PLACE.search(error)
+    place = f"{match['file']}:{match['line']}" if match else ""
     for pattern, cause in CAUSES.items():
         if re.search(pattern, error):
             kind = CAST_TO.search(error)
@@ -135,5 +135,5 @@ def cause_of(error: str) -> Cause | None:
 
 def line_of(error: str) -> str:
     """Return the place in the script that an error names; empty if it names none."""
-    found = PLACE.search(error)
-    return f"{found['file']}:{found['line']}" if found else ""
+    match = PLACE.search(error)
+    return f"{match['file']}:{match['line']}" if match else ""

@@ -67,23 +67,25 @@ def compare_versions(
     new = copy_of_copy(old, scratch / f"home-{versions[1]}")
     base = copy_of_copy(old, scratch / "home") if finds_settings else None
     with jvms_of(old) as jvms:
-        it = Experiment(
+        experiment = Experiment(
             start, versions, scratch, jvms, files_of(old.lake, with_hidden=True), read_states(old)
         )
         for version in versions:
             jvms.want(1, spark_for(version))
         say(f"running on Glue {versions[0]} and {versions[1]}")
-        done = _both(it, (old, new))
+        done = _both(experiment, (old, new))
         if not done[0].runs and not done[1].runs:
             raise TidemarkError("no job ran on either version, so there is nothing to compare")
-        found = _comparison(it, done)
-        if base is not None and found.verdict != "equal":
+        comparison = _comparison(experiment, done)
+        if base is not None and comparison.verdict != "equal":
             say("looking for settings that bring the old result back")
-            found = replace(found, settings=_settings(it, base, done[0], found.differing))
-    return found
+            comparison = replace(
+                comparison, settings=_settings(experiment, base, done[0], comparison.differing)
+            )
+    return comparison
 
 
-def _both(it: Experiment, homes: tuple[Home, Home]) -> tuple[Trial, Trial]:
+def _both(experiment: Experiment, homes: tuple[Home, Home]) -> tuple[Trial, Trial]:
     is_over = threading.Event()
 
     def observe(_: JobRun | None) -> None:
@@ -92,8 +94,10 @@ def _both(it: Experiment, homes: tuple[Home, Home]) -> tuple[Trial, Trial]:
 
     with ThreadPoolExecutor(2) as threads:
         trials = [
-            threads.submit(run_trial, home, it.start, version, it.jvms, observe=observe)
-            for home, version in zip(homes, it.versions, strict=True)
+            threads.submit(
+                run_trial, home, experiment.start, version, experiment.jvms, observe=observe
+            )
+            for home, version in zip(homes, experiment.versions, strict=True)
         ]
         try:
             return trials[0].result(), trials[1].result()
@@ -102,35 +106,44 @@ def _both(it: Experiment, homes: tuple[Home, Home]) -> tuple[Trial, Trial]:
             raise
 
 
-def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[str, ...]:
+def _settings(experiment: Experiment, base: Home, old: Trial, differing: int) -> tuple[str, ...]:
     """Return the settings with the fewest differences."""
 
     def left_with(settings: Sequence[str]) -> int:
-        home = copy_of_copy(base, it.scratch / "home-of-settings")
-        new = run_trial(home, it.start, it.versions[1], it.jvms, settings)
-        left = _comparison(it, (old, new)).differing
+        home = copy_of_copy(base, experiment.scratch / "home-of-settings")
+        new = run_trial(
+            home,
+            experiment.start,
+            experiment.versions[1],
+            experiment.jvms,
+            settings,
+        )
+        left = _comparison(experiment, (old, new)).differing
         shutil.rmtree(home.root)
         return left
 
     return find_settings(left_with, differing)
 
 
-def _comparison(it: Experiment, trials: tuple[Trial, Trial]) -> Comparison:
+def _comparison(experiment: Experiment, trials: tuple[Trial, Trial]) -> Comparison:
     after = [files_of(trial.home.lake, with_hidden=True) for trial in trials]
-    targets = changed_targets(it.files, *after)
+    targets = changed_targets(experiment.files, *after)
     left = [
-        read_states(one.home, Interval(one.began_ms, one.ended_ms), it.states) for one in trials
+        read_states(trial.home, Interval(trial.began_ms, trial.ended_ms), experiment.states)
+        for trial in trials
     ]
-    found = _compared(targets, trials, after, it.versions[1], it.scratch, it.jvms)
+    outcomes = _compared(
+        targets, trials, after, experiment.versions[1], experiment.scratch, experiment.jvms
+    )
     seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in trials]
     old, new = trials
     return Comparison(
-        *it.versions,
+        *experiment.versions,
         old.runs,
         new.runs,
-        found,
+        outcomes,
         (seconds[0], seconds[1]),
-        states=compared_states(it.states, *left),
+        states=compared_states(experiment.states, *left),
     )
 
 
@@ -188,12 +201,12 @@ def find_settings(
     least = min(left[known[0]], left_with(known))
     if least >= differing:
         return ()
-    for one in known:
-        if one not in left:
-            left[one] = left_with([one])
-        if left[one] <= least:
-            return (one,)
-    helpful = tuple(one for one in known if left[one] < differing)
+    for setting in known:
+        if setting not in left:
+            left[setting] = left_with([setting])
+        if left[setting] <= least:
+            return (setting,)
+    helpful = tuple(setting for setting in known if left[setting] < differing)
     if 1 < len(helpful) < len(known) and left_with(helpful) <= least:
         return helpful
     return tuple(known)

@@ -188,13 +188,13 @@ class JobOutcome:
         """What differs, except messages of failures: their texts belong to the versions."""
         if self.old is None or self.new is None:
             return ["it ran on one of them only"]
-        found = []
+        changes = []
         for name in ("state", "rows_read", "rows_written"):
             before, after = getattr(self.old, name), getattr(self.new, name)
             if before != after:
-                found.append(f"{name.replace('_', ' ')}: {before} before, {after} after")
-        found += [f"no longer warns: {text}" for text in _without(self.old, self.new)]
-        return found + [f"warns now: {text}" for text in _without(self.new, self.old)]
+                changes.append(f"{name.replace('_', ' ')}: {before} before, {after} after")
+        changes += [f"no longer warns: {text}" for text in _without(self.old, self.new)]
+        return changes + [f"warns now: {text}" for text in _without(self.new, self.old)]
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as plain JSON values."""
@@ -212,5 +212,5 @@ def _without(one: RunOutcome, other: RunOutcome) -> list[str]:
     return sorted(set(one.warnings) - set(other.warnings))
 
 
-def _with_verdict(found: TargetOutcome | StateOutcome) -> dict[str, Any]:
-    return {**asdict(found), "verdict": "equal" if found.is_equal else "differs"}
+def _with_verdict(outcome: TargetOutcome | StateOutcome) -> dict[str, Any]:
+    return {**asdict(outcome), "verdict": "equal" if outcome.is_equal else "differs"}

@@ -65,11 +65,11 @@ def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
 
 def of_rows(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
     """Return how the rows and types of two targets differ."""
-    found = [read(spark, pair["format"], pair[side]) for side in ("old", "new")]
-    (old, _), (new, _) = found
+    read_sides = [read(spark, pair["format"], pair[side]) for side in ("old", "new")]
+    (old, _), (new, _) = read_sides
     if old is None or new is None:
         return {"rows": [count_of(old), count_of(new)]}
-    types = [types_of(schema) for _, schema in found]
+    types = [types_of(schema) for _, schema in read_sides]
     names = [name for name in types[0] if name in types[1]]
     schema = {
         name: [side.get(name) for side in types]
@@ -142,13 +142,13 @@ def without_times(frame: DataFrame, timed: list[str], times: list[float]) -> Dat
     """Return a frame with the times of its run in some columns replaced by a fixed text."""
     begin, end = times
 
-    def replaced(found: re.Match[str]) -> str:
+    def replaced(match: re.Match[str]) -> str:
         try:
-            at = datetime.fromisoformat(found[0])
+            at = datetime.fromisoformat(match[0])
         except ValueError:  # such as a month 13
-            return found[0]
+            return match[0]
         seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-        return RUN_TIME if begin - SLACK <= seconds <= end + SLACK else found[0]
+        return RUN_TIME if begin - SLACK <= seconds <= end + SLACK else match[0]
 
     def without(text: str | None) -> str | None:
         return None if text is None else TIME.sub(replaced, text)

@@ -38,7 +38,7 @@ def scratch_of(home: Home, kept: Path | None = None) -> Iterator[Path]:
 
 def _delete(folder: Path) -> None:
     """Delete a folder, its lock last: if this is interrupted, a later command finds it."""
-    for one in folder.iterdir():
-        if one.name != LOCK:
-            shutil.rmtree(one, ignore_errors=True)
+    for path in folder.iterdir():
+        if path.name != LOCK:
+            shutil.rmtree(path, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)

@@ -13,10 +13,10 @@ def refuse_shared(writes: Mapping[str, Sequence[int]], environment: Mapping[str,
 
     Reads are left alone: two of them change nothing.
     """
-    if found := shared_by_both(writes, environment):
+    if places := shared_by_both(writes, environment):
         raise UsageError(
-            f"both versions would use the same, and could change it twice: {'; '.join(found)}; let "
-            f"the script and its environment use only the lake, or accept it with {OPTION}"
+            f"both versions would use the same, and could change it twice: {'; '.join(places)}; "
+            f"let the script and its environment use only the lake, or accept it with {OPTION}"
         )
 
 
@@ -24,8 +24,8 @@ def shared_by_both(
     writes: Mapping[str, Sequence[int]], environment: Mapping[str, str]
 ) -> list[str]:
     """Return what both versions would use at once: endpoints, and databases by the lines."""
-    found = [f"{name} is set" for name in sorted(environment) if name.startswith(ENDPOINTS)]
-    found += [
+    places = [f"{name} is set" for name in sorted(environment) if name.startswith(ENDPOINTS)]
+    places += [
         f"{name}:{line} writes to a database" for name, lines in writes.items() for line in lines
     ]
-    return found
+    return places

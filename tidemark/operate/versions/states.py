@@ -21,8 +21,12 @@ def read_states(home: Home, runs: Interval = NEVER, before: States | None = None
     since = None if before is None else _versions(before)
     with Store(home.database) as store:
         jobs = [row["job_name"] for row in store.query("SELECT DISTINCT job_name FROM bookmark")]
-        found = [latest_bookmark(store, job) for job in sorted(jobs)]
-        bookmarks = {it.job_name: bookmark_state(it, runs) for it in found if it is not None}
+        latest = [latest_bookmark(store, job) for job in sorted(jobs)]
+        bookmarks = {
+            bookmark.job_name: bookmark_state(bookmark, runs)
+            for bookmark in latest
+            if bookmark is not None
+        }
         databases, tables = database_states(store), table_states(store)
     watermarks = watermark_states(home, runs, since)
     kinds = {BOOKMARK: bookmarks, WATERMARK: watermarks, DATABASE: databases, TABLE: tables}
@@ -59,12 +63,12 @@ def _facts(states: States, key: tuple[str, str]) -> Facts:
 
 
 def _differences(old: Facts, new: Facts) -> dict[str, tuple[str | None, str | None]]:
-    found = {
+    schemas = {
         name: (old.get(name), new.get(name))
         for name in {**old, **new}
         if old.get(name) != new.get(name)
     }
     # Spark 4 keeps its types of a Hive table too; the columns say the same.
-    for name in [it for it in found if SPARK_SCHEMA in it and None in found[it]]:
-        del found[name]
-    return found
+    for name in [name for name in schemas if SPARK_SCHEMA in name and None in schemas[name]]:
+        del schemas[name]
+    return schemas

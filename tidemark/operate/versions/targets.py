@@ -60,15 +60,15 @@ class ComparedTarget:
 def files_of(lake: Path, *, with_hidden: bool = False) -> dict[str, tuple[int, int]]:
     """Return the files of a lake that readers see, or all but what Spark's committers make."""
     leaves_out = is_marker if with_hidden else lambda name: name.startswith(HIDDEN)
-    found: dict[str, tuple[int, int]] = {}
+    files: dict[str, tuple[int, int]] = {}
     for root, folders, names in os.walk(lake):
         folders[:] = [name for name in folders if not leaves_out(name) or PARTITION.fullmatch(name)]
         for name in names:
             if not leaves_out(name):
                 file = Path(root, name)
                 status = file.stat()
-                found[file.relative_to(lake).as_posix()] = (status.st_size, status.st_mtime_ns)
-    return found
+                files[file.relative_to(lake).as_posix()] = (status.st_size, status.st_mtime_ns)
+    return files
 
 
 def changed_targets(before: Files, *after: Files) -> list[ComparedTarget]:
@@ -76,14 +76,14 @@ def changed_targets(before: Files, *after: Files) -> list[ComparedTarget]:
 
     The checkpoints of streams are none: they hold times and random ids.
     """
-    found = set()
+    targets = set()
     for files in after:
         skipped = tuple(f"{folder}/" for folder in (SCRIPTS, *_checkpoints(files)))
         changed = {path for path, facts in files.items() if before.get(path) != facts}
         for path in (*changed, *(before.keys() - files.keys())):
             if not path.startswith(skipped):
-                found.add(target_of(path))
-    return sorted(found, key=lambda target: (target.folder, target.is_hidden, target.format))
+                targets.add(target_of(path))
+    return sorted(targets, key=lambda target: (target.folder, target.is_hidden, target.format))
 
 
 def target_of(path: str) -> ComparedTarget:
@@ -95,8 +95,8 @@ def target_of(path: str) -> ComparedTarget:
 
 
 def _checkpoints(files: Files) -> set[str]:
-    found = {path.rpartition("/offsets/")[0] for path in files if "/offsets/" in path}
-    return {folder for folder in found if f"{folder}/metadata" in files}
+    checkpoints = {path.rpartition("/offsets/")[0] for path in files if "/offsets/" in path}
+    return {folder for folder in checkpoints if f"{folder}/metadata" in files}
 
 
 def _format(name: str) -> str:

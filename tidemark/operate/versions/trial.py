@@ -111,7 +111,7 @@ def _workflow_of(deployment: Deployment, workflow: str | None, job: str | None) 
     starting = [
         trigger.workflow_name
         for trigger in deployment.triggers
-        if trigger.workflow_name and any(it.job_name == job for it in trigger.actions)
+        if trigger.workflow_name and any(action.job_name == job for action in trigger.actions)
     ]
     if not starting:
         raise EntityNotFoundError(f"no workflow starts the job {job}; give its script instead")
@@ -192,10 +192,10 @@ def run_trial(
     ended_ms = time.time_ns() // 1_000_000
     with Store(home.database) as store:
         runs = [run for run in store.all_job_runs() if run.run_id not in before]
-        found = tuple(
+        outcomes = tuple(
             _outcome(store, run) for run in sorted(runs, key=lambda run: run.started_at_ms)
         )
-    return Trial(home, found, began_ms, ended_ms)
+    return Trial(home, outcomes, began_ms, ended_ms)
 
 
 def _outcome(store: Store, run: JobRun) -> RunOutcome:

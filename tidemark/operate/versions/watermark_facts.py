@@ -63,7 +63,7 @@ def _states(
                 state = _state(admin, job, source, runs, after)
             except WatermarksError:  # written without a head, as by the v1 class
                 values = [{k: v for k, v in row.items() if k not in ROW_KEYS} for row in rows[job]]
-                counts = Counter(json.dumps(it, sort_keys=True, default=str) for it in values)
+                counts = Counter(json.dumps(value, sort_keys=True, default=str) for value in values)
                 facts = {row: str(count) for row, count in counts.items()}
                 state = State(facts, plural(len(values), "row"))
             if state is not None:
@@ -78,13 +78,16 @@ def _state(
     if latest is None and not windows:
         return None
     values = dict(_values(latest.watermarks, runs)) if latest else {}
-    opened = {f"open {it.cursor}": _range(it.low, it.high, runs, it.bounds) for it in windows}
+    opened = {
+        f"open {window.cursor}": _range(window.low, window.high, runs, window.bounds)
+        for window in windows
+    }
     history = () if since is None else admin.history(job, source=source)
-    made = takewhile(lambda it: it.version > (since or 0), history)
+    made = takewhile(lambda entry: entry.version > (since or 0), history)
     facts = {
         "version": str(latest.version if latest else 0),
         **values,
-        **{f"commit {it.version}": _commit(it, runs) for it in made},
+        **{f"commit {entry.version}": _commit(entry, runs) for entry in made},
         **opened,
     }
     shown = [f"{name} = {value}" for name, value in values.items()]
@@ -93,7 +96,10 @@ def _state(
 
 def _commit(entry: HistoryEntry, runs: Interval) -> str:
     values = [f"{name} = {value}" for name, value in _values(entry.watermarks, runs)]
-    windows = [f"window {it.cursor} {_range(it.low, it.high, runs)}" for it in entry.windows]
+    windows = [
+        f"window {window.cursor} {_range(window.low, window.high, runs)}"
+        for window in entry.windows
+    ]
     return "; ".join([*values, *windows])
 
 
