@@ -129,8 +129,8 @@ class Bench:
         if not_opened:
             raise NotProvedError(
                 f"the job could not open {not_opened[1]}: a proof runs it in several processes at "
-                "once, and Derby opens a database in one; copy that folder into the folder derby of "
-                "the home, and give the job jdbc:derby:NAME"
+                "once, and Derby opens a database in one; copy that folder into the folder derby "
+                "of the home, and give the job jdbc:derby:NAME"
             )
         return trial
 
