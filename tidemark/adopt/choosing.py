@@ -1,6 +1,5 @@
 """Chooses which of the found jobs and crawlers one pipeline can hold, and orders them: pure."""
 
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -13,6 +12,7 @@ from tidemark.adopt.model import Existing, Resource, Wait
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.one_start import event_of, extra_triggers, one_start, without_undeclared
 from tidemark.adopt.starts.triggers import START_TYPES, Starts, nodes_of, note_types, read_triggers
+from tidemark.checks.graph.paths import way_back
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import CRAWLER, SHELL, STREAMING
 
@@ -256,21 +256,8 @@ def circles(waits: Mapping[str, Wait | None]) -> dict[str, list[str]]:
         node: list(dict.fromkeys(old for old, _ in wait.conditions)) if wait else []
         for node, wait in waits.items()
     }
-    paths = {node: _way_back(before, node) for node in before}
-    return {node: path for node, path in paths.items() if path}
-
-
-def _way_back(before: Mapping[str, Sequence[str]], first: str) -> list[str]:
-    waiting, seen = deque([[first]]), {first}
-    while waiting:
-        path = waiting.popleft()
-        for old in before.get(path[-1], ()):
-            if old == first:
-                return [*path, first]
-            if old not in seen:
-                seen.add(old)
-                waiting.append([*path, old])
-    return []
+    paths = {node: way_back(before, node) for node in before}
+    return {node: [*path, node] for node, path in paths.items() if path}
 
 
 def ordered(waits: Mapping[str, Wait | None]) -> list[str]:

@@ -4,11 +4,11 @@ A workflow starts another when a job or crawler of it sends an event that a rule
 matches. A loop in which each step is certain is an error, any other one a warning.
 """
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from tidemark.checks.graph.model import Graph, GraphJob, Problem
+from tidemark.checks.graph.paths import way_back
 from tidemark.checks.graph.sent_events import EventCause, cause_of
 
 RULE = "starts-itself"
@@ -59,8 +59,12 @@ def _cycles(edges: Edges) -> Iterator[Problem]:
     }
     reported: set[str] = set()
     for known, is_error in ((certain, True), (edges, False)):
+        # A workflow that starts itself alone is reported with the job that does it.
+        others = {
+            name: [after for after in steps if after != name] for name, steps in known.items()
+        }
         for first in known:
-            path = _way_back(known, first)
+            path = way_back(others, first)
             if path and first not in reported and (is_error or not reported & set(path)):
                 reported |= set(path)
                 yield _ring(known, path, is_error)
@@ -81,18 +85,3 @@ def _ring(edges: Edges, path: list[str], is_error: bool) -> Problem:
         f"to another folder{'' if is_error else OR_ACKNOWLEDGE}",
         is_error,
     )
-
-
-def _way_back(edges: Edges, first: str) -> list[str]:
-    """Return the shortest loop of two or more workflows through one; empty if it has none."""
-    waiting = deque([[first]])
-    seen: set[str] = set()
-    while waiting:
-        path = waiting.popleft()
-        for following in edges.get(path[-1], {}):
-            if following == first and len(path) > 1:
-                return path
-            if following not in seen and following != first:
-                seen.add(following)
-                waiting.append([*path, following])
-    return []

@@ -1,6 +1,6 @@
 """Follows the paths on which one run of a workflow reaches each job: pure, on plain data."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, product
@@ -84,3 +84,17 @@ def _few(paths: Iterable[StartPath]) -> set[StartPath]:
     """Return the paths without repetition; if there are very many, a path without conditions."""
     few = set(islice(paths, MAX_PATHS))
     return {frozenset()} if len(few) == MAX_PATHS else few
+
+
+def way_back(edges: Mapping[str, Iterable[str]], first: str) -> list[str]:
+    """Return the shortest loop through a node, beginning with it; empty if it is in none."""
+    waiting, seen = deque([[first]]), {first}
+    while waiting:
+        path = waiting.popleft()
+        for following in edges.get(path[-1], ()):
+            if following == first:
+                return path
+            if following not in seen:
+                seen.add(following)
+                waiting.append([*path, following])
+    return []
