@@ -77,7 +77,8 @@ def end_if_nothing_new(
     else:
         clients = (dynamodb_client, glue_client, s3_client)
         try:
-            reason = _reason(args, *(_client(*it) for it in zip(_SERVICES, clients, strict=True)))
+            services = zip(_SERVICES, clients, strict=True)
+            reason = _reason(args, *(_client(service, client) for service, client in services))
         except (BotoCoreError, ClientError, WatermarksError, LookupError, TypeError) as error:
             reason = f"the check failed: {type(error).__name__}: {error}"
     if reason:
@@ -105,11 +106,11 @@ def _reason(args: Mapping[str, str], dynamodb: Any, glue: Any, s3: Any) -> str:
     table = TableClient(dynamodb, args[TABLE_ARGUMENT], time.sleep, random.random)
     row = table.row(Owner(job), ROW)
     uris = [uri.strip() for uri in args[ARGUMENT].split(",") if uri.strip()]
-    found = digest_of(objects_of(s3, uris), sys.argv[1:], code_digests())
+    digest = digest_of(objects_of(s3, uris), sys.argv[1:], code_digests())
     last = row.string("wmRunId") if row else ""
     if not row or not last:
         reason = "the findings of the last run are not known"
-    elif row.string("wmInputs") != found:
+    elif row.string("wmInputs") != digest:
         reason = "inputs, arguments or code are not those of the last run"
     else:
         reason = _unclear(glue, job, last)
@@ -120,7 +121,7 @@ def _reason(args: Mapping[str, str], dynamodb: Any, glue: Any, s3: Any) -> str:
             "wmKind": {"S": "before"},
             "wmAt": {"S": now.isoformat(timespec="microseconds")},
             "wmRunId": {"S": run_id},
-            "wmInputs": {"S": found},
+            "wmInputs": {"S": digest},
             EXPIRES_AT: number(int((now + _HISTORY).timestamp())),
         }
         table.put(put_request(table.table, item, IS_NOT_OURS))
@@ -148,8 +149,8 @@ def objects_of(s3: Any, uris: Iterable[str]) -> Iterator[Sequence[object]]:
         pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         yield (uri,)
         for page in pages:
-            for one in page.get("Contents", ()):
-                yield one["Key"], one["ETag"], one["Size"], one["LastModified"].isoformat()
+            for entry in page.get("Contents", ()):
+                yield entry["Key"], entry["ETag"], entry["Size"], entry["LastModified"].isoformat()
 
 
 def digest_of(
@@ -157,18 +158,18 @@ def digest_of(
 ) -> str:
     """Return a digest of a run's findings, without what differs in every run."""
     digest = sha256(json.dumps([own_words(argv), dict(code)], sort_keys=True).encode())
-    for one in objects:
-        digest.update(json.dumps(one).encode())
+    for facts in objects:
+        digest.update(json.dumps(facts).encode())
     return f"sha256:{digest.hexdigest()}"
 
 
 def own_words(argv: Sequence[str]) -> list[str]:
     """Return arguments as `name=value`, without those that differ in every run."""
-    found, words = [], iter(argv)
+    own, words = [], iter(argv)
     for word in words:
         name, equals, value = word.partition("=")
         if name.startswith("--"):
             value = value if equals else next(words, "")
         if name.removeprefix("--") not in _RUN_ARGUMENTS:
-            found.append(f"{name}={value}")
-    return found
+            own.append(f"{name}={value}")
+    return own

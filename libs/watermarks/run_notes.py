@@ -106,9 +106,9 @@ def size_of(attribute: Mapping[str, Any]) -> int:
     """
     ((kind, value),) = attribute.items()
     if kind == "M":
-        return 3 + sum(len(name.encode()) + 1 + size_of(one) for name, one in value.items())
+        return 3 + sum(len(name.encode()) + 1 + size_of(item) for name, item in value.items())
     if kind == "L":
-        return 3 + sum(1 + size_of(one) for one in value)
+        return 3 + sum(1 + size_of(item) for item in value)
     if kind == "N":
         return len(value) // 2 + 2
     return (
@@ -117,7 +117,8 @@ def size_of(attribute: Mapping[str, Any]) -> int:
 
 
 def _of(window: Window) -> tuple[dict[str, None], dict[str, str]]:
-    names = window.__dict__  # a note does not count as a use of the window
+    # A note does not count as a use of the window.
+    names = window.__dict__
     while len(_notes) >= _MAX_RUNS:
         del _notes[next(iter(_notes))]
     return _notes.setdefault((names["job_id"], names["run_id"]), ({}, {}))
@@ -128,10 +129,10 @@ def code_digests() -> Mapping[str, str]:
     """Return the SHA-256 of the script, and of the zip that this library is in, if it is in one."""
     archive = getattr(globals().get("__loader__"), "archive", "")
     places = {"script": sys.argv[0] if sys.argv else "", "libs": archive}
-    found = {}
+    digests = {}
     for name, place in places.items():
         try:
-            found[name] = sha256(Path(place).read_bytes()).hexdigest()
+            digests[name] = sha256(Path(place).read_bytes()).hexdigest()
         except OSError:  # not a file, as with `python -c`
             continue
-    return found
+    return digests

@@ -44,8 +44,8 @@ class V1Methods:
         except ClientError as error:
             if code_of(error) == "ResourceNotFoundException":
                 return False
-            if found := translate_client_error(error, table_name, self.dynamodb_client.meta):
-                raise found from error
+            if translated := translate_client_error(error, table_name, self.dynamodb_client.meta):
+                raise translated from error
             raise
         return True
 
@@ -148,7 +148,6 @@ class V1Methods:
 
 
 def _item_of(row: Row) -> dict[str, Any]:
-    """Return a head row or a run row as `create_watermark_item` made it."""
     tags = row.item.get("wmTypes")
     values = {name: decode(row.item[name], tags) for name in row.payload_names}
     return {"jobName": row.owner.job_id, "runId": row.run_id, **values}

@@ -325,7 +325,8 @@ class Watermarks(V1Methods):
         check_source(source)
         check_none_ahead(to, base.watermarks if base else {}, self._now(), future)
         if source and base is None:
-            self._head_row(owner_of(job_id, source))  # refuses a name that the job no longer has
+            # This refuses a name that the job no longer has.
+            self._head_row(owner_of(job_id, source))
         if base and base.source != source:
             raise ValueError(
                 f"source is {source!r}, and base is of {base.source!r}: give latest(job, "
@@ -341,7 +342,8 @@ class Watermarks(V1Methods):
                 row = self._client.row(commit.owner, commit.owner.run(run_id))
                 if applied := commit.found_applied([row]):
                     self._check_not_set_back(commit, applied)
-                    return applied  # sent again, from a base that has moved on since
+                    # The commit was sent again, from a base that has moved on since.
+                    return applied
                 raise
         return self._commit(commit)
 
@@ -418,9 +420,9 @@ class Watermarks(V1Methods):
         """
         from .windows.committed import committed_windows
 
-        found = committed_windows(self._client, owner_of(job_id, source), self._now())
+        windows = committed_windows(self._client, owner_of(job_id, source), self._now())
         return [
-            (window_id, attempt) for name, window_id, attempt in found if cursor in {None, name}
+            (window_id, attempt) for name, window_id, attempt in windows if cursor in {None, name}
         ]
 
     def backfill(
@@ -506,8 +508,8 @@ class Watermarks(V1Methods):
             opening = plan_opening(request, self._head_row(owner))
             if opening.opened is None and opening.seen is None:
                 return opening
-            _, found = self._client.update(opening.update(self._client.table))
-            if found is None or opening.is_applied_in(found):
+            _, refused = self._client.update(opening.update(self._client.table))
+            if refused is None or opening.is_applied_in(refused):
                 return opening
             self._client.pause(attempt)
         raise WatermarkConflictError(
@@ -532,19 +534,19 @@ class Watermarks(V1Methods):
             print(line, file=self._report, flush=True)
         return latest
 
-    def _check_not_set_back(self, commit: Commit, found: Latest) -> None:
+    def _check_not_set_back(self, commit: Commit, latest: Latest) -> None:
         """Refuse to take a commit for done that was applied before the job was rewound."""
         owner = commit.owner
         # A window has its own id, so its commit is never taken for another's.
         if commit.window is not None:
             return
-        if self._client.rows(owner, owner.audit(found.version + 1), owner.last_audit, limit=1):
+        if self._client.rows(owner, owner.audit(latest.version + 1), owner.last_audit, limit=1):
             raise RunConflictError(
-                f"{owner}: run {commit.run_id!r} committed {found.watermarks} as "
-                f"version {found.version}, and the job has been set back since: nothing was "
+                f"{owner}: run {commit.run_id!r} committed {latest.watermarks} as "
+                f"version {latest.version}, and the job has been set back since: nothing was "
                 "written; use a new run id for a new commit",
-                found,
-                found.watermarks,
+                latest,
+                latest.watermarks,
             )
 
     def _planned(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.local_state.sparks.pythons import find_python
+from tidemark.local_state.sparks.make import find_python
 
 LIBS = Path(__file__).parents[2] / "libs"
 SITE = Path(pytest.__file__).parents[1]

@@ -189,19 +189,20 @@ class WatermarkAdmin(Watermarks):
                 f"{MAX_REWINDS}: rewind fewer jobs at once"
             )
         todo = []
-        for one in rewinds:
-            owner = _checked(one.job_id, one.source, one.to_run, reason, actor)
-            change = self._rewinding(owner, one.to_run, reason, actor)
+        for rewind in rewinds:
+            owner = _checked(rewind.job_id, rewind.source, rewind.to_run, reason, actor)
+            change = self._rewinding(owner, rewind.to_run, reason, actor)
             head = change.head or Row({})
-            if head.string("wmDigest") == change.digest and head.version == one.version + 1:
+            if head.string("wmDigest") == change.digest and head.version == rewind.version + 1:
                 continue
-            if head.version != one.version:
+            if head.version != rewind.version:
                 raise moved_since(str(owner))
-            todo.append(replace(change, windows=one.windows))
+            todo.append(replace(change, windows=rewind.windows))
         if not todo:
             return
         if len(todo) < len(rewinds):
-            raise moved_since(str(todo[0].owner))  # they are written together or not at all
+            # They are written together or not at all.
+            raise moved_since(str(todo[0].owner))
         try:
             self._client.commit(Together(todo))
         except WatermarkConflictError as error:
@@ -250,7 +251,8 @@ class WatermarkAdmin(Watermarks):
         """
         owner = _checked(job_id, source, run_id, reason, actor)
         target, base, epoch = self._target(owner, run_id), None, None
-        if target.is_ours:  # the head is lost, and there was a history
+        # The head is lost, and there was a history.
+        if target.is_ours:
             rows = self._client.all_rows(owner)
             base, epoch = newest_of(owner, rows), epoch_after(owner, rows)
         if as_type:
@@ -330,8 +332,8 @@ class WatermarkAdmin(Watermarks):
         if head is not None:
             base, _ = self._base(owner, head)
             last = {"wmLog": {"S": base.log}, "wmVersion": {"N": str(base.version)}}
-            found = self._entries(owner, Row({**owner.key(owner.head), **last}))
-            runs = (entry.run_id for entry in found if entry.kind in {"commit", "legacy"})
+            entries = self._entries(owner, Row({**owner.key(owner.head), **last}))
+            runs = (entry.run_id for entry in entries if entry.kind in {"commit", "legacy"})
             names = list(islice(runs, _RUNS_NAMED + 1))
         more = " and older ones" if len(names) > _RUNS_NAMED else ""
         raise WatermarkNotFoundError(
@@ -342,10 +344,10 @@ class WatermarkAdmin(Watermarks):
 
     def _nothing_to_rewind(self, owner: Owner) -> WatermarkNotFoundError:
         sources = ", ".join(self.sources(owner.job_id))
-        found = f"it has the sources {sources}: name one" if sources else "check the job's name"
+        hint = f"it has the sources {sources}: name one" if sources else "check the job's name"
         return WatermarkNotFoundError(
             f"{owner} has no {owner.head} row in table {self.table_name!r}, so there "
-            f"is nothing to rewind: {found}, or call adopt(job, run, reason=..., "
+            f"is nothing to rewind: {hint}, or call adopt(job, run, reason=..., "
             "actor=...) if the job has rows of the v1 class"
         )
 

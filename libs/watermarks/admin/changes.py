@@ -86,9 +86,9 @@ class ManualChange:
         writes: Any = [{"Update": self._head_update(table)}, {"Put": put}]
         return list(writes)
 
-    def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
+    def found_applied(self, rows: Sequence[Row | None]) -> Latest | None:
         """Return the state that an earlier send stored, if it arrived."""
-        row = found[1] if found else None
+        row = rows[1] if rows else None
         if not row or row.string("wmDigest") != self.digest:
             return None
         return Row({**row.item, "wmLog": {"S": row.name}}).latest()
@@ -96,9 +96,9 @@ class ManualChange:
     def rebased(self, _: Sequence[Row | None]) -> None:
         """Return None: no one has decided to set back another state than the one that was read."""
 
-    def refusal(self, found: Sequence[Row | None]) -> WatermarkConflictError:
+    def refusal(self, rows: Sequence[Row | None]) -> WatermarkConflictError:
         """Return the error that the rows in the way mean."""
-        stored = found[0].latest() if found[0] else None
+        stored = rows[0].latest() if rows[0] else None
         if self.kind == "adopt":
             problem = "the job has a head row, which holds its watermarks"
             remedy = "adopt is for jobs without one; rewind to the run instead"
@@ -115,8 +115,8 @@ class ManualChange:
     @property
     def digest(self) -> str:
         """The id of this change; the head holds it afterwards."""
-        given = [self.kind, self.owner.job_id, self._to_run, self.actor, self.reason]
-        return sha256(json.dumps(given).encode()).hexdigest()
+        facts = [self.kind, self.owner.job_id, self._to_run, self.actor, self.reason]
+        return sha256(json.dumps(facts).encode()).hexdigest()
 
     @property
     def _version(self) -> int:
@@ -136,7 +136,6 @@ class ManualChange:
 
     @property
     def _state(self) -> Item:
-        """The attributes that the head and the audit row have in common."""
         # The watermarks before an adoption are the adopted ones.
         prev = Pointer(self.base.log, self.base.version) if self.base else self._target
         state: Item = {
@@ -184,10 +183,10 @@ class ManualChange:
 
 def newest_of(owner: Owner, rows: Mapping[str, Row]) -> Latest:
     """Return the last version by the rows of a job or a source other than its head."""
-    found = _own_rows(owner, rows)
-    if not found:
+    own = _own_rows(owner, rows)
+    if not own:
         return Latest("", 0, {}, source=owner.source)
-    newest = max(found, key=lambda row: row.version)
+    newest = max(own, key=lambda row: row.version)
     return Latest("", newest.version, {}, source=owner.source, log=newest.name)
 
 

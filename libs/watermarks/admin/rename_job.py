@@ -73,9 +73,9 @@ class RenameJob:
             writes += [{"Put": self._target(table, head)}, {"Update": self._old(table, head)}]
         return list(writes)
 
-    def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
+    def found_applied(self, rows: Sequence[Row | None]) -> Latest | None:
         """Return the state that an earlier send stored, if it arrived."""
-        old = found[1] if found else None
+        old = rows[1] if rows else None
         return self.latest if old and old.string("wmCarriedTo") == self.to_job else None
 
     def rebased(self, _: Sequence[Row | None]) -> None:
@@ -147,22 +147,21 @@ def _unmoved_heads(client: TableClient, from_job: str, to_job: str) -> list[Row]
     # A job that has only sources gets a head here, which shows the rename to runs of the old name,
     # whatever source they open. Read the target first: if a rename created it, the source shows it.
     targets = _checked_heads(client, to_job, "delete these rows, or give the job another name")
-    found = _checked_heads(client, from_job, f"call adopt({from_job!r}, ...) first")
-    if found and HEAD not in found:
+    heads = _checked_heads(client, from_job, f"call adopt({from_job!r}, ...) first")
+    if heads and HEAD not in heads:
         stand_in = {"wmKind": {"S": "head"}, "wmVersion": number(0)}
-        found = {HEAD: Row({**Owner(from_job).key(HEAD), **stand_in}), **found}
-    unmoved = [head for head in found.values() if head.string("wmCarriedTo") != to_job]
+        heads = {HEAD: Row({**Owner(from_job).key(HEAD), **stand_in}), **heads}
+    unmoved = [head for head in heads.values() if head.string("wmCarriedTo") != to_job]
     for head in unmoved:
         check_head(head, client.table)
         _check_is_free(client, from_job, to_job, targets.get(head.name))
     if unmoved and unmoved[0].name == HEAD:
-        for name in targets.keys() - found.keys():
+        for name in targets.keys() - heads.keys():
             _check_is_free(client, from_job, to_job, targets[name])
     return unmoved
 
 
 def _check_is_free(client: TableClient, from_job: str, to_job: str, target: Row | None) -> None:
-    """Raise an error if the new name has its own watermarks."""
     if target is None or target.string("wmCarriedTo") == from_job:
         return
     check_head(target, client.table)
@@ -186,7 +185,6 @@ def _copy_history(client: TableClient, from_job: str, to_job: str, now: datetime
 
 
 def _copy(table: Table, row: Row, owner: Owner) -> dict[str, Any]:
-    """Return the write of one row, which keeps an existing row."""
     # Only a backfill's row counts attempts; the one that continued under the newer name is right.
     counter = "wmAttempt" if "wmAttempt" in row.item else "wmVersion"
     condition = IS_ABSENT
@@ -197,7 +195,6 @@ def _copy(table: Table, row: Row, owner: Owner) -> dict[str, Any]:
 
 
 def _heads(client: TableClient, job_id: str) -> dict[str, Row]:
-    """Return the current heads of a job and its sources by sort key; the job's first."""
     owner = Owner(job_id)
     head = client.row(owner, HEAD)
     rows = ([head] if head else []) + client.rows(owner, *SOURCE_HEADS)

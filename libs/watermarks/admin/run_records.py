@@ -60,8 +60,8 @@ def records_of_run(client: TableClient, job_id: str, run_id: str) -> list[RunRec
     rows: dict[str, Row] = {}
     for owner in (job, *sources):
         own = owner.run(run_id)
-        found = client.rows(owner, own, f"{own}#~")
-        mine = [row for row in found if row.name == own or row.name.startswith(f"{own}#")]
+        stored = client.rows(owner, own, f"{own}#~")
+        mine = [row for row in stored if row.name == own or row.name.startswith(f"{own}#")]
         rows |= {row.name: row for row in mine}
     if row := client.row(job, job.checkpoint(run_id)):
         rows[row.name] = row
@@ -72,12 +72,12 @@ def records_of_run(client: TableClient, job_id: str, run_id: str) -> list[RunRec
     return _records(read, rows)
 
 
-def _records(found: Iterable[Row], rows: Mapping[str, Row]) -> list[RunRecord]:
+def _records(notes: Iterable[Row], rows: Mapping[str, Row]) -> list[RunRecord]:
     runs: dict[tuple[str, str], list[Row]] = {}
-    for row in found:
+    for row in notes:
         if row.string("wmKind") in {"commit", "checkpoint"} and row.string("wmAt"):
             runs.setdefault((_run_id(row), row.owner.source), []).append(row)
-    records = [_record(one, rows) for one in runs.values()]
+    records = [_record(run, rows) for run in runs.values()]
     return sorted(records, key=lambda record: record.committed_at, reverse=True)
 
 

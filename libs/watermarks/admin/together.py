@@ -56,9 +56,9 @@ class Together:
         """Return the writes of all."""
         return [write for change in self.changes for write in change.transaction(table)]
 
-    def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
+    def found_applied(self, rows: Sequence[Row | None]) -> Latest | None:
         """Return the state that an earlier send stored, if it arrived."""
-        pairs = [found[at : at + 2] for at in range(0, len(found), 2)]
+        pairs = [rows[at : at + 2] for at in range(0, len(rows), 2)]
         applied: list[Any] = [
             change.found_applied(pair) for change, pair in zip(self.changes, pairs, strict=False)
         ]
@@ -68,9 +68,9 @@ class Together:
     def rebased(self, _: Sequence[Row | None]) -> None:
         """Return None: no one has decided to set back another state than the one that was read."""
 
-    def refusal(self, found: Sequence[Row | None]) -> WatermarkConflictError:
+    def refusal(self, rows: Sequence[Row | None]) -> WatermarkConflictError:
         """Return the error that the rows in the way mean."""
-        at = next((number for number, row in enumerate(found) if row), 0) // 2
+        at = next((number for number, row in enumerate(rows) if row), 0) // 2
         return moved_since(str(self.changes[at].owner))
 
 

@@ -10,8 +10,8 @@ from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import Window, edges
 
 from .columns import escaped
-from .iceberg import IcebergTarget
 from .iceberg_tables import iceberg_table
+from .iceberg_target import IcebergTarget
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -185,7 +185,8 @@ def without_loss(frame: DataFrame, name: str, wanted: DataType) -> Column:
     kind: DataType | str = frame.select(column).schema[0].dataType
     if kind == wanted:
         return column
-    if isinstance(kind, StringType):  # a text may say the same in another way
+    # A string may say the same in another way.
+    if isinstance(kind, StringType):
         kind = "timestamp" if isinstance(wanted, DateType) else wanted
     held = functions.expr(f"TRY_CAST({escaped(name)} AS {wanted.simpleString()})")
     is_whole = held.cast(kind) == column.cast(kind)
@@ -195,10 +196,9 @@ def without_loss(frame: DataFrame, name: str, wanted: DataType) -> Column:
 
 
 def _columns_of(frame: DataFrame, condition: str) -> list[str]:
-    """Return the columns of a frame that an SQL condition names."""
     plan = frame.selectExpr(condition)._jdf.queryExecution().analyzed()
-    found = plan.references().toSeq()
-    return [found.apply(number).name() for number in range(found.length())]
+    references = plan.references().toSeq()
+    return [references.apply(number).name() for number in range(references.length())]
 
 
 def escaped(name: str) -> str:

@@ -50,7 +50,8 @@ def load_windows(
         return _load_with(spark, reader, folders, schema)
     if is_positional:
         return _load_in_groups(spark, reader, folders, schema)
-    try:  # to find one for the files of all windows
+    # A schema of all windows together is the first choice.
+    try:
         merged = reader.option("mergeSchema", "true").load([_path(folder) for folder in folders])
     except Exception:  # noqa: BLE001 (of Java, too: reading the windows one by one shows the cause)
         found = None
@@ -94,7 +95,7 @@ def _load_with(
 
 
 def _condition(error: Any) -> str | None:
-    """Return the name of an error; Spark 4 has another method for it, and warns of the old one."""
+    # Spark 4 has another method for it, and warns of the old one.
     ask = getattr(error, "getCondition", None) or error.getErrorClass
     name: str | None = ask()
     return name
@@ -110,8 +111,8 @@ def _load_in_groups(
 ) -> DataFrame | None:
     is_exact = _is_case_sensitive(spark)
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-        found = list(pool.map(lambda folder: _schema_of(reader, folder), folders))
-    by_folder = {folder: own for folder, own in zip(folders, found, strict=True) if own is not None}
+        kinds = list(pool.map(lambda folder: _schema_of(reader, folder), folders))
+    by_folder = {folder: own for folder, own in zip(folders, kinds, strict=True) if own is not None}
     if not by_folder:
         return None
     if schema is None:
@@ -193,5 +194,5 @@ def _exists(spark: SparkSession, folder: str) -> bool:
 
 
 def _path(folder: str) -> str:
-    """Return a folder for Spark's readers, which take a path as a pattern."""
+    # Spark's readers take a path as a pattern.
     return _GLOB.sub(lambda found: "\\" + found.group(), folder)

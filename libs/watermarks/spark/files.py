@@ -217,7 +217,8 @@ def _delete_earlier_attempts(spark: SparkSession, path: str, window: Window) -> 
         if attempt < window.attempt:
             earlier.append(status.getPath())
     for left_over in earlier:
-        files.delete(left_over, True)  # no one reads what remains if this fails
+        # No one reads what remains if this fails.
+        files.delete(left_over, True)
 
 
 def _folder(path: object, window_id: object, attempt: object) -> str:

@@ -113,7 +113,7 @@ def _condition(window: Window, column: str, kind: DataType | None) -> Column:
 
 
 def _compared(cursor: Column, sign: str, value: Any, kind: DataType | None) -> Column:
-    """Return a comparison; of a decimal in its own type: in a wider one Spark may find NULL."""
+    # A decimal is compared in its own type: in a wider one Spark may find NULL.
     from pyspark.sql import functions
     from pyspark.sql.types import DecimalType
 
@@ -199,8 +199,8 @@ class FrameBound:
             frame = frame.where(column >= start if is_low_in else column > start)
         first = frame.select(column.alias(NEWEST)).orderBy(NEWEST).limit(rows)
         is_enough = functions.count("*") == rows
-        found = first.agg(functions.when(is_enough, functions.max(NEWEST)).alias(NEWEST))
-        return captured(found, type_of(self.frame, name), name)
+        newest = first.agg(functions.when(is_enough, functions.max(NEWEST)).alias(NEWEST))
+        return captured(newest, type_of(self.frame, name), name)
 
     def _column(self, cursor: str) -> tuple[str, Column]:
         from pyspark.sql import functions
@@ -210,7 +210,7 @@ class FrameBound:
         return name, functions.col(name)
 
 
-def captured(found: DataFrame, kind: DataType, column: str) -> Any:
+def captured(frame: DataFrame, kind: DataType, column: str) -> Any:
     """Return the value in the one row of a bound capture, or refuse its NULLs."""
     from pyspark.sql import functions
 
@@ -220,8 +220,8 @@ def captured(found: DataFrame, kind: DataType, column: str) -> Any:
         exact = functions.unix_micros(exact)
     elif name in {"timestamp_ntz", "date"}:
         exact = exact.cast("string")
-    others = [functions.col(other) for other in found.columns if other != NEWEST]
-    (row,) = found.select(exact.alias(NEWEST), *others).collect()
+    others = [functions.col(name_) for name_ in frame.columns if name_ != NEWEST]
+    (row,) = frame.select(exact.alias(NEWEST), *others).collect()
     value, *counts = row
     if null_rows := sum(counts):
         raise WatermarkValueError(
@@ -277,7 +277,7 @@ def family_of(kind: DataType, column: str) -> str:
 
 
 def _literal(value: Any) -> Column:
-    """Return a cursor value as a literal that no zone has a part in."""
+    # No zone may have a part in it.
     from pyspark.sql import functions
 
     plain = decode(*encode(value, "cursor"))  # of exactly one of the allowed types

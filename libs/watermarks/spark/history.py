@@ -89,8 +89,8 @@ class History:
         events = new.unionByName(starts).unionByName(self._ends(there, names))
         # A version that is merged again keeps what the frame lacks.
         same = Over.partitionBy(*self._key, _AT, _IS_END)
-        kept = {name: functions.first(escaped(name), True).over(same) for name in lacks}
-        return self._versions(events.withColumns(kept), table.columns)
+        first_values = {name: functions.first(escaped(name), True).over(same) for name in lacks}
+        return self._versions(events.withColumns(first_values), table.columns)
 
     @property
     def _times(self) -> tuple[str, str]:
@@ -101,7 +101,6 @@ class History:
         return [escaped(name) for name in self.keys]
 
     def _starts(self, there: DataFrame, names: Sequence[str]) -> DataFrame:
-        """Return the starts of the table's versions."""
         from pyspark.sql import functions
 
         start, end = functions.col(escaped(self.start)), functions.col(escaped(self.end))
@@ -113,7 +112,7 @@ class History:
         )
 
     def _ends(self, there: DataFrame, names: Sequence[str]) -> DataFrame:
-        """Return the ends at which no other version starts: the key was deleted then."""
+        # A key was deleted where a version ends and no other one starts.
         from pyspark.sql import Window as Over
         from pyspark.sql import functions
 
@@ -132,11 +131,13 @@ class History:
         from pyspark.sql import Window as Over
         from pyspark.sql import functions
 
-        one = Over.partitionBy(*self._key, _AT, _IS_END).orderBy(_RANK)
+        at_once = Over.partitionBy(*self._key, _AT, _IS_END).orderBy(_RANK)
         ordered = Over.partitionBy(*self._key).orderBy(_AT, _IS_END)
-        found = events.withColumn(_NEXT, functions.row_number().over(one)).where(f"{_NEXT} = 1")
-        found = found.withColumn(_NEXT, functions.lead(_AT).over(ordered))
-        found = found.withColumn(_BEFORE, functions.lag(_IS_END).over(ordered))
+        versions = events.withColumn(_NEXT, functions.row_number().over(at_once)).where(
+            f"{_NEXT} = 1"
+        )
+        versions = versions.withColumn(_NEXT, functions.lead(_AT).over(ordered))
+        versions = versions.withColumn(_BEFORE, functions.lag(_IS_END).over(ordered))
         # A deletion needs a version of its own only where it ends none.
         is_needed = ~functions.col(_IS_END) | functions.coalesce(
             functions.col(_BEFORE), functions.lit(True)
@@ -144,21 +145,21 @@ class History:
         end = functions.when(functions.col(_IS_END), functions.col(_AT)).otherwise(
             functions.col(_NEXT)
         )
-        found = found.withColumn(_NEXT, end).withColumn(DELETED, ~is_needed)
+        versions = versions.withColumn(_NEXT, end).withColumn(DELETED, ~is_needed)
         at = Over.partitionBy(*self._key, _AT).orderBy(_IS_END)
-        found = found.withColumn(_RANK, functions.row_number().over(at)).where(f"{_RANK} = 1")
+        versions = versions.withColumn(_RANK, functions.row_number().over(at)).where(f"{_RANK} = 1")
         times = dict(zip(self._times, (_AT, _NEXT), strict=True))
         chosen = [
             functions.col(times.get(name.lower(), escaped(name))).alias(name) for name in columns
         ]
-        return found.select(*chosen, DELETED)
+        return versions.select(*chosen, DELETED)
 
-    def _is_same(self, one: str, other: str) -> Column:
+    def _is_same(self, left: str, right: str) -> Column:
         from pyspark.sql import functions
 
         same = functions.lit(True)
         for key in self._key:
-            same &= functions.col(f"{one}.{key}").eqNullSafe(functions.col(f"{other}.{key}"))
+            same &= functions.col(f"{left}.{key}").eqNullSafe(functions.col(f"{right}.{key}"))
         return same
 
 
@@ -169,7 +170,7 @@ def history_of(keys: Sequence[str], history: object) -> History:
         WatermarkValueError: it is not two names.
     """
     names = list(history) if isinstance(history, (tuple, list)) else []
-    if len(names) != 2 or not all(isinstance(one, str) and one for one in names):
+    if len(names) != 2 or not all(isinstance(name, str) and name for name in names):
         raise WatermarkValueError(
             f"history is {history!r}: give the two columns of the table that say from when and "
             "until when a version is, such as ('valid_from', 'valid_to')"

@@ -101,9 +101,9 @@ def iceberg_table(spark: SparkSession, name: str) -> LoadedTable | None:
         if _NOT_ICEBERG in str(error.java_exception):
             return None
         raise
-    found = util.catalogAndIdentifier(session, name)
-    identifier = found.identifier()
-    parts = [found.catalog().name(), *identifier.namespace(), identifier.name()]
+    located = util.catalogAndIdentifier(session, name)
+    identifier = located.identifier()
+    parts = [located.catalog().name(), *identifier.namespace(), identifier.name()]
     if _SELECTOR.fullmatch(parts[-1]) and not str(java.name()).endswith(f".{parts[-1]}"):
         raise WatermarkValueError(
             f"{name} is a branch, a tag or a snapshot of a table, and windows are of the table "

@@ -160,14 +160,14 @@ class JdbcBound:
     def newest(self, cursor: str, low: Any, nulls: Nulls) -> Any:
         """Return the greatest value after `low`; for strings the one by Python's order."""
         name = self.column_of(cursor)
-        asked = (self.table, name, self._sql, low, nulls)
+        question = (self.table, name, self._sql, low, nulls)
         # Asks for the columns only.
-        found = self._asked(newest_query(*asked, cast=self._cast(name)))
-        kind = type_of(found, NEWEST)
+        answer = self._asked(newest_query(*question, cast=self._cast(name)))
+        kind = type_of(answer, NEWEST)
         if family_of(kind, name) == "string":
-            found = self._asked(newest_query(*asked, is_string=True))
+            answer = self._asked(newest_query(*question, is_string=True))
         with _named_infinity(name):
-            value = captured(found, kind, name)
+            value = captured(answer, kind, name)
         if value is None or not self._may_be_finer(kind):
             return value
         # Of a column that is finer than a cursor, the value is cut, and its own row lies above.
@@ -179,10 +179,11 @@ class JdbcBound:
         """Return the value of the n-th row after `low`, or at it; None if there are fewer."""
         name = self.column_of(cursor)
         query = nth_query(self.table, name, self._sql, low, is_low_in, rows, self._cast(name))
-        found = self._asked(query)
-        value = captured(found.agg({NEWEST: "max"}).toDF(NEWEST), type_of(found, NEWEST), name)
+        answer = self._asked(query)
+        value = captured(answer.agg({NEWEST: "max"}).toDF(NEWEST), type_of(answer, NEWEST), name)
         if low is not None and not is_low_in and value is not None and not is_before(low, value):
-            return next_value(value)  # cut to the lower end, which it lies above
+            # The value is cut to the lower end, which it lies above.
+            return next_value(value)
         return value
 
     def rows_of(self, window: Window, partitions: int) -> DataFrame:
@@ -206,13 +207,13 @@ class JdbcBound:
         if self.column is not None:
             return self.column
         names = self._schema.names
-        found = [name for name in names if name.lower() == cursor.lower()]
-        if cursor not in names and len(found) != 1:
+        alike = [name for name in names if name.lower() == cursor.lower()]
+        if cursor not in names and len(alike) != 1:
             raise WatermarkValueError(
                 f"the table {self.table!r} has no column {cursor!r}, it has {', '.join(names)}: "
                 "open the window with the name of the column as cursor, or give column="
             )
-        return cursor if cursor in names else found[0]
+        return cursor if cursor in names else alike[0]
 
     def _check_type(self, column: str, window: Window) -> None:
         """Raise a WatermarkValueError if a column has no order with the bounds of a window."""
@@ -228,7 +229,7 @@ class JdbcBound:
                 )
 
     def _cast(self, column: str) -> str:
-        """Return the cast to the type of a column of numbers, which MAX forgets in PostgreSQL."""
+        # MAX forgets the type of a column of numbers in PostgreSQL.
         from pyspark.sql.types import DecimalType
 
         for field in self._schema.fields:
@@ -255,7 +256,6 @@ class JdbcBound:
         return source.option("dbtable", source_of(self.table, self._sql)).load().schema
 
     def _predicates(self, window: Window, column: str, partitions: int) -> list[str]:
-        """Return conditions that share the rows of a window out, each row to one of them."""
         low, high = edges(window)
         whole = [window_predicate(window, column, self._sql)]
         if partitions == 1 or isinstance(high, str):
@@ -266,14 +266,14 @@ class JdbcBound:
         inner = _inner_edges(start, high, partitions)
         name, ends = quoted(column, self._sql), window.bounds
         inside = ends if ends != "[]" else "(]"
-        found = []
+        predicates = []
         for left, right in zip([low, *inner], [*inner, high], strict=True):
             first = left is low
             part = (ends[0] if first else inside[0]) + inside[1]
-            found.append(f"({range_predicate(name, left, right, part, self._sql)})")
+            predicates.append(f"({range_predicate(name, left, right, part, self._sql)})")
         if window.nulls == "include":
-            found[0] = f"({found[0]} OR {name} IS NULL)"
-        return found
+            predicates[0] = f"({predicates[0]} OR {name} IS NULL)"
+        return predicates
 
     def _asked(self, query: str) -> DataFrame:
         source = self.spark.read.format("jdbc").options(**self.options)
@@ -312,7 +312,7 @@ def _option(options: Mapping[str, str], name: str) -> str:
 
 @contextmanager
 def _named_infinity(column: str) -> Iterator[None]:
-    """Name a date that Spark cannot hold; Spark itself fails with an overflow."""
+    # Spark cannot hold such a date, and fails with an overflow that names nothing.
     try:
         yield
     except Exception as error:

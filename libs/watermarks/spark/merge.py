@@ -19,8 +19,8 @@ from watermarks.windows.window import DISABLE, Window, edges
 
 from .columns import DELETED, TargetColumns, check_columns, escaped, without_loss
 from .history import history_of
-from .iceberg import IcebergTarget
 from .iceberg_tables import iceberg_table, with_summary
+from .iceberg_target import IcebergTarget
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -131,7 +131,9 @@ def merge_window(
         merge.into(place, window)
 
     if iceberg is None or window.job_bookmark_option == DISABLE:
-        into(table)  # noted nowhere: it supersedes no window, and merging it again changes nothing
+        # Such a merge is noted nowhere: it supersedes no window, and merging it again changes
+        # nothing.
+        into(table)
     else:
         one = IcebergTarget(iceberg, window, is_merge=True)
         one.write(
@@ -167,8 +169,8 @@ class _Merge:
             spark.catalog.dropTempView(view)
 
     def _actions(self) -> str:
-        given = [name for name in self.names if name not in self.lacks]
-        sets = ", ".join(f"t.{escaped(name)} = s.{escaped(name)}" for name in given)
+        present = [name for name in self.names if name not in self.lacks]
+        sets = ", ".join(f"t.{escaped(name)} = s.{escaped(name)}" for name in present)
         names = ", ".join(map(escaped, self.names))
         values = ", ".join(f"s.{escaped(name)}" for name in self.names)
         is_newer = ""

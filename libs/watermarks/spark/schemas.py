@@ -93,10 +93,10 @@ def _merged_struct(old: StructType, new: StructType, path: str, is_exact: bool) 
     kinds = {_key(field.name, is_exact): field for field in new.fields}
     fields = []
     for field in old.fields:
-        other = kinds.pop(_key(field.name, is_exact), None)
+        new_field = kinds.pop(_key(field.name, is_exact), None)
         kind = field.dataType
-        if other is not None:
-            kind = _merged(kind, other.dataType, path + field.name, is_exact)
+        if new_field is not None:
+            kind = _merged(kind, new_field.dataType, path + field.name, is_exact)
         fields.append(StructField(field.name, kind))
     return StructType([*fields, *(StructField(f.name, f.dataType) for f in kinds.values())])
 
@@ -133,7 +133,8 @@ def _wider(old: DataType, new: DataType) -> DataType | None:
     floats = names & {"float", "double"}
     if floats:
         if not names - floats <= {"tinyint", "smallint", "int"}:
-            return None  # a double has 53 bits, and a bigint 63
+            # A double has 53 bits, and a bigint 63.
+            return None
         return DoubleType() if "double" in floats or "int" in names else FloatType()
     decimals = [found for kind in (old, new) if (found := _as_decimal(kind)) is not None]
     if len(decimals) < 2:

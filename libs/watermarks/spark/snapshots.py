@@ -26,9 +26,9 @@ from watermarks.windows.snapshot_cursors import (
 )
 from watermarks.windows.window import Nulls, Window, edges
 
+from .change_log import CHANGE, all_inserted, net_changes
 from .iceberg_tables import LoadedTable, iceberg_table
 from .merge import check_keys
-from .snapshot_changes import CHANGE, all_inserted, net_changes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -89,11 +89,11 @@ class SnapshotBound:
         if self.newest(cursor, low, "raise") is None:
             return None
         added, head = 0, self.table.java.currentSnapshot().snapshotId()
-        for one in _between(self.table, None if low is None else Snapshot.of(low), None):
-            added += int(one.summary().get("added-records") or 0)
+        for snapshot in _between(self.table, None if low is None else Snapshot.of(low), None):
+            added += int(snapshot.summary().get("added-records") or 0)
             # Those that were made with format-version 1 have no order: all of them are one bite.
-            if added >= rows and (one.sequenceNumber() or one.snapshotId() == head):
-                return str(_snapshot(self.table, self.name, one))
+            if added >= rows and (snapshot.sequenceNumber() or snapshot.snapshotId() == head):
+                return str(_snapshot(self.table, self.name, snapshot))
         return None
 
 
@@ -132,36 +132,36 @@ def read_snapshots(
         raise WatermarkValueError(f"read is {read!r}: allowed are appends, changes")
     if keys:
         check_keys(keys)
-    found = _found(spark, table)
-    found.java.refresh()
+    iceberg = _found(spark, table)
+    iceberg.java.refresh()
     end = Snapshot.of(high)
-    _check_is_before(found, table, end)
+    _check_is_before(iceberg, table, end)
     run_notes.note_read(window, run_notes.table(table))
-    if read == "changes" and CHANGE in spark.table(found.name).columns:
+    if read == "changes" and CHANGE in spark.table(iceberg.name).columns:
         raise WatermarkValueError(
             f"the table {table} has a column {CHANGE}, which changes have too: rename it"
         )
     if low is None:
-        rows = spark.read.option("snapshot-id", end.id).table(found.name)
+        rows = spark.read.option("snapshot-id", end.id).table(iceberg.name)
         return rows if read == "appends" else all_inserted(rows)
     start = Snapshot.of(low)
-    _check_is_before(found, table, start)
+    _check_is_before(iceberg, table, start)
     if read == "appends":
-        for one in _between(found, start, end):
-            if one.operation() not in READ_AS_NOTHING:
-                raise rewritten_error(table, one.snapshotId(), one.operation())
-        return _between_ids(spark, start, end).table(found.name)
-    return net_changes(_between_ids(spark, start, end).table(f"{found.name}.changes"), keys)
+        for snapshot in _between(iceberg, start, end):
+            if snapshot.operation() not in READ_AS_NOTHING:
+                raise rewritten_error(table, snapshot.snapshotId(), snapshot.operation())
+        return _between_ids(spark, start, end).table(iceberg.name)
+    return net_changes(_between_ids(spark, start, end).table(f"{iceberg.name}.changes"), keys)
 
 
 def _found(spark: SparkSession, table: str) -> LoadedTable:
-    found = iceberg_table(spark, table)
-    if found is None:
+    iceberg = iceberg_table(spark, table)
+    if iceberg is None:
         raise WatermarkValueError(
             f"the table {table} is not one of Iceberg, so it has no snapshots: read files through "
             "a job bookmark, or rows by a cursor column with rows_of"
         )
-    return found
+    return iceberg
 
 
 def _snapshot(table: LoadedTable, name: str, java: Any) -> Snapshot:
@@ -191,13 +191,13 @@ def _check_is_before(table: LoadedTable, name: str, snapshot: Snapshot) -> None:
 def _between(table: LoadedTable, low: Snapshot | None, high: Snapshot | None) -> Iterator[Any]:
     """Yield the snapshots after one up to another, the oldest first; Iceberg's objects."""
     java = table.java
-    one = java.currentSnapshot() if high is None else java.snapshot(high.id)
-    found = []
-    while one is not None and (low is None or one.snapshotId() != low.id):
-        found.append(one)
-        parent = one.parentId()
-        one = None if parent is None else java.snapshot(parent)
-    yield from reversed(found)
+    snapshot = java.currentSnapshot() if high is None else java.snapshot(high.id)
+    newest_first = []
+    while snapshot is not None and (low is None or snapshot.snapshotId() != low.id):
+        newest_first.append(snapshot)
+        parent = snapshot.parentId()
+        snapshot = None if parent is None else java.snapshot(parent)
+    yield from reversed(newest_first)
 
 
 def _between_ids(spark: SparkSession, start: Snapshot, end: Snapshot) -> DataFrameReader:

@@ -184,9 +184,9 @@ class _Target:
         count by themselves.
         """
         window = self.window
-        given = f"{self.lane}, {_literal(window.window_id)}, {window.attempt}"
+        claimed = f"{self.lane}, {_literal(window.window_id)}, {window.attempt}"
         return (
-            f"INSERT INTO {self.done} AS w (lane, window_id, attempt) VALUES ({given}) "  # noqa: S608
+            f"INSERT INTO {self.done} AS w (lane, window_id, attempt) VALUES ({claimed}) "  # noqa: S608
             "ON CONFLICT (lane) DO UPDATE SET window_id = EXCLUDED.window_id, "
             "attempt = EXCLUDED.attempt, at = now() WHERE w.attempt <= EXCLUDED.attempt"
         )
@@ -287,7 +287,8 @@ class _Database:
         with suppress(Exception), self._transaction() as statement:
             noted = f"SELECT attempt FROM {self._target.done} WHERE lane = {self._target.lane}"  # noqa: S608
             return _number(statement, noted) > self._target.window.attempt
-        return False  # no connection, or no such table: the first error counts
+        # There may be no connection, or no such table: the first error counts.
+        return False
 
     def clean_up(self) -> None:
         """Drop the table of this attempt, and those of earlier ones that died; if it can be."""
@@ -301,9 +302,9 @@ class _Database:
         prefix, tables = self._target.prefix, []
         is_staged = f"starts_with(tablename, {_literal(prefix)})"
         query = f"SELECT schemaname, tablename FROM pg_tables WHERE {is_staged}"  # noqa: S608
-        found = statement.executeQuery(query)
-        while found.next():
-            schema, name = found.getString(1), found.getString(2)
+        result = statement.executeQuery(query)
+        while result.next():
+            schema, name = result.getString(1), result.getString(2)
             if int(name.removeprefix(prefix)) < self._target.window.attempt:
                 tables.append(source_of(f"{schema}.{name}", Dialect.POSTGRESQL))
         return tables
@@ -316,7 +317,8 @@ class _Database:
             yield connection.createStatement()
             connection.commit()
         except BaseException:
-            with suppress(Exception):  # the connection may be what failed
+            # The connection may be what has failed.
+            with suppress(Exception):
                 connection.rollback()
             raise
         finally:
@@ -335,8 +337,8 @@ class _Database:
 
 
 def _number(statement: Any, query: str) -> int:
-    found = statement.executeQuery(query)
-    return int(found.getLong(1)) if found.next() else 0
+    result = statement.executeQuery(query)
+    return int(result.getLong(1)) if result.next() else 0
 
 
 def _literal(value: str) -> str:

@@ -61,13 +61,13 @@ class Change(Protocol):
     def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
         """Return the writes, which are applied together or not at all."""
 
-    def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
+    def found_applied(self, rows: Sequence[Row | None]) -> Latest | None:
         """Return the state that an earlier send stored, given the rows that refused the writes."""
 
-    def rebased(self, found: Sequence[Row | None]) -> Change | None:
+    def rebased(self, rows: Sequence[Row | None]) -> Change | None:
         """Return the same change on top of the found state, None if that would be wrong."""
 
-    def refusal(self, found: Sequence[Row | None]) -> Exception:
+    def refusal(self, rows: Sequence[Row | None]) -> Exception:
         """Return the error that these rows in the way mean."""
 
 
@@ -100,8 +100,10 @@ class TableClient:
         if not runs:
             return None
         if head := self.head(owner):
-            return head  # the first commit came between the two reads
-        if len(runs) > 1 or runs[0].is_ours:  # a row of ours had a head, which is lost
+            # The first commit came between the two reads.
+            return head
+        # A row of ours had a head, which is lost.
+        if len(runs) > 1 or runs[0].is_ours:
             raise AmbiguousWatermarkError(
                 f"{owner} has watermarks in table {self.table.name!r} and no {HEAD} row that says "
                 "which is the most recent, and run ids do not say: name a run id explicitly, or "
@@ -118,7 +120,8 @@ class TableClient:
             return Row(response["Item"])
         if _CAPACITY in response:
             return None
-        rows = self.rows(owner, name, name)  # its answer has members, also without a row
+        # The answer to a query has members, also without a row.
+        rows = self.rows(owner, name, name)
         return rows[0] if rows else None
 
     def rows(self, owner: Owner, first: str, last: str, limit: int | None = None) -> list[Row]:
@@ -150,8 +153,8 @@ class TableClient:
         if not (row := self.row(owner, own)) or not row.map("wmCommitted"):
             return row  # only a run with windows has further rows
         rows = self.rows(owner, own, f"{own}#~")
-        found = [row for row in rows if row.name == own or row.name.startswith(f"{own}#")]
-        return max(found, key=lambda row: row.version)
+        own_rows = [row for row in rows if row.name == own or row.name.startswith(f"{own}#")]
+        return max(own_rows, key=lambda row: row.version)
 
     def all_rows(self, owner: Owner) -> dict[str, Row]:
         """Return all rows of a job by sort key."""
@@ -185,14 +188,14 @@ class TableClient:
                         self._client.transact_write_items(TransactItems=items, **_TELLS_CAPACITY)
                     )
             except UNKNOWN_OUTCOME as error:
-                found = [Row(item) if item else None for item in rows_found(error)]
-                if applied := change.found_applied(found):
+                stored = [Row(item) if item else None for item in rows_found(error)]
+                if applied := change.found_applied(stored):
                     check_found(applied)
                     return applied
-                self._check_heads(found)
+                self._check_heads(stored)
                 if is_refused(error):
-                    if (rebased := change.rebased(found)) is None:
-                        raise change.refusal(found) from error
+                    if (rebased := change.rebased(stored)) is None:
+                        raise change.refusal(stored) from error
                     change = rebased
                     continue
                 self._pause_or_raise(error, attempt)
@@ -239,8 +242,8 @@ class TableClient:
                 self._pause_or_raise(error, attempt)
             attempt += 1
 
-    def _check_heads(self, found: Sequence[Row | None]) -> None:
-        for row in found:
+    def _check_heads(self, rows: Sequence[Row | None]) -> None:
+        for row in rows:
             if row and row.is_head:
                 check_head(row, self.table)
 
@@ -285,8 +288,8 @@ class TableClient:
         except ClientError as error:
             if code_of(error).isdecimal():  # botocore's, for an error that it cannot read
                 raise self._no_answer(f"by an error {code_of(error)} without a code") from error
-            if found := translate_client_error(error, self.table.name, self._client.meta):
-                raise found from error
+            if translated := translate_client_error(error, self.table.name, self._client.meta):
+                raise translated from error
             raise
         except UNREADABLE as error:
             raise self._no_answer("by something that is cut, or is not DynamoDB's JSON") from error

@@ -117,6 +117,6 @@ def _read_window(window: Item) -> None:
         decode(*low)
 
 
-def _check_one_of(found: object, allowed: tuple[str, ...]) -> None:
-    if found not in allowed:
-        raise ValueError(f"{found!r} is not one of {allowed}")
+def _check_one_of(value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{value!r} is not one of {allowed}")

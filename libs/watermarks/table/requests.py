@@ -36,7 +36,7 @@ def epoch_is(epoch: int) -> Condition:
 
 def both(*conditions: Condition, word: str = " AND ") -> Condition:
     """Every one of these holds."""
-    values = {name: value for _, given in conditions for name, value in given.items()}
+    values = {name: value for _, own_values in conditions for name, value in own_values.items()}
     return word.join(f"({text})" for text, _ in conditions), values
 
 
@@ -92,8 +92,8 @@ def update_request(
     parts = [f"{name(path)} = {value(attribute)}" for path, attribute in sets.items()]
     for path in counts:
         there = name(path)
-        zero, one = value(number(0)), value(number(1))
-        parts.append(f"{there} = if_not_exists({there}, {zero}) + {one}")
+        zero, increment = value(number(0)), value(number(1))
+        parts.append(f"{there} = if_not_exists({there}, {zero}) + {increment}")
     for path, attribute in (keeps or {}).items():
         parts.append(f"{name(path)} = if_not_exists({name(path)}, {value(attribute)})")
     expression = f"SET {', '.join(parts)}"

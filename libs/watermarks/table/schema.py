@@ -144,8 +144,8 @@ class Row:
 
     def map(self, name: str) -> Item:
         """Return a map attribute, empty if it is missing."""
-        found: Item = self.item.get(name, {"M": {}})["M"]
-        return found
+        attributes: Item = self.item.get(name, {"M": {}})["M"]
+        return attributes
 
     @property
     def name(self) -> str:

@@ -117,7 +117,8 @@ def _encode_datetime(value: datetime, path: str) -> tuple[Attribute, str]:
     except OverflowError as error:
         problem = f"is {value!r}, outside the years 1 to 9999 in UTC"
         raise _refused(path, problem, "use an instant inside") from error
-    except Exception as error:  # whatever a tzinfo of the caller raises
+    except Exception as error:
+        # A tzinfo of the caller may raise anything.
         problem = f"has a zone that cannot be used ({type(error).__name__}: {error})"
         raise _refused(path, problem, "convert it with .astimezone(UTC)") from error
     text = utc.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

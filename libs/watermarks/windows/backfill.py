@@ -100,9 +100,9 @@ class Backfill:
 
     def run(self, client: TableClient, now: datetime, history: timedelta) -> Iterator[Window]:
         """Yield the windows that are not done yet, and note each as done when the loop is back."""
-        row, other = client.update(self._start(client.table, now, history))
-        if other is not None:
-            raise self._is_another(other)
+        row, held = client.update(self._start(client.table, now, history))
+        if held is not None:
+            raise self._is_another(held)
         begun = Row(row)
         attempt, done = begun.number("wmAttempt"), begun.map("wmDone")
         for part, window in self.windows(attempt, begun.string("wmToken")).items():
@@ -151,7 +151,6 @@ class Backfill:
         return request | {"ReturnValues": "ALL_NEW"}
 
     def _is_another(self, row: Row) -> WatermarksError:
-        """Return the error that the row of this id holds another backfill."""
         stored = decode(row.item["wmRange"], row.item["wmTypes"])
         return WatermarksError(
             f"the backfill {self.backfill_id!r} of job {self.job_id!r} is "

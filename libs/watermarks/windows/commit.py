@@ -102,7 +102,7 @@ class Commit:
         identity: list[Any] = [job_id, run_id, key, *encode(item[key], key)]
         if window is not None:
             identity += [window.window_id, window.attempt]
-        given = json.dumps(identity, sort_keys=True)
+        text = json.dumps(identity, sort_keys=True)
         owner = Owner(job_id, source)
         return cls(
             owner=owner,
@@ -111,7 +111,7 @@ class Commit:
             key=key,
             values=values,
             tags=tags,
-            digest=sha256(given.encode()).hexdigest()[:_DIGEST_DIGITS],
+            digest=sha256(text.encode()).hexdigest()[:_DIGEST_DIGITS],
             base=base,
             committed_at=now.isoformat(timespec="microseconds"),
             expires_at=int((now + history).timestamp()),
@@ -155,17 +155,17 @@ class Commit:
         writes: Any = [{"Update": self._head_update(table)}, {"Put": put}]
         return list(writes)
 
-    def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
+    def found_applied(self, rows: Sequence[Row | None]) -> Latest | None:
         """Return the state that an earlier send of this commit stored, if it arrived."""
         # The run's row first: it stays true when others have committed since.
-        for row in reversed(found):
+        for row in reversed(rows):
             if row and (row.string("wmDigest") == self.digest or self._is_committed_in(row)):
                 return row.latest()
         return None
 
-    def refusal(self, found: Sequence[Row | None]) -> WatermarkConflictError:
+    def refusal(self, rows: Sequence[Row | None]) -> WatermarkConflictError:
         """Return the error that these rows in the way mean."""
-        head, run = found
+        head, run = rows
         proposed = decode(self.values, self.tags)
         wanted = f"{self.owner}: run {self.run_id!r} proposed {proposed}"
         if self.window is not None and head is not None and not self._holds_window(head):
@@ -195,7 +195,7 @@ class Commit:
             proposed,
         )
 
-    def rebased(self, found: Sequence[Row | None]) -> Commit | None:
+    def rebased(self, rows: Sequence[Row | None]) -> Commit | None:
         """Return the same commit on top of the head that was found, if that is right as well.
 
         It is when the window is still ours: then only watermarks of other cursors have moved. It
@@ -204,7 +204,7 @@ class Commit:
         Where the run's own row is part of the history already, a window is recorded in a second
         row; and so it is looked for there before it is given up.
         """
-        head, window = found[0], self.window
+        head, window = rows[0], self.window
         if head and self.base is None and head.is_ours and not head.has_watermarks:
             base = head.latest()
             return self._from_base(base) if base.version else None
@@ -226,18 +226,17 @@ class Commit:
         return replace(self, values=values, tags=tags, base=base)
 
     def _holds_window(self, head: Row) -> bool:
-        """Return whether the window is open in a head row, by this run's attempt."""
         if self.window is None:
             return False
-        found = head.map("wmWindows").get(self.window.cursor)
-        return found is not None and OpenWindow.from_attribute(found) == self.window
+        attribute = head.map("wmWindows").get(self.window.cursor)
+        return attribute is not None and OpenWindow.from_attribute(attribute) == self.window
 
     def _is_committed_in(self, row: Row) -> bool:
         """Return whether a row records this very window, although maybe not as its last one."""
         if self.window is None:
             return False
-        found = row.map("wmCommitted").get(self.window.window_id)
-        return found is not None and OpenWindow.from_attribute(found) == self.window.committed
+        stored = row.map("wmCommitted").get(self.window.window_id)
+        return stored is not None and OpenWindow.from_attribute(stored) == self.window.committed
 
     @property
     def _is_own_row(self) -> bool:
@@ -265,13 +264,11 @@ class Commit:
 
     @cached_property
     def _bounds(self) -> dict[str, str]:
-        """Which end belongs to the windows of each cursor, that of this window included."""
-        kept = self.base.bounds if self.base else {}
-        return {**kept, self.window.cursor: self.window.kept_bounds} if self.window else kept
+        bounds = self.base.bounds if self.base else {}
+        return {**bounds, self.window.cursor: self.window.kept_bounds} if self.window else bounds
 
     @property
     def _common(self) -> dict[str, Attribute]:
-        """The attributes that the head and the run's row have in common."""
         common = {
             self.key: self.values,
             "wmTypes": self.tags,
@@ -297,7 +294,8 @@ class Commit:
             "wmCommitted": {"M": self._committed},
         }
         removes: list[Any] = []
-        if not self._base_version:  # a head's constant attributes are written with its first commit
+        # A head's constant attributes are written with its first commit.
+        if not self._base_version:
             sets |= {"wmKind": {"S": "head"}, "wmRegion": {"S": table.region}}
         names: dict[str, str] = {}
         if self.window:
@@ -317,15 +315,16 @@ class Commit:
             removes.append(self.base.key)
         key = self.owner.key(self.owner.head)
         request = update_request(table, key, sets, condition, removes=removes)
-        request["ExpressionAttributeNames"] |= names  # where that of the caller's key is already
+        # The name of the caller's key is there already.
+        request["ExpressionAttributeNames"] |= names
         return request
 
     def _superseded(
         self, window: OpenWindow, wanted: str, head: Row, proposed: dict[str, Any]
     ) -> WatermarkConflictError:
-        stored, found = head.latest(), head.map("wmWindows").get(window.cursor)
-        if found is not None:
-            opened = OpenWindow.from_attribute(found)
+        stored, attribute = head.latest(), head.map("wmWindows").get(window.cursor)
+        if attribute is not None:
+            opened = OpenWindow.from_attribute(attribute)
             if (opened.window_id, opened.attempt) == (window.window_id, window.attempt):
                 return WatermarkConflictError(
                     f"{wanted} for window {window.window_id} from {window.low!r} to "

@@ -112,7 +112,8 @@ def committed_windows(
             _check_complete(owner, before.version + 1, before.name)
         met = blocks.get(before)
     if len(rows) > _WORTH_A_BLOCK:
-        _keep_blocks(client, owner, rows[1:])  # the head's own row may still be replaced
+        # The head's own row may still be replaced.
+        _keep_blocks(client, owner, rows[1:])
     return old + [window for row in reversed(rows) for window in _windows(row)]
 
 
@@ -177,7 +178,6 @@ def _windows(row: Row) -> list[tuple[str, str, int]]:
 
 
 def _in_force_before(row: Row) -> Pointer:
-    """Return the row that holds the windows in force before those of a row."""
     return row.target if row.string("wmKind") in AUDITS else row.prev
 
 
@@ -222,4 +222,5 @@ def _keep_blocks(client: TableClient, owner: Owner, rows: list[Row]) -> None:
         for block in blocks:
             client.put(block.put(client.table, owner))
     except (WatermarksError, ClientError, BotoCoreError):
-        return  # a reader that may not write; the next one tries again
+        # A reader may not be allowed to write; the next one tries again.
+        return

@@ -29,7 +29,8 @@ def family(value: object) -> str:
     """Return the name of the family of a value: values of two families have no order."""
     if isinstance(value, Mapping):
         raise WatermarkValueError(f"a cursor is {value!r}: give a single value, not a dict")
-    encode(value, "cursor")  # refuses a wrong type with path and remedy
+    # This refuses a wrong type with path and remedy.
+    encode(value, "cursor")
     match value:
         case datetime():
             return "datetime without a zone" if value.utcoffset() is None else AWARE
@@ -55,10 +56,10 @@ def check_same_family(stored: object, given: object, cursor: str) -> None:
         )
 
 
-def check_forward(stored: Mapping[str, Any], given: Mapping[str, Any], path: str) -> None:
+def check_forward(stored: Mapping[str, Any], new: Mapping[str, Any], path: str) -> None:
     """Raise a WatermarkValueError if a given value is before the stored one of its name."""
-    for name in stored.keys() & given.keys():
-        was, value, place = stored[name], given[name], f"{path}.{name}"
+    for name in stored.keys() & new.keys():
+        was, value, place = stored[name], new[name], f"{path}.{name}"
         if isinstance(was, Mapping) and isinstance(value, Mapping):
             check_forward(was, value, place)
             continue
@@ -82,7 +83,7 @@ def is_same(left: Any, right: Any) -> bool:
 
 
 def _instant(value: Any) -> Any:
-    """Return an aware datetime in UTC: Python compares two of one zone by their wall clocks."""
+    # Python compares two datetimes of one zone by their wall clocks.
     is_aware = isinstance(value, datetime) and value.utcoffset() is not None
     return value.astimezone(UTC) if is_aware else value
 
@@ -105,12 +106,12 @@ def value_after(value: Any, distance: Distance, what: str) -> Any:
     """Return the value at a distance after another; None if that year does not exist."""
     check_distance(value, distance, what)
     try:
-        found = _moved(value, distance, 1)
+        after = _moved(value, distance, 1)
     except OverflowError:
         return None
-    if not is_before(value, found):
+    if not is_before(value, after):
         raise WatermarkValueError(f"{what} is {distance!r}, no step from {value!r}: give more")
-    return found
+    return after
 
 
 def check_distance(value: Any, distance: object, what: str) -> None:

@@ -87,27 +87,27 @@ def day_of(text: str) -> Day | None:
         return Day(FOREVER, is_sure=False)
     for forms in ((_LIKE_ISO,), _SURE, _MAYBE):
         for form in forms:
-            found = form.fullmatch(text)
-            if found and (found.re is _LIKE_ISO or _is_in_a_calendar(found)):
-                return _day(found, is_sure=forms is not _MAYBE)
+            match = form.fullmatch(text)
+            if match and (match.re is _LIKE_ISO or _is_in_a_calendar(match)):
+                return _day(match, is_sure=forms is not _MAYBE)
     return None
 
 
-def _is_in_a_calendar(found: re.Match[str]) -> bool:
+def _is_in_a_calendar(match: re.Match[str]) -> bool:
     """Return whether one of two numbers can be a month, and the other one a day."""
-    parts = found.groupdict()
+    parts = match.groupdict()
     day, month = int(parts.get("day") or 1), int(parts.get("month") or 1)
     return 1 <= min(day, month) <= _LAST_MONTH and max(day, month) <= _LAST_DAY
 
 
-def _day(found: re.Match[str], *, is_sure: bool) -> Day | None:
-    parts = found.groupdict()
+def _day(match: re.Match[str], *, is_sure: bool) -> Day | None:
+    parts = match.groupdict()
     year, month, day = (int(parts.get(part) or 1) for part in ("year", "month", "day"))
     if name := parts.get("name"):
-        month = [one[:3] for one in _MONTHS].index(name[:3].lower()) + 1
+        month = [month_name[:3] for month_name in _MONTHS].index(name[:3].lower()) + 1
     if year < MINYEAR:
         return None
-    if month > _LAST_MONTH and found.start("day") < found.start("month"):
+    if month > _LAST_MONTH and match.start("day") < match.start("month"):
         month, day = day, month  # 12/31/9999, as Americans write
     first = datetime(year, min(max(month, 1), _LAST_MONTH), min(max(day, 1), _ANY_DAY), tzinfo=UTC)
     # The first week may start three days before the year, and the last month of all is "no end".

@@ -188,5 +188,6 @@ def _unit_of(value: object) -> str:
             return ""
         return "a whole hour" if value.hour else "a whole day"
     if is_day(value) or type(value) not in {int, str}:
-        return ""  # days are not complete until a later one exists
+        # Days are not complete until a later one exists.
+        return ""
     return next((unit for unit, form in _UNITS.items() if form.fullmatch(str(value))), "")

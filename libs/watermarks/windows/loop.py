@@ -42,7 +42,8 @@ class WindowLoop:
     def __next__(self) -> Window:
         """Commit the window of the body that has come back, and return the next one."""
         window, self._window = self._window, None
-        is_over, self._is_over = self._is_over, True  # whatever goes wrong in here ends the loop
+        # Whatever goes wrong in here ends the loop.
+        is_over, self._is_over = self._is_over, True
         if window is not None and is_left_open(window):
             check_looked_at(window, "windows")
             self._commit(window)

@@ -113,8 +113,8 @@ class Opening:
         if self.opened is None:
             seen = row.map("wmSeen").get(self.request.cursor)
             return self.seen is not None and seen == self.seen.to_attribute()
-        found = row.map("wmWindows").get(self.request.cursor)
-        return found is not None and OpenWindow.from_attribute(found).token == self.opened.token
+        stored = row.map("wmWindows").get(self.request.cursor)
+        return stored is not None and OpenWindow.from_attribute(stored).token == self.opened.token
 
     def _new_head(self, table: Table) -> dict[Any, Attribute]:
         """Return a head of version 0, which holds the watermarks of the v1 class, if any."""

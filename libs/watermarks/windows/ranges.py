@@ -92,7 +92,8 @@ def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None)
         high, remember = _settled(high, low, request, seen, source, is_low_in=is_from_initial)
         check_not_ahead(high, request.aware_now(), request.future, request.cursor, low)
     is_held = high is not asked
-    request.high = _Found(high, source)  # the rest of the loop goes up to the same bound
+    # The rest of the loop goes up to the same bound.
+    request.high = _Found(high, source)
     is_low_in = ends[0] == "["
     if high is None or (low is not None and not _is_after(high, low, is_from_initial)):
         return Range(low, None, ends, remember, is_held=is_held)
@@ -143,15 +144,15 @@ def _first_bounds(request: WindowRequest, stored: Any, high: Any) -> Bounds:
 
 
 def _check_bounds(request: WindowRequest, base: Latest) -> None:
-    kept: Any = base.bounds.get(request.cursor, request.bounds)
+    bounds: Any = base.bounds.get(request.cursor, request.bounds)
     if request.bounds is None:
-        request.bounds = kept
-    if kept != request.bounds:
+        request.bounds = bounds
+    if bounds != request.bounds:
         harm = "lost" if request.bounds == "(]" else "read twice"
         raise WatermarkValueError(
             f"bounds is {request.bounds!r} for the cursor {request.cursor!r}, whose windows were "
-            f"{kept!r} so far: rows at the watermark would be {harm}; give {kept!r}, or start over "
-            "with WatermarkAdmin.rewind(job, to_run=None, ...) or under another cursor name"
+            f"{bounds!r} so far: rows at the watermark would be {harm}; give {bounds!r}, or start "
+            "over with WatermarkAdmin.rewind(job, to_run=None, ...) or under another cursor name"
         )
 
 

@@ -88,13 +88,13 @@ class WindowRequest:
 
     def aware_now(self) -> datetime:
         """Return the time; refuse a clock without a time zone."""
-        found = self.now()
-        if found.utcoffset() is None:
+        time = self.now()
+        if time.utcoffset() is None:
             raise ValueError(
-                f"now returns {found!r}, without a zone: give a function that returns the time "
+                f"now returns {time!r}, without a zone: give a function that returns the time "
                 "with one, such as lambda: datetime.now(UTC)"
             )
-        return found
+        return time
 
     @property
     def owner(self) -> Owner:
@@ -118,10 +118,10 @@ class WindowRequest:
                 )
         _check_callable(self.high)
         self._check_sizes()
-        for given in (self.initial, self.high):
-            is_to_be_found = given is NOW or callable(given) or is_bound(given)
-            if given is not None and not is_to_be_found and not is_nat(given):
-                self.check_distances(given)
+        for edge in (self.initial, self.high):
+            is_to_be_found = edge is NOW or callable(edge) or is_bound(edge)
+            if edge is not None and not is_to_be_found and not is_nat(edge):
+                self.check_distances(edge)
         if is_nat(self.initial):
             family(self.initial)  # refuses it
 
@@ -154,7 +154,6 @@ def is_bound(high: object) -> TypeGuard[Bound]:
 
 
 def _check_callable(high: object) -> None:
-    """Raise a WatermarkValueError for a callable that does not take a lower bound alone."""
     if high is NOW or is_bound(high) or not callable(high):
         return
     fits = not isinstance(high, type) and not isbuiltin(high)

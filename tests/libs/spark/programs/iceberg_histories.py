@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 from watermarks import Window, WatermarksError, append_window, merge_window
-from watermarks.spark import append, iceberg
+from watermarks.spark import append, iceberg_target
 from watermarks.table.latest import Latest
 
 seeds = json.loads(sys.argv[2])
@@ -22,8 +22,8 @@ class Death:
     def __init__(self):
         self.step = None
         self.is_dead = False
-        target = iceberg.IcebergTarget
-        made, published, removed, committed = target._is_made, target._is_published, target._remove, iceberg._is_committed
+        target = iceberg_target.IcebergTarget
+        made, published, removed, committed = target._is_made, target._is_published, target._remove, iceberg_target._is_committed
 
         def make(*given):
             self.at("before the branch")
@@ -33,11 +33,11 @@ class Death:
 
         def publish(*given):
             self.at("after the write")
-            iceberg._is_committed = commit
+            iceberg_target._is_committed = commit
             try:
                 return published(*given)
             finally:
-                iceberg._is_committed = committed
+                iceberg_target._is_committed = committed
 
         def commit(call):
             self.at("before the commit")

@@ -4,7 +4,7 @@ import os
 import signal
 
 from watermarks import Window, append_window, merge_window
-from watermarks.spark import iceberg
+from watermarks.spark import iceberg_target
 
 how, attempt, step = json.loads(sys.argv[2])
 
@@ -16,9 +16,9 @@ def dies(name):
 
 
 made, published, remove = (
-    getattr(iceberg.IcebergTarget, name) for name in ("_is_made", "_is_published", "_remove")
+    getattr(iceberg_target.IcebergTarget, name) for name in ("_is_made", "_is_published", "_remove")
 )
-committed = iceberg._is_committed
+committed = iceberg_target._is_committed
 
 
 def make(target, branch, base):
@@ -30,7 +30,7 @@ def make(target, branch, base):
 
 def publish(*given):
     dies("after the write")
-    iceberg._is_committed = commit
+    iceberg_target._is_committed = commit
     return published(*given)
 
 
@@ -41,7 +41,7 @@ def commit(call):
     return done
 
 
-iceberg.IcebergTarget._is_made, iceberg.IcebergTarget._is_published = make, publish
+iceberg_target.IcebergTarget._is_made, iceberg_target.IcebergTarget._is_published = make, publish
 spark.sql("CREATE TABLE IF NOT EXISTS s.t (id INT, name STRING, at BIGINT) USING iceberg")
 frame = spark.createDataFrame([(1, "a", 5), (2, "b", 6)], "id INT, name STRING, at BIGINT")
 window = Window("j", f"jr_{attempt}", "at", "0000000001-ab", attempt, None, 99)

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 from watermarks import Window, append_window, merge_window, newest_snapshot, read_snapshots
-from watermarks.spark import iceberg, snapshots
+from watermarks.spark import iceberg_target, snapshots
 from watermarks.spark.iceberg_tables import iceberg_table
 from watermarks.table.latest import Latest
 
@@ -52,7 +52,7 @@ one = spark.range(3).selectExpr("CAST(id AS INT) AS id")
 facts["first append"] = append_window(one, "lake.s.log", window(1))
 facts["again by this run"] = error_of(lambda: append_window(one, "s.log", window(1)))
 facts["again by the next run"] = append_window(one, "s.log", window(1, attempt=2))
-again = iceberg.IcebergTarget(iceberg_table(spark, "s.log"), window(1, attempt=2))
+again = iceberg_target.IcebergTarget(iceberg_table(spark, "s.log"), window(1, attempt=2))
 spark.sql(f"ALTER TABLE s.log CREATE BRANCH `{again._new_branch()}`")
 facts["again after that"] = append_window(one, "s.log", window(1, attempt=3))
 facts["branches of earlier attempts"] = [row.name for row in spark.table("lake.s.log.refs").collect()]
@@ -68,7 +68,7 @@ facts["of another job"] = append_window(one, "s.log", window(1, job_id="other"))
 facts["of a backfill"] = append_window(one, "s.log", window(1, window_id="backfill-may-t-1"))
 facts["appended"] = spark.table("s.log").count()
 summaries = spark.table("lake.s.log.snapshots").orderBy("committed_at").collect()
-facts["lane"] = iceberg.IcebergTarget(
+facts["lane"] = iceberg_target.IcebergTarget(
     iceberg_table(spark, "s.log"), window(1, window_id="backfill-may-t-1")
 )._lane
 facts["summary"] = {k: v for k, v in summaries[-1].summary.items() if k.startswith("tidemark")}
@@ -187,8 +187,8 @@ facts["a column dropped"] = error_of(lambda: append_window(wide, "s.col", window
 facts["without the dropped one"] = append_window(wide.drop("name"), "s.col", window(4))
 
 # An attempt that a later one has superseded before either has written
-slow = iceberg.IcebergTarget(iceberg_table(spark, "s.col"), window(6))
-fast = iceberg.IcebergTarget(iceberg_table(spark, "s.col"), window(6, attempt=7))
+slow = iceberg_target.IcebergTarget(iceberg_table(spark, "s.col"), window(6))
+fast = iceberg_target.IcebergTarget(iceberg_table(spark, "s.col"), window(6, attempt=7))
 
 
 def overtaken(branch):
@@ -251,7 +251,7 @@ facts["a history without a later column"] = rows("s.evh")
 # Another writer commits while the window is written: the window is written again.
 spark.sql("CREATE TABLE s.race (id INT, name STRING, at BIGINT) USING iceberg")
 spark.sql("INSERT INTO s.race VALUES (1, 'old', 1)")
-made, others = iceberg.IcebergTarget._is_made, iter([True, False])
+made, others = iceberg_target.IcebergTarget._is_made, iter([True, False])
 
 
 def made_before_another(target, branch, base):
@@ -261,24 +261,24 @@ def made_before_another(target, branch, base):
     return done
 
 
-iceberg.IcebergTarget._is_made = made_before_another
+iceberg_target.IcebergTarget._is_made = made_before_another
 merge_window(rows_of((1, "new", 5, "U"), (3, "mine", 5, "I")), "s.race", window(1), ["id"])
-iceberg.IcebergTarget._is_made = made
+iceberg_target.IcebergTarget._is_made = made
 facts["beside another writer"] = rows("s.race")
 facts["branches left"] = [row.name for row in spark.table("lake.s.race.refs").collect()]
 
 # Someone drops a column while a window is written: the window does not become the table.
-published = iceberg.IcebergTarget._is_published
+published = iceberg_target.IcebergTarget._is_published
 
 
 def published_after_a_change(*given):
-    iceberg.IcebergTarget._is_published = published
+    iceberg_target.IcebergTarget._is_published = published
     spark.sql("ALTER TABLE s.changing DROP COLUMN name")
     return published(*given)
 
 
 spark.sql("CREATE TABLE s.changing (id INT, name STRING, at BIGINT) USING iceberg")
-iceberg.IcebergTarget._is_published = published_after_a_change
+iceberg_target.IcebergTarget._is_published = published_after_a_change
 facts["a column dropped meanwhile"] = error_of(
     lambda: append_window(rows_of((1, "a", 5, "I")), "s.changing", window(1))
 )
@@ -290,16 +290,16 @@ others = iter([True])
 def made_before_a_later_window(target, branch, base):
     done = made(target, branch, base)
     if next(others, False):
-        iceberg.IcebergTarget._is_made = made
+        iceberg_target.IcebergTarget._is_made = made
         merge_window(orders((1, "", 9, "D")), "s.race", window(3), ["id"], deleted="op = 'D'")
     return done
 
 
-iceberg.IcebergTarget._is_made = made_before_a_later_window
+iceberg_target.IcebergTarget._is_made = made_before_a_later_window
 facts["overtaken merge"] = error_of(
     lambda: merge_window(rows_of((1, "back", 7, "U")), "s.race", window(2), ["id"])
 )
-iceberg.IcebergTarget._is_made = made
+iceberg_target.IcebergTarget._is_made = made
 facts["superseded merge"] = error_of(
     lambda: merge_window(rows_of((1, "back", 7, "U")), "s.race", window(2), ["id"])
 )

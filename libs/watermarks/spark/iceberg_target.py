@@ -229,7 +229,7 @@ class IcebergTarget:
         return Note(window.attempt, window.window_id, int(written.snapshotId()), sequence)
 
     def _left(self) -> list[str]:
-        """Return the branches of earlier attempts, which have died or could not remove them."""
+        # Earlier attempts have died, or could not remove their branches.
         names = [
             name for name in self.table.java.refs().keySet() if name.startswith(f"{self._lane}_")
         ]
@@ -241,10 +241,10 @@ class IcebergTarget:
             for _ in range(_RACES):
                 java.refresh()
                 changes, names = java.manageSnapshots(), java.refs().keySet()
-                found = [branch for branch in branches if branch in names]
-                for branch in found:
+                existing = [branch for branch in branches if branch in names]
+                for branch in existing:
                     changes = changes.removeBranch(branch)
-                if not found or _is_committed(changes.commit):
+                if not existing or _is_committed(changes.commit):
                     return
 
 

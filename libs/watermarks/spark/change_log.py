@@ -54,8 +54,8 @@ def net_changes(log: DataFrame, keys: Sequence[str]) -> DataFrame:
     has_insert = functions.max(functions.col(CHANGE) == "INSERT").over(
         Over.partitionBy(*map(escaped, keys))
     )
-    kept = ~functions.col(_ORDINAL) | (functions.col(CHANGE) == "INSERT")
-    return rows.withColumn(_ORDINAL, has_insert).where(kept).drop(_ORDINAL)
+    is_kept = ~functions.col(_ORDINAL) | (functions.col(CHANGE) == "INSERT")
+    return rows.withColumn(_ORDINAL, has_insert).where(is_kept).drop(_ORDINAL)
 
 
 def _has_map(kind: DataType) -> bool:
@@ -81,15 +81,15 @@ def _without_maps(value: Column, kind: DataType) -> Column:
     match kind:
         case MapType():
 
-            def entry(one: Column) -> Column:
+            def entry(pair: Column) -> Column:
                 return functions.struct(
-                    _without_maps(one["key"], kind.keyType).alias("key"),
-                    _without_maps(one["value"], kind.valueType).alias("value"),
+                    _without_maps(pair["key"], kind.keyType).alias("key"),
+                    _without_maps(pair["value"], kind.valueType).alias("value"),
                 )
 
             return functions.array_sort(functions.transform(functions.map_entries(value), entry))
         case ArrayType():
-            return functions.transform(value, lambda one: _without_maps(one, kind.elementType))
+            return functions.transform(value, lambda item: _without_maps(item, kind.elementType))
         case StructType():
             fields = [
                 _without_maps(value.getField(field.name), field.dataType).alias(field.name)
