@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Result, time_command
-from tidemark.glue_service.entities import Entity, Kind, create_entity
+from tidemark.glue_service.entities import Entity, EntityKind, create_entity
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
 
@@ -44,7 +44,9 @@ def _listings(folder: Path) -> list[float]:
     with Store(home.database) as store, store.transaction():
         for job in range(JOBS):
             definition = {"Role": "anyone", "Command": command}
-            create_entity(store, Entity(Kind.JOB, f"job-{job}", definition, {}, now_ms, now_ms))
+            create_entity(
+                store, Entity(EntityKind.JOB, f"job-{job}", definition, {}, now_ms, now_ms)
+            )
         for number in range(RUNS):
             begin = now_ms - 60_000 * number
             run_id = f"jr_{number * 0x9E3779B97F4A7C15 % 2**64:016x}"

@@ -64,9 +64,8 @@ ALLOWED = {
     ("tidemark/glue_service/eventbridge/log.py", STARTS): "the user's command of --on-event",
     ("tidemark/glue_service/http/forward.py", CONNECTS): "the URLs of --forward",
     ("tidemark/glue_service/http/server.py", LISTENS): "who signs with the key of the home",
-    ("tidemark/local_state/machine/peers.py", LISTENS): "sees whether sockets are shown; closes it",
+    ("tidemark/local_state/machine/peers.py", LISTENS): "asks the kernel; tries it, and closes it",
     ("tidemark/local_state/machine/peers.py", CONNECTS): "to the same",
-    ("tidemark/local_state/machine/socket_diag.py", LISTENS): "on nothing: it asks the kernel",
     ("tidemark/glue_job/process/worker_daemon.py", LISTENS): "the JVM that has started it",
     ("tidemark/glue_service/served.py", CONNECTS): "the port of the home, by its secret",
     (
@@ -78,8 +77,7 @@ ALLOWED = {
     ("tidemark/glue_job/process/ahead.py", LISTENS): "on nothing: its stdin, a pair of sockets",
     ("tidemark/glue_job/process/forks.py", LISTENS): "on nothing: the same pair",
     ("tidemark/glue_service/runs/waiting.py", STARTS): "a Python of `local engine list`",
-    ("tidemark/local_state/sparks/make.py", STARTS): "uv: of this environment, or on the PATH",
-    ("tidemark/local_state/sparks/pythons.py", STARTS): "Python: of uv, the PATH or pyenv",
+    ("tidemark/local_state/sparks/make.py", STARTS): "uv, and Python: of uv, the PATH or pyenv",
     ("tidemark/local_state/sparks/uv_settings.py", STARTS): "pip of this environment",
     ("tidemark/glue_job/process/borrow.py", LISTENS): "PySpark's own gateway, by its token",
     ("tidemark/glue_job/process/borrow.py", CONNECTS): "the borrowed JVM, by its token",
@@ -111,7 +109,7 @@ def opened_in(tree: ast.AST) -> set[str]:
         if last in LAST_NAMES:
             kinds.add(KINDS.get(ast.unparse(node), ""))
         if isinstance(node, ast.ClassDef) and any(
-            ast.unparse(base).endswith(("Server", "Listener")) for base in node.bases
+            ast.unparse(base).endswith(("Server", ".Listener")) for base in node.bases
         ):
             kinds.add(LISTENS)
         if isinstance(node, ast.ImportFrom) and node.module == "multiprocessing.connection":

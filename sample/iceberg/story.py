@@ -18,7 +18,7 @@ from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.catalog.table_metadata import table_of
 from tidemark.local_state.home import Home
-from tidemark.local_state.run_snapshots import snapshots_of
+from tidemark.local_state.run_notes import snapshots_of
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.iceberg import (
     CATALOG,

@@ -24,7 +24,7 @@ from tidemark.glue_service.runs.job_run_process import (
 )
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.bookmarks.versions import Bookmark, latest_bookmark
-from tidemark.local_state.deployment.publish import publish
+from tidemark.local_state.deployment.deployed_apps import publish
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.sparks.installed import own_glue_version

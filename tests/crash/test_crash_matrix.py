@@ -31,7 +31,7 @@ from tidemark.glue_service.runs.job_run_process import (
     start_job_run,
 )
 from tidemark.glue_service.runs.run_variables import Machine
-from tidemark.local_state.deployment.publish import publish
+from tidemark.local_state.deployment.deployed_apps import publish
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.sparks.installed import own_glue_version

@@ -20,7 +20,7 @@ from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_state.home_folder import DEFAULT_HOME, check_home, folder_of_home
 from tidemark.local_state.machine.disk import LITTLE, existing, render_size
 from tidemark.local_state.machine.java import find_java
-from tidemark.local_state.machine.secrets_in_text import show_endpoint
+from tidemark.local_state.machine.loopback import show_endpoint
 from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
 from tidemark.model.assembly.glue_versions import RUN_HERE, libraries_of
 

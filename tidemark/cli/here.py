@@ -12,8 +12,8 @@ import click
 from tidemark.glue_service.commands import region
 from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.engine import Engine
-from tidemark.glue_service.http.read_only import serving_read_only
 from tidemark.glue_service.http.serving import Options, serving
+from tidemark.glue_service.http.short_ports import serving_read_only
 from tidemark.glue_service.runs.jvms.supply import jvms_of
 from tidemark.glue_service.served import deploy, find_port
 from tidemark.local_state.access_key import access_key

@@ -18,7 +18,7 @@ from rich.text import Text
 from tidemark.cli.terminal import Terminal, hanging
 from tidemark.cli.views.listing import Sentence
 from tidemark.local_state.store.database import NOTHING_NEW, JobRun
-from tidemark.local_state.store.stored_warnings import RunWarning
+from tidemark.local_state.store.stored_warnings import StoredWarning
 from tidemark.model.clock import now_ms
 from tidemark.operate.job_runs import Run
 
@@ -118,7 +118,7 @@ class JobProgress:
             lines = Text.assemble(mark, " ", "\n".join(finished_lines(run)))
             self._console.print(lines)
 
-    def warn(self, warnings: Sequence[RunWarning]) -> None:
+    def warn(self, warnings: Sequence[StoredWarning]) -> None:
         """Show warnings: those of another command's run with the time of that run."""
         print_warnings(self._console, warnings, self._known)
 
@@ -190,7 +190,7 @@ def print_outcome(console: Console, result: "WorkflowResult") -> None:
 
 
 def print_warnings(
-    console: Console, warnings: Sequence[RunWarning], known: Collection[str] = ()
+    console: Console, warnings: Sequence[StoredWarning], known: Collection[str] = ()
 ) -> None:
     """Print warnings of job runs; of runs that are not known with their time."""
     for warning in warnings:
@@ -210,7 +210,7 @@ def _moment(epoch_ms: int) -> str:
 
 def print_killed(console: Console, runs: Collection[Run]) -> None:
     """Print a line for each of some runs that was killed with its command."""
-    from tidemark.glue_service.workflows.recovery import KILLED
+    from tidemark.glue_service.runs.killed import KILLED
 
     for run in runs:
         if run.message == KILLED:

@@ -15,7 +15,7 @@ from tidemark.cli.terminal import print_json
 from tidemark.cli.views.rewind import plan_lines, record_json, records_listing
 from tidemark.cli.where import Where, looking
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.local_state.rewinds.records import Asked, RewindRecord
+from tidemark.local_state.rewinds.records import RewindCause, RewindRecord
 from tidemark.model.clock import now_ms
 from tidemark.operate.rewind.carry_out import UnfinishedError
 from tidemark.operate.rewind.gather import facts_of
@@ -113,13 +113,13 @@ def _rewind(request: RewindRequest, where: Where) -> None:
         if request.dry_run:
             return
         if not plan.states:
-            rewinds.note_nothing(plan, Asked(request.actor, request.why or "", now_ms()))
+            rewinds.note_nothing(plan, RewindCause(request.actor, request.why or "", now_ms()))
             return
         why = _reason(request.why)
         if not request.yes:
             names = ", ".join(job.job for job in plan.jobs if job.states)
             click.confirm(f"Rewind {names} in {target.where}?", abort=True)
-        record = rewinds.carry_out(plan, steps, Asked(request.actor, why, now_ms()))
+        record = rewinds.carry_out(plan, steps, RewindCause(request.actor, why, now_ms()))
         if record is None:
             click.echo("rewound; the stage has no watermark table to record actor and reason")
             return
@@ -155,7 +155,8 @@ def take_back(
         if not yes:
             question = f"Undo rewind {to_undo.rewind_id} of {', '.join(to_undo.jobs)}"
             click.confirm(f"{question} in {target.where}?", abort=True)
-        record, stayed = rewinds.undo(to_undo.rewind_id, Asked(actor, why or "undo", now_ms()))
+        cause = RewindCause(actor, why or "undo", now_ms())
+        record, stayed = rewinds.undo(to_undo.rewind_id, cause)
         besides = ": everything is as it was before it"
         if stayed:
             besides = f"; {', '.join(stayed)} moved on since it was interrupted, and stays so"

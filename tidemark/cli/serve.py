@@ -28,7 +28,7 @@ from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.glue_service.served import ServedPort, deploy, find_port
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
+from tidemark.local_state.machine.loopback import LOOPBACK_NAMES
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import texts_of_run
 from tidemark.report.lineage.emitter import lineage_to

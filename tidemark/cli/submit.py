@@ -26,8 +26,13 @@ from tidemark.glue_job.process.lake_fs.semantics import VARIABLE
 from tidemark.glue_service.runs.jvms.supply import jvms_of
 from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.glue_service.served import ServedPort, find_port
-from tidemark.glue_service.shipped_library import imports_library
-from tidemark.glue_service.submission import EXTRA_MODULES, Echo, Submission, read_submission
+from tidemark.glue_service.submission import (
+    EXTRA_MODULES,
+    Echo,
+    Submission,
+    imports_library,
+    read_submission,
+)
 from tidemark.glue_service.submit import submit as run_script
 from tidemark.glue_service.submit_served import Observe, submit_to
 from tidemark.local_state.home import Home

@@ -64,7 +64,8 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
     unfinished = file.with_name(f"{file.name}.unfinished")
     with home.exclusive(), tempfile.TemporaryDirectory(dir=file.absolute().parent) as folder:
         parts = tuple(part for part in wanted if (home.root / part).exists())
-        if not parts:  # restored, it would delete what is there
+        # A backup of nothing would delete, when restored, what is there then.
+        if not parts:
             raise UsageError(f"there is nothing in {home.shown} to back up; name it: TIDEMARK_HOME")
         absent = tuple(part for part in wanted if part not in parts)
         made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -103,23 +104,20 @@ def _check_new(file: Path, root: Path) -> None:
 
 
 def _restorable(part: str, source: Path, member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Return a member with its file's time to the nanosecond: bookmarks identify files by it."""
     # A float, which is what tarfile writes, may be a millisecond off.
     if why := _unsafe_reason(member):
         raise UsageError(
             f"{why}, which a backup cannot hold; put the files themselves there, or back up "
             "without --lake"
         )
+    # Bookmarks identify files by their time to the nanosecond.
     seconds, ns = divmod((source / Path(member.name).relative_to(part)).lstat().st_mtime_ns, 10**9)
     member.pax_headers = {**member.pax_headers, "mtime": f"{seconds}.{ns:09d}"}
     return member
 
 
 def _unsafe_reason(member: tarfile.TarInfo) -> str:
-    """Return why a member could leave the folder into which it is unpacked; empty if it cannot.
-
-    The filters of tarfile do not have to do: in Python before 3.11.13 chains of links pass them.
-    """
+    # The filters of tarfile do not do: in Python before 3.11.13 chains of links pass them.
     if not (member.isfile() or member.isdir() or member.islnk()):
         return f"{member.name!r} is not a file"
     paths = PurePosixPath(member.name), PurePosixPath(member.linkname)
@@ -172,11 +170,11 @@ def read_backup(file: Path) -> BackupFacts:
 
 
 def _parts(document: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
-    """Return a list of parts of a home; None for anything else, such as a path outside it."""
-    found = document.get(key)
-    if not isinstance(found, list) or any(part not in STATE + DATA for part in found):
+    # A path outside of a home would be written there.
+    parts = document.get(key)
+    if not isinstance(parts, list) or any(part not in STATE + DATA for part in parts):
         return None
-    return tuple(found)
+    return tuple(parts)
 
 
 @contextlib.contextmanager
@@ -188,7 +186,8 @@ def _archive(file: Path) -> Iterator[tarfile.TarFile]:
         raise UsageError(f"there is no file {file}") from error
     except (tarfile.TarError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # an error of the disk, not of the archive
+            # It is an error of the disk, not of the archive.
+            raise
         raise _no_backup(file, str(error)) from error
 
 
@@ -201,10 +200,10 @@ def _no_backup(file: Path, reason: str) -> UsageError:
 
 def would_be_replaced(home: Home, facts: BackupFacts) -> list[str]:
     """Return the parts of a home that a backup would replace; empty for an empty home."""
-    found = [home.root / part for part in facts.parts + facts.absent]
+    paths = [home.root / part for part in facts.parts + facts.absent]
     return [
         str(path.relative_to(home.root))
-        for path in found
+        for path in paths
         if path.is_file() or (path.is_dir() and any(path.iterdir()))
     ]
 
@@ -231,7 +230,8 @@ def restore(home: Home, file: Path) -> BackupFacts:
         except BaseException:
             shutil.rmtree(unpacked, ignore_errors=True)
             raise
-        os.sync()  # the new files must be on disk before the switch
+        # The new files must be on disk before the switch.
+        os.sync()
         unpacked.rename(home.root / READY)
         finish_restore(home.root)
     return facts

@@ -12,13 +12,11 @@ from tidemark.errors import UsageError
 from tidemark.extras import require
 from tidemark.glue_service.catalog_api.open_table_format import check_iceberg, iceberg_table_of
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.runs.killed import recover_interrupted_runs
 from tidemark.glue_service.runs.run_variables import Machine
-from tidemark.glue_service.workflows.recovery import recover_interrupted_runs
-from tidemark.local_state.catalog.connections import put_connections
-from tidemark.local_state.catalog.databases import put_databases
+from tidemark.local_state.catalog.definitions import put_connections, put_databases
 from tidemark.local_state.catalog.tables import catalog_tables, put_tables, table_or_none
-from tidemark.local_state.deployment.deployed_apps import DeployedApp, describe_app
-from tidemark.local_state.deployment.publish import publish
+from tidemark.local_state.deployment.deployed_apps import DeployedApp, describe_app, publish
 from tidemark.local_state.dynamodb import dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
@@ -99,10 +97,10 @@ def deploy(app: App, home: Home) -> Deployment:
 
 
 def _create_iceberg_table(home: Home, store: Store, request: Mapping[str, Any]) -> None:
-    """Create a table of the template, unless it exists: its metadata are what jobs committed."""
     check_iceberg(request)
     table = table_of_request(request)
     existing = table_or_none(store, table.database, table.name)
+    # The metadata of an existing table are what jobs have committed: they stay.
     if existing is None:
         put_tables(store, [iceberg_table_of(home, request, now_ms())])
     elif not existing.is_iceberg:

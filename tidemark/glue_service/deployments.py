@@ -9,9 +9,10 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.glue_service.commands import App, deploy, load_app, region
+from tidemark.glue_service.engine import load
 from tidemark.glue_service.entities import (
     Entity,
-    Kind,
+    EntityKind,
     delete_entity,
     find_entity,
     list_entities,
@@ -20,13 +21,9 @@ from tidemark.glue_service.entities import (
 from tidemark.glue_service.eventbridge.rules import not_local
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
-from tidemark.glue_service.steps import load
 from tidemark.glue_service.upgrades import with_upgrade
 from tidemark.glue_service.workflows.trigger_forms import initial_state
-from tidemark.local_state.deployment.deployed_apps import (
-    record_app,
-    replace_deployed_jobs,
-)
+from tidemark.local_state.deployment.deployed_apps import record_app, replace_deployed_jobs
 from tidemark.local_state.deployment.project_files import with_submitted_files
 from tidemark.local_state.dynamodb import have_tables
 from tidemark.local_state.home import Home
@@ -39,17 +36,21 @@ from tidemark.model.assembly.intrinsics import TOPIC
 from tidemark.model.assembly.template import resolve_stacks, stack_resources
 from tidemark.model.messages import plural
 
+Definition = tuple[str, EntityKind, str, dict[str, Any]]  # of a stack: kind, name and properties
 KINDS = {
-    "AWS::Glue::Job": Kind.JOB,
-    "AWS::Glue::Trigger": Kind.TRIGGER,
-    "AWS::Glue::Workflow": Kind.WORKFLOW,
+    "AWS::Glue::Job": EntityKind.JOB,
+    "AWS::Glue::Trigger": EntityKind.TRIGGER,
+    "AWS::Glue::Workflow": EntityKind.WORKFLOW,
 }
 REQUESTS = {
-    Kind.JOB: "CreateJobRequest",
-    Kind.TRIGGER: "CreateTriggerRequest",
-    Kind.WORKFLOW: "CreateWorkflowRequest",
+    EntityKind.JOB: "CreateJobRequest",
+    EntityKind.TRIGGER: "CreateTriggerRequest",
+    EntityKind.WORKFLOW: "CreateWorkflowRequest",
 }
-EVENT_TYPES = {"AWS::Events::Rule": (Kind.RULE, "Name"), TOPIC: (Kind.TOPIC, "TopicName")}
+EVENT_TYPES = {
+    "AWS::Events::Rule": (EntityKind.RULE, "Name"),
+    TOPIC: (EntityKind.TOPIC, "TopicName"),
+}
 STACK_TAG = "aws:cloudformation:stack-name"
 SEPARATE_MEMBERS = ("Name", "Tags", "StartOnCreation")
 
@@ -59,11 +60,13 @@ def deploy_on_port(glue: GlueState, folder: Path) -> str:
     machine = glue.machine
     app = load_app(folder)
     deployment = prepare(app, machine.home, machine.dynamodb_endpoint)
-    found = _all_definitions(app.assembly, machine.region)
-    _define_all(glue, deployment, found, app)
-    numbers = Counter(kind for _, kind, *_ in found)
-    counts = ", ".join(plural(numbers[it], it.value) for it in (*KINDS.values(), Kind.RULE))
-    rules = [one for one in list_entities(glue.store, Kind.RULE) if STACK_TAG in one.tags]
+    definitions = _all_definitions(app.assembly, machine.region)
+    _define_all(glue, deployment, definitions, app)
+    numbers = Counter(kind for _, kind, *_ in definitions)
+    counts = ", ".join(
+        plural(numbers[kind], kind.value) for kind in (*KINDS.values(), EntityKind.RULE)
+    )
+    rules = [rule for rule in list_entities(glue.store, EntityKind.RULE) if STACK_TAG in rule.tags]
     has_topics = glue.topics is not None and glue.topics.missing_package() is None
     away = "; ".join(not_local(rules, has_topics=has_topics))
     return f"{folder} is deployed: {counts}" + (f"; not on this machine: {away}" if away else "")
@@ -81,50 +84,53 @@ def versions_of_runs(app: App, home: Home) -> set[str]:
 
     A job that is changed to `auto` keeps the one that it has there.
     """
-    found = set()
+    versions = set()
     with ExitStack() as stack:
         # A home without a database has no jobs, and gets none before a run starts.
         store = stack.enter_context(Store(home.database)) if home.database.is_file() else None
         for _, kind, name, properties in _definitions(app.assembly, region()):
-            job = app.deployment.jobs.get(name) if kind == Kind.JOB else None
+            job = app.deployment.jobs.get(name) if kind == EntityKind.JOB else None
             if job is not None and job.command == SPARK:
                 old = find_entity(store, kind, name) if store else None
-                found.add(version_of_job(with_upgrade(properties, old.definition if old else None)))
-    return found
+                definition = with_upgrade(properties, old.definition if old else None)
+                versions.add(version_of_job(definition))
+    return versions
 
 
 def define(glue: GlueState, app: App, deployment: Deployment) -> list[str]:
     """Define jobs, triggers and workflows of a prepared app; return deleted jobs."""
-    found = _all_definitions(app.assembly, glue.machine.region)
-    return _define_all(glue, deployment, found, app)
+    definitions = _all_definitions(app.assembly, glue.machine.region)
+    return _define_all(glue, deployment, definitions, app)
 
 
 def _define_all(
-    glue: GlueState,
-    deployment: Deployment,
-    found: list[tuple[str, Kind, str, dict[str, Any]]],
-    app: App,
+    glue: GlueState, deployment: Deployment, definitions: list[Definition], app: App
 ) -> list[str]:
     now_ms = glue.now_ms()
     with glue.store.transaction():
         deleted = replace_deployed_jobs(glue.store, deployment.stack_of_job)
-        _delete_dropped(glue, found)
-        for stack, kind, name, properties in found:
+        _delete_dropped(glue, definitions)
+        for stack, kind, name, properties in definitions:
             _define(glue, kind, name, properties, stack, now_ms)
     load(glue)
     glue.machine.submitted_files.update(
         {name: job.submitted_file for name, job in deployment.jobs.items() if job.submitted_file}
     )
-    names = tuple(f"{kind.value}/{name}" for _, kind, name, _ in found if kind in REQUESTS)
+    names = tuple(f"{kind.value}/{name}" for _, kind, name, _ in definitions if kind in REQUESTS)
     record_app(glue.machine.home, replace(app.origin, names=names, deployed_at_ms=now_ms))
     return deleted
 
 
 def _define(
-    glue: GlueState, kind: Kind, name: str, properties: dict[str, Any], stack: str, now_ms: int
+    glue: GlueState,
+    kind: EntityKind,
+    name: str,
+    properties: dict[str, Any],
+    stack: str,
+    now_ms: int,
 ) -> None:
     old = find_entity(glue.store, kind, name)
-    if kind == Kind.RULE and old is not None and STACK_TAG not in old.tags:
+    if kind == EntityKind.RULE and old is not None and STACK_TAG not in old.tags:
         raise UsageError(
             f"there is a rule {name} that no deployment has made, which the one of {stack} would "
             "replace with its targets; delete it (aws events remove-targets, delete-rule), or "
@@ -132,9 +138,9 @@ def _define(
         )
     request = as_shape(REQUESTS[kind], properties) if kind in REQUESTS else properties
     definition = {key: value for key, value in request.items() if key not in SEPARATE_MEMBERS}
-    if kind == Kind.JOB:
+    if kind == EntityKind.JOB:
         definition = with_upgrade(definition, old.definition if old else None)
-    if kind == Kind.TRIGGER:
+    if kind == EntityKind.TRIGGER:
         definition["State"] = initial_state(request)
     stated = properties.get("Tags", {})
     tags = {**(stated if isinstance(stated, dict) else {}), STACK_TAG: stack}
@@ -144,41 +150,37 @@ def _define(
     put_entity(glue.store, Entity(kind, name, definition, tags, created_at_ms, now_ms))
 
 
-def _delete_dropped(glue: GlueState, found: list[tuple[str, Kind, str, dict[str, Any]]]) -> None:
-    stacks = {stack for stack, *_ in found}
-    names = {(kind, name) for _, kind, name, _ in found}
-    for kind in Kind:
+def _delete_dropped(glue: GlueState, definitions: list[Definition]) -> None:
+    stacks = {stack for stack, *_ in definitions}
+    names = {(kind, name) for _, kind, name, _ in definitions}
+    for kind in EntityKind:
         for entity in list_entities(glue.store, kind):
             if entity.tags.get(STACK_TAG) in stacks:
                 is_dropped = (kind, entity.name) not in names
             else:
                 # Stages give their workflows the same names; in one home the last deployed one has
                 # the name, and the triggers of the others go.
-                workflow = Kind.WORKFLOW, entity.definition.get("WorkflowName", "")
-                is_deployed_trigger = kind == Kind.TRIGGER and STACK_TAG in entity.tags
+                workflow = EntityKind.WORKFLOW, entity.definition.get("WorkflowName", "")
+                is_deployed_trigger = kind == EntityKind.TRIGGER and STACK_TAG in entity.tags
                 is_dropped = is_deployed_trigger and workflow in names
             if is_dropped:
                 delete_entity(glue.store, kind, entity.name)
 
 
-def _all_definitions(
-    assembly: Assembly, region: str
-) -> list[tuple[str, Kind, str, dict[str, Any]]]:
+def _all_definitions(assembly: Assembly, region: str) -> list[Definition]:
     """Return also the rules of EventBridge, and topics; values known only to AWS are in braces."""
-    found = list(_definitions(assembly, region))
+    definitions = list(_definitions(assembly, region))
     for stack, scope in resolve_stacks(assembly, region, may_guess=True):
         for id_, resource in stack.template.get("Resources", {}).items():
             if resource["Type"] in EVENT_TYPES:
                 kind, naming = EVENT_TYPES[resource["Type"]]
                 properties = scope.resolve(resource.get("Properties", {}))
                 name = properties.get(naming) or scope.physical_names[id_]
-                found.append((stack.name, kind, name, properties))
-    return found
+                definitions.append((stack.name, kind, name, properties))
+    return definitions
 
 
-def _definitions(
-    assembly: Assembly, region: str
-) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
+def _definitions(assembly: Assembly, region: str) -> Iterator[Definition]:
     for stack, scope in resolve_stacks(assembly, region):
         for _, kind, name, properties in stack_resources(stack, scope):
             if kind in KINDS:

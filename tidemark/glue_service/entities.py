@@ -14,7 +14,7 @@ from tidemark.glue_service.workflows.trigger_forms import watched_jobs
 from tidemark.local_state.store.database import Store
 
 
-class Kind(StrEnum):
+class EntityKind(StrEnum):
     """The kinds of definitions, by the names in their ARNs, if they have one."""
 
     JOB = "job"
@@ -25,14 +25,14 @@ class Kind(StrEnum):
     TOPIC = "topic"  # of SNS, from a template; SNS itself keeps topics of clients
 
 
-WITH_ARN = (Kind.JOB, Kind.TRIGGER, Kind.WORKFLOW)
+WITH_ARN = (EntityKind.JOB, EntityKind.TRIGGER, EntityKind.WORKFLOW)
 
 
 @dataclass(frozen=True)
 class Entity:
     """One definition: the members of its request, its tags, and times in epoch milliseconds."""
 
-    kind: Kind
+    kind: EntityKind
     name: str
     definition: Mapping[str, Any]
     tags: Mapping[str, str]
@@ -40,21 +40,21 @@ class Entity:
     changed_at_ms: int
 
 
-def find_entity(store: Store, kind: Kind, name: str) -> Entity | None:
+def find_entity(store: Store, kind: EntityKind, name: str) -> Entity | None:
     """Return one entity, or None."""
     rows = store.query("SELECT * FROM glue_entity WHERE kind = ? AND name = ?", (kind, name))
     return _entity(dict(rows[0])) if rows else None
 
 
-def get_entity(store: Store, kind: Kind, name: str) -> Entity:
+def get_entity(store: Store, kind: EntityKind, name: str) -> Entity:
     """Return one entity."""
-    found = find_entity(store, kind, name)
-    if found is None:
+    entity = find_entity(store, kind, name)
+    if entity is None:
         raise NotFoundError(f"Entity Not Found: there is no {kind} {name!r} on this machine")
-    return found
+    return entity
 
 
-def list_entities(store: Store, kind: Kind) -> list[Entity]:
+def list_entities(store: Store, kind: EntityKind) -> list[Entity]:
     """Return every entity of a kind, by name."""
     rows = store.query("SELECT * FROM glue_entity WHERE kind = ? ORDER BY name", (kind,))
     return [_entity(dict(row)) for row in rows]
@@ -80,23 +80,22 @@ def put_entity(store: Store, entity: Entity) -> None:
     )
     with store.transaction():
         store.query("INSERT OR REPLACE INTO glue_entity VALUES (?, ?, ?, ?, ?, ?)", values)
-        if entity.kind == Kind.TRIGGER:
+        if entity.kind == EntityKind.TRIGGER:
             _index_trigger(store, entity.name, entity.definition)
 
 
-def delete_entity(store: Store, kind: Kind, name: str) -> bool:
+def delete_entity(store: Store, kind: EntityKind, name: str) -> bool:
     """Delete an entity; return whether it existed."""
     with store.transaction():
         deleted = store.query(
             "DELETE FROM glue_entity WHERE kind = ? AND name = ? RETURNING name", (kind, name)
         )
-        if kind == Kind.TRIGGER:
+        if kind == EntityKind.TRIGGER:
             _index_trigger(store, name, {})
     return bool(deleted)
 
 
 def _index_trigger(store: Store, name: str, definition: Mapping[str, Any]) -> None:
-    """Record which jobs a trigger watches."""
     store.query("DELETE FROM trigger_watch WHERE trigger_name = ?", (name,))
     for job_name in watched_jobs(definition):
         store.query("INSERT INTO trigger_watch VALUES (?, ?)", (job_name, name))
@@ -108,14 +107,14 @@ def triggers_that_watch(store: Store, job_name: str) -> list[Entity]:
         "SELECT glue_entity.* FROM trigger_watch JOIN glue_entity "
         "ON glue_entity.kind = ? AND glue_entity.name = trigger_name "
         "WHERE job_name = ? ORDER BY trigger_name",
-        (Kind.TRIGGER, job_name),
+        (EntityKind.TRIGGER, job_name),
     )
     return [_entity(dict(row)) for row in rows]
 
 
 def _entity(row: Mapping[str, Any]) -> Entity:
     return Entity(
-        Kind(row["kind"]),
+        EntityKind(row["kind"]),
         row["name"],
         json.loads(row["definition"]),
         json.loads(row["tags"]),

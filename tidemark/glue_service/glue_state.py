@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from tidemark.glue_service.eventbridge.documents import Event, Origin
 from tidemark.glue_service.eventbridge.rules import Rules
 from tidemark.glue_service.eventbridge.topics import Topics
-from tidemark.glue_service.runs.delays import Delays
+from tidemark.glue_service.runs.active import Delays
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
-from tidemark.glue_service.workflows.batches import Batches
+from tidemark.glue_service.workflows.due import Batches, Schedules
 from tidemark.glue_service.workflows.flows import Flows
-from tidemark.glue_service.workflows.schedules import Schedules
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 

@@ -10,7 +10,7 @@ from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge.service import deliver_entry, entry_fault
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, ServiceError
-from tidemark.glue_service.runs.active import Start
+from tidemark.glue_service.runs.active import RunStart
 from tidemark.glue_service.runs.job_run_process import new_run_id
 from tidemark.glue_service.submission import Submission, job_of, request_of
 from tidemark.glue_service.submit_served import STOP, SUBMIT
@@ -45,18 +45,16 @@ def _put_event(engine: Engine, request: Any) -> Mapping[str, Any]:
 
 
 def _start_submitted(engine: Engine, request: Any) -> Mapping[str, Any]:
-    """Start a run of a script for a command of the home."""
     submission = _submission(request if isinstance(request, dict) else {})
 
     def start(glue: GlueState) -> str:
-        asked = request_of(submission, new_run_id())
-        return glue.runner.start(Start(job_of(submission), asked)).run_id
+        run_request = request_of(submission, new_run_id())
+        return glue.runner.start(RunStart(job_of(submission), run_request)).run_id
 
     return {"JobRunId": engine.ask(start)}
 
 
 def _stop_submitted(engine: Engine, request: Any) -> Mapping[str, Any]:
-    """Ask a run of a script to stop."""
     run_id = request.get("JobRunId") if isinstance(request, dict) else None
     return {"IsStopped": engine.ask(lambda glue: glue.runner.stop(str(run_id)))}
 

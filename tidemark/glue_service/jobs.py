@@ -8,7 +8,7 @@ from typing import Any
 
 from tidemark.glue_service.entities import (
     Entity,
-    Kind,
+    EntityKind,
     create_entity,
     delete_entity,
     find_entity,
@@ -17,7 +17,7 @@ from tidemark.glue_service.entities import (
     put_entity,
 )
 from tidemark.glue_service.glue_state import GlueState
-from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.glue_service.runs.run_requests import capacity_of
 from tidemark.glue_service.upgrades import with_upgrade
@@ -28,9 +28,6 @@ from tidemark.model.assembly.definitions import SHELL, TIMEOUT_MINUTES
 from tidemark.model.assembly.glue_versions import UNNAMED_GLUE_VERSION
 from tidemark.model.assembly.job_rules import Members, command_of, faults_of_job, faults_of_run
 
-Request = Mapping[str, Any]
-Answer = dict[str, Any]
-PAGE = 100
 NOT_DEFINED = ("Name", "Tags")  # members of CreateJob that are stored separately
 MAX_TAGS = 50
 AWS_PREFIX = "aws:"
@@ -43,7 +40,7 @@ def create_job(glue: GlueState, request: Request) -> Answer:
     check_tags(request.get("Tags", {}))
     definition = with_upgrade({k: v for k, v in request.items() if k not in NOT_DEFINED})
     now_ms = glue.now_ms()
-    entity = Entity(Kind.JOB, name, definition, request.get("Tags", {}), now_ms, now_ms)
+    entity = Entity(EntityKind.JOB, name, definition, request.get("Tags", {}), now_ms, now_ms)
     create_entity(glue.store, entity)
     return {"Name": name}
 
@@ -58,44 +55,44 @@ def update_job(glue: GlueState, request: Request) -> Answer:
     if missing:
         raise InvalidInputError(f"JobUpdate lacks {', '.join(missing)}; it is the whole definition")
     with glue.store.transaction():
-        old = get_entity(glue.store, Kind.JOB, name)
+        old = get_entity(glue.store, EntityKind.JOB, name)
         kept = {key: old.definition[key] for key in ("GlueVersion",) if key in old.definition}
         check_job({**kept, **update})
         definition = with_upgrade({**kept, **update}, old.definition)
-        new = Entity(Kind.JOB, name, definition, old.tags, old.created_at_ms, glue.now_ms())
+        new = Entity(EntityKind.JOB, name, definition, old.tags, old.created_at_ms, glue.now_ms())
         put_entity(glue.store, new)
     return {"JobName": name}
 
 
 def get_job(glue: GlueState, request: Request) -> Answer:
     """Return a job."""
-    return {"Job": job_member(get_entity(glue.store, Kind.JOB, request["JobName"]))}
+    return {"Job": job_member(get_entity(glue.store, EntityKind.JOB, request["JobName"]))}
 
 
 def get_jobs(glue: GlueState, request: Request) -> Answer:
     """Return a page of the jobs, by name."""
-    entities = list_entities(glue.store, Kind.JOB)
-    found, token = glue_page(entities, request, PAGE, lambda one: one.name)
-    return {"Jobs": [job_member(entity) for entity in found], "NextToken": token}
+    entities = list_entities(glue.store, EntityKind.JOB)
+    page, token = glue_page(entities, request)
+    return {"Jobs": [job_member(entity) for entity in page], "NextToken": token}
 
 
 def list_jobs(glue: GlueState, request: Request) -> Answer:
     """Return a page of the names of jobs that have all the given tags."""
     names = [
         entity.name
-        for entity in list_entities(glue.store, Kind.JOB)
+        for entity in list_entities(glue.store, EntityKind.JOB)
         if request.get("Tags", {}).items() <= entity.tags.items()
     ]
-    found, token = glue_page(names, request, PAGE, str)
-    return {"JobNames": found, "NextToken": token}
+    page, token = glue_page(names, request, str)
+    return {"JobNames": page, "NextToken": token}
 
 
 def batch_get_jobs(glue: GlueState, request: Request) -> Answer:
     """Return the jobs of a list of names, and the unknown names."""
-    found = {name: find_entity(glue.store, Kind.JOB, name) for name in request["JobNames"]}
+    by_name = {name: find_entity(glue.store, EntityKind.JOB, name) for name in request["JobNames"]}
     return {
-        "Jobs": [job_member(entity) for entity in found.values() if entity],
-        "JobsNotFound": [name for name, entity in found.items() if not entity],
+        "Jobs": [job_member(entity) for entity in by_name.values() if entity],
+        "JobsNotFound": [name for name, entity in by_name.items() if not entity],
     }
 
 
@@ -103,7 +100,7 @@ def delete_job(glue: GlueState, request: Request) -> Answer:
     """Delete a job and its bookmark; a missing job is not an error."""
     name = request["JobName"]
     with glue.store.transaction():
-        if delete_entity(glue.store, Kind.JOB, name):
+        if delete_entity(glue.store, EntityKind.JOB, name):
             delete_bookmark(glue.store, name)
     return {"JobName": name}
 

@@ -11,13 +11,13 @@ from tidemark.glue_service.deployments import define, prepare
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.runs.killed import recover_interrupted_runs
 from tidemark.glue_service.workflows.flow_rows import stop_command_flows
-from tidemark.glue_service.workflows.recovery import recover_interrupted_runs
 from tidemark.glue_service.workflows.selection import Selection, select
 from tidemark.glue_service.workflows.whole_run import Watch, WorkflowResult, run_to_its_end
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.local_state.store.stored_warnings import RunWarning, show_unseen
+from tidemark.local_state.store.stored_warnings import StoredWarning, show_unseen
 from tidemark.model.assembly.definitions import CRAWLER, Deployment
 from tidemark.model.messages import known
 
@@ -46,7 +46,7 @@ class RunListener(Protocol):
         """Show the job runs that a killed command has left unfinished."""
         return
 
-    def warn(self, warnings: Sequence[RunWarning]) -> None:
+    def warn(self, warnings: Sequence[StoredWarning]) -> None:
         """Show warnings, which count as seen then."""
         return
 
@@ -62,7 +62,7 @@ class RunListener(Protocol):
 class SilentListener(RunListener):
     """Shows nothing, so that warnings stay unseen."""
 
-    def warn(self, warnings: Sequence[RunWarning]) -> None:
+    def warn(self, warnings: Sequence[StoredWarning]) -> None:
         """Leave warnings to a command that somebody reads."""
         raise BrokenPipeError
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.glue_service.runs.active import RUNNING, STOPPING
-from tidemark.glue_service.workflows.recovery import KILLED
+from tidemark.glue_service.runs.killed import KILLED
 from tidemark.local_state.store.database import JobRun, Store
 
 REFUSED = (

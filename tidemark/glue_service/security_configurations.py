@@ -3,24 +3,18 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-security.html
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from tidemark.glue_service.entities import (
     Entity,
-    Kind,
+    EntityKind,
     create_entity,
     delete_entity,
     get_entity,
     list_entities,
 )
 from tidemark.glue_service.glue_state import GlueState
-from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
 
-Request = Mapping[str, Any]
-Answer = dict[str, Any]
-PAGE = 100
-KIND = Kind.SECURITY_CONFIGURATION
+KIND = EntityKind.SECURITY_CONFIGURATION
 
 
 def create_security_configuration(glue: GlueState, request: Request) -> Answer:
@@ -39,8 +33,8 @@ def get_security_configuration(glue: GlueState, request: Request) -> Answer:
 def get_security_configurations(glue: GlueState, request: Request) -> Answer:
     """Return a page of the security configurations, by name."""
     entities = list_entities(glue.store, KIND)
-    found, token = glue_page(entities, request, PAGE, lambda one: one.name)
-    return {"SecurityConfigurations": list(map(_member, found)), "NextToken": token}
+    page, token = glue_page(entities, request)
+    return {"SecurityConfigurations": list(map(_member, page)), "NextToken": token}
 
 
 def delete_security_configuration(glue: GlueState, request: Request) -> Answer:

@@ -60,7 +60,8 @@ def find_port(home: Home) -> ServedPort | None:
     try:
         content = read_own_file(home.root / PORT_FILE)
         port = ServedPort(**json.loads(content)) if content is not None else None
-    except (TypeError, ValueError):  # not our file: the lock names the holder of the home
+    except (TypeError, ValueError):
+        # Not our file: the lock names the holder of the home.
         return None
     return port if port is not None and home.holder() == port.pid else None
 

@@ -1,21 +1,48 @@
 """A script and the arguments of its run: the job that runs it, and the output that it writes."""
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from tidemark.errors import UsageError
 from tidemark.glue_service.runs.run_requests import RunRequest
-from tidemark.glue_service.shipped_library import KEY, imports_library, ship_library
 from tidemark.local_state.home import Home
 from tidemark.local_state.job_run import SCRIPT_STDERR_FILE
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import TIMEOUT_MINUTES, JobDefinition
+
+KEY = "libs/watermarks.zip"
+IMPORT = re.compile(r"^\s*(?:from|import)\s+watermarks\b", re.MULTILINE)
+
+
+def imports_library(script: Path) -> bool:
+    """Return whether a script imports the watermark library."""
+    return IMPORT.search(script.read_text(encoding="utf-8", errors="replace")) is not None
+
+
+def ship_library(home: Home, bucket: str) -> None:
+    """Put the installed watermark library into a bucket of the lake."""
+    import watermarks  # slow: most scripts need none of it
+
+    package = Path(watermarks.__file__).parent
+    content = BytesIO()
+    with ZipFile(content, "w", ZIP_DEFLATED) as archive:
+        for file in sorted(package.rglob("*.py")):
+            archive.write(file, file.relative_to(package.parent).as_posix())
+    place = home.lake / bucket / KEY
+    place.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = place.with_name(f"{place.name}.{os.getpid()}")  # another submission may read it
+    unfinished.write_bytes(content.getvalue())
+    unfinished.replace(place)
+
 
 CHUNK_BYTES = 1_000_000
 SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a bucket of such a name

@@ -16,6 +16,7 @@ from tidemark.glue_service.runs.job_run_process import (
     wait_for_end,
 )
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.runs.killed import record_warnings
 from tidemark.glue_service.runs.run_effects import read_effects
 from tidemark.glue_service.runs.run_requests import put_run_request
 from tidemark.glue_service.runs.run_variables import Machine
@@ -28,7 +29,6 @@ from tidemark.glue_service.submission import (
     publish_script,
     request_of,
 )
-from tidemark.glue_service.workflows.recovery import record_warnings
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun
 from tidemark.local_state.store.stored_warnings import ShowWarnings
@@ -50,7 +50,8 @@ def submit(
         open_machine(home, warn=warn, jvms=jvms) as (opened, store),
         served_to(opened, submission) as machine,
     ):
-        job = publish_script(submission, home)  # no other command runs a job here now
+        # This command holds the home: no other one runs a job of this name now.
+        job = publish_script(submission, home)
         run = plan_job_run(machine, job, submission.arguments, new_run_id(), 0)
         with store.transaction():
             store.put_job_run(run)
@@ -82,7 +83,8 @@ def submit(
             finished = wait_for_end(process, meanwhile)
         except BaseException:
             stopped = stop_job_run(process)
-            with suppress(OSError):  # showing output may be what failed
+            # Showing output may be what has failed.
+            with suppress(OSError):
                 copy_new(output)
             end(stopped)
             raise
@@ -97,7 +99,7 @@ def served_to(machine: Machine, submission: Submission) -> Iterator[Machine]:
     if not CLIENTS.search(text) and EXTRA_MODULES not in submission.arguments:
         yield machine
         return
-    from tidemark.glue_service.http.script_server import serving_script
+    from tidemark.glue_service.http.short_ports import serving_script
 
     with serving_script(machine) as served:
         yield served

@@ -48,9 +48,11 @@ def submit_to(
         try:
             run = _follow(store, home, port, run_id, observe, echo)
         except BaseException:
-            if home.holder() == port.pid:  # else its runs have ended with it
+            # A process that no longer holds the home has ended with its runs.
+            if home.holder() == port.pid:
                 ask(port, STOP, {"JobRunId": run_id})
-                with suppress(OSError):  # showing output may be what failed
+                # Showing output may be what has failed.
+                with suppress(OSError):
                     observe(_follow(store, home, port, run_id, lambda _: None, lambda *_: None))
             raise
         observe(run)
@@ -60,7 +62,6 @@ def submit_to(
 
 @contextmanager
 def _published(submission: Submission, home: Home) -> Iterator[str]:
-    """Yield the name of a copy of the script in the bucket of scripts."""
     # Another script of the job's name may be submitted while this one waits for a core.
     copy = replace(submission, copy=f"{submission.job_name}-{secrets.token_hex(8)}")
     publish_script(copy, home)
@@ -73,10 +74,10 @@ def _published(submission: Submission, home: Home) -> Iterator[str]:
 def _follow(
     store: Store, home: Home, port: ServedPort, run_id: str, observe: Observe, echo: Echo
 ) -> JobRun:
-    """Hand on the output of a run until it has ended; return it."""
     output, is_known = None, False
     while True:
-        is_served = home.holder() == port.pid  # asked first: then no end can be missed
+        # This is asked first: then no end can be missed.
+        is_served = home.holder() == port.pid
         run = store.job_run(run_id)
         if run is None or (run.state not in FINAL_STATES and not is_served):
             raise TidemarkError(

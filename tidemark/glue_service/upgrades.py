@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from tidemark.glue_service.entities import Kind, get_entity
+from tidemark.glue_service.entities import EntityKind, get_entity
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import NotFoundError
 from tidemark.model.assembly.glue_versions import AUTO, NEWEST, UPGRADE, version_of_job
@@ -40,7 +40,7 @@ def get_job_upgrade_analysis(glue: GlueState, request: Definition) -> dict[str, 
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetJobUpgradeAnalysis.html
     """
     name, wanted = request["jobName"], request["analysisId"]
-    upgrade = get_entity(glue.store, Kind.JOB, name).definition.get(UPGRADE, {})
+    upgrade = get_entity(glue.store, EntityKind.JOB, name).definition.get(UPGRADE, {})
     if upgrade.get("AnalysisId") != wanted:
         raise NotFoundError(
             f"Entity Not Found: job {name} has no upgrade analysis {wanted!r}; GetJob "

@@ -56,27 +56,28 @@ def access_key(home: Home) -> AccessKey:
     except OSError as error:
         return _only_read(file, error)
     with os.fdopen(descriptor, "r+b") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)  # two commands may start at the same time
+        # Two commands may start at the same time.
+        fcntl.flock(stream, fcntl.LOCK_EX)
         os.fchmod(descriptor, ONLY_ITS_OWNER)
-        if (found := _key_of(stream.read())) is not None:
-            return found
-        made = _new_key()
+        if (key := _key_of(stream.read())) is not None:
+            return key
+        new_key = _new_key()
         stream.seek(0)
         stream.truncate()
-        stream.write(json.dumps({MEMBER: made.secret}).encode())
+        stream.write(json.dumps({MEMBER: new_key.secret}).encode())
     note(home.root, KEY_FILE, 0)
-    return made
+    return new_key
 
 
 def key_of_environment() -> AccessKey:
     """Return the access key that this process was given for a port; else one without a meaning."""
-    given = os.environ.get(SECRET_VARIABLE, "") if os.environ.get(ID_VARIABLE) == KEY_ID else ""
-    return AccessKey(given or KEY_ID)
+    secret = os.environ.get(SECRET_VARIABLE, "") if os.environ.get(ID_VARIABLE) == KEY_ID else ""
+    return AccessKey(secret or KEY_ID)
 
 
 def _only_read(file: Path, error: OSError) -> AccessKey:
     try:
-        found = _key_of(file.read_bytes())
+        key = _key_of(file.read_bytes())
     except FileNotFoundError:
         return _key_of_process(file)
     except OSError:
@@ -84,7 +85,7 @@ def _only_read(file: Path, error: OSError) -> AccessKey:
             f"{file}, with the access key of the port, cannot be read: {error.strerror}; delete "
             "it as its owner, and a new one is created"
         ) from error
-    return found or _key_of_process(file)
+    return key or _key_of_process(file)
 
 
 @lru_cache
@@ -98,7 +99,7 @@ def _new_key() -> AccessKey:
 
 def _key_of(content: bytes) -> AccessKey | None:
     try:
-        found = json.loads(content)[MEMBER]
+        secret = json.loads(content)[MEMBER]
     except (TypeError, ValueError, KeyError):  # new, or half of one, of a process that was killed
         return None
-    return AccessKey(found) if isinstance(found, str) and found else None
+    return AccessKey(secret) if isinstance(secret, str) and secret else None

@@ -25,11 +25,10 @@ from tidemark.local_state.engine.front import Engine, front_of, is_front
 from tidemark.local_state.engine.kept_by import check_kept_here, keep_in, kept_by
 from tidemark.local_state.engine.on_demand import engine_on_demand
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE, OtherEngine
-from tidemark.local_state.expected_tables import expect, expected, forget, key_schemas
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
-from tidemark.local_state.machine.secrets_in_text import show_endpoint
+from tidemark.local_state.machine.loopback import LOOPBACK_NAMES, show_endpoint
 from tidemark.local_state.store.database import Store
+from tidemark.local_state.watermark_tables import expect, expected, forget, key_schemas
 from tidemark.model.assembly.definitions import TableDefinition
 
 if TYPE_CHECKING:
@@ -56,7 +55,8 @@ def dynamodb_endpoint(home: Home) -> Iterator[str]:
     The embedded engine starts with the first request: what sends none needs no engine.
     """
     configured = os.environ.get(ENDPOINT_VARIABLE)
-    if configured and is_front(configured):  # in a job, which has the settings of its command
+    # A job has the settings of its command.
+    if configured and is_front(configured):
         yield configured
     elif configured:
         engine = OtherEngine(configured)
@@ -94,7 +94,8 @@ def have_tables(home: Home, endpoint: str, tables: Sequence[TableDefinition]) ->
     if missing := [table for table in tables if table.name not in schemas]:
         with Store(home.database) as store:
             expect(store, missing)
-        if runs_here(home):  # in this order: it may start meanwhile
+        # After the tables are recorded: the engine may start meanwhile, and would miss them.
+        if runs_here(home):
             _make(home, endpoint, missing)
 
 
@@ -106,7 +107,6 @@ def _expected(home: Home) -> list[TableDefinition]:
 
 
 def _make_expected(home: Home, engine: Engine) -> None:
-    """Make the tables that wait for an engine."""
     if tables := _expected(home):
         with front_of(engine) as url:
             _make(home, url, tables)
@@ -131,7 +131,6 @@ def _loader() -> "Loader":
 
 
 def _clients() -> "boto3.Session":
-    """Return this thread's factory of clients."""
     import boto3
     import botocore.session
 

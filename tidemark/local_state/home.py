@@ -68,7 +68,8 @@ MARKER_CONTENT = "State of local Tidemark runs. `tidemark local reset` empties t
 def _open_lock(file: Path) -> TextIO:
     try:
         return file.open("a+", encoding="utf-8")
-    except OSError as error:  # of a read-only home: a lock needs no right to write
+    except OSError as error:
+        # A lock needs no right to write: that of a read-only home is only read.
         if error.errno not in (EACCES, EROFS):
             raise
         return file.open(encoding="utf-8")
@@ -279,7 +280,8 @@ class Home:
                 lock.seek(0)
                 holder = lock.read().strip() or "unknown"
                 raise UsageError(f"process {holder} {text.format(root=self.shown)}")
-            with contextlib.suppress(OSError):  # on a full disk the holder stays unknown
+            # On a full disk the holder stays unknown.
+            with contextlib.suppress(OSError):
                 os.ftruncate(lock.fileno(), 0)
                 os.pwrite(lock.fileno(), str(os.getpid()).encode(), 0)
             yield
@@ -318,12 +320,11 @@ class Home:
 
 @lru_cache(maxsize=4096)
 def _real_folder(folder: Path) -> Path:
-    """Return a folder without symbolic links; asked once, as the files of a source share theirs."""
+    # Cached, since the files of a source share their folders.
     return folder.resolve()
 
 
 def _lock(lock: TextIO) -> bool:
-    """Take the lock of a file; return False if another process keeps it."""
     deadline = time.monotonic() + LOCK_PATIENCE_S
     while True:
         try:

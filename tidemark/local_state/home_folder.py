@@ -96,7 +96,8 @@ def restrict_access(root: Path) -> None:
     """Remove the permissions of the group and of others in a home."""
     if _is_private(root):
         return
-    with contextlib.suppress(PermissionError):  # another user's folder: said below
+    # The folder of another user keeps its mode: the warning below says so.
+    with contextlib.suppress(PermissionError):
         root.chmod(ONLY_ITS_OWNER)
     if not _is_private(root):
         sys.stderr.write(

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tidemark.local_state.home import Home
-from tidemark.local_state.store.sqlite_files import stamp_of
-from tidemark.local_state.store.state_files import STATE_FILES, put_state_file
+from tidemark.local_state.machine.own_files import append_line, read_lines
+from tidemark.local_state.store.sqlite_files import STATE_FILES, put_state_file, stamp_of
 
 FOLDER, LOG, LOCK, ARRIVAL = "operations", "operations.jsonl", "lock", "arrival"
 OBJECTS, STATES, OPENED, LISTED, ARRIVING = "objects", "states", "opened", "listed", "arriving"
@@ -46,7 +46,7 @@ REFUSED, UNANSWERED, HALF_DONE = "refused", "unanswered", "half done"
 """How a request fails: for as long as the client tries, done without an answer, done in part."""
 
 
-class RefusedError(OSError):
+class InjectedError(OSError):
     """An experiment lets a change fail, as S3 does with a 503."""
 
 
@@ -80,7 +80,7 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class ReadRequest:
+class AwsRead:
     """One request of boto3 that reads.
 
     Attributes:
@@ -127,22 +127,16 @@ def records_operations(home: Home) -> bool:
 
 def read_operations(home: Home) -> list[Operation]:
     """Return the operations that a home has recorded, in order."""
-    log = home.root / FOLDER / LOG
-    if not log.is_file():
-        return []
-    lines = log.read_text(encoding="utf-8").splitlines()
-    found = [json.loads(line) for line in lines]
     return [
-        Operation(**{**one, "places": tuple(one["places"]), "calls": tuple(one["calls"])})
-        for one in found
+        Operation(**{**made, "places": tuple(made["places"]), "calls": tuple(made["calls"])})
+        for made in read_lines(home.root / FOLDER / LOG)
     ]
 
 
-def read_requests(home: Home) -> list[ReadRequest]:
+def read_requests(home: Home) -> list[AwsRead]:
     """Return the requests of boto3 that have read in a home, in order."""
-    file = home.root / FOLDER / REQUESTS
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    return [ReadRequest(**{**one, "calls": tuple(one["calls"])}) for one in map(json.loads, lines)]
+    requests = read_lines(home.root / FOLDER / REQUESTS)
+    return [AwsRead(**{**made, "calls": tuple(made["calls"])}) for made in requests]
 
 
 def let_fail_once(
@@ -176,10 +170,8 @@ def let_arrive_at_look(home: Home, uri: str, look: int) -> None:
 
 def count_looks(home: Home, uri: str) -> int:
     """Return how often the runs of a home have listed the place of an object."""
-    file = home.root / FOLDER / LISTED
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     path, count = uri.partition("://")[2], 0
-    for folder, is_deep in map(json.loads, lines):
+    for folder, is_deep in read_lines(home.root / FOLDER / LISTED):
         # A listing of a folder, or of all URIs that begin so, may have the object.
         prefix = folder.partition("://")[2]
         rest = path.removeprefix(prefix)
@@ -196,7 +188,7 @@ def _hold_back(home: Home, uri: str, awaited: Awaited) -> None:
 
 def has_arrived(home: Home) -> bool:
     """Return whether the object that was held back is there."""
-    return not any(one.is_file() for one in (home.root / FOLDER / ARRIVING).rglob("*"))
+    return not any(file.is_file() for file in (home.root / FOLDER / ARRIVING).rglob("*"))
 
 
 def table_uri(table: str) -> str:
@@ -214,9 +206,9 @@ def tables_changed(operation: Operation) -> list[str]:
 
 def changes_items(operation: Operation) -> bool:
     """Return whether a request changes items of DynamoDB, and not a table itself."""
-    return bool(tables_changed(operation)) and operation.places[0].split(" ")[1].endswith(
-        ITEM_SUFFIXES
-    )
+    if not tables_changed(operation):
+        return False
+    return operation.places[0].split(" ")[1].endswith(ITEM_SUFFIXES)
 
 
 def read_opened(home: Home) -> list[tuple[str, str]]:
@@ -227,10 +219,10 @@ def read_opened(home: Home) -> list[tuple[str, str]]:
 def read_first(home: Home) -> set[str]:
     """Return the objects and tables that a run has read before it wrote them, if it did at all."""
     written: dict[tuple[str, str], int] = {}
-    for one in read_operations(home):
-        places = list(map(table_uri, tables_changed(one)))
-        for place in (one.places[-1], *places) if one.kind in (PUT, COPY) else places:
-            written.setdefault((one.run_id, place), one.number)
+    for operation in read_operations(home):
+        places = list(map(table_uri, tables_changed(operation)))
+        for place in (operation.places[-1], *places) if operation.kind in (PUT, COPY) else places:
+            written.setdefault((operation.run_id, place), operation.number)
     return {
         uri for run_id, uri, done in _opened(home) if done < written.get((run_id, uri), done + 1)
     }
@@ -238,9 +230,7 @@ def read_first(home: Home) -> set[str]:
 
 def _opened(home: Home) -> list[tuple[str, str, int]]:
     """Return run ids, URIs, and how many operations had been recorded when they were opened."""
-    file = home.root / FOLDER / OPENED
-    found = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    return [(run_id, uri, done) for run_id, uri, done in map(json.loads, found)]
+    return [(run_id, uri, done) for run_id, uri, done in read_lines(home.root / FOLDER / OPENED)]
 
 
 class Recorder:
@@ -254,21 +244,19 @@ class Recorder:
         self._failing = self._folder / f"failed-{FAILING}"
         self._opened = set[str]()
         awaited = self._folder / AWAITED
-        found = json.loads(awaited.read_text(encoding="utf-8")) if awaited.is_file() else {}
-        self._awaited = Awaited(**found)
+        document = json.loads(awaited.read_text(encoding="utf-8")) if awaited.is_file() else {}
+        self._awaited = Awaited(**document)
 
     def note_opened(self, uri: str) -> None:
         """Note that an object is read."""
         if uri not in self._opened:
             self._opened.add(uri)
-            with (self._folder / OPENED).open("a", encoding="utf-8") as file:
-                done = _lines_in(self._folder / LOG)
-                file.write(f"{json.dumps([self._run_id, uri, done])}\n")
+            done = _lines_in(self._folder / LOG)
+            append_line(self._folder / OPENED, [self._run_id, uri, done])
 
     def note_listed(self, folder: str, *, is_deep: bool) -> None:
         """Note that the objects in a folder were listed, or all whose URIs begin with it."""
-        with (self._folder / LISTED).open("a", encoding="utf-8") as file:
-            file.write(f"{json.dumps([folder, is_deep])}\n")
+        append_line(self._folder / LISTED, [folder, is_deep])
         uri, look = self._awaited.uri, self._awaited.look
         if look and not has_arrived(self.home) and count_looks(self.home, uri) >= look:
             self._arrive()
@@ -286,7 +274,8 @@ class Recorder:
             try:
                 yield how
             except Exception:
-                if how and how != REFUSED:  # it has failed by itself: the next one is meant
+                # The operation has failed by itself: the next one is meant.
+                if how and how != REFUSED:
                     self._failing.replace(self._folder / FAILING)
                 raise
 
@@ -297,9 +286,8 @@ class Recorder:
             fcntl.flock(lock, fcntl.LOCK_EX)
             number = _lines_in(requests) + 1
             done = _lines_in(self._folder / LOG)
-            made = ReadRequest(number, self._run_id, place, done, _calls(lines), may_go_on)
-            with requests.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(made)) + "\n")
+            request = AwsRead(number, self._run_id, place, done, _calls(lines), may_go_on)
+            append_line(requests, asdict(request))
             return self._failure(number, "", of_requests=True)
 
     def _failure(self, number: int, what: str, *, of_requests: bool) -> str:
@@ -329,34 +317,34 @@ class Recorder:
         if kind in (PUT, COPY):
             self._keep_object(number, self.home.local_path(places[-1]))
         self._keep_databases(number)
-        if kind == JDBC:  # the JVM has just made copies of embedded databases
+        # The JVM has just made copies of embedded databases.
+        if kind == JDBC:
             kept = self._folder / STATES / str(number) / EMBEDDED
             kept.parent.mkdir(parents=True, exist_ok=True)
             (self._folder / COPIES).replace(kept)
         script, line = lines[-1] if lines else ("", None)
         calls = _calls(lines)
-        made = Operation(
+        operation = Operation(
             number, self._run_id, kind, places, script, line, calls, may_go_on, is_of_jvm, continues
         )
-        with log.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(made)) + "\n")
-        if not self._awaited.uri and self._is_write(made):
+        append_line(log, asdict(operation))
+        if not self._awaited.uri and self._is_write(operation):
             self._arrive()
 
     def _is_write(self, operation: Operation) -> bool:
-        """Return whether an operation writes rows, and not how far the job has got."""
+        # How far the job has got, such as its bookmark, is no row.
         if operation.kind != REQUEST:
             return operation.kind in (PUT, COPY, JDBC, WITHHELD)
         return bool(set(self._awaited.tables).intersection(tables_changed(operation)))
 
     def _arrive(self) -> None:
-        """Let the objects appear that were held back, as new as they are now."""
         held = self._folder / ARRIVING
         if not held.is_dir():
             return
         with (self._folder / ARRIVAL).open("a+", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # another process of the run may read, too
-            for file in [one for one in held.rglob("*") if one.is_file()]:
+            # Another process of the run may read, too.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for file in [path for path in held.rglob("*") if path.is_file()]:
                 target = self.home.lake / file.relative_to(held)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 unfinished = held / f"{file.name}.now"
@@ -365,7 +353,7 @@ class Recorder:
                 file.unlink()
 
     def _keep_object(self, number: int, file: Path) -> None:
-        """Keep an object as it is now: it may be deleted later, but is never changed in place."""
+        # An object may be deleted later, but is never changed in place: a link keeps it.
         kept = self._folder / OBJECTS / str(number)
         try:
             os.link(file, kept)
@@ -373,7 +361,6 @@ class Recorder:
             shutil.copy2(file, kept)
 
     def _keep_databases(self, number: int) -> None:
-        """Keep the databases that have changed since the last operation."""
         stamps = self._folder / "stamps.json"
         before = json.loads(stamps.read_text(encoding="utf-8")) if stamps.is_file() else {}
         after = {name: stamp_of(self.home.root / name) for name in STATE_FILES}
@@ -388,11 +375,11 @@ def _calls(lines: Lines) -> tuple[str, ...]:
 
 
 def _lines_in(log: Path) -> int:
-    """Return the number of lines; the last one has the number itself."""
     if not log.is_file():
         return 0
     with log.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
+        # The last line has the number itself: a long log is not read from its beginning.
         file.seek(max(0, size - 100_000))
         last = file.read().splitlines()[-1]
     return int(json.loads(last)["number"])

@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from tidemark.local_state.home import Home
+from tidemark.local_state.machine.own_files import append_line, read_lines
 
 PROVED = "proved"  # a file of homes of experiments, with what their runs may reach elsewhere
 OUTSIDE = "outside.jsonl"  # a file of such a home: what runs have reached elsewhere
@@ -17,8 +18,8 @@ def withhold_others(home: Home, allowed: Sequence[str] = ()) -> None:
 def allowed_outside(home: Home) -> list[str]:
     """Return the hosts and paths that runs of a home may reach outside it."""
     file = home.root / PROVED
-    found: list[str] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
-    return found
+    allowed: list[str] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    return allowed
 
 
 def is_within(what: str, allowed: Collection[str]) -> bool:
@@ -37,15 +38,12 @@ def is_within(what: str, allowed: Collection[str]) -> bool:
 
 def note_outside(home: Home, what: str) -> None:
     """Note what a run of the home reaches outside it."""
-    with (home.root / OUTSIDE).open("a", encoding="utf-8") as file:
-        file.write(f"{json.dumps(what)}\n")
+    append_line(home.root / OUTSIDE, what)
 
 
 def read_outside(home: Home) -> list[str]:
     """Return what runs of the home have reached outside it, or tried to, in order."""
-    file = home.root / OUTSIDE
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    return [str(json.loads(line)) for line in lines]
+    return list(map(str, read_lines(home.root / OUTSIDE)))
 
 
 def withholds_others(home: Home) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.glue_service.commands import App, region
-from tidemark.glue_service.entities import Kind, list_entities
+from tidemark.glue_service.entities import EntityKind, list_entities
 from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.run_requests import run_requests
 from tidemark.glue_service.runs.skip import REASON_FILE
@@ -44,8 +44,8 @@ from tidemark.local_state.store.checkpoints import (
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.known_jobs import known_jobs, no_bookmark_reason
 from tidemark.local_state.store.stored_warnings import (
-    RunWarning,
     ShowWarnings,
+    StoredWarning,
     open_warnings,
     show_unseen,
     texts_of_run,
@@ -120,7 +120,8 @@ class HomeTarget(Target):
     @cached_property
     def names(self) -> Names:
         """The jobs and workflows that are defined here."""
-        entities_by_kind = [list_entities(self.store, kind) for kind in (Kind.JOB, Kind.WORKFLOW)]
+        kinds = EntityKind.JOB, EntityKind.WORKFLOW
+        entities_by_kind = [list_entities(self.store, kind) for kind in kinds]
         jobs, workflows = (
             tuple(entity.name for entity in entities) for entities in entities_by_kind
         )
@@ -275,7 +276,7 @@ class HomeTarget(Target):
         """Return the metadata of a table of the Data Catalog of the home."""
         return metadata_or_none(self.home, self.store, table)
 
-    def warnings(self) -> list[RunWarning]:
+    def warnings(self) -> list[StoredWarning]:
         """Return the warnings that no later run has resolved."""
         return open_warnings(self.store)
 
@@ -328,7 +329,7 @@ class HomeTarget(Target):
             ],
             others={job: where for job, where in others.items() if job not in jobs},
             created_at_ms={
-                entity.name: entity.created_at_ms for entity in list_entities(self.store, Kind.JOB)
+                job.name: job.created_at_ms for job in list_entities(self.store, EntityKind.JOB)
             },
         )
 

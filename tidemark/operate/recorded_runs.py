@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tidemark.glue_service.commands import region
-from tidemark.glue_service.entities import Kind, find_entity
+from tidemark.glue_service.entities import EntityKind, find_entity
 from tidemark.glue_service.workflows.flow_rows import find_flow
 from tidemark.local_state.bookmarks.datasets_read import reads_of_run
 from tidemark.local_state.catalog.tables import catalog_tables
@@ -32,7 +32,7 @@ def facts_of_ended(home: Home, run_ids: Iterable[str]) -> list[RunFacts]:
 
 
 def _facts(store: Store, run: JobRun) -> RunFacts:
-    entity = find_entity(store, Kind.JOB, run.job_name)
+    entity = find_entity(store, EntityKind.JOB, run.job_name)
     flow = find_flow(store, run.workflow_run_id) if run.workflow_run_id else None
     command = entity.definition["Command"] if entity else {}
     facts = RunFacts(

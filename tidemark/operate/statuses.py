@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.local_state.run_warnings import leaves_out
-from tidemark.local_state.store.stored_warnings import RunWarning
+from tidemark.local_state.store.stored_warnings import StoredWarning
 from tidemark.model.assembly.definitions import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
 from tidemark.operate.clients import NotAnsweredError
 from tidemark.operate.job_runs import Run
@@ -64,6 +64,6 @@ def _bookmark_of(target: Target, job: str) -> tuple[BookmarkHead | None, str]:
         return None, str(error)
 
 
-def jobs_with_input_left_out(warnings: Sequence[RunWarning]) -> frozenset[str]:
+def jobs_with_input_left_out(warnings: Sequence[StoredWarning]) -> frozenset[str]:
     """Return the jobs that one of these warnings says have left input out of all rows."""
     return frozenset(warning.job_name for warning in warnings if leaves_out(warning.text))

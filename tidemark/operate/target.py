@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tidemark.errors import TidemarkError
-from tidemark.local_state.store.stored_warnings import RunWarning, ShowWarnings
+from tidemark.local_state.store.stored_warnings import ShowWarnings, StoredWarning
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.operate.app_names import Names
@@ -176,7 +176,7 @@ class Target(Protocol):
     def iceberg_metadata(self, table: str) -> Mapping[str, Any] | None:
         """Return the metadata of `database.table`; None if it is not a table of Iceberg."""
 
-    def warnings(self) -> list[RunWarning] | None:
+    def warnings(self) -> list[StoredWarning] | None:
         """Return the open warnings of runs; None if they are not kept."""
         return None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tidemark.errors import UsageError
 from tidemark.glue_job.metastore.asked import ARGUMENT, catalog_settings
 from tidemark.glue_job.metastore.storage import STORED_AS
-from tidemark.local_state.catalog.databases import catalog_databases, put_databases
+from tidemark.local_state.catalog.definitions import catalog_databases, put_databases
 from tidemark.local_state.catalog.edit import dropped, named_table
 from tidemark.local_state.catalog.partitions import partitions_of, sync_partitions
 from tidemark.local_state.catalog.tables import catalog_tables, put_tables

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.glue_job.process.found_warnings import warnings_of
+from tidemark.local_state.run_notes import noted_files
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.local_state.store.dataset_notes import noted_files
 from tidemark.model.assembly.definitions import JobDefinition
 from tidemark.testing.run import SCHEME, FilesRead, GlueRun
 

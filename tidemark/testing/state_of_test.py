@@ -13,7 +13,7 @@ import pytest
 from tidemark.errors import UsageError
 from tidemark.glue_job.cluster.asked import EXECUTORS_VARIABLE
 from tidemark.glue_job.process.lake_fs.semantics import S3, VARIABLE
-from tidemark.local_state.store.dataset_notes import FILES_VARIABLE
+from tidemark.local_state.run_notes import FILES_VARIABLE
 from tidemark.testing.kit import GlueTest, Kit
 from tidemark.testing.marker import Settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidemark.local_state.machine.secrets_in_text import show_endpoint
+from tidemark.local_state.machine.loopback import show_endpoint
 from tidemark.testing.kit import WATERMARKS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tests.tidemark.operate.test_snapshot_reads import metadata
 from tidemark.glue_service.commands import region
 from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
-from tidemark.local_state.catalog.databases import put_databases
+from tidemark.local_state.catalog.definitions import put_databases
 from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home

@@ -13,7 +13,7 @@ from tests.tidemark.report.lineage.event_schema import VALIDATOR
 from tidemark.cli.main import main
 from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.access_key import access_key
-from tidemark.local_state.catalog.databases import put_databases
+from tidemark.local_state.catalog.definitions import put_databases
 from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.checkpoints import put_checkpoint

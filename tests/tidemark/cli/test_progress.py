@@ -11,7 +11,7 @@ import pytest
 from tidemark.cli.progress import JobProgress
 from tidemark.cli.terminal import Terminal
 from tidemark.local_state.store.database import JobRun
-from tidemark.local_state.store.stored_warnings import RunWarning
+from tidemark.local_state.store.stored_warnings import StoredWarning
 
 RUN = JobRun("jr_1", "one", None, None, 0, "RUNNING", 7, "/runs/jr_1/stderr.log", "on")
 OTHER = replace(RUN, run_id="jr_2", job_name="other")
@@ -59,8 +59,8 @@ def test_warning_is_one_line_and_of_another_command_has_the_time_of_its_run(term
         progress.observe(RUN)
         progress.observe(OTHER)
         progress.observe(replace(RUN, state="SUCCEEDED", completed_at_ms=1_007))
-        progress.warn([RunWarning("jr_1", "one", 7, "late [file]" + "x" * 100)])
-        progress.warn([RunWarning("jr_0", "one", 7, "earlier")])
+        progress.warn([StoredWarning("jr_1", "one", 7, "late [file]" + "x" * 100)])
+        progress.warn([StoredWarning("jr_0", "one", 7, "earlier")])
 
     lines = printed(terminal)
     assert "✓ one  SUCCEEDED in 1.0 s, - rows read, - written" in lines

@@ -14,7 +14,7 @@ from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tidemark.cli.main import main
 from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
 from tidemark.local_state.home import Home
-from tidemark.local_state.rewinds.records import CLEARED, MARK, Asked, record_start
+from tidemark.local_state.rewinds.records import CLEARED, MARK, RewindCause, record_start
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
@@ -185,7 +185,7 @@ def test_while_one_is_half_done_nothing_else_is_rewound(app, home):
     where = Home.open(home)
     with Store(where.database) as store, store.transaction():
         steps = {"bookmarks": [], "watermarks": [], "files": []}
-        record_start(store, Asked("ada", "a bad day", 1), {"to": "jr_l1", "steps": steps})
+        record_start(store, RewindCause("ada", "a bad day", 1), {"to": "jr_l1", "steps": steps})
     (where.root / MARK).touch()
 
     refused = rewind(app, "load-ü", "--to", "l1", "--dry-run")

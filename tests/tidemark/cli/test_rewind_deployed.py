@@ -12,7 +12,7 @@ import pytest
 
 from tests.tidemark.cli.deployed_stages import assert_one_clear_line_after, bookmark_of
 from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
-from tidemark.local_state.rewinds.steps import WatermarkStep
+from tidemark.local_state.rewinds.records import WatermarkStep
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.clock import now_ms
 from tidemark.operate.rewind.stage_records import Claim, StageRecord, key_of

@@ -16,10 +16,9 @@ from tests.tidemark.cli.test_run_serves import shells
 from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
 from tidemark.glue_service import engine
-from tidemark.glue_service import steps as engine_steps
+from tidemark.glue_service.engine import step
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.http.serving import Options, serving
-from tidemark.glue_service.steps import step
 from tidemark.glue_service.workflows import whole_run
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun
@@ -102,7 +101,7 @@ def test_an_end_is_seen_at_once_and_not_by_the_next_look(
     steps: Counter[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in (engine_steps, whole_run):
+    for module in (engine, whole_run):
         monkeypatch.setattr(module, "LOOK_S", 1000.0)
     app = shells(write_assembly({"first": "", "second": ""}, {"second": ["first"]}))
     began = time.monotonic()
@@ -127,7 +126,7 @@ def test_an_engine_without_runs_and_schedules_sleeps(tmp_path: Path, steps: Coun
 def test_a_run_that_is_stopped_has_ended_with_its_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine_steps, "LOOK_S", 1000.0)
+    monkeypatch.setattr(engine, "LOOK_S", 1000.0)
     home = Home.open(tmp_path / "home")
     ended: queue.SimpleQueue[JobRun] = queue.SimpleQueue()
     with serving(home, Options(observe=ended.put)) as (url, served):

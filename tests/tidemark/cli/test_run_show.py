@@ -14,7 +14,7 @@ from rich.console import Console
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tidemark.cli.views.run_details import RunDetails, details_parts
 from tidemark.cli.views.runs import runs_listing
-from tidemark.glue_service.entities import Entity, Kind, put_entity
+from tidemark.glue_service.entities import Entity, EntityKind, put_entity
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
@@ -152,7 +152,7 @@ def test_the_run_of_a_home_is_shown(home: Path) -> None:
         command = {"Name": "glueetl", "ScriptLocation": "s3://b/x.py"}
         capacity = {"WorkerType": "G.1X", "NumberOfWorkers": 2, "ExecutionClass": "FLEX"}
         definition = {"Command": command, "GlueVersion": "5.0", **capacity}
-        put_entity(store, Entity(Kind.JOB, "load", definition, {}, MS, MS))
+        put_entity(store, Entity(EntityKind.JOB, "load", definition, {}, MS, MS))
 
     found = json.loads(tidemark("run", "show", "0123", "--format", "json").stdout)
     text = tidemark("run", "show", ID).stdout

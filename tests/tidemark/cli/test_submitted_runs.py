@@ -12,7 +12,7 @@ from tests.signing import variables_of
 from tests.tidemark.cli.processes import read_until, started
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tests.waiting import BOUND_S, wait_until
-from tidemark.glue_service.entities import Entity, Kind, put_entity
+from tidemark.glue_service.entities import Entity, EntityKind, put_entity
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
 from tidemark.glue_service.submitted import submitted_jobs
@@ -277,7 +277,7 @@ def test_runs_of_a_job_that_is_defined_are_those_of_the_job(tmp_path: Path) -> N
             store.put_job_run(JobRun(run_id, name, None, None, 0, "SUCCEEDED", 7, "log", "x", 8))
         for run_id in ("jr_1", "jr_2"):
             put_run_request(store, RunRequest(run_id, is_submitted=True))
-        put_entity(store, Entity(Kind.JOB, "load", {"Command": {}}, {}, 0, 0))
+        put_entity(store, Entity(EntityKind.JOB, "load", {"Command": {}}, {}, 0, 0))
 
         assert submitted_jobs(store) == ["totals"]
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.fixtures.commands import TABLE
 from tidemark.cli.main import main
 from tidemark.glue_service.commands import region
-from tidemark.glue_service.entities import Entity, Kind, put_entity
+from tidemark.glue_service.entities import Entity, EntityKind, put_entity
 from tidemark.local_state.bookmarks.versions import commit_bookmark
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
@@ -81,7 +81,7 @@ def test_job_that_ran_without_watermarks_will_load_everything(engine, home):
 def test_job_that_has_not_committed_its_bookmark_yet_is_told_the_same(engine, home):
     definition = {"DefaultArguments": {"--job-bookmark-option": "job-bookmark-enable"}}
     with Store(Home.open(home).database) as store:
-        put_entity(store, Entity(Kind.JOB, "curate-orders", definition, {}, 0, 0))
+        put_entity(store, Entity(EntityKind.JOB, "curate-orders", definition, {}, 0, 0))
     put_run(home, "curate-orders")
 
     code, output = tidemark("show", "curate-orders")

@@ -14,7 +14,7 @@ from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import KEY_FILE
-from tidemark.local_state.rewinds.records import MARK, Asked, record_start
+from tidemark.local_state.rewinds.records import MARK, RewindCause, record_start
 from tidemark.local_state.store.database import Store
 
 OBJECT = {"Bucket": "lake", "Key": "orders/1.json"}
@@ -92,7 +92,7 @@ def test_a_backup_does_not_have_the_access_key(tmp_path: Path) -> None:
 def test_no_backup_is_made_of_a_home_that_is_half_rewound(tmp_path: Path) -> None:
     home = Home.open(tmp_path / "home")
     with Store(home.database) as store, store.transaction():
-        record_start(store, Asked("ada", "a bad day", 1), {"to": "jr_1", "steps": {}})
+        record_start(store, RewindCause("ada", "a bad day", 1), {"to": "jr_1", "steps": {}})
     (home.root / MARK).touch()
 
     with pytest.raises(TidemarkError, match="rewind 1 was interrupted and is half done"):

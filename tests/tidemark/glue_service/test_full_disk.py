@@ -18,9 +18,9 @@ from tests.sampled import at_night
 from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import BOUND_S
 from tidemark.errors import DiskFullError
-from tidemark.glue_service.entities import Entity, Kind, put_entity
+from tidemark.glue_service.entities import Entity, EntityKind, put_entity
 from tidemark.glue_service.eventbridge.bus import flush
-from tidemark.glue_service.workflows.schedules import Schedules
+from tidemark.glue_service.workflows.due import Schedules
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 
@@ -100,7 +100,7 @@ def test_a_time_of_a_schedule_stays_due_until_it_has_fired(tmp_path):
     schedules, minute_ms = Schedules(), 60_000
     with Store(tmp_path / "glue.sqlite") as store:
         with store.transaction():
-            put_entity(store, Entity(Kind.TRIGGER, "nightly", definition, {}, 0, 0))
+            put_entity(store, Entity(EntityKind.TRIGGER, "nightly", definition, {}, 0, 0))
         schedules.load(store, now_ms=0)
 
     for _ in schedules.due(6 * minute_ms):

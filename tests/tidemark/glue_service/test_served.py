@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from tidemark.cli.main import main
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.glue_service.entities import Kind, list_entities
+from tidemark.glue_service.entities import EntityKind, list_entities
 from tidemark.glue_service.http.serving import serving
 from tidemark.glue_service.served import ServedPort, ask, deploy, find_port
 from tidemark.local_state.home import PORT_FILE, Home
@@ -30,7 +30,7 @@ def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_as
     with serving(own_home) as (url, engine):
         port = "0" if is_any else url.rpartition(":")[2]
         jobs = lambda: engine.ask(  # noqa: E731
-            lambda glue: [one.name for one in list_entities(glue.store, Kind.JOB)]
+            lambda glue: [one.name for one in list_entities(glue.store, EntityKind.JOB)]
         )
         found = find_port(own_home)
         mode = (own_home.root / PORT_FILE).stat().st_mode & 0o777

@@ -10,9 +10,9 @@ import pytest
 from tests.tidemark.glue_service.test_jobs import COMMAND, create
 from tidemark.glue_service.commands import load_app
 from tidemark.glue_service.deployments import _define, versions_of_runs
-from tidemark.glue_service.entities import Kind, get_entity
+from tidemark.glue_service.entities import EntityKind, get_entity
 from tidemark.glue_service.runs.run_requests import RunRequest
-from tidemark.glue_service.workflows.starts import job_to_run
+from tidemark.glue_service.workflows.flows import job_to_run
 
 STACK = {
     "s": {
@@ -34,7 +34,7 @@ def job(port, name):
 
 
 def version_of_a_run(port, name):
-    entity = port.engine.ask(lambda glue: get_entity(glue.store, Kind.JOB, name))
+    entity = port.engine.ask(lambda glue: get_entity(glue.store, EntityKind.JOB, name))
     return job_to_run(entity, RunRequest("jr_0")).glue_version
 
 
@@ -128,7 +128,7 @@ def test_a_deployment_that_changes_a_job_to_auto_keeps_the_version_of_its_runs(p
     def deploy(properties):
         def define(glue):
             with glue.store.transaction():
-                _define(glue, Kind.JOB, "deployed", properties, "stack", glue.now_ms())
+                _define(glue, EntityKind.JOB, "deployed", properties, "stack", glue.now_ms())
 
         port.engine.ask(define)
 

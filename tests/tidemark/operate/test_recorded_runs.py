@@ -6,10 +6,10 @@ import pytest
 from openlineage.client.serde import Serde
 
 from tests.tidemark.report.lineage.event_schema import VALIDATOR
-from tidemark.glue_service.entities import Entity, Kind, put_entity
+from tidemark.glue_service.entities import Entity, EntityKind, put_entity
 from tidemark.glue_service.workflows.flow import Flow, Progress
 from tidemark.glue_service.workflows.flow_rows import add_flow
-from tidemark.local_state.catalog.databases import put_databases
+from tidemark.local_state.catalog.definitions import put_databases
 from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.checkpoints import put_checkpoint
@@ -56,7 +56,7 @@ def recorded(tmp_path):
     home = Home.open(tmp_path / "home")
     with Store(home.database) as store:
         command = {"Name": "glueetl", "ScriptLocation": "s3://assets/curate.py"}
-        put_entity(store, Entity(Kind.JOB, "curate", {"Command": command}, {}, 0, 0))
+        put_entity(store, Entity(EntityKind.JOB, "curate", {"Command": command}, {}, 0, 0))
         add_flow(store, Flow("wr_1", "flights", 1_000), Progress(), {})
         put_databases(store, [CatalogDatabase("mart", {"Name": "mart"})])
         location = {"StorageDescriptor": {"Location": "s3://mart/delays"}}

@@ -12,7 +12,7 @@ from rich.text import Text
 from tidemark.cli.progress import print_warnings, render_state
 from tidemark.cli.views.listing import GAP, Listing, short_ids_of_attempts
 from tidemark.errors import UsageError
-from tidemark.local_state.store.stored_warnings import RunWarning, ShowWarnings
+from tidemark.local_state.store.stored_warnings import ShowWarnings, StoredWarning
 from tidemark.operate.job_runs import Run
 from tidemark.operate.triggers import Trigger
 from tidemark.operate.workflow_runs import WorkflowRun
@@ -93,7 +93,7 @@ def cause_lines(runs: Sequence[Run]) -> Iterator[str | Text]:
             )
 
 
-def warning_lines(runs: Sequence[Run], warnings: Sequence[RunWarning]) -> Iterator[str | Text]:
+def warning_lines(runs: Sequence[Run], warnings: Sequence[StoredWarning]) -> Iterator[str | Text]:
     """Yield a line for each open warning of runs, the newest run first."""
     for run in runs:
         for text in _warning_texts(run, warnings):
@@ -102,12 +102,12 @@ def warning_lines(runs: Sequence[Run], warnings: Sequence[RunWarning]) -> Iterat
             )
 
 
-def _warning_texts(run: Run, warnings: Sequence[RunWarning]) -> list[str]:
+def _warning_texts(run: Run, warnings: Sequence[StoredWarning]) -> list[str]:
     return [warning.text for warning in warnings if warning.run_id == run.run_id]
 
 
 def run_json(
-    run: Run, *, has_rows: bool = False, warnings: Sequence[RunWarning] | None = None
+    run: Run, *, has_rows: bool = False, warnings: Sequence[StoredWarning] | None = None
 ) -> dict[str, Any]:
     """Return a job run as plain JSON values, with its rows and open warnings where known."""
     known: dict[str, Any] = {}

@@ -12,7 +12,7 @@ from tidemark.cli.views.runs import grouped, moment, run_json, took
 from tidemark.cli.views.watermarks import summary
 from tidemark.errors import TidemarkError
 from tidemark.local_state.store.database import NOTHING_NEW
-from tidemark.local_state.store.stored_warnings import RunWarning
+from tidemark.local_state.store.stored_warnings import StoredWarning
 from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED
 from tidemark.operate.job_runs import Run
 from tidemark.operate.statuses import Status
@@ -96,7 +96,7 @@ def status_json(
     watermarks: Mapping[str, str],
     fresh: Sequence[Freshness],
     now_ms: int,
-    warnings: Sequence[RunWarning] | None,
+    warnings: Sequence[StoredWarning] | None,
     *,
     has_rows: bool,
 ) -> dict[str, Any]:

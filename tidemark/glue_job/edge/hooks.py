@@ -31,7 +31,7 @@ from tidemark.local_state.operations import (
     REFUSED,
     REQUEST,
     UNANSWERED,
-    RefusedError,
+    InjectedError,
 )
 from tidemark.local_state.outside import withholds_others
 from tidemark.model.assembly.definitions import ENABLE
@@ -90,10 +90,10 @@ def _announce_commits(module: ModuleType) -> None:
         is_stored = session is not None and session.option == ENABLE
         with announced(*([(BOOKMARK, "")] if is_stored else [])) as how:
             if how == REFUSED:
-                raise RefusedError("503 Slow Down: an experiment lets this request fail once")
+                raise InjectedError("503 Slow Down: an experiment lets this request fail once")
             commit(job)
         if how:
-            raise RefusedError("an experiment loses the answer to this request")
+            raise InjectedError("an experiment loses the answer to this request")
 
     module.Job.commit = announce
 

@@ -24,7 +24,7 @@ from tidemark.glue_job.edge.calls import calls_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import moment_of, note_lost
 from tidemark.local_state.machine.peers import peer_of, stranger
-from tidemark.local_state.operations import FOLDER, RefusedError
+from tidemark.local_state.operations import FOLDER, InjectedError
 
 PREFIX = "tidemark-edge-"
 PLACE = ".tidemark-edge"  # in the folder of a run: a link to that of the socket
@@ -91,7 +91,7 @@ class _Connection(socketserver.StreamRequestHandler):
                     edge.recorder.note_listed(f"{words[1].rstrip('/')}/", is_deep=False)
                 elif not self._change(edge):
                     return
-            except RefusedError as error:
+            except InjectedError as error:
                 self.wfile.write(f"{error}\n".encode())
                 continue
             self.wfile.write(GO)
@@ -101,7 +101,7 @@ class _Connection(socketserver.StreamRequestHandler):
         losses = cast(_Server, self.server).losses
         with edge.recorder.alone() as failure:
             if failure:
-                raise RefusedError("503 Slow Down: an experiment lets this request fail once")
+                raise InjectedError("503 Slow Down: an experiment lets this request fail once")
             if losses.is_killed(self.request, is_before=True):
                 return False
             self.wfile.write(GO)

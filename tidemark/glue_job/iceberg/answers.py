@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidemark.glue_job.iceberg.table_input import table_input
-from tidemark.local_state.catalog.databases import find_database
-from tidemark.local_state.catalog.table_versions import version_of
+from tidemark.local_state.catalog.definitions import find_database
 from tidemark.local_state.catalog.tables import (
     catalog_tables,
     drop_table,
     put_tables,
     table_or_none,
+    version_of,
 )
-from tidemark.local_state.run_snapshots import note_snapshots
+from tidemark.local_state.run_notes import note_snapshots
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable

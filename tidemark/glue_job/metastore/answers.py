@@ -37,7 +37,7 @@ from tidemark.glue_job.metastore.spark_tables import (
 from tidemark.glue_job.metastore.white_rows import WhiteRows
 from tidemark.local_state.bookmarks.hidden import of_each_kind
 from tidemark.local_state.bookmarks.listing import Filters, list_files
-from tidemark.local_state.catalog.databases import (
+from tidemark.local_state.catalog.definitions import (
     catalog_databases,
     drop_database,
     find_database,

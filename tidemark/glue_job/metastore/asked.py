@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tidemark.glue_job.iceberg.settings import local_settings
-from tidemark.local_state.catalog.databases import find_database
+from tidemark.local_state.catalog.definitions import find_database
 from tidemark.local_state.catalog.tables import table_or_none
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store

@@ -24,9 +24,9 @@ from tidemark.local_state.bookmarks.versions import (
 )
 from tidemark.local_state.home import RUN_ID_VARIABLE
 from tidemark.local_state.job_run import is_local_run, job_home
+from tidemark.local_state.run_notes import note_files
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
-from tidemark.local_state.store.dataset_notes import note_files
 from tidemark.model.assembly.definitions import BOOKMARK_OPTIONS, DISABLE, ENABLE, PAUSE
 from tidemark.model.checkpoints.checkpoint import BookmarkMove, DatasetRead
 from tidemark.model.clock import now_ms

@@ -17,7 +17,7 @@ from tidemark.glue_job.process.memory_failures import (
     memory_line,
     memory_remedy,
 )
-from tidemark.local_state.machine.secrets_in_text import without_secrets
+from tidemark.local_state.machine.loopback import without_secrets
 from tidemark.model.assembly.glue_versions import library_with
 from tidemark.model.messages import JVM_GONE
 

@@ -19,7 +19,7 @@ from tidemark.glue_job.readers.files.s3 import read_s3
 from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
 from tidemark.glue_job.readers.request import ReadRequest, TableRequest
 from tidemark.glue_job.readers.tables.catalog import read_catalog
-from tidemark.local_state.catalog.connections import connection_of_job
+from tidemark.local_state.catalog.definitions import connection_of_job
 from tidemark.model.assembly.catalog_tables import STREAMS
 from tidemark.model.awsglue_api.connections import MONGODB, NO_STREAMS, READ_TYPES, SPARK_SOURCES
 from tidemark.model.awsglue_api.table import PAGE

@@ -27,7 +27,7 @@ from tidemark.glue_job.readers.files.partitions import NULL_PARTITION
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
 from tidemark.local_state.job_run import job_home
 from tidemark.local_state.operations import PUT
-from tidemark.local_state.store.dataset_notes import note_written
+from tidemark.local_state.run_notes import note_written
 from tidemark.model.checkpoints.checkpoint import APPEND, DatasetWritten
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

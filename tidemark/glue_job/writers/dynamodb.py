@@ -21,7 +21,7 @@ from tidemark.glue_job.frames.records import converter
 from tidemark.glue_job.frames.types import replaced
 from tidemark.local_state.dynamodb import dynamodb_client, naming_the_table
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
-from tidemark.local_state.store.dataset_notes import note_written
+from tidemark.local_state.run_notes import note_written
 from tidemark.model.checkpoints.checkpoint import MERGE, DatasetWritten
 
 if TYPE_CHECKING:

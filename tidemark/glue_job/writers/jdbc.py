@@ -19,7 +19,7 @@ from tidemark.glue_job.readers.databases.jdbc import (
     driver_of,
 )
 from tidemark.glue_job.readers.sources import connected
-from tidemark.local_state.catalog.connections import connection_of_job
+from tidemark.local_state.catalog.definitions import connection_of_job
 
 # Options for finding a driver or sending rows; they do not change the rows.
 WITHOUT_EFFECT = frozenset({"bulkSize", "customJdbcDriverS3Path"}) | {

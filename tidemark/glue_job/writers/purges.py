@@ -32,9 +32,9 @@ from tidemark.local_state.catalog.partitions import (
 from tidemark.local_state.catalog.tables import find_table
 from tidemark.local_state.job_run import job_home
 from tidemark.local_state.operations import DELETE
+from tidemark.local_state.run_notes import note_written
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
-from tidemark.local_state.store.dataset_notes import note_written
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.checkpoints.checkpoint import OVERWRITE, DatasetWritten
 from tidemark.model.messages import plural

@@ -17,7 +17,7 @@ from tidemark.errors import UsageError
 from tidemark.glue_job.frames.schemas import hive_type
 from tidemark.glue_job.metastore.storage import STORED_AS
 from tidemark.glue_job.writers.formats import WriteFormat
-from tidemark.local_state.catalog.databases import existing_database, find_database
+from tidemark.local_state.catalog.definitions import existing_database, find_database
 from tidemark.local_state.catalog.partitions import (
     partition_folders,
     register_partitions,

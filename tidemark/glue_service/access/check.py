@@ -8,7 +8,7 @@ from datetime import datetime
 from tidemark.glue_service.access.claims import HEX, Claim, check_time, read_claim
 from tidemark.glue_service.access.head import Head
 from tidemark.glue_service.access.payload import UNCHECKED, Payload
-from tidemark.glue_service.access.refused import Kind, RefusedError
+from tidemark.glue_service.access.refused import Refusal, RefusedError
 from tidemark.glue_service.access.signature_v2 import (
     ClaimV2,
     check_time_v2,
@@ -43,12 +43,12 @@ def check_signature(head: Head, service: str, key: AccessKey, now: datetime) -> 
     _check_key(claim.key_id, key)
     check_time(claim, now)
     if claim.scope.service != service:
-        found = f"the signature is for the service {claim.scope.service[:40]!r}"
-        raise RefusedError(Kind.SIGNATURE, f"{found}, but the request is for {service!r}")
+        signed_for = f"the signature is for the service {claim.scope.service[:40]!r}"
+        raise RefusedError(Refusal.SIGNATURE, f"{signed_for}, but the request is for {service!r}")
     own = {name for name in head.headers if name.startswith("x-amz-") and name != HASH}
     if missing := sorted((own | {"host"}) - set(claim.signed)):
         raise RefusedError(
-            Kind.DENIED,
+            Refusal.DENIED,
             "There were headers present in the request which were not signed: "
             f"{', '.join(missing)}",
         )
@@ -65,41 +65,45 @@ def check_expiry(head: Head, service: str, now: datetime) -> None:
 
 
 def _check_v2(head: Head, claim: ClaimV2, key: AccessKey, now: datetime) -> Payload:
-    """Check a signature of version 2, which does not cover the body."""
     _check_key(claim.key_id, key)
     check_time_v2(claim, now)
     right = signatures_v2(key.secret, head, claim.signed_time)
-    if not any(is_same(one, claim.signature) for one in right):
-        raise RefusedError(Kind.SIGNATURE, WRONG_SIGNATURE)
+    if not any(is_same(expected, claim.signature) for expected in right):
+        raise RefusedError(Refusal.SIGNATURE, WRONG_SIGNATURE)
+    # Version 2 does not cover the body.
     return UNCHECKED
 
 
 def _check_key(given: str, key: AccessKey) -> None:
     if given != key.key_id:
-        raise RefusedError(Kind.KEY, f"the access key id {given[:40]!r} is not that of this port")
+        raise RefusedError(
+            Refusal.KEY, f"the access key id {given[:40]!r} is not that of this port"
+        )
 
 
 def _check_s3(head: Head, claim: Claim, key: AccessKey) -> Payload:
     hashed = head.headers.get(HASH) or (UNSIGNED if claim.expires_s is not None else None)
     if hashed is None:
-        raise RefusedError(Kind.INVALID, f"Missing required header for this request: {HASH}")
+        raise RefusedError(Refusal.INVALID, f"Missing required header for this request: {HASH}")
     if not (HEX.fullmatch(hashed) or hashed in NOT_SIGNED or hashed in CHUNKS):
         allowed = ", ".join(("the SHA-256 of the body", *NOT_SIGNED, *CHUNKS))
-        raise RefusedError(Kind.HASH, f"{HASH} is {hashed[:80]!r}; allowed: {allowed}")
+        raise RefusedError(Refusal.HASH, f"{HASH} is {hashed[:80]!r}; allowed: {allowed}")
     _check_against(head, claim, key, hashed)
     if hashed in CHUNKS:
         signing = signing_key(key.secret, claim.scope)
         return Payload(None, ChunkSignatures(signing, claim.time, claim.scope, claim.signature))
-    return UNCHECKED if hashed in NOT_SIGNED else Payload(lambda found: _check_body(found, hashed))
+    if hashed in NOT_SIGNED:
+        return UNCHECKED
+    return Payload(lambda digest: _check_body(digest, hashed))
 
 
 def _check_other(head: Head, claim: Claim, key: AccessKey) -> Payload:
-    """Check everything but the body, whose hash is signed and may not be sent."""
+    # The hash of the body is signed, and may not be sent: then it is known after the body.
     hashed = head.headers.get(HASH, "")
     if not HEX.fullmatch(hashed):
-        return Payload(lambda found: _check_against(head, claim, key, found))
+        return Payload(lambda digest: _check_against(head, claim, key, digest))
     _check_against(head, claim, key, hashed)
-    return Payload(lambda found: _check_body(found, hashed))
+    return Payload(lambda digest: _check_body(digest, hashed))
 
 
 def _check_against(head: Head, claim: Claim, key: AccessKey, hashed: str) -> None:
@@ -107,9 +111,9 @@ def _check_against(head: Head, claim: Claim, key: AccessKey, hashed: str) -> Non
     for canonical in canonical_requests(head, claim.scope.service, claim.signed, hashed):
         if is_same(signature(signing, claim.time, claim.scope, canonical), claim.signature):
             return
-    raise RefusedError(Kind.SIGNATURE, WRONG_SIGNATURE)
+    raise RefusedError(Refusal.SIGNATURE, WRONG_SIGNATURE)
 
 
-def _check_body(found: str, said: str) -> None:
-    if found != said:
-        raise RefusedError(Kind.BODY, f"{HASH} is {said}, but the body has {found}")
+def _check_body(digest: str, said: str) -> None:
+    if digest != said:
+        raise RefusedError(Refusal.BODY, f"{HASH} is {said}, but the body has {digest}")

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from tidemark.glue_service.access.head import Head
-from tidemark.glue_service.access.refused import Kind, RefusedError
+from tidemark.glue_service.access.refused import Refusal, RefusedError
 from tidemark.glue_service.access.signature_v4 import ALGORITHM, TERMINATOR, Scope
 
 TIME = "%Y%m%dT%H%M%SZ"
@@ -48,19 +48,19 @@ def read_claim(head: Head) -> Claim:
     of_url = {name: value for name, value in head.pairs if name.startswith("X-Amz-")}
     header = head.headers.get("authorization", "")
     if header and "X-Amz-Signature" in of_url:
-        raise RefusedError(Kind.MALFORMED, "the request is signed twice: by header and by URL")
+        raise RefusedError(Refusal.MALFORMED, "the request is signed twice: by header and by URL")
     if "X-Amz-Algorithm" in of_url or "X-Amz-Signature" in of_url:
         return _url_claim(of_url)
     if not header:
-        raise RefusedError(Kind.MISSING, "the request is not signed")
+        raise RefusedError(Refusal.MISSING, "the request is not signed")
     algorithm, _, rest = header.partition(" ")
     _check_algorithm(algorithm)
     words = (word.strip().partition("=") for word in rest.split(","))
     fields = {name: value for name, _, value in words}
     for name in ("Credential", "SignedHeaders", "Signature"):
         if not fields.get(name):
-            raise RefusedError(Kind.MALFORMED, f"the header Authorization has no {name}")
-    return _claim(fields, _time_of(head.headers), Kind.MALFORMED)
+            raise RefusedError(Refusal.MALFORMED, f"the header Authorization has no {name}")
+    return _claim(fields, _time_of(head.headers), Refusal.MALFORMED)
 
 
 def _url_claim(given: Mapping[str, str]) -> Claim:
@@ -68,25 +68,27 @@ def _url_claim(given: Mapping[str, str]) -> Claim:
     _check_algorithm(fields["Algorithm"])
     missing = [f"X-Amz-{name}" for name, value in fields.items() if not value]
     if missing:
-        raise RefusedError(Kind.QUERY, f"the URL has no {', '.join(missing)}")
+        raise RefusedError(Refusal.QUERY, f"the URL has no {', '.join(missing)}")
     expires = fields["Expires"]
     if not (EXPIRES.fullmatch(expires) and int(expires) <= MAX_AGE_S):
         raise RefusedError(
-            Kind.QUERY, f"X-Amz-Expires is {expires[:40]!r}; allowed: 0 to {MAX_AGE_S} seconds"
+            Refusal.QUERY, f"X-Amz-Expires is {expires[:40]!r}; allowed: 0 to {MAX_AGE_S} seconds"
         )
-    return _claim(fields, fields["Date"], Kind.QUERY, int(expires))
+    return _claim(fields, fields["Date"], Refusal.QUERY, int(expires))
 
 
 def _check_algorithm(algorithm: str) -> None:
     if algorithm != ALGORITHM:
         raise RefusedError(
-            Kind.INVALID,
+            Refusal.INVALID,
             f"the request is signed by {algorithm[:40]!r}; allowed: {ALGORITHM}, as clients of AWS "
             "sign for one region",
         )
 
 
-def _claim(fields: Mapping[str, str], time: str, kind: Kind, expires_s: int | None = None) -> Claim:
+def _claim(
+    fields: Mapping[str, str], time: str, kind: Refusal, expires_s: int | None = None
+) -> Claim:
     words = fields["Credential"].rsplit("/", 4)
     if len(words) != 5 or words[4] != TERMINATOR:
         allowed = f"KEY/DAY/REGION/SERVICE/{TERMINATOR}"
@@ -96,14 +98,14 @@ def _claim(fields: Mapping[str, str], time: str, kind: Kind, expires_s: int | No
         raise RefusedError(kind, f"Credential is of the day {scope.day!r}, the request of {time!r}")
     time_of(time, kind)
     if not HEX.fullmatch(fields["Signature"]):
-        raise RefusedError(Kind.SIGNATURE, "the signature must have 64 hexadecimal digits")
+        raise RefusedError(Refusal.SIGNATURE, "the signature must have 64 hexadecimal digits")
     signed = tuple(fields["SignedHeaders"].split(";"))
     return Claim(words[0], scope, time, signed, fields["Signature"], expires_s)
 
 
 def _time_of(headers: Mapping[str, str]) -> str:
-    if found := headers.get("x-amz-date"):
-        return found
+    if time := headers.get("x-amz-date"):
+        return time
     date = headers.get("date", "")
     try:
         return parsedate_to_datetime(date).astimezone(UTC).strftime(TIME)
@@ -111,7 +113,7 @@ def _time_of(headers: Mapping[str, str]) -> str:
         return date
 
 
-def time_of(text: str, kind: Kind) -> datetime:
+def time_of(text: str, kind: Refusal) -> datetime:
     """Return the time of a request."""
     try:
         return datetime.strptime(text, TIME).replace(tzinfo=UTC)
@@ -122,15 +124,15 @@ def time_of(text: str, kind: Kind) -> datetime:
 
 def check_time(claim: Claim, now: datetime) -> None:
     """Refuse a request with a wrong time, and a URL that has expired."""
-    signed = time_of(claim.time, Kind.MALFORMED)
+    signed = time_of(claim.time, Refusal.MALFORMED)
     if claim.expires_s is not None:
         if now > signed + timedelta(seconds=claim.expires_s):
             raise RefusedError(
-                Kind.DENIED, f"Request has expired: {claim.time}, it is {now:{TIME}}"
+                Refusal.DENIED, f"Request has expired: {claim.time}, it is {now:{TIME}}"
             )
         if signed - now > CLOCKS:
             raise RefusedError(
-                Kind.DENIED, f"Request is not yet valid: {claim.time}, it is {now:{TIME}}"
+                Refusal.DENIED, f"Request is not yet valid: {claim.time}, it is {now:{TIME}}"
             )
     else:
         check_clock(signed, now)
@@ -141,7 +143,7 @@ def check_clock(signed: datetime, now: datetime) -> None:
     if abs(now - signed) > CLOCKS:
         what = "Signature expired" if signed < now else "Signature not yet current"
         raise RefusedError(
-            Kind.CLOCK,
+            Refusal.CLOCK,
             f"{what}: {signed:{TIME}} is more than 15 minutes from {now:{TIME}}, the time of this "
             "machine; set the clock of the client",
         )

@@ -17,7 +17,7 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.served import SECRET_HEADER
 from tidemark.local_state.access_key import AccessKey, access_key
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES, refusal_reason
+from tidemark.local_state.machine.loopback import LOOPBACK_NAMES, refusal_reason
 from tidemark.local_state.machine.peers import shows_owners
 
 MAX_BODY_BYTES = 10_000_000  # bytes of a JSON or form request
@@ -101,13 +101,13 @@ def check_secret(headers: Mapping[str, str], secret: str) -> None:
 
 def is_any_key(value: str) -> bool:
     """Return whether the environment variable makes the port answer every key."""
-    found = WORDS.get(value.strip().lower())
-    if found is None:
+    is_on = WORDS.get(value.strip().lower())
+    if is_on is None:
         raise UsageError(
             f"{VARIABLE} is {show(value)}; allowed: 1 to answer every access key, or 0; unset it "
             "to answer that of the port only"
         )
-    return found
+    return is_on
 
 
 def any_key_warning() -> str:

@@ -18,7 +18,7 @@ REMEDY = (
 FORBIDDEN = 403
 
 
-class Kind(Enum):
+class Refusal(Enum):
     """The reason for a refusal: the codes of S3, of services with JSON, and of those with forms."""
 
     MISSING = "AccessDenied", "MissingAuthenticationTokenException", "MissingAuthenticationToken"
@@ -40,7 +40,7 @@ class Kind(Enum):
 class RefusedError(TidemarkError):
     """A request without valid credentials; the message is the reason."""
 
-    def __init__(self, kind: Kind, text: str) -> None:
+    def __init__(self, kind: Refusal, text: str) -> None:
         super().__init__(text)
         self.kind = kind
 

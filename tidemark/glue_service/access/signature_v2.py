@@ -12,47 +12,17 @@ from urllib.parse import urlsplit
 
 from tidemark.glue_service.access.claims import TIME, check_clock
 from tidemark.glue_service.access.head import Head
-from tidemark.glue_service.access.refused import Kind, RefusedError
+from tidemark.glue_service.access.refused import Refusal, RefusedError
 
-SIGNED = frozenset(
-    (
-        "accelerate",
-        "acl",
-        "analytics",
-        "cors",
-        "delete",
-        "inventory",
-        "lifecycle",
-        "location",
-        "logging",
-        "metrics",
-        "notification",
-        "object-lock",
-        "partNumber",
-        "policy",
-        "replication",
-        "requestPayment",
-        "restore",
-        "select",
-        "select-type",
-        "storageClass",
-        "tagging",
-        "torrent",
-        "uploadId",
-        "uploads",
-        "versionId",
-        "versioning",
-        "versions",
-        "website",
-        "defaultObjectAcl",
-        "response-cache-control",
-        "response-content-disposition",
-        "response-content-encoding",
-        "response-content-language",
-        "response-content-type",
-        "response-expires",
-    )
+# The parts of a query that are signed.
+_SIGNED_WORDS = (
+    "accelerate acl analytics cors delete inventory lifecycle location logging metrics "
+    "notification object-lock partNumber policy replication requestPayment restore select "
+    "select-type storageClass tagging torrent uploadId uploads versionId versioning versions "
+    "website defaultObjectAcl response-cache-control response-content-disposition "
+    "response-content-encoding response-content-language response-content-type response-expires"
 )
+SIGNED = frozenset(_SIGNED_WORDS.split())
 LOCAL = ".localhost"
 ALGORITHM = "AWS "
 
@@ -110,8 +80,8 @@ def read_claim_v2(head: Head) -> ClaimV2 | None:
     header, query = head.headers.get("authorization", ""), dict(head.pairs)
     if header.startswith(ALGORITHM):
         key_id, _, signature = header.removeprefix(ALGORITHM).partition(":")
-        date, other = head.headers.get("date", ""), head.headers.get("x-amz-date")
-        return ClaimV2(key_id, signature, "" if other else date, date=other or date)
+        date, amz_date = head.headers.get("date", ""), head.headers.get("x-amz-date")
+        return ClaimV2(key_id, signature, "" if amz_date else date, date=amz_date or date)
     if "Signature" in query and not header:
         expires = query.get("Expires", "")
         return ClaimV2(query.get("AWSAccessKeyId", ""), query["Signature"], expires, None, expires)
@@ -127,9 +97,11 @@ def check_time_v2(claim: ClaimV2, now: datetime) -> None:
             signed = datetime.fromtimestamp(int(claim.expires), UTC)
     except (ValueError, TypeError, OverflowError, OSError) as error:
         raise RefusedError(
-            Kind.DENIED, f"the time of the request cannot be read: {error}"
+            Refusal.DENIED, f"the time of the request cannot be read: {error}"
         ) from error
     if claim.expires is None:
         check_clock(signed, now)
     elif now > signed:
-        raise RefusedError(Kind.DENIED, f"Request has expired: {signed:{TIME}}, it is {now:{TIME}}")
+        raise RefusedError(
+            Refusal.DENIED, f"Request has expired: {signed:{TIME}}, it is {now:{TIME}}"
+        )

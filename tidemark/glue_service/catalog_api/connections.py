@@ -5,14 +5,13 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-connecti
 
 import json
 
-from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, attempt, check_catalog
+from tidemark.glue_service.catalog_api.requests import attempt
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_tags
 from tidemark.glue_service.protocol.models import as_shape
-from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
 from tidemark.glue_service.protocol.service_errors import AlreadyExistsError, InvalidInputError
-from tidemark.local_state.catalog.connections import find_connection, put_connections
-from tidemark.local_state.catalog.tagged import TAGS
+from tidemark.local_state.catalog.definitions import TAGS, find_connection, put_connections
 from tidemark.model.assembly.catalog_connections import CatalogConnection, connection_of_request
 
 PASSWORDS = ("PASSWORD", "ENCRYPTED_PASSWORD")
@@ -20,12 +19,11 @@ PASSWORDS = ("PASSWORD", "ENCRYPTED_PASSWORD")
 
 def create_connection(glue: GlueState, request: Request) -> Answer:
     """Define a connection."""
-    check_catalog(glue, request)
     check_tags(request.get("Tags", {}))
     connection = connection_of_request(request)
     tagged = {**connection.definition, TAGS: request.get("Tags", {})}
     with glue.store.transaction():
-        if connection.name in [one.name for one in _all(glue)]:
+        if connection.name in [known.name for known in _all(glue)]:
             raise AlreadyExistsError(f"Connection already exists: {connection.name}")
         put_connections(glue.store, [CatalogConnection(connection.name, tagged)])
     return {"CreateConnectionStatus": "READY"}
@@ -38,31 +36,28 @@ def _all(glue: GlueState) -> list[CatalogConnection]:
 
 def get_connection(glue: GlueState, request: Request) -> Answer:
     """Return a connection, on request without its password."""
-    check_catalog(glue, request)
     connection = find_connection(glue.store, request["Name"])
     return {"Connection": _member(glue, connection, hides=request.get("HidePassword", False))}
 
 
 def get_connections(glue: GlueState, request: Request) -> Answer:
     """Return a page of the connections, by name, filtered by type or criteria."""
-    check_catalog(glue, request)
     wanted = request.get("Filter", {})
-    found = [
+    connections = [
         connection
         for connection in _all(glue)
         if wanted.get("ConnectionType") in (None, connection.definition.get("ConnectionType"))
         and set(wanted.get("MatchCriteria", []))
         <= set(connection.definition.get("MatchCriteria", []))
     ]
-    one_page, token = glue_page(found, request, PAGE, lambda one: one.name)
+    page, token = glue_page(connections, request)
     hides = request.get("HidePassword", False)
-    members = [_member(glue, connection, hides=hides) for connection in one_page]
+    members = [_member(glue, connection, hides=hides) for connection in page]
     return {"ConnectionList": members, "NextToken": token}
 
 
 def update_connection(glue: GlueState, request: Request) -> Answer:
     """Replace a connection."""
-    check_catalog(glue, request)
     old, new = find_connection(glue.store, request["Name"]), connection_of_request(request)
     if new.name != old.name:
         raise InvalidInputError(f"a connection cannot be renamed, from {old.name} to {new.name}")
@@ -72,20 +67,16 @@ def update_connection(glue: GlueState, request: Request) -> Answer:
 
 def delete_connection(glue: GlueState, request: Request) -> Answer:
     """Delete a connection."""
-    check_catalog(glue, request)
     connection = find_connection(glue.store, request["ConnectionName"])
-    with glue.store.transaction():
-        glue.store.query("DELETE FROM catalog_connection WHERE name = ?", (connection.name,))
+    glue.store.change("DELETE FROM catalog_connection WHERE name = ?", (connection.name,))
     return {}
 
 
 def batch_delete_connection(glue: GlueState, request: Request) -> Answer:
     """Delete several connections; each missing one is an error."""
-    check_catalog(glue, request)
     succeeded, errors = [], {}
     for name in request["ConnectionNameList"]:
-        one = {"ConnectionName": name}
-        if detail := attempt(delete_connection, glue, one):
+        if detail := attempt(delete_connection, glue, {"ConnectionName": name}):
             errors[name] = detail
         else:
             succeeded.append(name)
@@ -93,7 +84,8 @@ def batch_delete_connection(glue: GlueState, request: Request) -> Answer:
 
 
 def _member(glue: GlueState, connection: CatalogConnection, *, hides: bool) -> Answer:
-    home_ms = glue.machine.home.created_at_ms  # of a connection whose times nobody has noted
+    # A connection whose times nobody has noted counts as old as the home.
+    home_ms = glue.machine.home.created_at_ms
     times = {"CreationTime": home_ms, "LastUpdatedTime": home_ms}
     members = {**times, **as_shape("Connection", connection.definition)}
     if hides:

@@ -3,25 +3,23 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-databases.html
 """
 
-from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, check_catalog
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_tags
 from tidemark.glue_service.protocol.models import as_shape
-from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
 from tidemark.glue_service.protocol.service_errors import AlreadyExistsError, InvalidInputError
-from tidemark.local_state.catalog.databases import (
+from tidemark.local_state.catalog.definitions import (
+    TAGS,
     catalog_databases,
     drop_database,
     existing_database,
     put_databases,
 )
-from tidemark.local_state.catalog.tagged import TAGS
 from tidemark.model.assembly.catalog_databases import CatalogDatabase, database_of_request
 
 
 def create_database(glue: GlueState, request: Request) -> Answer:
     """Define a database."""
-    check_catalog(glue, request)
     check_tags(request.get(TAGS, {}))
     database = database_of_request(request)
     tagged = {**database.definition, TAGS: request.get("Tags", {})}
@@ -34,21 +32,17 @@ def create_database(glue: GlueState, request: Request) -> Answer:
 
 def get_database(glue: GlueState, request: Request) -> Answer:
     """Return a database."""
-    check_catalog(glue, request)
     return {"Database": _member(glue, existing_database(glue.store, request["Name"]))}
 
 
 def get_databases(glue: GlueState, request: Request) -> Answer:
     """Return a page of the databases, by name."""
-    check_catalog(glue, request)
-    databases = catalog_databases(glue.store)
-    found, token = glue_page(databases, request, PAGE, lambda one: one.name)
-    return {"DatabaseList": [_member(glue, one) for one in found], "NextToken": token}
+    page, token = glue_page(catalog_databases(glue.store), request)
+    return {"DatabaseList": [_member(glue, database) for database in page], "NextToken": token}
 
 
 def update_database(glue: GlueState, request: Request) -> Answer:
     """Replace the definition of a database; it keeps its name."""
-    check_catalog(glue, request)
     old = existing_database(glue.store, request["Name"])
     new = database_of_request(request)
     if new.name != old.name:
@@ -59,7 +53,6 @@ def update_database(glue: GlueState, request: Request) -> Answer:
 
 def delete_database(glue: GlueState, request: Request) -> Answer:
     """Delete a database with its tables; the data is kept."""
-    check_catalog(glue, request)
     drop_database(glue.store, existing_database(glue.store, request["Name"]).name)
     return {}
 

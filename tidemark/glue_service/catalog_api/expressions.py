@@ -38,14 +38,14 @@ def rows_that_match(
         end = time.monotonic() + MAX_SECONDS
         connection.set_progress_handler(lambda: int(time.monotonic() > end), STEPS)
         try:
-            found = connection.execute(
+            matching = connection.execute(
                 f"SELECT rowid FROM partitions WHERE ({expression}\n) ORDER BY rowid"  # noqa: S608
             )
-            return [row[0] - 1 for row in found.fetchall()]
+            return [row[0] - 1 for row in matching.fetchall()]
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             raise InvalidInputError(f"Expression {expression!r} is not valid: {error}") from error
 
 
 def _may(action: int, *_: object) -> int:
-    """Allow reading the rows, and nothing else."""
+    # The rows may be read, and nothing else: no pragma, no attached file.
     return sqlite3.SQLITE_OK if action in ALLOWED else sqlite3.SQLITE_DENY

@@ -47,10 +47,10 @@ def iceberg_table_of(home: Home, request: Request, at_ms: int) -> CatalogTable:
 
 def check_iceberg(request: Request) -> None:
     """Refuse a table of Iceberg as AWS does, with its message where it is known."""
-    asked = request["OpenTableFormatInput"]["IcebergInput"]
-    given: dict[str, Any] = request.get("TableInput") or {}
-    storage: dict[str, Any] = given.get("StorageDescriptor") or {}
-    if asked.get("CreateIcebergTableInput"):
+    iceberg_input = request["OpenTableFormatInput"]["IcebergInput"]
+    definition: dict[str, Any] = request.get("TableInput") or {}
+    storage: dict[str, Any] = definition.get("StorageDescriptor") or {}
+    if iceberg_input.get("CreateIcebergTableInput"):
         if storage.get("Location") or storage.get("Columns"):
             raise InvalidInputError(
                 "Table metadata information present at multiple parts of input request"
@@ -59,25 +59,25 @@ def check_iceberg(request: Request) -> None:
             "CreateIcebergTableInput does not work on this machine: give Location and Columns in "
             "TableInput.StorageDescriptor, or create the table by Spark SQL"
         )
-    if given.get("TableType") != "EXTERNAL_TABLE":
+    if definition.get("TableType") != "EXTERNAL_TABLE":
         raise InvalidInputError("Iceberg table type has to be EXTERNAL_TABLE")
     if not storage.get("Location"):
         raise InvalidInputError(
             "Location information cannot be null while creating an iceberg table"
         )
-    if {"table_type", METADATA} & (given.get("Parameters") or {}).keys():
+    if {"table_type", METADATA} & (definition.get("Parameters") or {}).keys():
         raise InvalidInputError(
             f"Cannot use reserved parameters table_type or {METADATA} while creating an iceberg "
             "table"
         )
-    _check_supported(asked, given, storage)
+    _check_supported(iceberg_input, definition, storage)
 
 
-def _check_supported(asked: Request, given: Request, storage: Request) -> None:
+def _check_supported(iceberg_input: Request, definition: Request, storage: Request) -> None:
     """Refuse what AWS's pages say is not supported, in words of our own."""
-    if (version := asked.get("Version", VERSION)) != VERSION:
+    if (version := iceberg_input.get("Version", VERSION)) != VERSION:
         raise InvalidInputError(f"IcebergInput.Version is {version!r}; allowed: {VERSION}")
-    if given.get("PartitionKeys"):
+    if definition.get("PartitionKeys"):
         raise InvalidInputError(
             "PartitionKeys of a table of Iceberg: the Data Catalog creates none with partitions; "
             "add them by Spark SQL, ALTER TABLE ... ADD PARTITION FIELD"

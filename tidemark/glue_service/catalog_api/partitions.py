@@ -10,10 +10,10 @@ from pathlib import Path
 
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.glue_service.catalog_api.expressions import rows_that_match
-from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, attempt, check_catalog
+from tidemark.glue_service.catalog_api.requests import attempt
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
-from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
 from tidemark.glue_service.protocol.service_errors import (
     AlreadyExistsError,
     InvalidInputError,
@@ -25,9 +25,7 @@ from tidemark.local_state.catalog.partitions import (
     register_partitions,
     unregister_partitions,
 )
-from tidemark.local_state.catalog.table_versions import version_of
-from tidemark.local_state.catalog.tables import find_table
-from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.local_state.catalog.tables import find_table, version_of
 
 Values = tuple[str, ...]
 TIMES = ("LastAccessTime", "LastAnalyzedTime")  # that clients set
@@ -37,20 +35,17 @@ class _Table:
     """A table of a request with its partitions."""
 
     def __init__(self, glue: GlueState, request: Request) -> None:
-        check_catalog(glue, request)
         self._glue = glue
-        self.table: CatalogTable = find_table(
-            glue.store, request["DatabaseName"], request["TableName"]
-        )
+        self.table = find_table(glue.store, request["DatabaseName"], request["TableName"])
         self._created_at_ms = version_of(glue.store, self.table).created_at_ms
-        found = partitions_of(glue.store, self.table, self._folder_of)
-        self.partitions = {partition.values: partition for partition in found}
+        partitions = partitions_of(glue.store, self.table, self._folder_of)
+        self.partitions = {partition.values: partition for partition in partitions}
 
     def _folder_of(self, uri: str) -> Path:
-        """Return the folder of a location; a catalog knows places that are not there, too."""
         try:
             return self._glue.machine.home.existing_path(uri)
         except (EntityNotFoundError, UsageError):
+            # A catalog knows places that are not there, too.
             return Path(os.devnull)
 
     def get(self, values: Iterable[str]) -> Partition:
@@ -65,8 +60,8 @@ class _Table:
     def create(self, given: Request) -> None:
         """Register a new partition."""
         partition = self._partition(given)
-        known = self.partitions.get(partition.values)
-        if known and not known.is_implicit:
+        old = self.partitions.get(partition.values)
+        if old and not old.is_implicit:
             raise AlreadyExistsError(f"Partition already exists: {list(partition.values)}")
         self._register(partition)
 
@@ -171,9 +166,9 @@ def batch_delete_partition(glue: GlueState, request: Request) -> Answer:
     table = _Table(glue, request)
     with glue.store.transaction():
         errors = [
-            {"PartitionValues": one["Values"], "ErrorDetail": detail}
-            for one in request["PartitionsToDelete"]
-            if (detail := attempt(table.delete, one["Values"]))
+            {"PartitionValues": partition["Values"], "ErrorDetail": detail}
+            for partition in request["PartitionsToDelete"]
+            if (detail := attempt(table.delete, partition["Values"]))
         ]
     return {"Errors": errors}
 
@@ -187,9 +182,9 @@ def get_partition(glue: GlueState, request: Request) -> Answer:
 def batch_get_partition(glue: GlueState, request: Request) -> Answer:
     """Return the existing partitions of a list."""
     table = _Table(glue, request)
-    wanted = [tuple(one["Values"]) for one in request["PartitionsToGet"]]
-    found = [table.partitions[values] for values in wanted if values in table.partitions]
-    return {"Partitions": [table.member(one) for one in found], "UnprocessedKeys": []}
+    wanted = [tuple(partition["Values"]) for partition in request["PartitionsToGet"]]
+    members = [table.member(table.partitions[key]) for key in wanted if key in table.partitions]
+    return {"Partitions": members, "UnprocessedKeys": []}
 
 
 def _order(partition: Partition) -> str:
@@ -207,9 +202,9 @@ def get_partitions(glue: GlueState, request: Request) -> Answer:
     if segment := request.get("Segment"):
         total, number = segment["TotalSegments"], segment["SegmentNumber"]
         partitions = partitions[number::total]
-    found, token = glue_page(partitions, request, PAGE, _order)
-    members = [table.member(partition) for partition in found]
+    page, token = glue_page(partitions, request, _order)
+    members = [table.member(partition) for partition in page]
     if request.get("ExcludeColumnSchema", False):
-        for one in members:
-            one["StorageDescriptor"].pop("Columns", None)
+        for member in members:
+            member["StorageDescriptor"].pop("Columns", None)
     return {"Partitions": members, "NextToken": token}

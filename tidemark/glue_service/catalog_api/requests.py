@@ -1,20 +1,17 @@
 """Shared parts of all operations on the Data Catalog."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.glue_state import GlueState
+from tidemark.glue_service.protocol.pages import Answer, Request
 from tidemark.glue_service.protocol.service_errors import (
     InvalidInputError,
     NotFoundError,
-    ServiceError,
     service_error,
 )
 
-Request = Mapping[str, Any]
-Answer = dict[str, Any]
-PAGE = 100
 NOT_HERE = {
     "TransactionId": "AWS ended governed tables",
     "QueryAsOfTime": "AWS ended governed tables",
@@ -39,15 +36,11 @@ def check_catalog(glue: GlueState, request: Request) -> None:
             raise InvalidInputError(f"{name} does not work on this machine: {why}")
 
 
-def error_detail(error: ServiceError) -> Answer:
-    """Return an error in the form of a batch answer."""
-    return {"ErrorCode": error.code, "ErrorMessage": str(error)}
-
-
-def attempt(work: Callable[..., object], *of_item: Any) -> Answer | None:
+def attempt(work: Callable[..., object], *item: Any) -> Answer | None:
     """Process one item of a batch; return its ErrorDetail if it fails."""
     try:
-        work(*of_item)
+        work(*item)
     except TidemarkError as error:
-        return error_detail(service_error(error))
+        fault = service_error(error)
+        return {"ErrorCode": fault.code, "ErrorMessage": str(fault)}
     return None

@@ -3,13 +3,17 @@
 Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTableVersions.html
 """
 
-from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, attempt, check_catalog
+from tidemark.glue_service.catalog_api.requests import attempt
 from tidemark.glue_service.catalog_api.tables import member_of_version
 from tidemark.glue_service.glue_state import GlueState
-from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, NotFoundError
-from tidemark.local_state.catalog.table_versions import TableVersion, forget_version, versions_of
-from tidemark.local_state.catalog.tables import find_table
+from tidemark.local_state.catalog.tables import (
+    TableVersion,
+    find_table,
+    forget_version,
+    versions_of,
+)
 from tidemark.model.assembly.catalog_tables import CatalogTable
 
 LATEST = 10**18
@@ -23,15 +27,15 @@ def get_table_version(glue: GlueState, request: Request) -> Answer:
     return {"TableVersion": _member(glue, _find(table, versions, wanted))}
 
 
-def _order(one: TableVersion) -> str:
-    return f"{LATEST - one.version:020}"  # the newest first
+def _order(version: TableVersion) -> str:
+    return f"{LATEST - version.version:020}"  # the newest first
 
 
 def get_table_versions(glue: GlueState, request: Request) -> Answer:
     """Return a page of the versions of a table, the newest first."""
     versions = versions_of(glue.store, _table(glue, request))
-    found, token = glue_page(versions, request, PAGE, _order)
-    return {"TableVersions": [_member(glue, one) for one in found], "NextToken": token}
+    page, token = glue_page(versions, request, _order)
+    return {"TableVersions": [_member(glue, version) for version in page], "NextToken": token}
 
 
 def delete_table_version(glue: GlueState, request: Request) -> Answer:
@@ -78,5 +82,4 @@ def _member(glue: GlueState, version: TableVersion) -> Answer:
 
 
 def _table(glue: GlueState, request: Request) -> CatalogTable:
-    check_catalog(glue, request)
     return find_table(glue.store, request["DatabaseName"], request["TableName"])

@@ -8,23 +8,24 @@ import re
 from functools import partial
 
 from tidemark.glue_service.catalog_api.open_table_format import check_iceberg, iceberg_table_of
-from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, attempt, check_catalog
+from tidemark.glue_service.catalog_api.requests import attempt
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
-from tidemark.glue_service.protocol.pages import glue_page, page
+from tidemark.glue_service.protocol.pages import PAGE, Answer, Request, glue_page, page
 from tidemark.glue_service.protocol.service_errors import (
     AlreadyExistsError,
     InvalidInputError,
     ServiceError,
 )
-from tidemark.local_state.catalog.databases import existing_database
-from tidemark.local_state.catalog.table_versions import TableVersion, version_of
+from tidemark.local_state.catalog.definitions import existing_database
 from tidemark.local_state.catalog.tables import (
+    TableVersion,
     catalog_tables,
     drop_table,
     find_table,
     put_tables,
     table_or_none,
+    version_of,
 )
 from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
 from tidemark.model.assembly.iceberg import is_of_iceberg
@@ -39,7 +40,6 @@ SEARCHED_FIELDS = ("Name", "DatabaseName", "Description", "Owner")
 
 def create_table(glue: GlueState, request: Request) -> Answer:
     """Define a table in an existing database."""
-    check_catalog(glue, request)
     existing_database(glue.store, request["DatabaseName"])
     _check_keys(request)
     if is_of_iceberg(request):
@@ -62,27 +62,24 @@ def _check_keys(request: Request) -> None:
 
 def get_table(glue: GlueState, request: Request) -> Answer:
     """Return a table."""
-    check_catalog(glue, request)
     return {"Table": member(glue, find_table(glue.store, request["DatabaseName"], request["Name"]))}
 
 
 def get_partition_indexes(glue: GlueState, request: Request) -> Answer:
     """Return the partition indexes of a table: none, because they cannot be created here."""
-    check_catalog(glue, request)
     find_table(glue.store, request["DatabaseName"], request["TableName"])
     return {"PartitionIndexDescriptorList": []}
 
 
 def get_tables(glue: GlueState, request: Request) -> Answer:
     """Return a page of the tables of a database, by name, filtered by an Expression."""
-    check_catalog(glue, request)
     database = existing_database(glue.store, request["DatabaseName"])
     tables = catalog_tables(glue.store, database.name)
     if expression := request.get("Expression"):
         matches = _pattern(expression)
         tables = [table for table in tables if matches.fullmatch(table.name)]
-    found, token = glue_page(tables, request, PAGE, lambda one: one.name)
-    return {"TableList": [member(glue, table) for table in found], "NextToken": token}
+    shown, token = glue_page(tables, request)
+    return {"TableList": [member(glue, table) for table in shown], "NextToken": token}
 
 
 def _pattern(expression: str) -> re.Pattern[str]:
@@ -110,7 +107,6 @@ def update_table(glue: GlueState, request: Request) -> Answer:
 
     VersionId must be the current version: otherwise another client was faster.
     """
-    check_catalog(glue, request)
     _check_keys(request)
     new = table_of_request(request)
     with glue.store.transaction():
@@ -130,7 +126,6 @@ def update_table(glue: GlueState, request: Request) -> Answer:
 
 def delete_table(glue: GlueState, request: Request) -> Answer:
     """Delete a table with its partitions and versions; the data is kept."""
-    check_catalog(glue, request)
     table = find_table(glue.store, request["DatabaseName"], request["Name"])
     drop_table(glue.store, table.database, table.name)
     return {}
@@ -138,31 +133,31 @@ def delete_table(glue: GlueState, request: Request) -> Answer:
 
 def batch_delete_table(glue: GlueState, request: Request) -> Answer:
     """Delete several tables; each that fails is an error."""
-    check_catalog(glue, request)
     database = existing_database(glue.store, request["DatabaseName"]).name
-    errors = []
-    for name in request["TablesToDelete"]:
-        one = {"DatabaseName": database, "Name": name}
-        if detail := attempt(delete_table, glue, one):
-            errors.append({"TableName": name, "ErrorDetail": detail})
+    errors = [
+        {"TableName": name, "ErrorDetail": detail}
+        for name in request["TablesToDelete"]
+        if (detail := attempt(delete_table, glue, {"DatabaseName": database, "Name": name}))
+    ]
     return {"Errors": errors}
 
 
 def search_tables(glue: GlueState, request: Request) -> Answer:
     """Return a page of the tables that contain a string and have the given properties."""
-    check_catalog(glue, request)
     text = request.get("SearchText", "")
     tables = [member(glue, table) for table in catalog_tables(glue.store)]
-    found = [
+    filters = request.get("Filters", [])
+    matching = [
         table
         for table in tables
-        if _contains(table, text) and all(_meets(table, one) for one in request.get("Filters", []))
+        if _contains(table, text) and all(_meets(table, predicate) for predicate in filters)
     ]
+    # Sorting is stable: the first criterion decides if it is applied last.
     for criterion in reversed(request.get("SortCriteria", [])):
         name, order = criterion.get("FieldName", "Name"), criterion.get("Sort", "ASC")
-        found.sort(key=partial(_word, name), reverse=order == "DESC")
-    page_of, token = page(found, request.get("NextToken"), request.get("MaxResults", PAGE))
-    return {"TableList": page_of, "NextToken": token}
+        matching.sort(key=partial(_word, name), reverse=order == "DESC")
+    shown, token = page(matching, request.get("NextToken"), request.get("MaxResults", PAGE))
+    return {"TableList": shown, "NextToken": token}
 
 
 def _word(name: str, table: Answer) -> str:
@@ -170,7 +165,6 @@ def _word(name: str, table: Answer) -> str:
 
 
 def _contains(table: Answer, text: str) -> bool:
-    """Return whether a table contains a string; in quotes it must be a whole word."""
     columns = [
         *table.get("StorageDescriptor", {}).get("Columns", []),
         *table.get("PartitionKeys", []),
@@ -181,6 +175,7 @@ def _contains(table: Answer, text: str) -> bool:
     ]
     words += [str(value) for value in table.get("Parameters", {}).values()]
     if len(text) > 1 and text[0] == text[-1] == '"':
+        # In quotes it must be a whole word.
         return text[1:-1].lower() in [word.lower() for word in words]
     return any(text.lower() in word.lower() for word in words)
 
@@ -190,8 +185,8 @@ def _meets(table: Answer, predicate: Request) -> bool:
     comparator = predicate.get("Comparator", "EQUALS")
     if comparator != "EQUALS":
         raise InvalidInputError(f"Comparator {comparator} does not work here; allowed: EQUALS")
-    found = table.get(key, table.get("Parameters", {}).get(key))
-    return str(found) == str(value)
+    actual = table.get(key, table.get("Parameters", {}).get(key))
+    return str(actual) == str(value)
 
 
 def member(glue: GlueState, table: CatalogTable) -> Answer:

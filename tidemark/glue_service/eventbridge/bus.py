@@ -81,8 +81,8 @@ def message_of(target: Mapping[str, Any], event: Event, rule_name: str) -> str:
     if "Input" in target:
         return str(target["Input"])
     if "InputPath" in target:
-        found = value_at(event, target["InputPath"])
-        return json.dumps(None if found is ABSENT else found)
+        value = value_at(event, target["InputPath"])
+        return json.dumps(None if value is ABSENT else value)
     if "InputTransformer" not in target:
         return json.dumps(event)
     transformer = target["InputTransformer"]
@@ -106,7 +106,6 @@ def value_at(event: Event, path: str) -> Any:
 
 
 def _filled(template: str, values: Mapping[str, Any]) -> str:
-    """Return a template with its variables filled in; strings outside quotes get quotes."""
     # A variable that the event does not have is an empty string.
     is_quoted = False
 
@@ -120,6 +119,7 @@ def _filled(template: str, values: Mapping[str, Any]) -> str:
         text = "" if value is ABSENT else value if isinstance(value, str) else json.dumps(value)
         if is_quoted:
             return json.dumps(text, ensure_ascii=False)[1:-1]
+        # Outside quotes a string gets its own.
         return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else text
 
     return PART.sub(written, template)

@@ -37,7 +37,8 @@ class Events:
         try:
             with self._log.open("a", encoding="utf-8") as log:
                 log.write(f"{text}\n")
-        except OSError as error:  # as on a full disk: the runs continue
+        except OSError as error:
+            # On a full disk the runs continue without their events.
             self._say(f"an event could not be written into {self._log}: {error.strerror}")
         if self._words:
             self._worker.submit(self._run, text)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.glue_service.entities import Entity, Kind, list_entities
+from tidemark.glue_service.entities import Entity, EntityKind, list_entities
 from tidemark.glue_service.eventbridge.documents import S3, Event
 from tidemark.glue_service.eventbridge.topics import is_topic
 from tidemark.local_state.store.database import Store
@@ -36,8 +36,8 @@ class Rules:
 
     def load(self, store: Store) -> None:
         """Read the rules; call it after a change."""
-        found = [rule_of(entity) for entity in list_entities(store, Kind.RULE)]
-        self._rules = [rule for rule in found if rule is not None]
+        rules = [rule_of(entity) for entity in list_entities(store, EntityKind.RULE)]
+        self._rules = [rule for rule in rules if rule is not None]
         may_match_s3 = any(
             "source" not in rule.pattern
             or matches({"source": rule.pattern["source"]}, {"source": S3})
@@ -67,19 +67,19 @@ def rule_of(entity: Entity) -> Rule | None:
 def pattern_of(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the pattern of a rule: an object in a template, a string in a request."""
     pattern = definition.get("EventPattern") or {}
-    found: Mapping[str, Any] = json.loads(pattern) if isinstance(pattern, str) else pattern
-    return found
+    document: Mapping[str, Any] = json.loads(pattern) if isinstance(pattern, str) else pattern
+    return document
 
 
 def workflow_of(arn: str) -> str | None:
     """Return the Glue workflow that an ARN names; None if it names something else."""
-    head, found, name = arn.partition(WORKFLOW)
-    return name if found and ":glue:" in head else None
+    head, is_workflow, name = arn.partition(WORKFLOW)
+    return name if is_workflow and ":glue:" in head else None
 
 
 def not_local(rules: list[Entity], *, has_topics: bool) -> list[str]:
     """Return the parts of some rules that this machine ignores, one string each."""
-    found = []
+    ignored = []
     for entity in rules:
         definition = entity.definition
         away = [
@@ -88,9 +88,9 @@ def not_local(rules: list[Entity], *, has_topics: bool) -> list[str]:
             if workflow_of(target["Arn"]) is None and not (has_topics and is_topic(target["Arn"]))
         ]
         if not definition.get("EventPattern"):
-            found.append(f"the schedule of rule {entity.name}")
+            ignored.append(f"the schedule of rule {entity.name}")
         elif faults := faults_of_pattern(pattern_of(definition)):
-            found.append(f"rule {entity.name} ({'; '.join(faults)})")
+            ignored.append(f"rule {entity.name} ({'; '.join(faults)})")
         elif away:
-            found.append(f"rule {entity.name} → {', '.join(away)}")
-    return found
+            ignored.append(f"rule {entity.name} → {', '.join(away)}")
+    return ignored

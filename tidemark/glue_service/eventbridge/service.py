@@ -9,7 +9,7 @@ from typing import Any
 
 from tidemark.glue_service.entities import (
     Entity,
-    Kind,
+    EntityKind,
     delete_entity,
     find_entity,
     list_entities,
@@ -20,16 +20,13 @@ from tidemark.glue_service.eventbridge.documents import envelope
 from tidemark.glue_service.eventbridge.rules import DEFAULT_BUS
 from tidemark.glue_service.glue_state import GlueState, origin_of
 from tidemark.glue_service.protocol.json_protocol import parsed
-from tidemark.glue_service.protocol.pages import page
+from tidemark.glue_service.protocol.pages import PAGE, Answer, Request, page
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.model.schedules.event_patterns import faults_of_pattern
 
-Request = Mapping[str, Any]
-Answer = dict[str, Any]
 NOT_FOUND, INVALID = "ResourceNotFoundException", "ValidationException"
 AWS_PREFIX = "aws."
 MS_PER_S = 1000
-PAGE = 100
 LATEST_S = 253_402_300_800  # the end of the year 9999, Python's last time
 
 
@@ -76,6 +73,12 @@ def bus_fault(request: Request) -> tuple[str, str] | None:
     return NOT_FOUND, f"there is no event bus {bus!r}; this machine has {DEFAULT_BUS}"
 
 
+def check_bus(request: Request) -> None:
+    """Refuse a request about a bus that does not exist here."""
+    if fault := bus_fault(request):
+        raise ServiceError(*fault)
+
+
 def deliver_entry(glue: GlueState, entry: Request) -> tuple[str, list[str]]:
     """Deliver the event of an entry; return its id, and the matching rules."""
     at_ms = int(entry["Time"] * MS_PER_S) if "Time" in entry else glue.now_ms()
@@ -92,24 +95,16 @@ def deliver_entry(glue: GlueState, entry: Request) -> tuple[str, list[str]]:
 
 def put_rule(glue: GlueState, request: Request) -> Answer:
     """Define or change a rule; its targets and tags stay."""
-    _check_bus(request)
     _check_pattern(request)
     name = request["Name"]
-    old = find_entity(glue.store, Kind.RULE, name)
-    kept = ("Name", "Tags")
-    definition = {key: value for key, value in request.items() if key not in kept}
+    old = find_entity(glue.store, EntityKind.RULE, name)
+    definition = {key: value for key, value in request.items() if key not in ("Name", "Tags")}
     definition["Targets"] = old.definition.get("Targets", []) if old else []
-    given = {tag["Key"]: tag["Value"] for tag in request.get("Tags", [])}
-    tags = old.tags if old else given
+    tags = old.tags if old else {tag["Key"]: tag["Value"] for tag in request.get("Tags", [])}
     now_ms = glue.now_ms()
     created_at_ms = old.created_at_ms if old else now_ms
-    _put_rule(glue, Entity(Kind.RULE, name, definition, tags, created_at_ms, now_ms))
+    _put_rule(glue, Entity(EntityKind.RULE, name, definition, tags, created_at_ms, now_ms))
     return {"RuleArn": rule_arn(glue, name)}
-
-
-def _check_bus(request: Request) -> None:
-    if fault := bus_fault(request):
-        raise ServiceError(*fault)
 
 
 def _check_pattern(request: Request) -> None:
@@ -139,73 +134,67 @@ def rule_arn(glue: GlueState, name: str) -> str:
 
 def find_rule(glue: GlueState, name: str) -> Entity:
     """Return a rule."""
-    found = find_entity(glue.store, Kind.RULE, name)
-    if found is None:
+    rule = find_entity(glue.store, EntityKind.RULE, name)
+    if rule is None:
         text = f"Rule {name} does not exist on EventBus {DEFAULT_BUS}."
         raise ServiceError(NOT_FOUND, text)
-    return found
+    return rule
 
 
 def put_targets(glue: GlueState, request: Request) -> Answer:
     """Add targets to a rule, or change those with the same ids."""
-    _check_bus(request)
     old = find_rule(glue, request["Rule"])
-    targets = {one["Id"]: one for one in old.definition["Targets"]}
-    targets.update({one["Id"]: one for one in request["Targets"]})
+    targets = {target["Id"]: target for target in old.definition["Targets"] + request["Targets"]}
     _with_targets(glue, old, list(targets.values()))
     return {"FailedEntryCount": 0, "FailedEntries": []}
 
 
 def remove_targets(glue: GlueState, request: Request) -> Answer:
     """Remove targets from a rule."""
-    _check_bus(request)
     old = find_rule(glue, request["Rule"])
-    rest = [one for one in old.definition["Targets"] if one["Id"] not in request["Ids"]]
-    _with_targets(glue, old, rest)
+    targets = [t for t in old.definition["Targets"] if t["Id"] not in request["Ids"]]
+    _with_targets(glue, old, targets)
     return {"FailedEntryCount": 0, "FailedEntries": []}
 
 
 def _with_targets(glue: GlueState, old: Entity, targets: list[Any]) -> None:
     definition = {**old.definition, "Targets": targets}
     times = (old.created_at_ms, glue.now_ms())
-    _put_rule(glue, Entity(Kind.RULE, old.name, definition, old.tags, *times))
+    _put_rule(glue, Entity(EntityKind.RULE, old.name, definition, old.tags, *times))
 
 
 def delete_rule(glue: GlueState, request: Request) -> Answer:
     """Delete a rule without targets; a missing rule is not an error."""
-    _check_bus(request)
-    old = find_entity(glue.store, Kind.RULE, request["Name"])
+    old = find_entity(glue.store, EntityKind.RULE, request["Name"])
     if old is not None and old.definition.get("Targets"):
         raise ServiceError(INVALID, "Rule can't be deleted since it has targets.")
-    delete_entity(glue.store, Kind.RULE, request["Name"])
+    delete_entity(glue.store, EntityKind.RULE, request["Name"])
     glue.rules.load(glue.store)
     return {}
 
 
 def describe_rule(glue: GlueState, request: Request) -> Answer:
     """Return a rule."""
-    _check_bus(request)
     return _member(glue, find_rule(glue, request["Name"]))
 
 
 def list_rules(glue: GlueState, request: Request) -> Answer:
     """Return a page of the rules, filtered by a prefix, by name."""
-    _check_bus(request)
     prefix = request.get("NamePrefix", "")
-    named = [one for one in list_entities(glue.store, Kind.RULE) if one.name.startswith(prefix)]
-    found, token = page(named, request.get("NextToken"), request.get("Limit", PAGE), INVALID)
-    return {"Rules": [_member(glue, entity) for entity in found], "NextToken": token}
+    rules = [r for r in list_entities(glue.store, EntityKind.RULE) if r.name.startswith(prefix)]
+    shown, token = page(rules, request.get("NextToken"), request.get("Limit", PAGE), INVALID)
+    return {"Rules": [_member(glue, entity) for entity in shown], "NextToken": token}
 
 
 def _member(glue: GlueState, entity: Entity) -> Answer:
     definition = entity.definition
     pattern = definition.get("EventPattern")
+    if isinstance(pattern, Mapping):  # of a template
+        pattern = json.dumps(pattern)
     return {
         "Name": entity.name,
         "Arn": rule_arn(glue, entity.name),
-        "EventPattern": pattern
-        if pattern is None or isinstance(pattern, str)
-        else json.dumps(pattern),
+        "EventPattern": pattern,
         "State": definition.get("State", "ENABLED"),
         "Description": definition.get("Description"),
         "RoleArn": definition.get("RoleArn"),
@@ -215,7 +204,6 @@ def _member(glue: GlueState, entity: Entity) -> Answer:
 
 def list_targets_by_rule(glue: GlueState, request: Request) -> Answer:
     """Return a page of a rule's targets."""
-    _check_bus(request)
     targets = find_rule(glue, request["Rule"]).definition.get("Targets", [])
-    found, token = page(targets, request.get("NextToken"), request.get("Limit", PAGE), INVALID)
-    return {"Targets": found, "NextToken": token}
+    shown, token = page(targets, request.get("NextToken"), request.get("Limit", PAGE), INVALID)
+    return {"Targets": shown, "NextToken": token}

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tidemark.glue_service.entities import Entity, put_entity
-from tidemark.glue_service.eventbridge.service import INVALID, Answer, Request, find_rule, rule_arn
+from tidemark.glue_service.eventbridge.service import INVALID, find_rule, rule_arn
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import AWS_PREFIX, MAX_TAGS
+from tidemark.glue_service.protocol.pages import Answer, Request
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 
@@ -33,8 +34,8 @@ def untag_resource(glue: GlueState, request: Request) -> Answer:
     removed = set(request["TagKeys"])
     with glue.store.transaction():
         rule = _find_rule(glue, request["ResourceARN"])
-        kept = {key: value for key, value in rule.tags.items() if key not in removed}
-        _put(glue, rule, kept, removed)
+        tags = {key: value for key, value in rule.tags.items() if key not in removed}
+        _put(glue, rule, tags, removed)
     return {}
 
 

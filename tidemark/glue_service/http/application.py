@@ -60,7 +60,8 @@ class Application:
         self._s3 = Lazy(self._made_s3)
         self._others = others or OtherServices(home, {})
         if has_uploads(home):
-            self._s3()  # deletes the remains of dead uploads
+            # Making it deletes the remains of dead uploads.
+            self._s3()
 
     def __call__(
         self, environ: Mapping[str, Any], start_response: StartResponse

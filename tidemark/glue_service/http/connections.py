@@ -49,16 +49,17 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
         """
         try:
             super().parse_header(header_plus)
-        except ValueError as error:  # more digits of Content-Length than Python converts
+        except ValueError as error:
+            # Content-Length may have more digits than Python converts.
             raise ParsingError("Content-Length is invalid") from error
         # Headers that came several times, joined for the signature: waitress adds a space.
         # Source:
         # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
-        found: dict[str, list[str]] = {}
+        values: dict[str, list[str]] = {}
         for line in get_header_lines(header_plus.partition(b"\r\n")[2]):
             name, _, value = line.decode("latin-1").partition(":")
-            found.setdefault(name.lower(), []).append(value.strip(" \t"))
-        self.repeated = {name: ",".join(texts) for name, texts in found.items() if len(texts) > 1}
+            values.setdefault(name.lower(), []).append(value.strip(" \t"))
+        self.repeated = {name: ",".join(texts) for name, texts in values.items() if len(texts) > 1}
         if not self.has_body:
             self.expect_continue = False
 
@@ -86,10 +87,10 @@ class _File(ReadOnlyFileBasedBuffer):  # type: ignore[misc] # waitress has no ty
 
     def get(self, numbytes: int = -1, skip: bool = False) -> bytes:
         """Return the next bytes."""
-        found: bytes = super().get(numbytes, skip)
-        if self.remain and not found:
+        block: bytes = super().get(numbytes, skip)
+        if self.remain and not block:
             raise OSError("the file is shorter than it was")
-        return found
+        return block
 
 
 class _Task(WSGITask):  # type: ignore[misc] # waitress has no types

@@ -10,7 +10,7 @@ from tidemark.errors import UsageError, show
 from tidemark.glue_service.protocol.models import service_model, services_signed_as
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
-from tidemark.local_state.machine.secrets_in_text import show_endpoint
+from tidemark.local_state.machine.loopback import show_endpoint
 
 TIMEOUT_S = 60
 CONNECTION_HEADERS = (
@@ -49,7 +49,7 @@ def read_forwards(words: Iterable[str]) -> dict[str, str]:
 
 def _signing_name(name: str, url: str) -> str:
     if name not in Loader().list_available_services("service-2"):
-        meant = " or ".join(f"--forward {one}={url}" for one in services_signed_as(name))
+        meant = " or ".join(f"--forward {service}={url}" for service in services_signed_as(name))
         raise UsageError(
             f"--forward is for {show(name)}; allowed: a service by its boto3 name, such as lambda"
             + (f"; write {meant}" if meant else "")
@@ -71,12 +71,12 @@ def forward(
     try:
         connection.request(method, f"{url.path}{path}" or "/", body, sent)
         answer = connection.getresponse()
-        found = {
+        fields = {
             name: value
             for name, value in answer.getheaders()
             if name.lower() not in CONNECTION_HEADERS
         }
-        return Reply(answer.status, found, answer.read())
+        return Reply(answer.status, fields, answer.read())
     except (OSError, http.client.HTTPException) as error:
         raise ServiceError(
             "InternalServerError",

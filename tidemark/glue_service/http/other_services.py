@@ -9,8 +9,8 @@ from typing import Protocol
 
 from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.http.forward import forward
+from tidemark.glue_service.http.server import Waits
 from tidemark.glue_service.http.services import OPERATIONS
-from tidemark.glue_service.http.waits import Waits
 from tidemark.glue_service.lazy import Lazy
 from tidemark.glue_service.protocol.models import EMULATED, services_signed_as
 from tidemark.glue_service.protocol.replies import Reply
@@ -105,7 +105,7 @@ class OtherServices:
 
 
 def _remedy(service: str) -> str:
-    """Return how to name an emulator; some services have another name in boto3."""
+    # Some services have another name in boto3 than in signatures.
     names = services_signed_as(service)
     if not names:
         return "`tidemark local up --forward SERVICE=URL`, with the service by its boto3 name"

@@ -35,7 +35,8 @@ class Pages(Protocol):
 def is_page(head: Head) -> bool:
     """Return whether a browser asks, and not a client of S3."""
     host = urlsplit(f"//{head.headers.get('host', '')}").hostname or ""
-    if host.endswith(".localhost"):  # of a bucket, whose keys may begin like a path of ours
+    # The keys of a bucket may begin like a path of ours.
+    if host.endswith(".localhost"):
         return False
     if head.path.startswith(PREFIX):
         return True
@@ -49,8 +50,8 @@ def is_opened(head: Head) -> bool:
 
     Source: https://www.w3.org/TR/fetch-metadata/
     """
-    asked = tuple(head.headers.get(f"sec-fetch-{name}") for name in ("mode", "dest"))
-    return head.method == "GET" and asked == ("navigate", "document")
+    fetched_as = tuple(head.headers.get(f"sec-fetch-{name}") for name in ("mode", "dest"))
+    return head.method == "GET" and fetched_as == ("navigate", "document")
 
 
 def is_typed_object(head: Head) -> bool:

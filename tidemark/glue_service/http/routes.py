@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import parse_qs
 
 from tidemark.errors import UsageError, show
-from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
+from tidemark.local_state.machine.loopback import LOOPBACK_NAMES
 
 EVERYWHERE = frozenset(("0.0.0.0", "::"))  # noqa: S104 (compared with, not bound)
 HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|[0-9a-f]*:[0-9a-f:.]*:[0-9a-f:.]*")

@@ -25,8 +25,32 @@ from waitress.server import TcpWSGIServer
 from tidemark.errors import UsageError
 from tidemark.glue_service.access.gate import Gate
 from tidemark.glue_service.http.connections import Channel
-from tidemark.glue_service.http.waits import Waits
 from tidemark.local_state.machine.peers import stranger
+
+
+class Waits:
+    """The requests of one port that wait now.
+
+    Attributes:
+        count: how many.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._lock = threading.Lock()
+        self.count = 0
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count one more during the block."""
+        with self._lock:
+            self.count += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.count -= 1
+
 
 THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MAX_CONNECTIONS = 500
@@ -70,7 +94,8 @@ class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
 
     def handle_accept(self) -> None:
         """Accept the connections that wait."""
-        with suppress(OSError):  # this one is gone already, or no file can be opened
+        # A client may be gone already, and it may be that no file can be opened.
+        with suppress(OSError):
             for _ in range(BACKLOG):
                 accepted = self.accept()
                 if accepted is None:
@@ -85,20 +110,20 @@ class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
                 self.channel_class(self, connection, address, self.adj, map=self._map)
 
     def _refuse(self, connection: socket.socket, who: str) -> None:
-        """Answer without reading: closing at once would discard the answer."""
         self._refused.append(connection)
         while len(self._refused) > MAX_REFUSED:
             self._refused.popleft().close()
         connection.setblocking(False)
+        # Nothing is read: to close at once would discard the answer.
         connection.send(refusal_of_user(who))
         connection.shutdown(socket.SHUT_WR)
 
     def _make_room(self) -> None:
-        """Close the connection that is silent for longest if there are too many."""
         if len(self.active_channels) < MAX_CONNECTIONS:
             return
         silent = [channel for channel in self.active_channels.values() if channel.is_silent]
-        if silent:  # else the new one is one too many, and those after it wait
+        # Where none is silent, the new one is one too many, and those after it wait.
+        if silent:
             min(silent, key=attrgetter("last_activity")).handle_close()
 
     def close_refused(self) -> None:
@@ -205,7 +230,6 @@ def _server_at(bound: socket.socket, application: Callable[[], Wsgi]) -> _Server
 
 
 def _end(server: _Server, thread: threading.Thread, waits: Waits) -> None:
-    """End the threads of a server, and the one in which it runs."""
     server.task_dispatcher.set_thread_count(0)
     begun_s = time.monotonic()
     while left := len(server.task_dispatcher.threads):

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from difflib import get_close_matches
+from types import ModuleType
 from typing import Any
 
-from tidemark.glue_service import identity, jobs, security_configurations, tags, upgrades
+from tidemark.glue_service import jobs, security_configurations, tags, upgrades
 from tidemark.glue_service.catalog_api import (
     connections,
     databases,
@@ -13,127 +15,120 @@ from tidemark.glue_service.catalog_api import (
     table_versions,
     tables,
 )
+from tidemark.glue_service.catalog_api.requests import check_catalog
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge import service as events
 from tidemark.glue_service.eventbridge import tags as rule_tags
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.logs import service as logs
 from tidemark.glue_service.protocol.models import find_operation
+from tidemark.glue_service.protocol.pages import Request
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.runs import job_runs
 from tidemark.glue_service.workflows import resume, triggers, workflows
+from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
-Request = Mapping[str, Any]
+USER_ID = "AIDAAAAAAAAAAAAAAAAAA"
+ROLE_ID = "AROAAAAAAAAAAAAAAAAAA"
+SINCE = datetime(2020, 1, 1, tzinfo=UTC)  # creation time of every role
+
+
+def get_caller_identity(_: Mapping[str, str]) -> dict[str, Any]:
+    """Return the account of this machine."""
+    arn = f"arn:aws:iam::{ACCOUNT_ID}:user/local"
+    return {"UserId": USER_ID, "Account": ACCOUNT_ID, "Arn": arn}
+
+
+def get_role(request: Mapping[str, str]) -> dict[str, Any]:
+    """Return a role of the given name: jobs here need none, clients need its ARN."""
+    name = request["RoleName"]
+    role = {
+        "Path": "/",
+        "RoleName": name,
+        "RoleId": ROLE_ID,
+        "Arn": f"arn:aws:iam::{ACCOUNT_ID}:role/{name}",
+        "CreateDate": SINCE,
+    }
+    return {"Role": role}
+
+
 Answer = Mapping[str, Any]
-GLUE: Mapping[str, Callable[[GlueState, Request], Answer]] = {
-    "BatchCreatePartition": partitions.batch_create_partition,
-    "BatchDeleteConnection": connections.batch_delete_connection,
-    "BatchDeletePartition": partitions.batch_delete_partition,
-    "BatchDeleteTable": tables.batch_delete_table,
-    "BatchDeleteTableVersion": table_versions.batch_delete_table_version,
-    "BatchGetJobs": jobs.batch_get_jobs,
-    "BatchGetPartition": partitions.batch_get_partition,
-    "BatchGetTriggers": triggers.batch_get_triggers,
-    "BatchGetWorkflows": workflows.batch_get_workflows,
-    "BatchStopJobRun": job_runs.batch_stop_job_run,
-    "BatchUpdatePartition": partitions.batch_update_partition,
-    "CreateConnection": connections.create_connection,
-    "CreateDatabase": databases.create_database,
-    "CreateJob": jobs.create_job,
-    "CreatePartition": partitions.create_partition,
-    "CreateSecurityConfiguration": security_configurations.create_security_configuration,
-    "CreateTable": tables.create_table,
-    "CreateTrigger": triggers.create_trigger,
-    "CreateWorkflow": workflows.create_workflow,
-    "DeleteConnection": connections.delete_connection,
-    "DeleteDatabase": databases.delete_database,
-    "DeleteJob": jobs.delete_job,
-    "DeletePartition": partitions.delete_partition,
-    "DeleteSecurityConfiguration": security_configurations.delete_security_configuration,
-    "DeleteTable": tables.delete_table,
-    "DeleteTableVersion": table_versions.delete_table_version,
-    "DeleteTrigger": triggers.delete_trigger,
-    "DeleteWorkflow": workflows.delete_workflow,
-    "GetConnection": connections.get_connection,
-    "GetConnections": connections.get_connections,
-    "GetDatabase": databases.get_database,
-    "GetDatabases": databases.get_databases,
-    "GetJob": jobs.get_job,
-    "GetJobBookmark": jobs.get_job_bookmark,
-    "GetJobRun": job_runs.get_job_run,
-    "GetJobRuns": job_runs.get_job_runs,
-    "GetJobUpgradeAnalysis": upgrades.get_job_upgrade_analysis,
-    "GetJobs": jobs.get_jobs,
-    "GetPartition": partitions.get_partition,
-    "GetPartitionIndexes": tables.get_partition_indexes,
-    "GetPartitions": partitions.get_partitions,
-    "GetSecurityConfiguration": security_configurations.get_security_configuration,
-    "GetSecurityConfigurations": security_configurations.get_security_configurations,
-    "GetTable": tables.get_table,
-    "GetTableVersion": table_versions.get_table_version,
-    "GetTableVersions": table_versions.get_table_versions,
-    "GetTables": tables.get_tables,
-    "GetTags": tags.get_tags,
-    "GetTrigger": triggers.get_trigger,
-    "GetTriggers": triggers.get_triggers,
-    "GetWorkflow": workflows.get_workflow,
-    "GetWorkflowRun": workflows.get_workflow_run,
-    "GetWorkflowRunProperties": workflows.get_workflow_run_properties,
-    "GetWorkflowRuns": workflows.get_workflow_runs,
-    "ListJobs": jobs.list_jobs,
-    "ListTriggers": triggers.list_triggers,
-    "ListWorkflows": workflows.list_workflows,
-    "PutWorkflowRunProperties": workflows.put_workflow_run_properties,
-    "ResetJobBookmark": jobs.reset_job_bookmark,
-    "ResumeWorkflowRun": resume.resume_workflow_run,
-    "SearchTables": tables.search_tables,
-    "StartJobRun": job_runs.start_job_run,
-    "StartTrigger": triggers.start_trigger,
-    "StartWorkflowRun": workflows.start_workflow_run,
-    "StopTrigger": triggers.stop_trigger,
-    "StopWorkflowRun": workflows.stop_workflow_run,
-    "TagResource": tags.tag_resource,
-    "UntagResource": tags.untag_resource,
-    "UpdateConnection": connections.update_connection,
-    "UpdateDatabase": databases.update_database,
-    "UpdateJob": jobs.update_job,
-    "UpdatePartition": partitions.update_partition,
-    "UpdateTable": tables.update_table,
-    "UpdateTrigger": triggers.update_trigger,
-    "UpdateWorkflow": workflows.update_workflow,
-}
-EVENTS: Mapping[str, Callable[[GlueState, Request], Answer]] = {
-    "DeleteRule": events.delete_rule,
-    "DescribeRule": events.describe_rule,
-    "ListRules": events.list_rules,
-    "ListTagsForResource": rule_tags.list_tags_for_resource,
-    "ListTargetsByRule": events.list_targets_by_rule,
-    "PutEvents": events.put_events,
-    "PutRule": events.put_rule,
-    "PutTargets": events.put_targets,
-    "RemoveTargets": events.remove_targets,
-    "TagResource": rule_tags.tag_resource,
-    "UntagResource": rule_tags.untag_resource,
-}
+
+
+def _operations(names: Mapping[ModuleType, str]) -> dict[str, Callable[[Any, Request], Answer]]:
+    """Return the functions of operations by name: each has its name in snake case."""
+    return {
+        name: getattr(module, re.sub("(?<!^)(?=[A-Z])", "_", name).lower())
+        for module, words in names.items()
+        for name in words.split()
+    }
+
+
+CATALOG = _operations(
+    {
+        connections: (
+            "BatchDeleteConnection CreateConnection DeleteConnection GetConnection GetConnections "
+            "UpdateConnection"
+        ),
+        databases: "CreateDatabase DeleteDatabase GetDatabase GetDatabases UpdateDatabase",
+        partitions: (
+            "BatchCreatePartition BatchDeletePartition BatchGetPartition BatchUpdatePartition "
+            "CreatePartition DeletePartition GetPartition GetPartitions UpdatePartition"
+        ),
+        table_versions: (
+            "BatchDeleteTableVersion DeleteTableVersion GetTableVersion GetTableVersions"
+        ),
+        tables: (
+            "BatchDeleteTable CreateTable DeleteTable GetPartitionIndexes GetTable GetTables "
+            "SearchTables UpdateTable"
+        ),
+    }
+)
+GLUE = CATALOG | _operations(
+    {
+        jobs: (
+            "BatchGetJobs CreateJob DeleteJob GetJob GetJobBookmark GetJobs ListJobs "
+            "ResetJobBookmark UpdateJob"
+        ),
+        triggers: (
+            "BatchGetTriggers CreateTrigger DeleteTrigger GetTrigger GetTriggers ListTriggers "
+            "StartTrigger StopTrigger UpdateTrigger"
+        ),
+        workflows: (
+            "BatchGetWorkflows CreateWorkflow DeleteWorkflow GetWorkflow GetWorkflowRun "
+            "GetWorkflowRunProperties GetWorkflowRuns ListWorkflows PutWorkflowRunProperties "
+            "StartWorkflowRun StopWorkflowRun UpdateWorkflow"
+        ),
+        job_runs: "BatchStopJobRun GetJobRun GetJobRuns StartJobRun",
+        security_configurations: (
+            "CreateSecurityConfiguration DeleteSecurityConfiguration GetSecurityConfiguration "
+            "GetSecurityConfigurations"
+        ),
+        upgrades: "GetJobUpgradeAnalysis",
+        tags: "GetTags TagResource UntagResource",
+        resume: "ResumeWorkflowRun",
+    }
+)
+EVENTS = _operations(
+    {
+        events: (
+            "DeleteRule DescribeRule ListRules ListTargetsByRule PutEvents PutRule PutTargets "
+            "RemoveTargets"
+        ),
+        rule_tags: "ListTagsForResource TagResource UntagResource",
+    }
+)
 ENGINE_SERVICES = {"glue": GLUE, "events": EVENTS}
-LOGS: Mapping[str, Callable[[Engine, Request], Answer]] = {
-    "DescribeLogGroups": logs.describe_log_groups,
-    "DescribeLogStreams": logs.describe_log_streams,
-    "FilterLogEvents": logs.filter_log_events,
-    "GetLogEvents": logs.get_log_events,
-}
+LOGS = _operations({logs: "DescribeLogGroups DescribeLogStreams FilterLogEvents GetLogEvents"})
 IDENTITY: Mapping[str, Mapping[str, Callable[[Mapping[str, str]], Answer]]] = {
-    "sts": {"GetCallerIdentity": identity.get_caller_identity},
-    "iam": {"GetRole": identity.get_role},
+    "sts": {"GetCallerIdentity": get_caller_identity},
+    "iam": {"GetRole": get_role},
+}
+OPERATIONS = {
+    service: tuple(sorted(operations))
+    for service, operations in {**ENGINE_SERVICES, "logs": LOGS, **IDENTITY}.items()
 }
 FEW = 6
-OPERATIONS = {
-    **{service: tuple(operations) for service, operations in ENGINE_SERVICES.items()},
-    "logs": tuple(LOGS),
-    **{service: tuple(operations) for service, operations in IDENTITY.items()},
-}
-
-
 _NO_POLICIES = "policies are not evaluated here: any ARN of a role is accepted"
 _IDENTITIES: Mapping[tuple[str, ...], str] = {("Role", "User", "Polic"): _NO_POLICIES}
 # Words in the names of missing operations of a service -> why, and the alternative.
@@ -184,9 +179,16 @@ def _subject(operation: str) -> str:
 
 def call(engine: Engine, service: str, operation: str, request: Request) -> Answer:
     """Run an operation; return its answer."""
-    if service in ENGINE_SERVICES:
-        function = ENGINE_SERVICES[service][operation]
-        return engine.ask(lambda glue: function(glue, request))
     if service == "logs":
         return LOGS[operation](engine, request)
-    return IDENTITY[service][operation](request)
+    if service in IDENTITY:
+        return IDENTITY[service][operation](request)
+
+    def answer(glue: GlueState) -> Answer:
+        if service == "events":
+            events.check_bus(request)
+        elif operation in CATALOG:
+            check_catalog(glue, request)
+        return ENGINE_SERVICES[service][operation](glue, request)
+
+    return engine.ask(answer)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tidemark.extras import require
 from tidemark.glue_service.access.gate import Gate, key_of_port
 from tidemark.glue_service.commands import region
-from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.engine import Engine, load
 from tidemark.glue_service.eventbridge.bus import deliver
 from tidemark.glue_service.eventbridge.documents import state_change
 from tidemark.glue_service.eventbridge.log import LOG, Events
@@ -26,17 +26,16 @@ from tidemark.glue_service.http.pages import Pages
 from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.lazy import Lazy
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
-from tidemark.glue_service.runs.recovery import continue_runs
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
+from tidemark.glue_service.runs.take_over import continue_runs
 from tidemark.glue_service.served import ServedPort, announced
-from tidemark.glue_service.steps import load
+from tidemark.glue_service.workflows.due import Schedules
 from tidemark.glue_service.workflows.flows import Flows
-from tidemark.glue_service.workflows.schedules import Schedules
 from tidemark.local_state.dynamodb import dynamodb_endpoint
 from tidemark.local_state.home import Home, has_uploads
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
+from tidemark.local_state.machine.loopback import LOOPBACK, LOOPBACK_NAMES
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.clock import now_ms
 
@@ -115,7 +114,8 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
 
             application = Lazy(make)
             if has_uploads(home):
-                application()  # deletes what is left of dead ones
+                # Making it deletes what is left of dead uploads.
+                application()
             key = None if options.any_key else key_of_port(home)
             gate = Gate(key, port.secret, options.names, has_pages=pages is not None)
             listener.serve(application, gate, any_user=options.any_user)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.glue_service.engine import Engine
-from tidemark.glue_service.entities import Kind, list_entities
+from tidemark.glue_service.entities import EntityKind, list_entities
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.logs.files import LogEvent, LogFile, log_file
 from tidemark.glue_service.logs.marks import ERROR, OUTPUT
@@ -40,8 +40,8 @@ def describe_log_groups(engine: Engine, request: Request) -> Answer:
     """Return the log groups of jobs."""
     prefix, pattern = request.get("logGroupNamePrefix", ""), request.get("logGroupNamePattern", "")
     names = [name for name in sorted(GROUPS) if name.startswith(prefix) and pattern in name]
-    found, token = page(names, request.get("nextToken"), request.get("limit", PAGE), INVALID)
-    arns = engine.ask(lambda glue: {name: _group_arn(glue, name) for name in found})
+    shown, token = page(names, request.get("nextToken"), request.get("limit", PAGE), INVALID)
+    arns = engine.ask(lambda glue: {name: _group_arn(glue, name) for name in shown})
     groups = [
         {
             "logGroupName": name,
@@ -50,7 +50,7 @@ def describe_log_groups(engine: Engine, request: Request) -> Answer:
             "logGroupArn": arns[name],
             "storedBytes": 0,
         }
-        for name in found
+        for name in shown
     ]
     return {"logGroups": groups, "nextToken": token}
 
@@ -70,8 +70,8 @@ def describe_log_streams(engine: Engine, request: Request) -> Answer:
     streams = [_stream(log, engine.ask(lambda glue: _group_arn(glue, group))) for log in logs]
     key = "lastEventTimestamp" if by_time else "logStreamName"
     streams.sort(key=lambda stream: stream[key], reverse=request.get("descending", False))
-    found, token = page(streams, request.get("nextToken"), request.get("limit", PAGE), INVALID)
-    return {"logStreams": found, "nextToken": token}
+    shown, token = page(streams, request.get("nextToken"), request.get("limit", PAGE), INVALID)
+    return {"logStreams": shown, "nextToken": token}
 
 
 def _stream(log: LogFile, group_arn: str) -> Answer:
@@ -118,7 +118,6 @@ def _position(request: Request, log: LogFile) -> tuple[str, int]:
 
 
 def _first(events: list[LogEvent], limit: int) -> list[LogEvent]:
-    """Return the first events that fit into one answer."""
     size = 0
     for number, event in enumerate(events[:limit]):
         size += event.end - event.begin
@@ -162,8 +161,8 @@ def filter_log_events(engine: Engine, request: Request) -> Answer:
         scans.append(_Scan(log, begin, events, end))
         shown = sorted([*shown, *events], key=lambda event: event.event_id)[:limit]
     shown = _first(shown, limit)
-    kept = set(shown)
-    next_places = {scan.log.run.run_id: scan.kept(kept) for scan in scans}
+    shown_events = set(shown)
+    next_places = {scan.log.run.run_id: scan.kept(shown_events) for scan in scans}
     is_more = any(next_places[scan.log.run.run_id] < _readable_end(scan) for scan in scans)
     return {
         "events": [{**_event(e), "logStreamName": e.stream, "eventId": e.event_id} for e in shown],
@@ -173,7 +172,7 @@ def filter_log_events(engine: Engine, request: Request) -> Answer:
 
 
 def _readable_end(scan: _Scan) -> int:
-    """Return the end of the readable part of a stream, without the line in progress."""
+    # The line in progress is not readable yet.
     following = next(scan.log.events(scan.end), None)
     return scan.end + 1 if following else scan.end
 
@@ -229,7 +228,6 @@ def _group(request: Request) -> str:
 
 
 def _logs(engine: Engine, group: str, names: list[str] | None = None) -> list[LogFile]:
-    """Return the streams of a group, or those with some names."""
     command, file = GROUPS[group]
     runs = engine.ask(lambda glue: _runs_of(glue, command, names))
     if missing := sorted(set(names or ()) - {run.run_id for run in runs}):
@@ -242,11 +240,11 @@ def _logs(engine: Engine, group: str, names: list[str] | None = None) -> list[Lo
 
 def _runs_of(glue: GlueState, command: str, names: list[str] | None) -> list[JobRun]:
     store = glue.store
-    found = store.all_job_runs() if names is None else [store.job_run(name) for name in names]
+    runs = store.all_job_runs() if names is None else [store.job_run(name) for name in names]
     shells = {
         entity.name
-        for entity in list_entities(store, Kind.JOB)
+        for entity in list_entities(store, EntityKind.JOB)
         if entity.definition["Command"].get("Name", SPARK) == SHELL
     }
     is_shell = command == SHELL
-    return [run for run in found if run and (run.job_name in shells) == is_shell]
+    return [run for run in runs if run and (run.job_name in shells) == is_shell]

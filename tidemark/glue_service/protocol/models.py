@@ -43,13 +43,13 @@ def services_signed_as(name: str) -> tuple[str, ...]:
     >>> services_signed_as("monitoring")
     ('cloudwatch',)
     """
-    found = set()
+    services = set()
     for folder in Loader().search_paths:
         for path in Path(folder).glob("*/*/service-2.json.gz"):
             with gzip.open(path) as file:
                 if name.encode() in NAMES.findall(file.read(HEAD_BYTES)):
-                    found.add(path.parent.parent.name)
-    return (name,) if name in found else tuple(sorted(found))
+                    services.add(path.parent.parent.name)
+    return (name,) if name in services else tuple(sorted(services))
 
 
 def find_operation(service: str, name: str) -> OperationModel | None:

@@ -5,12 +5,15 @@ import binascii
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 T = TypeVar("T")
 Request = Mapping[str, Any]
+Answer = dict[str, Any]
+PAGE = 100  # members of an answer, unless the request says how many
 FROM, BEHIND = "from", "behind"
 INDEX = re.compile("[0-9]{1,18}")
 
@@ -35,7 +38,10 @@ def page(
 
 
 def glue_page(
-    items: Sequence[T], request: Request, most: int, key: Callable[[T], str]
+    items: Sequence[T],
+    request: Request,
+    key: Callable[[T], str] = attrgetter("name"),
+    most: int = PAGE,
 ) -> tuple[list[T], str | None]:
     """Return the page that a request to Glue asks for; see `page`."""
     return page(items, request.get("NextToken"), request.get("MaxResults", most), key=key)

@@ -1,8 +1,13 @@
-"""The job runs that have not ended, by their next step."""
+"""The job runs that have not ended, by their next step, and which of them are late.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloudwatch-events.html
+"""
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Any
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.job_run_process import JobProcess
@@ -16,7 +21,7 @@ STARTING, WAITING, RUNNING, STOPPING = "STARTING", "WAITING", "RUNNING", "STOPPI
 
 
 @dataclass(frozen=True)
-class Start:
+class RunStart:
     """A job run to create: its job, and the cause.
 
     `problem` is why it cannot be created, since its job was deleted; `failure`, why it fails at
@@ -46,7 +51,7 @@ class ActiveRun:
     """A run that has not ended; while `process` is a future, it is starting."""
 
     run: JobRun
-    start: Start
+    start: RunStart
     process: Future[JobProcess | NothingNew] | JobProcess | None = None
 
 
@@ -136,3 +141,39 @@ class ActiveRuns:
         if ending in self._counted:
             counts[self._counted[ending]] -= 1
         return counts
+
+
+REPORTED_STATES = (STARTING, RUNNING, STOPPING)
+MS_PER_MINUTE = 60_000
+
+
+def delay_of(definition: Mapping[str, Any], settings: Mapping[str, Any]) -> int | None:
+    """Return the minutes after which a run is reported; None for never."""
+    for members in (settings, definition):
+        delay = members.get("NotificationProperty", {}).get("NotifyDelayAfter")
+        if delay is not None:
+            return int(delay)
+    return None
+
+
+class Delays:
+    """Since when each watched run is in its state; one notice per state."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, tuple[str, int | None]] = {}  # None after the notice
+
+    def late(self, runs: Iterable[ActiveRun], now_ms: int) -> list[tuple[JobRun, int]]:
+        """Return the runs that are in one state for longer than their delay, with the delay."""
+        late_runs: list[tuple[JobRun, int]] = []
+        since: dict[str, tuple[str, int | None]] = {}
+        for active in runs:
+            run, delay = active.run, active.start.delay_minutes or 0
+            state, at_ms = self._since.get(run.run_id, ("", None))
+            if state != run.state:
+                at_ms = now_ms if run.state in REPORTED_STATES else None
+            if at_ms is not None and now_ms - at_ms > delay * MS_PER_MINUTE:
+                late_runs.append((run, delay))
+                at_ms = None
+            since[run.run_id] = run.state, at_ms
+        self._since = since
+        return late_runs

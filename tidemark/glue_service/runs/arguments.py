@@ -52,7 +52,6 @@ def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dic
 
 
 def _check_values(job: str, merged: Mapping[str, str]) -> None:
-    """Raise for values that this machine does not understand."""
     for name, allowed in (
         ("--job-bookmark-option", BOOKMARK_OPTIONS),
         ("--continuation-option", tuple(CONTINUATION_OPTIONS)),
@@ -78,7 +77,8 @@ def command_line(
     if job.command == SHELL:
         argv = []
     for name, value in arguments.items():
-        if not name.startswith("--"):  # library-set of Python shell jobs
+        # Without hyphens it is library-set, of Python shell jobs.
+        if not name.startswith("--"):
             continue
         argv += [name, value] if not value.startswith("--") else [f"{name}={value}"]
     return argv
@@ -115,7 +115,7 @@ def listed(arguments: Mapping[str, str], name: str) -> list[str]:
 def variables(arguments: Mapping[str, str], name: str) -> dict[str, str]:
     """Return the environment variables of an argument such as ``--customer-driver-env-vars``."""
     text = arguments.get(name, "")
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     place = 0
     while place < len(text):
         match = VARIABLE.match(text, place)
@@ -124,6 +124,6 @@ def variables(arguments: Mapping[str, str], name: str) -> dict[str, str]:
                 f'the argument {name} is {text!r}; write it as CUSTOMER_A=1,CUSTOMER_B="2, 3": '
                 f"Glue sets names that begin with {VARIABLE_PREFIX} only"
             )
-        found[match[1]] = match[3] if match[2] is None else match[2]
+        values[match[1]] = match[3] if match[2] is None else match[2]
         place = match.end()
-    return found
+    return values

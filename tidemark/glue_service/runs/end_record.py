@@ -1,6 +1,7 @@
 """Completes the checkpoint of an ended run: what it wrote, which rows, what it moved."""
 
 import re
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -96,13 +97,12 @@ def with_known_rows(run: JobRun, checkpoint: Checkpoint, *, is_whole: bool) -> J
         return run
     return replace(
         run,
-        rows_read=_sum([one.rows for one in checkpoint.read]),
-        rows_written=_sum([one.rows for one in checkpoint.written]),
+        rows_read=_sum([dataset.rows for dataset in checkpoint.read]),
+        rows_written=_sum([dataset.rows for dataset in checkpoint.written]),
     )
 
 
 def _sum(rows: Sequence[int | None]) -> int | None:
-    """Return the sum of rows; None without any, or if some are unknown."""
     known = [count for count in rows if count is not None]
     return sum(known) if known and len(known) == len(rows) else None
 
@@ -112,24 +112,21 @@ def with_snapshots(
 ) -> tuple[DatasetWritten, ...]:
     """Return the writes of a run with the snapshots that they have added to tables of Iceberg."""
     ids: dict[str, tuple[str, ...]] = {}
-    for one in snapshots:
-        ids[one["table"]] = (*ids.get(one["table"], ()), one["id"])
-    partial = ids.keys() - {one["table"] for one in snapshots if not _has_kept_rows(one)}
-    known = {one.dataset for one in writes}
-    others = (DatasetWritten(f"table:{name}", table=name) for name in ids)
-    return tuple(
-        replace(
-            one,
-            mode=PARTITIONS if one.mode == OVERWRITE and name in partial else one.mode,
-            snapshots=ids.get(name, ()),
-        )
-        for one in (*writes, *(one for one in others if one.dataset not in known))
-        for name in [one.dataset.removeprefix("table:")]
-    )
+    for snapshot in snapshots:
+        ids[snapshot["table"]] = (*ids.get(snapshot["table"], ()), snapshot["id"])
+    # A table whose every commit has kept rows was not replaced: only its partitions were.
+    partial = ids.keys() - {s["table"] for s in snapshots if not _has_kept_rows(s)}
+    seen_by_spark = {write.dataset for write in writes}
+    others = [DatasetWritten(f"table:{name}", table=name) for name in ids]
+    complete = []
+    for write in (*writes, *(other for other in others if other.dataset not in seen_by_spark)):
+        name = write.dataset.removeprefix("table:")
+        mode = PARTITIONS if write.mode == OVERWRITE and name in partial else write.mode
+        complete.append(replace(write, mode=mode, snapshots=ids.get(name, ())))
+    return tuple(complete)
 
 
 def _has_kept_rows(snapshot: Mapping[str, Any]) -> bool:
-    """Return whether a table has more rows in a snapshot than those that were added by it."""
     summary = snapshot.get("summary") or {}
     total, added = (int(summary.get(name, 0)) for name in ("total-records", "added-records"))
     return total > added
@@ -150,15 +147,18 @@ def with_library(
 
     Staging tables of the library are left out.
     """
-    modes = {one.dataset: one for one in noted}
-    found = [
-        replace(one, mode=modes.pop(one.dataset).mode) if one.dataset in modes else one
-        for one in writes
-        if not ON_THEIR_WAY.search(one.dataset)
+    modes = {write.dataset: write for write in noted}
+    known = [
+        replace(write, mode=modes.pop(write.dataset).mode) if write.dataset in modes else write
+        for write in writes
+        if not ON_THEIR_WAY.search(write.dataset)
     ]
-    rows = [one.rows for one in writes if ON_THEIR_WAY.search(one.dataset)]
+    rows = [write.rows for write in writes if ON_THEIR_WAY.search(write.dataset)]
     is_theirs = len(modes) == 1 and rows
-    return (*found, *(replace(one, rows=rows[0] if is_theirs else None) for one in modes.values()))
+    return (
+        *known,
+        *(replace(write, rows=rows[0] if is_theirs else None) for write in modes.values()),
+    )
 
 
 def with_scans(
@@ -174,7 +174,8 @@ def with_scans(
     names = sorted({read.dataset for read in reads}, key=len, reverse=True)
     knows_database = any(read.dataset.startswith("jdbc:") for read in reads)
     for scan in scans:
-        if scan.dataset == A_QUERY:  # it may stand for several queries: no rows
+        # It may stand for several queries, so that its rows are not known.
+        if scan.dataset == A_QUERY:
             others += [] if knows_database else [DatasetRead(A_QUERY)]
             continue
         name = next((name for name in names if _is_in(scan.dataset, name)), None)
@@ -186,27 +187,27 @@ def with_scans(
                 DatasetRead(scan.dataset, table=scan.table, files=scan.files, rows=scan.rows)
             )
         for place in scan.others:
-            is_known = any(_is_in(place, one) for one in (*names, *_datasets(others)))
+            is_known = any(_is_in(place, dataset) for dataset in (*names, *_datasets(others)))
             if not is_known and not (place == MORE and name is not None):
                 others.append(DatasetRead(place))
     if len(reads) == 1 and not scans and reads[0].files != 0 and rows_read is not None:
         rows[reads[0].dataset] = rows_read
-    shared = {one.dataset for n, one in enumerate(reads) if one.dataset in _datasets(reads[:n])}
-    found = [
+    counts_of = Counter(read.dataset for read in reads)
+    known = [
         replace(read, rows=0 if read.files == 0 else rows.get(read.dataset, read.rows))
-        if read.rows is None and read.dataset not in shared
+        if read.rows is None and counts_of[read.dataset] == 1
         else read
         for read in reads
     ]
-    return (*found, *others)
+    return (*known, *others)
 
 
 def with_committed(
     reads: Sequence[DatasetRead], scans: Sequence[Scan], noted: Container[str]
 ) -> tuple[DatasetRead, ...]:
     """Return the reads of a run, and which of them were committed windows only."""
-    windows = {one.dataset for one in scans if one.is_of_windows and one.dataset in noted}
-    whole = {one.dataset for one in scans if not one.is_of_windows}
+    windows = {scan.dataset for scan in scans if scan.is_of_windows and scan.dataset in noted}
+    whole = {scan.dataset for scan in scans if not scan.is_of_windows}
     return tuple(
         replace(read, is_committed=True)
         if read.dataset in windows - whole and not read.source

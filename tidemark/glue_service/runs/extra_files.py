@@ -39,7 +39,7 @@ def python_path(
     home: Home, job: JobDefinition, arguments: Mapping[str, str], folder: Path
 ) -> list[Path]:
     """Return the entries for the Python path: each zip, and a folder with the modules."""
-    found = []
+    entries = []
     modules = folder / "modules"
     for uri in listed(arguments, "--extra-py-files"):
         file = existing(job, uri, file_at(home, uri))
@@ -47,8 +47,8 @@ def python_path(
             modules.mkdir(exist_ok=True)
             shutil.copy(file, modules)
             file = modules
-        found.append(file)
-    return found
+        entries.append(file)
+    return entries
 
 
 def copy_extra_files(

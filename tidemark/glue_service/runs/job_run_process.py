@@ -170,8 +170,8 @@ def _start(order: Order, python: Path) -> subprocess.Popen[bytes]:
 
 
 def _within_lake(home: Home, job: JobDefinition, location: str) -> Path:
-    """Return the file of a script, which no symbolic link may put outside the lake."""
     existing(job, location, home.local_path(location))
+    # No symbolic link may put a script outside the lake.
     return home.existing_path(location)
 
 
@@ -250,10 +250,10 @@ def end_process(process: RunProcess) -> int:
 
 
 def _signal_group(process: RunProcess, number: signal.Signals) -> None:
-    """Signal a job's process group, such as the JVM of a Python that was killed."""
     if isinstance(process, ForkedRun):
         process.signal_group(number)
         return
+    # The group outlives a killed Python: its JVM is in it.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 
@@ -268,7 +268,8 @@ def _finished(running: JobProcess, exit_code: int) -> JobRun:
     jvm = read_record(folder)
     if running.stop_state is not None or jvm is None or not jvm.is_lent:
         end_left_over_processes(running.run)  # those that have left the group
-    if jvm is None or jvm.is_lent:  # it was killed, called os._exit, or could not write its record
+    # The process was killed, called os._exit, or could not write its record.
+    if jvm is None or jvm.is_lent:
         running.jvms.end_jvm_of(Path(running.run.log_path))
     shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
     delete_left_socket(folder)
@@ -313,13 +314,13 @@ def _error_message(running: JobProcess, state: str, exit_code: int) -> str | Non
 
 
 def _end_with(log: Path, message: str) -> None:
-    """Write the first cause below its effects, where a reader looks for it."""
+    # A reader looks for the cause at the end, below its effects.
     with contextlib.suppress(OSError), log.open("a", encoding="utf-8", errors="replace") as file:
         file.write(f"\n{message}\n")
 
 
 def _head_and_tail(log: Path) -> str:
-    """Return the start and the end of a log: it may have gigabytes in between."""
+    # A log may have gigabytes in between.
     with log.open("rb") as file:
         head = file.read(LOG_PART_BYTES)
         size = file.seek(0, os.SEEK_END)

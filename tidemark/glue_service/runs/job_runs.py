@@ -3,16 +3,14 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html
 """
 
-from collections.abc import Mapping
-from typing import Any
+from operator import attrgetter
 
-from tidemark.glue_service.entities import Entity, Kind, get_entity
+from tidemark.glue_service.entities import Entity, EntityKind, get_entity
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_run
-from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, NotFoundError
-from tidemark.glue_service.runs.active import Start
-from tidemark.glue_service.runs.delays import delay_of
+from tidemark.glue_service.runs.active import RunStart, delay_of
 from tidemark.glue_service.runs.job_run_process import new_run_id
 from tidemark.glue_service.runs.run_requests import (
     RunRequest,
@@ -21,13 +19,11 @@ from tidemark.glue_service.runs.run_requests import (
     run_requests,
 )
 from tidemark.glue_service.submitted import job_with_runs
-from tidemark.glue_service.workflows.starts import job_to_run
+from tidemark.glue_service.workflows.flows import job_to_run
 from tidemark.local_state.store.database import FINAL_STATES, NOTHING_NEW, JobRun
 from tidemark.model.assembly.definitions import SHELL, SPARK, TIMEOUT_MINUTES
 from tidemark.model.assembly.glue_versions import version_of_job
 
-Request = Mapping[str, Any]
-Answer = dict[str, Any]
 PAGE = 200
 MS_PER_S = 1000
 ATTEMPT = "_attempt_"
@@ -54,7 +50,7 @@ def start_job_run(glue: GlueState, request: Request) -> Answer:
 
     An attempt has the arguments of that run if the request has none.
     """
-    entity = get_entity(glue.store, Kind.JOB, request["JobName"])
+    entity = get_entity(glue.store, EntityKind.JOB, request["JobName"])
     check_run(entity.definition, request)
     earlier = _earlier_run(glue, request)
     arguments = request.get("Arguments")
@@ -66,7 +62,7 @@ def start_job_run(glue: GlueState, request: Request) -> Answer:
             f"Arguments have {size:,} bytes; allowed: up to {MAX_ARGUMENTS_BYTES:,}"
         )
     run_id, attempt = (new_run_id(), 0) if earlier is None else _next_attempt(glue, earlier)
-    asked = RunRequest(
+    stored = RunRequest(
         run_id=run_id,
         arguments=arguments,
         timeout_minutes=request.get("Timeout"),
@@ -74,9 +70,8 @@ def start_job_run(glue: GlueState, request: Request) -> Answer:
         previous_run_id=earlier.run_id if earlier else None,
         is_queued=is_queued(entity, request.get("JobRunQueuingEnabled")),
     )
-    delay_minutes = delay_of(entity.definition, asked.settings)
-    start = Start(job_to_run(entity, asked), asked, attempt, delay_minutes=delay_minutes)
-    run = glue.runner.start(start)
+    job, delay = job_to_run(entity, stored), delay_of(entity.definition, stored.settings)
+    run = glue.runner.start(RunStart(job, stored, attempt, delay_minutes=delay))
     return {"JobRunId": run.run_id}
 
 
@@ -122,10 +117,10 @@ def get_job_runs(glue: GlueState, request: Request) -> Answer:
     """Return a page of the runs of a job, the newest first."""
     entity = job_with_runs(glue.store, request["JobName"])
     runs = glue.store.job_runs_of_job(entity.name)
-    found, token = glue_page(runs, request, PAGE, lambda one: one.run_id)
-    requests = run_requests(glue.store, [run.run_id for run in found])
+    page, token = glue_page(runs, request, attrgetter("run_id"), PAGE)
+    requests = run_requests(glue.store, [run.run_id for run in page])
     now_ms = glue.now_ms()
-    members = [run_member(entity, run, requests[run.run_id], now_ms) for run in found]
+    members = [run_member(entity, run, requests[run.run_id], now_ms) for run in page]
     return {"JobRuns": members, "NextToken": token}
 
 
@@ -207,8 +202,8 @@ def state_detail(run: JobRun) -> str | None:
 
 
 def _is_metered(entity: Entity, request: RunRequest) -> bool:
-    """Return whether AWS reports the DPU seconds of a run: it is FLEX, or has Auto Scaling."""
     # Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html
+    # AWS reports the DPU seconds of runs that are FLEX or have Auto Scaling, and of no others.
     kind = request.settings.get("ExecutionClass", entity.definition.get("ExecutionClass"))
     merged = {**entity.definition.get("DefaultArguments", {}), **request.arguments}
     return kind == "FLEX" or merged.get("--enable-auto-scaling") == "true"

@@ -34,8 +34,8 @@ def versions_of(python: Path) -> Callable[[str], str | None]:
     if python == Path(sys.executable):
         return installed_version
     folders = [str(folder) for folder in python.parents[1].glob("lib/python3.*/site-packages")]
-    found = {_name(one.name): one.version for one in distributions(path=folders)}
-    return lambda name: found.get(_name(name))
+    versions = {_name(package.name): package.version for package in distributions(path=folders)}
+    return lambda name: versions.get(_name(name))
 
 
 def _name(distribution: str) -> str:
@@ -62,10 +62,10 @@ def missing_modules(
 
 
 def _problem(word: str, version_of: Callable[[str], str | None]) -> str:
-    found = WHEEL.fullmatch(word) or REQUIREMENT.fullmatch(word)
-    if found is None:
+    match = WHEEL.fullmatch(word) or REQUIREMENT.fullmatch(word)
+    if match is None:
         return f"{word} (write name==version)"
-    name, wanted = found.groups()
+    name, wanted = match.groups()
     installed = version_of(name)
     if installed is None:
         return f"{word} (not installed)"
@@ -73,8 +73,8 @@ def _problem(word: str, version_of: Callable[[str], str | None]) -> str:
 
 
 def _is_version(installed: str, wanted: str) -> bool:
-    """Compare like pip: 1.0 is 1.0.0, and a local part counts only if it is requested."""
     if "+" not in wanted:
+        # As for pip, a local part counts only if it is asked for.
         installed = installed.partition("+")[0]
     if wanted.endswith(".*"):
         return f"{_plain(installed)}.".startswith(f"{_plain(wanted.removesuffix('.*'))}.")
@@ -109,20 +109,20 @@ def module_folders(
 
 
 def _key(python: Path, wanted: list[str], options: list[str]) -> str:
-    """Return the name of the folder of a set: it changes with a file that is named."""
     own = [] if python == Path(sys.executable) else [str(python)]
     parts = [sys.version, *own, *options]
     for word in wanted:
         file = Path(word)
+        # A wheel that is named may have changed.
         content = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
         parts += [word, content]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def _install(job: JobDefinition, python: Path, folder: Path, words: list[str]) -> None:
-    """Install into a folder beside it first, so that a killed command leaves no half of a set."""
     folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        # Into a folder beside it first: a killed command leaves no half of a set.
         target = Path(place) / "modules"
         run = subprocess.run(  # noqa: S603 (what the job asks for)
             [
@@ -146,5 +146,6 @@ def _install(job: JobDefinition, python: Path, folder: Path, words: list[str]) -
                 f"it, or install it with `{sys.executable} -m pip --python {python} install`"
             )
         target.mkdir(exist_ok=True)
-        if not folder.is_dir():  # another command may have been faster
+        # Another command may have been faster.
+        if not folder.is_dir():
             shutil.move(target, folder)

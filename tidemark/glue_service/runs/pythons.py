@@ -55,7 +55,8 @@ class Pythons:
                 run = waiting.run(order)
                 self._ready.remove(ready)
                 if run is not None and CAN_FORK:
-                    self._ready.append(ready)  # the next run is another one's turn
+                    # The next run is another one's turn.
+                    self._ready.append(ready)
                 else:
                     self._not_before_s = time.monotonic() + REFILL_S
                     if not self._refills:
@@ -78,9 +79,11 @@ class Pythons:
     def _start(self, spark: Spark) -> Waiting:
         if not CAN_FORK:
             return OneRun(spark)
-        servers = [one for of, one in self._ready if of == spark and isinstance(one, ForkServer)]
-        taken = {one.place for one in servers}
-        return ForkServer(spark, next(it for it in range(MAX_READY) if it not in taken))
+        servers = [
+            server for of, server in self._ready if of == spark and isinstance(server, ForkServer)
+        ]
+        taken = {server.place for server in servers}
+        return ForkServer(spark, next(place for place in range(MAX_READY) if place not in taken))
 
     def _number(self, spark: Spark) -> int:
         return sum(of == spark for of, _ in self._ready)
@@ -88,7 +91,9 @@ class Pythons:
     def _work(self) -> None:
         with self._change:
             while not self._is_closed:
-                lacking = [one for one, most in self._wanted.items() if self._number(one) < most]
+                lacking = [
+                    spark for spark, most in self._wanted.items() if self._number(spark) < most
+                ]
                 wait_s = self._not_before_s - time.monotonic()
                 if not lacking:
                     self._change.wait()
@@ -97,5 +102,6 @@ class Pythons:
                 else:
                     try:
                         self._ready.append((lacking[0], self._start(lacking[0])))
-                    except OSError:  # no memory or no process is left: a run starts its own
+                    except OSError:
+                        # No memory or no process is left: a run starts its own.
                         self._wanted.clear()

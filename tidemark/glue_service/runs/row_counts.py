@@ -59,7 +59,8 @@ def _events(log: Path) -> Iterator[Mapping[str, Any]]:
         for line in lines:
             try:
                 yield json.loads(line)
-            except RecursionError:  # of a plan with 500 steps one upon the other
+            except RecursionError:
+                # A plan with 500 steps one upon the other is too deep for Python's parser.
                 yield UNCOUNTED
             except ValueError:
                 return
@@ -79,7 +80,8 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     datasets = SparkDatasets()
     for event, is_of_bound in _script_events(events):
         datasets.see(event)
-        if is_of_bound:  # it has inspected the source, and its reads are not counted
+        # The query has inspected the source, and its reads are not counted.
+        if is_of_bound:
             continue
         if "sparkPlanInfo" in event:
             scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"], of_sources=True))
@@ -115,7 +117,8 @@ def _script_events(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mappin
             own.add(event["executionId"])
         elif _BOUND_QUERY.search(description):
             bounds.add(event["executionId"])
-        execution = event.get("executionId")  # an adaptive plan has no description
+        # An adaptive plan has no description.
+        execution = event.get("executionId")
         # Spark's own query for a CSV header scans text while the script is still at ``csv`` or
         # ``load``; a write to CSV, which has the same description, has a command at its root.
         is_header_read = (

@@ -10,10 +10,9 @@ from tidemark.glue_job.process.commit_record import read_facts
 from tidemark.glue_job.process.spark import EVENTS_FOLDER
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_state.dynamodb import dynamodb_client
-from tidemark.local_state.run_snapshots import snapshots_of
+from tidemark.local_state.run_notes import noted_reads, noted_writes, snapshots_of
 from tidemark.local_state.store.checkpoints import checkpoint_of_run
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.local_state.store.dataset_notes import noted_reads, noted_writes
 from tidemark.model.assembly.definitions import WATERMARK_TABLE
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten, WatermarkMove
 from tidemark.model.checkpoints.from_watermarks import moves_of, reads_of, writes_of
@@ -76,7 +75,8 @@ def read_effects(
         library = library_records(*dynamodb, run.job_name, run.run_id, arguments)
         return replace(effects, library=library)
     except DiskFullError:
-        raise  # it is recorded when there is room
+        # The end is recorded when there is room.
+        raise
     except Exception as error:  # noqa: BLE001 (files that a script left, a table that it broke)
         return replace(effects, problem=f"{type(error).__name__}: {error}")
 

@@ -52,16 +52,15 @@ def put_run_request(store: Store, request: RunRequest) -> None:
     """Insert or replace a request."""
     document = asdict(request)
     run_id, flow_id = document.pop("run_id"), document.pop("flow_id")
-    with store.transaction():
-        store.query(
-            "INSERT OR REPLACE INTO run_request VALUES (?, ?, ?)",
-            (run_id, flow_id, json.dumps(document)),
-        )
+    store.change(
+        "INSERT OR REPLACE INTO run_request VALUES (?, ?, ?)",
+        (run_id, flow_id, json.dumps(document)),
+    )
 
 
 def run_requests(store: Store, run_ids: list[str]) -> dict[str, RunRequest]:
     """Return the requests of runs by their ids; a run of `tidemark run` has an empty one."""
-    found = {run_id: RunRequest(run_id) for run_id in run_ids}
+    requests = {run_id: RunRequest(run_id) for run_id in run_ids}
     rows = store.query(
         "SELECT * FROM run_request WHERE run_id IN (SELECT value FROM json_each(?))",
         (json.dumps(run_ids),),
@@ -69,8 +68,8 @@ def run_requests(store: Store, run_ids: list[str]) -> dict[str, RunRequest]:
     for row in rows:
         document = json.loads(row["document"])
         document["predecessors"] = tuple(document["predecessors"])
-        found[row["run_id"]] = RunRequest(row["run_id"], flow_id=row["flow_id"], **document)
-    return found
+        requests[row["run_id"]] = RunRequest(row["run_id"], flow_id=row["flow_id"], **document)
+    return requests
 
 
 def run_request(store: Store, run_id: str) -> RunRequest:

@@ -1,6 +1,7 @@
 """The environment variables of a job run, and the files of Spark that they name."""
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from tidemark.glue_job.cluster.asked import (
     YARN,
     Asked,
     asked_for,
+    memory_bytes,
+    too_small_for,
 )
 from tidemark.glue_job.metastore.asked import catalog_settings
 from tidemark.glue_job.process.borrow import COLD_VARIABLE, FORMAT_JARS_VARIABLE, RUN_POOL_VARIABLE
@@ -32,16 +35,15 @@ from tidemark.glue_service.runs.arguments import (
 )
 from tidemark.glue_service.runs.extra_files import copy_extra_files, jar_settings, jars_of
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
-from tidemark.glue_service.runs.lost_executors import SPECULATION
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import RUN_ID_VARIABLE, UPLOADS, Home
 from tidemark.local_state.lost_executor import EXECUTORS, moment_of
 from tidemark.local_state.machine.processes import inherited
 from tidemark.local_state.operations import records_operations
+from tidemark.local_state.run_notes import FILES_VARIABLE
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_state.sparks.installed import Spark
 from tidemark.local_state.store.database import JobRun
-from tidemark.local_state.store.dataset_notes import FILES_VARIABLE
 from tidemark.model.assembly.definitions import JobDefinition
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.sites import SITES
@@ -106,7 +108,7 @@ def spark_variables(
 
 
 def _variables_of_yarn(asked: Asked, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that show Spark where YARN is; it starts no run there without one."""
+    # Spark starts no run on YARN without the variables that show where it is.
     names = FOR_YARN if asked.master == YARN else ()
     return {name: environment[name] for name in names if name in environment}
 
@@ -117,7 +119,6 @@ def shell_variables() -> dict[str, str]:
 
 
 def _jvm_variables(jvms: Jvms, settings: Mapping[str, str], own_jvm: str) -> dict[str, str]:
-    """Return the variables for borrowing a JVM, or for the reason to start one."""
     why = jvms.cold_reason or own_jvm or own_jvm_reason(settings, {}, {})
     return {COLD_VARIABLE: why} if why else {RUN_POOL_VARIABLE: str(jvms.pool_file)}
 
@@ -125,7 +126,6 @@ def _jvm_variables(jvms: Jvms, settings: Mapping[str, str], own_jvm: str) -> dic
 def _committer_settings(
     machine: Machine, job: JobDefinition, arguments: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the setting of a job whose argument turns the S3-optimized committer off."""
     if machine.semantics == FOLDER:
         return {}
     argument = GLUE_ARGUMENTS["--enable-s3-parquet-optimized-committer"]
@@ -164,3 +164,18 @@ def environment_of(
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         **notes_files,
     }
+
+
+# Tasks that take longer than the others are started twice, earlier than by Spark's defaults.
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.multiplier": "1.2",
+}
+
+
+def no_executors_reason() -> str:
+    """Return why no run of this machine can lose an executor; empty if one can."""
+    if sys.platform != "linux":
+        return "only Linux reports which process changes the lake"
+    return too_small_for(EXECUTORS, memory_bytes())

@@ -25,7 +25,7 @@ from tidemark.glue_service.runs.active import (
     WAITING,
     ActiveRun,
     ActiveRuns,
-    Start,
+    RunStart,
 )
 from tidemark.glue_service.runs.end_record import record_end
 from tidemark.glue_service.runs.job_run_process import (
@@ -49,7 +49,7 @@ from tidemark.local_state.store.stored_warnings import keep_warnings
 from tidemark.model.assembly.definitions import SPARK
 from tidemark.model.clock import now_ms
 
-OnEnd = Callable[[JobRun, RunRequest], list[Start]]
+OnEnd = Callable[[JobRun, RunRequest], list[RunStart]]
 
 
 class Runner:
@@ -99,7 +99,7 @@ class Runner:
         """Whether some run has not ended."""
         return len(self._active) > 0
 
-    def start(self, start: Start) -> JobRun:
+    def start(self, start: RunStart) -> JobRun:
         """Record a new run, which starts as soon as possible; return it."""
         run = self._plan(start, self._active.counts())
         with self._store.transaction():
@@ -107,13 +107,13 @@ class Runner:
         self.add([(run, start)])
         return run
 
-    def settle(self, starts: list[Start], ending: str = "") -> list[tuple[JobRun, Start]]:
+    def settle(self, starts: list[RunStart], ending: str = "") -> list[tuple[JobRun, RunStart]]:
         """Record the runs that triggers start, in the caller's transaction; return them.
 
         A run that cannot start is FAILED, a run of a deleted job is ERROR, and what follows from
         that is recorded too. The caller passes the result to `add` after the transaction.
         """
-        recorded: list[tuple[JobRun, Start]] = []
+        recorded: list[tuple[JobRun, RunStart]] = []
         counts = self._active.counts(ending)
         todo = deque(starts)
         while todo:
@@ -127,7 +127,7 @@ class Runner:
                 counts[run.job_name] += run.state != WAITING
         return recorded
 
-    def add(self, recorded: list[tuple[JobRun, Start]]) -> None:
+    def add(self, recorded: list[tuple[JobRun, RunStart]]) -> None:
         """Take recorded runs; those that could not start are observed in the next step."""
         for run, start in recorded:
             if run.state in FINAL_STATES:
@@ -169,7 +169,7 @@ class Runner:
                 known = self._ended.get(active.run.run_id)  # it could not be recorded before
                 self._end(active, known[1] if known else stop_job_run(active.process))
 
-    def resume(self, run: JobRun, start: Start) -> None:
+    def resume(self, run: JobRun, start: RunStart) -> None:
         """Take over a run of a killed engine: continue it, or record how it ended."""
         if run.state not in FINAL_STATES and (why := _refusal(start)):
             run = _ended_as(run, *why)
@@ -179,7 +179,6 @@ class Runner:
             self._end(active, run)
 
     def _take_process(self, active: ActiveRun) -> None:
-        """Take the process of a run that has started, or record why it has none."""
         future = active.process
         if not isinstance(future, Future) or not future.done():
             return
@@ -234,7 +233,7 @@ class Runner:
 
     def _record_end(
         self, active: ActiveRun, run: JobRun, effects: RunEffects
-    ) -> tuple[JobRun, list[tuple[JobRun, Start]]]:
+    ) -> tuple[JobRun, list[tuple[JobRun, RunStart]]]:
         start = active.start
         with self._store.transaction():
             run = record_end(self._store, run, effects)
@@ -250,12 +249,12 @@ class Runner:
             return run, [(next_run, retry)]
 
     def _tell(self, report: Callable[[JobRun], None], run: JobRun) -> None:
-        """Report a run; a report that fails, as of code on disk, stops no run."""
         try:
             report(run)
         except TidemarkError:
             raise
         except Exception as error:  # noqa: BLE001 (the run goes on, and says so)
+            # A report that fails, as of code on disk, stops no run.
             text = f"the state {run.state} could not be reported: {_why(error)}"
             keep_warnings(self._store, run.run_id, [text])
 
@@ -264,8 +263,7 @@ class Runner:
         place = (self._machine.dynamodb_endpoint, self._machine.region)
         return read_effects(self._store, run, counts, place)
 
-    def _plan(self, start: Start, counts: Counter[str]) -> JobRun:
-        """Return the run for a start, given the number of runs of each job."""
+    def _plan(self, start: RunStart, counts: Counter[str]) -> JobRun:
         request, job = start.request, start.job
         state = STARTING
         if counts[job.name] >= job.max_concurrent_runs:
@@ -275,7 +273,7 @@ class Runner:
         run = plan_job_run(self._machine, job, request.arguments, request.run_id, start.attempt)
         return _new_run(start, run, state)
 
-    def _plan_or_fail(self, start: Start, counts: Counter[str]) -> JobRun:
+    def _plan_or_fail(self, start: RunStart, counts: Counter[str]) -> JobRun:
         why = _refusal(start)
         if why is None:
             try:
@@ -286,7 +284,7 @@ class Runner:
         run = plan_job_run(self._machine, bare, {}, start.request.run_id, start.attempt)
         return _ended_as(_new_run(start, run, why[0]), *why)
 
-    def _record(self, run: JobRun, start: Start) -> None:
+    def _record(self, run: JobRun, start: RunStart) -> None:
         self._store.put_job_run(run)
         version = start.job.glue_version if start.job.command == SPARK else None
         put_run_request(self._store, replace(start.request, glue_version=version))
@@ -321,11 +319,10 @@ class Runner:
             self._tell(self._on_start, active.run)
 
     def _startable(self) -> list[ActiveRun]:
-        """Return the runs for which a core is free."""
         return self._active.starting(max(self._most - len(self._active.started()), 0))
 
 
-def retry_of(start: Start, run: JobRun) -> Start:
+def retry_of(start: RunStart, run: JobRun) -> RunStart:
     """Return the start that retries a run, which keeps its id with the number of the attempt.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html
@@ -341,15 +338,14 @@ def _why(error: Exception) -> str:
     return str(error) if is_named else f"{type(error).__name__}: {error}"
 
 
-def _refusal(start: Start) -> tuple[str, str] | None:
-    """Return the state and the message of a run that cannot start; None if it can."""
+def _refusal(start: RunStart) -> tuple[str, str] | None:
     # Source: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html
     if start.problem:
         return "ERROR", start.problem
     return ("FAILED", str(start.failure)) if start.failure else None
 
 
-def _new_run(start: Start, run: JobRun, state: str) -> JobRun:
+def _new_run(start: RunStart, run: JobRun, state: str) -> JobRun:
     return replace(
         run, state=state, trigger_name=start.trigger_name, workflow_run_id=start.workflow_run_id
     )

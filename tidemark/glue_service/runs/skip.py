@@ -1,19 +1,24 @@
-"""Starts a job run, or reports that it would find nothing new."""
+"""Starts a job run, or reports that it would find nothing new in its inputs, arguments and code."""
 
+import contextlib
+import hashlib
+import json
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tidemark.errors import EntityNotFoundError, TidemarkError
+from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.glue_job.process.commit_record import open_arguments
-from tidemark.glue_service.runs.arguments import merge_arguments
-from tidemark.glue_service.runs.inputs import inputs_of, read_inputs, try_write, write_inputs
+from tidemark.glue_service.runs.arguments import listed, merge_arguments
+from tidemark.glue_service.runs.extra_files import file_at
 from tidemark.glue_service.runs.job_run_process import JobProcess, start_job_run
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.workflows.nothing_new import (
     Inputs,
     LastRun,
     declared_inputs,
+    own_arguments,
     reason_to_run,
 )
 from tidemark.local_state.bookmarks.explain import OpenedSource, sources_of_run
@@ -27,6 +32,72 @@ from tidemark.model.assembly.definitions import SPARK, JobDefinition
 from tidemark.model.checkpoints.checkpoint import BookmarkMove, Checkpoint, DatasetRead
 from tidemark.model.clock import now_ms
 from tidemark.model.messages import plural
+
+INPUTS_FILE = "tidemark-inputs.json"  # in the folder of a started run
+FORMAT = 1
+SHIPPED = ("--extra-py-files", "--extra-files", "--extra-jars")
+
+
+def inputs_of(
+    home: Home, script: str, arguments: Mapping[str, str], datasets: tuple[str, ...]
+) -> Inputs:
+    """Return what a run finds now."""
+    shipped = [uri for name in SHIPPED for uri in listed(arguments, name)]
+    digests = {uri: folder_digest(home.existing_path(uri), uri) for uri in datasets}
+    code = {}
+    for uri in (script, *shipped):
+        path = file_at(home, uri)
+        if path.is_dir():
+            code[uri] = folder_digest(path, uri)
+        else:
+            code[uri] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Inputs(datasets=digests, arguments=own_arguments(arguments), code=code)
+
+
+def folder_digest(folder: Path, uri: str) -> str:
+    """Return a digest of the names, sizes and times of all files in a folder.
+
+    A missing folder counts as an empty one.
+    """
+    lines: list[str] = []
+    folders = [str(folder)] if folder.is_dir() else []
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    raise UsageError(f"{uri} has the symbolic link {entry.path}")
+                if entry.is_dir():
+                    folders.append(entry.path)
+                    continue
+                status = entry.stat()
+                name = os.path.relpath(entry.path, folder)
+                facts = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+                lines.append("\0".join((name, *map(str, facts))))
+    text = "\n".join(sorted(lines))
+    return hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()
+
+
+def write_inputs(folder: Path, inputs: Inputs) -> None:
+    """Store what a run has found in its folder."""
+    try_write(folder / INPUTS_FILE, json.dumps({"format": FORMAT, **asdict(inputs)}))
+
+
+def try_write(file: Path, text: str) -> None:
+    """Write a file next to a run's log, if possible: without it, the next run is not skipped."""
+    with contextlib.suppress(OSError):
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def read_inputs(folder: Path) -> Inputs | None:
+    """Return what `write_inputs` stored; None if it cannot be read."""
+    try:
+        document = json.loads((folder / INPUTS_FILE).read_text(encoding="utf-8"))
+        if document.pop("format") != FORMAT:
+            return None
+        return Inputs(**document)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+
 
 # Files in a run's folder: that it was not started; or why it was, although its job may skip it.
 SKIPPED_FILE, REASON_FILE = "tidemark-nothing-new", "tidemark-not-skipped.txt"
@@ -52,19 +123,19 @@ def start_or_skip(
     merged = merge_arguments(job, arguments)
     if not declared_inputs(merged) or job.command != SPARK:
         return start_job_run(machine, job, arguments, run)
-    found = look(machine.home, job, merged, run)
-    if found.inputs is not None and not found.reason:
-        return _skipped(run, found.inputs, found.bookmark)
+    outlook = outlook_of(machine.home, job, merged, run)
+    if outlook.inputs is not None and not outlook.reason:
+        return _skipped(run, outlook.inputs, outlook.bookmark)
     process = start_job_run(machine, job, arguments, run)
     folder = Path(run.log_path).parent
-    try_write(folder / REASON_FILE, found.reason)
-    if found.inputs is not None:
-        write_inputs(folder, found.inputs)
+    try_write(folder / REASON_FILE, outlook.reason)
+    if outlook.inputs is not None:
+        write_inputs(folder, outlook.inputs)
     return process
 
 
 @dataclass(frozen=True)
-class Look:
+class Outlook:
     """The findings before a run starts.
 
     Attributes:
@@ -78,7 +149,9 @@ class Look:
     bookmark: Bookmark | None = None
 
 
-def look(home: Home, job: JobDefinition, arguments: Mapping[str, str], run: JobRun) -> Look:
+def outlook_of(
+    home: Home, job: JobDefinition, arguments: Mapping[str, str], run: JobRun
+) -> Outlook:
     """Decide whether a run must start; what cannot be read is a reason to start it."""
     now = None
     try:
@@ -86,9 +159,9 @@ def look(home: Home, job: JobDefinition, arguments: Mapping[str, str], run: JobR
         with Store(home.database) as store:
             bookmark = latest_bookmark(store, job.name)
             last = last_run_of(store, home, run, bookmark)
-        return Look(reason_to_run(run.bookmark_option, last, now), now, bookmark)
+        return Outlook(reason_to_run(run.bookmark_option, last, now), now, bookmark)
     except (TidemarkError, OSError, ValueError, LookupError, TypeError) as error:
-        return Look(f"{type(error).__name__}: {error}", now)
+        return Outlook(f"{type(error).__name__}: {error}", now)
 
 
 def last_run_of(store: Store, home: Home, run: JobRun, bookmark: Bookmark | None) -> LastRun | None:
@@ -97,19 +170,20 @@ def last_run_of(store: Store, home: Home, run: JobRun, bookmark: Bookmark | None
         "SELECT run_id, state FROM job_run WHERE job_name = ? AND run_id != ? ORDER BY rowid DESC",
         (run.job_name, run.run_id),
     )
-    started = ((home.runs / row["run_id"], row["state"]) for row in rows)
-    found = next((it for it in started if not (it[0] / SKIPPED_FILE).exists()), None)
-    if found is None:
+    for row in rows:
+        folder = home.runs / row["run_id"]
+        if not (folder / SKIPPED_FILE).exists():
+            break
+    else:
         return None
-    folder, state = found
     is_of_run = bookmark is not None and bookmark.run_id == folder.name
     checkpoint = checkpoint_of_run(store, folder.name)
     is_in_force = is_of_run and bookmark is not None and bookmark.kind == COMMIT
     if not is_in_force or bookmark is None or checkpoint is None:
-        return LastRun(state, read_inputs(folder), is_in_force=False)
+        return LastRun(row["state"], read_inputs(folder), is_in_force=False)
     doubts = tuple(doubts_about(store, home, bookmark))
     reads = tuple(read.dataset for read in checkpoint.read)
-    return LastRun(state, read_inputs(folder), is_in_force, reads, doubts)
+    return LastRun(row["state"], read_inputs(folder), is_in_force, reads, doubts)
 
 
 def doubts_about(store: Store, home: Home, bookmark: Bookmark) -> list[str]:
@@ -117,7 +191,8 @@ def doubts_about(store: Store, home: Home, bookmark: Bookmark) -> list[str]:
     doubts = []
     try:
         sources = sources_of_run(store, bookmark.job_name, bookmark.run_id)
-    except EntityNotFoundError:  # it was read by Spark alone, in full
+    except EntityNotFoundError:
+        # It was read by Spark alone, in full.
         return []
     for opened in sources:
         if reason := _unclear(opened):

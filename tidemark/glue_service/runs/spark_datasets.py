@@ -157,13 +157,14 @@ class SparkDatasets:
             write = self._write_of(node, text)
             if write is not None:
                 known = self._writes.setdefault(execution, write)
-                for metric in node["metrics"]:  # an adaptive plan may report it with others
+                # An adaptive plan may report a metric under other ids.
+                for metric in node["metrics"]:
                     known.metrics.setdefault(metric["name"], []).append(metric["accumulatorId"])
             elif key := _read_scan(node):
                 metrics = {m["name"]: m["accumulatorId"] for m in node["metrics"]}
                 if ROWS in metrics:
-                    found = self._scans.setdefault(key, {})
-                    found[metrics[ROWS]] = metrics.get(FILES_READ)
+                    files_by_rows = self._scans.setdefault(key, {})
+                    files_by_rows[metrics[ROWS]] = metrics.get(FILES_READ)
 
     def _write_of(self, node: Mapping[str, Any], text: str) -> _Write | None:
         name, described = node["nodeName"], node.get("simpleString", "")
@@ -200,8 +201,8 @@ class SparkDatasets:
         )
 
     def _counted(self, write: _Write, name: str) -> int | None:
-        found = [one for one in write.metrics.get(name, ()) if one in self._driver]
-        return self._driver[found[-1]] if found else None
+        ids = [id_ for id_ in write.metrics.get(name, ()) if id_ in self._driver]
+        return self._driver[ids[-1]] if ids else None
 
     def scans(self, updates: Mapping[int, int]) -> list[Scan]:
         """Return the scans, in the order of the first scan.
@@ -209,7 +210,7 @@ class SparkDatasets:
         For a place that was scanned several times, such as a frame in two actions, the greatest
         counts apply.
         """
-        found: dict[tuple[str, str], list[int]] = {}
+        totals: dict[tuple[str, str], list[int]] = {}
         others: dict[tuple[str, str], dict[str, None]] = {}
         whole: set[tuple[str, str]] = set()
         for (dataset, table, location), metrics in self._scans.items():
@@ -217,9 +218,9 @@ class SparkDatasets:
             paths = [path for path in _paths(location) if path != "..."]
             if not paths or not all(_WINDOW.search(path) for path in paths):
                 whole.add((dataset, table))
-            rows = max(updates.get(one, 0) for one in metrics)
-            files = max(self._driver.get(one or -1, 0) for one in metrics.values())
-            total = found.setdefault((dataset, table), [0, 0])
+            rows = max(updates.get(metric, 0) for metric in metrics)
+            files = max(self._driver.get(metric or -1, 0) for metric in metrics.values())
+            total = totals.setdefault((dataset, table), [0, 0])
             total[0] += rows
             total[1] += files
         return [
@@ -230,7 +231,7 @@ class SparkDatasets:
                 tuple(others[key]),
                 is_of_windows=key not in whole,
             )
-            for key, (rows, files) in found.items()
+            for key, (rows, files) in totals.items()
         ]
 
 
@@ -241,12 +242,12 @@ def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _table(name: str) -> str:
-    """Return ``database.table``, without the catalog, which a script may omit."""
+    # A script may leave the catalog out.
     return ".".join(name.replace("`", "").split(".")[-2:])
 
 
 def _table_of_delta(node: Mapping[str, Any]) -> str:
-    """Return the table of a write of delete files: its plan names it where it scans positions."""
+    # The plan of a write of delete files names no table: it scans the positions of one.
     for scan in _nodes(node):
         if scan["nodeName"].startswith("BatchScan ") and "_pos#" in scan.get("simpleString", ""):
             return _scanned_table(scan["nodeName"].split()[1])
@@ -254,10 +255,10 @@ def _table_of_delta(node: Mapping[str, Any]) -> str:
 
 
 def _scanned_table(name: str) -> str:
-    """Return ``database.table`` of a scan; empty for what Iceberg keeps about a table."""
     parts = name.replace("`", "").split(".")
     if len(parts) > 3 and parts[-1] == CHANGES:
         return ".".join(parts[-3:-1])
+    # What Iceberg keeps about a table is no data of it.
     is_about = "#" in name or (len(parts) > 3 and parts[-1] in METADATA_TABLES)
     return "" if is_about else _table(name)
 
@@ -269,8 +270,8 @@ def _files_write(described: str, is_dynamic: bool) -> _Write | None:
     path, rest = match["path"], match["rest"]
     named = _NAME.search(rest)
     table = f"{named['database']}.{named['name']}" if named else ""
-    found = _MODE.search(rest) or _MODE.search(f"], {rest}")
-    mode: WriteMode = MODES[found[1]] if found else UNKNOWN
+    saved_as = _MODE.search(rest) or _MODE.search(f"], {rest}")
+    mode: WriteMode = MODES[saved_as[1]] if saved_as else UNKNOWN
     if _WINDOW.search(path) and mode == OVERWRITE:
         return _Write(dataset_of_path(_WINDOW.sub("", path)), WINDOW, table)
     by_partition = rest.startswith("[") and (is_dynamic or DYNAMIC in rest)
@@ -287,7 +288,7 @@ def _save_write(text: str) -> _Write | None:
     match = _SAVE.search(text)
     if match is None:
         return None
-    options = dict(one.partition("=")[::2] for one in match["options"].split(", "))
+    options = dict(option.partition("=")[::2] for option in match["options"].split(", "))
     mode = MODES.get(match["mode"], UNKNOWN)
     if "JdbcRelationProvider" in match["source"]:
         url, table = options.get("url", ""), options.get("dbtable", "")
@@ -299,18 +300,17 @@ def _save_write(text: str) -> _Write | None:
 
 
 def _other_datasets(location: str, dataset: str) -> dict[str, None]:
-    """Return the datasets in a scan's paths, without the one that the scan is named after."""
-    found = dict.fromkeys(MORE if path == "..." else _location(path) for path in _paths(location))
-    found.pop(dataset, None)
-    return found
+    names = dict.fromkeys(MORE if path == "..." else _location(path) for path in _paths(location))
+    names.pop(dataset, None)
+    return names
 
 
 def _paths(location: str) -> list[str]:
-    return [one for one in _PATHS.split(location.partition("[")[2].removesuffix("]")) if one]
+    return [path for path in _PATHS.split(location.partition("[")[2].removesuffix("]")) if path]
 
 
 def _location(path: str) -> str:
-    """Return the dataset of a scanned path; for a window, the folder of all windows."""
+    # The windows of a job lie in one folder, which is their dataset.
     of_windows = _WINDOW.sub("", path)
     return table_folder(path) if of_windows == path else _folder(of_windows)
 

@@ -76,7 +76,8 @@ def create_bucket(lake: Lake, call: Call) -> Reply:
     if not is_new and lake.region != US_EAST_1:  # in us-east-1 it is no error, for history's sake
         raise S3Error("BucketAlreadyOwnedByYou", f"there is a bucket {call.bucket} already")
     if is_new:
-        lake.records.tag_bucket(call.bucket, {})  # drops those of a folder that was deleted by hand
+        # A folder that was deleted by hand may have left its tags.
+        lake.records.tag_bucket(call.bucket, {})
     return Reply(200, {"Location": f"/{call.bucket}"})
 
 
@@ -92,7 +93,8 @@ def delete_bucket(lake: Lake, call: Call) -> Reply:
     if walk(folder, "", "", lake.records.folders(call.bucket, "")):
         raise S3Error("BucketNotEmpty", f"the bucket {call.bucket} has objects; delete them first")
     for path, _, _ in os.walk(folder, topdown=False):
-        with contextlib.suppress(OSError):  # something was put there meanwhile
+        # Something may have been put there meanwhile.
+        with contextlib.suppress(OSError):
             os.rmdir(path)  # noqa: PTH106 (a text)
     lake.records.tag_bucket(call.bucket, {})
     return Reply(204, {})
@@ -163,8 +165,8 @@ class _Page:
         listing = (call.bucket, self._prefix, self._delimiter)
         may_go_on = is_continued or (after and not is_second)
         place = (*listing, after)
-        found = lake.snapshots.take(place, is_continued=is_continued) if may_go_on else None
-        whole = found or self._walked()
+        left = lake.snapshots.take(place, is_continued=is_continued) if may_go_on else None
+        whole = left or self._walked()
         items = whole.items
         begin = self._first_after(items, after)
         page = items[begin : begin + self._size]
@@ -186,7 +188,6 @@ class _Page:
         return [key for key in put if (self._folder / key).is_dir()]
 
     def _first_after(self, items: list[str], after: str) -> int:
-        """Return the position of the first item after a key."""
         # A common prefix is after a key inside it if it contains another key after that one.
         if not after:
             return 0
@@ -211,7 +212,6 @@ class _Page:
         return f"{_quoted(folder)}{slash}{name if PLAIN.fullmatch(name) else _quoted(name)}"
 
     def _written(self, key: str) -> str:
-        """Return a key for the XML of the answer."""
         if self._is_encoded:
             return self.encoded(key)
         return key if PLAIN.fullmatch(key) else escaped(key)

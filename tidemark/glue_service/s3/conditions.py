@@ -62,7 +62,8 @@ def _time(text: str | None) -> int | None:
     try:
         time = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
-        return None  # an invalid date is ignored, as in HTTP
+        # An invalid date is ignored, as in HTTP.
+        return None
     return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
 
 

@@ -27,18 +27,18 @@ def walk(bucket: Path, prefix: str, delimiter: str, folders: list[str]) -> list[
         return []  # no file has such a key
     root = bucket / start if start else bucket
     begin = f"{start}/" if start else ""
-    found = list(folders)
+    keys = list(folders)
     if delimiter == "/":
-        found += _one_level(root, begin, prefix)
+        keys += _one_level(root, begin, prefix)
     else:
-        found += [key for key in _files(root, begin) if key.startswith(prefix)]
+        keys += [key for key in _files(root, begin) if key.startswith(prefix)]
     if delimiter:
-        found = [rolled_up(key, prefix, delimiter) for key in found]
-    return sorted({key for key in found if key.isascii() or _is_utf_8(key)}, key=str.encode)
+        keys = [rolled_up(key, prefix, delimiter) for key in keys]
+    return sorted({key for key in keys if key.isascii() or _is_utf_8(key)}, key=str.encode)
 
 
 def _is_utf_8(name: str) -> bool:
-    """Return whether a name is UTF-8, like every key; other files have no key."""
+    # Every key is UTF-8; a file of another name has none.
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -142,8 +142,8 @@ def written_token(key: str) -> str:
 def read_token(token: str) -> str:
     """Return the key of a token."""
     try:
-        found = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
-        key = found[CHECK:].decode()
+        content = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
+        key = content[CHECK:].decode()
     except (binascii.Error, UnicodeError):
         raise _incorrect() from None
     if written_token(key) != token:

@@ -16,9 +16,8 @@ from typing import Any
 
 from tidemark.glue_job.process.lake_fs.semantics import is_of_running_jvm
 from tidemark.glue_service.protocol.replies import Reply
-from tidemark.glue_service.s3.bodies import store_body
+from tidemark.glue_service.s3.bodies import BLOCK, store_body
 from tidemark.glue_service.s3.calls import Call, Lake, object_path
-from tidemark.glue_service.s3.chunks import BLOCK
 from tidemark.glue_service.s3.conditions import byte_range, check_read
 from tidemark.glue_service.s3.objects import kept_headers, put_file, source_of, tags_of
 from tidemark.glue_service.s3.records import Record
@@ -62,9 +61,9 @@ def _delete(path: Path) -> None:
 
 
 def _forget(folder: Path) -> None:
-    """Delete an upload: all of it at once, then its files."""
     dead = folder.with_name(f"{folder.name}{UNFINISHED}")
     with contextlib.suppress(FileNotFoundError):  # another call has ended it
+        # All of it at once, then its files: a kill leaves no half of an upload.
         folder.rename(dead)
     shutil.rmtree(dead, ignore_errors=True)
 
@@ -73,8 +72,8 @@ def create_multipart_upload(lake: Lake, call: Call) -> Reply:
     """Start an upload; return its id."""
     object_path(lake.home, call.bucket, call.key)
     upload_id = f"mpu-{secrets.token_hex(16)}"
-    kept = {"headers": kept_headers(call.headers), "tags": tags_of(call.headers)}
-    about = {"bucket": call.bucket, "key": call.key, **kept}
+    facts = {"headers": kept_headers(call.headers), "tags": tags_of(call.headers)}
+    about = {"bucket": call.bucket, "key": call.key, **facts}
     new = lake.uploads / f"{upload_id}{UNFINISHED}"
     new.mkdir()
     (new / ABOUT).write_text(json.dumps(about), encoding="utf-8")
@@ -120,12 +119,13 @@ def upload_part(lake: Lake, call: Call) -> Reply:
     try:
         md5 = _copy(lake, call, copied, written) if copied else _store(call, written)
         with lake.lock:
-            now_ns = time.time_ns()  # the newest part of a number counts
+            # The newest part of a number counts.
+            now_ns = time.time_ns()
             os.utime(written, ns=(now_ns, now_ns))
             written.replace(folder / _name(number, md5))
-            for other in folder.glob(f"{number:05}-*"):
-                if other.name != _name(number, md5):
-                    other.unlink(missing_ok=True)
+            for older in folder.glob(f"{number:05}-*"):
+                if older.name != _name(number, md5):
+                    older.unlink(missing_ok=True)
     except FileNotFoundError:
         raise _no_such(folder.name) from None  # it was ended meanwhile
     finally:
@@ -145,8 +145,8 @@ def _copy(lake: Lake, call: Call, header: str, written: Path) -> str:
     digest = hashlib.md5(usedforsecurity=False)
     with source, written.open("xb") as file:
         check_read(call.headers, seen.record.etag, seen.stat.st_mtime_ns, "x-amz-copy-source-")
-        asked = call.headers.get("x-amz-copy-source-range")
-        begin, end = byte_range(asked, seen.size) or (0, seen.size)
+        part_range = call.headers.get("x-amz-copy-source-range")
+        begin, end = byte_range(part_range, seen.size) or (0, seen.size)
         source.seek(begin)
         left = end - begin
         while left and (block := source.read(min(left, BLOCK))):
@@ -162,12 +162,12 @@ def _name(number: int, md5: str) -> str:
 
 def parts_of(folder: Path) -> dict[int, Path]:
     """Return the parts by number; the newer one if a kill left two of one number."""
-    found = [path for path in folder.glob("[0-9]*-*") if PART_NAME.fullmatch(path.name)]
+    paths = [path for path in folder.glob("[0-9]*-*") if PART_NAME.fullmatch(path.name)]
     try:
-        found.sort(key=lambda path: (path.name[:5], path.stat().st_mtime_ns))
+        paths.sort(key=lambda path: (path.name[:5], path.stat().st_mtime_ns))
     except FileNotFoundError:  # one was replaced meanwhile
         return parts_of(folder)
-    return {int(path.name[:5]): path for path in found}
+    return {int(path.name[:5]): path for path in paths}
 
 
 def complete_multipart_upload(lake: Lake, call: Call) -> Reply:
@@ -199,19 +199,19 @@ def complete_multipart_upload(lake: Lake, call: Call) -> Reply:
 def _chosen(there: dict[int, Path], listed: list[dict[str, str]]) -> list[Path]:
     if not listed:
         raise S3Error("MalformedXML", "the request lists no parts")
-    found = []
+    chosen = []
     for part in listed:
         text = part.get("PartNumber", "")
         path = there.get(int(text)) if PART_NUMBER.fullmatch(text) else None
         if path is None or path.name[6:] != part.get("ETag", "").strip('"'):
             raise S3Error("InvalidPart", f"part {text!r} was not uploaded with this ETag")
-        found.append(path)
-    numbers = [path.name[:5] for path in found]
+        chosen.append(path)
+    numbers = [path.name[:5] for path in chosen]
     if numbers != sorted(set(numbers)):
         raise S3Error("InvalidPartOrder", "the parts are not in the order of their numbers")
-    if small := [path.name[:5] for path in found[:-1] if path.stat().st_size < MIN_PART]:
+    if small := [path.name[:5] for path in chosen[:-1] if path.stat().st_size < MIN_PART]:
         raise S3Error("EntityTooSmall", f"part {small[0]} has less than {MIN_PART:,} bytes")
-    return found
+    return chosen
 
 
 def abort_multipart_upload(lake: Lake, call: Call) -> Reply:

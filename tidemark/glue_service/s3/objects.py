@@ -16,7 +16,7 @@ from tidemark.glue_service.s3.bodies import CHUNKED, store_body
 from tidemark.glue_service.s3.calls import Call, Lake, bucket_folder, object_path
 from tidemark.glue_service.s3.conditions import byte_range, check_read, check_write, http_date
 from tidemark.glue_service.s3.records import EMPTY, Record
-from tidemark.glue_service.s3.seen import Seen, open_object, see
+from tidemark.glue_service.s3.seen import SeenObject, open_object, see
 from tidemark.glue_service.s3.tags import checked_tags
 from tidemark.glue_service.s3.xml import (
     MAX_SIZE,
@@ -53,12 +53,12 @@ def get_object(lake: Lake, call: Call) -> Reply:
         if not reply.length:
             return reply
         file.seek(begin)
-        stack.pop_all()  # the sender of the answer closes it
+        # The sender of the answer closes the file.
+        stack.pop_all()
         return Reply(reply.status, reply.headers, file, reply.length)
 
 
-def _described(call: Call, seen: Seen) -> tuple[Reply, int]:
-    """Return the answer without its bytes, and their start."""
+def _described(call: Call, seen: SeenObject) -> tuple[Reply, int]:
     record, size, written_ns = seen.record, seen.size, seen.stat.st_mtime_ns
     check_read(call.headers, record.etag, written_ns)
     if call.number("partNumber", 1) != 1:
@@ -66,14 +66,14 @@ def _described(call: Call, seen: Seen) -> tuple[Reply, int]:
     part = byte_range(call.headers.get("range"), size) if size else None
     begin, end = part or (0, size)
     # A presigned URL may set headers, by fields such as response-content-type.
-    asked = ((header, call.query.get(f"response-{header.lower()}")) for header in RESPONSE_HEADERS)
+    given = ((header, call.query.get(f"response-{header.lower()}")) for header in RESPONSE_HEADERS)
     headers = {
         "Content-Type": CONTENT_TYPE,
         **record.headers,
         "ETag": f'"{record.etag}"',
         "Last-Modified": http_date(written_ns),
         "Accept-Ranges": "bytes",
-        **{header: _sendable(header, value) for header, value in asked if value is not None},
+        **{header: _sendable(header, value) for header, value in given if value is not None},
     }
     if record.tags:
         headers["x-amz-tagging-count"] = str(len(record.tags))
@@ -130,7 +130,8 @@ def put_file(lake: Lake, call: Call, part: Path, record: Record) -> os.stat_resu
         check_write(call.headers, _current_etag(lake, call))
         _delete_empty_folders(path, call.key)
         make_folder(path.parent)
-        now_ns = time.time_ns()  # the file system gives equal times to files of one moment
+        # The file system gives equal times to files of one moment.
+        now_ns = time.time_ns()
         os.utime(part, ns=(now_ns, now_ns))
         stat = part.stat()
         lake.records.put(call.bucket, call.key, stat, record)
@@ -150,7 +151,7 @@ def _current_etag(lake: Lake, call: Call) -> str | None:
 
 
 def _delete_empty_folders(path: Path, key: str) -> None:
-    """Delete folders without a file, which a killed writer has left."""
+    # A killed writer may have left folders without a file.
     if not path.is_dir():
         return
     for folder, _, _ in os.walk(path, topdown=False):
@@ -175,17 +176,17 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
     Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
     """
-    found = {"Content-Type": headers.get("content-type") or CONTENT_TYPE}
-    found |= {name: headers[name.lower()] for name in STORED if name.lower() in headers}
+    kept = {"Content-Type": headers.get("content-type") or CONTENT_TYPE}
+    kept |= {name: headers[name.lower()] for name in STORED if name.lower() in headers}
     metadata = {name: value for name, value in headers.items() if name.startswith(USER_METADATA)}
     size = sum(len(name) - len(USER_METADATA) + len(value) for name, value in metadata.items())
     if size > MAX_METADATA:
         text = f"the user metadata has {size:,} bytes; allowed: {MAX_METADATA:,}"
         raise S3Error("MetadataTooLarge", text)
-    found |= metadata
-    words = [word.strip() for word in found.pop("Content-Encoding", "").split(",")]
+    kept |= metadata
+    words = [word.strip() for word in kept.pop("Content-Encoding", "").split(",")]
     encoding = ",".join(word for word in words if word not in ("", CHUNKED))
-    return {**found, "Content-Encoding": encoding} if encoding else found
+    return {**kept, "Content-Encoding": encoding} if encoding else kept
 
 
 def tags_of(headers: Mapping[str, str]) -> dict[str, str]:
@@ -260,12 +261,12 @@ def delete_objects(lake: Lake, call: Call) -> Reply:
         raise S3Error("MalformedXML", f"{len(objects)} keys; allowed: 1 to {MAX_DELETED}")
     is_quiet = members_of(document).get("Quiet", "") == "true"
     deleted, errors = [], []
-    for one in objects:
-        key = one.get("Key", "")
+    for listed in objects:
+        key = listed.get("Key", "")
         try:
-            if one.get("VersionId", NO_VERSION) != NO_VERSION:
+            if listed.get("VersionId", NO_VERSION) != NO_VERSION:
                 raise S3Error("NotImplemented", "buckets have no versions here")
-            delete_key(lake, call.bucket, key, one.get("ETag"))
+            delete_key(lake, call.bucket, key, listed.get("ETag"))
             deleted.append({"Key": key})
         except S3Error as error:
             errors.append({"Key": key, "Code": error.code, "Message": str(error)})
@@ -288,7 +289,8 @@ def delete_key(lake: Lake, bucket: str, key: str, match: str | None = None) -> N
             path.unlink(missing_ok=True)
             path = path.parent
         lake.records.delete(bucket, key)
-        _delete_empty(lake, bucket, path)  # no upload creates a folder meanwhile
+        # The lock keeps uploads from creating a folder meanwhile.
+        _delete_empty(lake, bucket, path)
 
 
 def _delete_empty(lake: Lake, bucket: str, folder: Path) -> None:

@@ -55,7 +55,8 @@ def etag_of_file(path: str, stat: os.stat_result) -> str:
     """
     identity = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
     if stat.st_size <= ONE_PART:
-        with suppress(OSError):  # it was deleted or replaced meanwhile
+        # The file may have been deleted or replaced meanwhile.
+        with suppress(OSError):
             return _md5_of(path, *identity)
     return f"{_md5(' '.join(map(str, identity)).encode()).hexdigest()}-1"
 
@@ -71,7 +72,7 @@ def _md5_of(path: str, *identity: int) -> str:
 
 
 def _identity(key: str, stat: os.stat_result) -> tuple[int, int]:
-    """Return the identity of a key's file; constant for a folder, whose time changes."""
+    # The time of a folder changes with its files.
     return (0, 0) if key.endswith("/") else (stat.st_mtime_ns, stat.st_size)
 
 
@@ -83,25 +84,28 @@ class Records:
         self._of_thread = threading.local()
 
     def _connection(self) -> sqlite3.Connection:
-        found: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
-        if found is None:
+        connection: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
+        if connection is None:
             home, name = self._database.parent, self._database.name
             refuse_loss(home, name)
             check_database(self._database)
-            found = sqlite3.connect(self._database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-            found.execute("PRAGMA journal_mode = WAL")
-            found.execute("PRAGMA synchronous = NORMAL")
-            found.execute(TABLE)
-            found.execute(TAGS_TABLE)
-            if found.execute(OLDER).fetchone():  # the older table, which had one record per key
-                found.execute("BEGIN IMMEDIATE")
-                if found.execute(OLDER).fetchone():  # no other thread has done it
-                    found.execute(FROM_OLDER)
-                    found.execute("DROP TABLE object")
-                found.execute("COMMIT")
+            connection = sqlite3.connect(
+                self._database, timeout=BUSY_TIMEOUT_S, isolation_level=None
+            )
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(TABLE)
+            connection.execute(TAGS_TABLE)
+            # The older table had one record per key.
+            if connection.execute(OLDER).fetchone():
+                connection.execute("BEGIN IMMEDIATE")
+                if connection.execute(OLDER).fetchone():  # no other thread has done it
+                    connection.execute(FROM_OLDER)
+                    connection.execute("DROP TABLE object")
+                connection.execute("COMMIT")
             note_use(home, name)
-            self._of_thread.connection = found
-        return found
+            self._of_thread.connection = connection
+        return connection
 
     def put(self, bucket: str, key: str, stat: os.stat_result, record: Record) -> None:
         """Store the record of a file, next to those of other files of the key."""

@@ -17,7 +17,7 @@ from tidemark.glue_service.s3.xml import no_such_key
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenObject:
     """An object: its file, its time and size, and its record."""
 
     path: Path
@@ -30,20 +30,20 @@ class Seen:
         return 0 if modes.S_ISDIR(self.stat.st_mode) else self.stat.st_size
 
 
-def see(lake: Lake, bucket: str, key: str) -> Seen:
+def see(lake: Lake, bucket: str, key: str) -> SeenObject:
     """Return an object, with the record of exactly its current file."""
     while True:
         path, stat = _stat_of(lake, bucket, key)
         record = lake.records.find(bucket, key, stat)
         if record is not None:
-            return Seen(path, stat, record)
+            return SeenObject(path, stat, record)
         if key.endswith("/"):
-            return Seen(path, stat, Record(EMPTY))
+            return SeenObject(path, stat, Record(EMPTY))
         if _is_same(stat, _stat_of(lake, bucket, key)[1]):  # else it was replaced meanwhile
-            return Seen(path, stat, Record(etag_of_file(str(path), stat)))
+            return SeenObject(path, stat, Record(etag_of_file(str(path), stat)))
 
 
-def open_object(lake: Lake, bucket: str, key: str) -> tuple[Seen, BinaryIO]:
+def open_object(lake: Lake, bucket: str, key: str) -> tuple[SeenObject, BinaryIO]:
     """Return an object and its bytes, which a later writer does not change."""
     while True:
         seen = see(lake, bucket, key)

@@ -56,43 +56,14 @@ OPERATIONS = (
     *(name for name, _ in OBJECT_OPERATIONS.values()),
 )
 # Parameters that select the operation; all others are its parameters.
-NAMING = (
-    "accelerate",
-    "acl",
-    "analytics",
-    "attributes",
-    "cors",
-    "delete",
-    "encryption",
-    "intelligent-tiering",
-    "inventory",
-    "legal-hold",
-    "lifecycle",
-    "list-type",
-    "location",
-    "logging",
-    "metrics",
-    "notification",
-    "object-lock",
-    "ownershipControls",
-    "policy",
-    "policyStatus",
-    "publicAccessBlock",
-    "renameObject",
-    "replication",
-    "requestPayment",
-    "restore",
-    "retention",
-    "select",
-    "tagging",
-    "torrent",
-    "uploadId",
-    "uploads",
-    "versioning",
-    "versions",
-    "website",
-    "versionId",
+_NAMING_WORDS = (
+    "accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory "
+    "legal-hold lifecycle list-type location logging metrics notification object-lock "
+    "ownershipControls policy policyStatus publicAccessBlock renameObject replication "
+    "requestPayment restore retention select tagging torrent uploadId uploads versioning "
+    "versions website versionId"
 )
+NAMING = _NAMING_WORDS.split()
 # What the file system of the lake says of a key that no check has refused -> S3's code.
 FILE_SYSTEM_CODES = {
     ENAMETOOLONG: "KeyTooLongError",
@@ -151,15 +122,14 @@ class S3:
 
 
 def _operation_of(call: Call) -> tuple[str, Operation]:
-    """Return the operation of a request, with its name."""
     table = OBJECT_OPERATIONS if call.key else BUCKET_OPERATIONS
     named = " ".join(name for name in NAMING if name in call.query)
     if call.method == "PUT" and "x-amz-copy-source" in call.headers:
         named = f"{named} copy".strip()
-    found = table.get((call.method, named))
-    if found is None:
+    operation = table.get((call.method, named))
+    if operation is None:
         what = f"{call.method} ?{named}" if named else call.method
         raise S3Error(
             "NotImplemented", f"the local S3 does not have {what}; it has {', '.join(OPERATIONS)}"
         )
-    return found
+    return operation

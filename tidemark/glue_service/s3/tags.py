@@ -27,10 +27,10 @@ def checked_tags(tags: list[tuple[str, str]], most: int = MAX_OF_OBJECT) -> dict
 
     Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
     """
-    found = dict(tags)
+    by_key = dict(tags)
     if len(tags) > most:
         raise S3Error("BadRequest", f"{len(tags)} tags; allowed: up to {most}")
-    if len(found) < len(tags):
+    if len(by_key) < len(tags):
         raise S3Error("InvalidTag", "Cannot provide multiple Tags with the same key")
     for key, value in tags:
         if key.lower().startswith("aws:"):
@@ -43,7 +43,7 @@ def checked_tags(tags: list[tuple[str, str]], most: int = MAX_OF_OBJECT) -> dict
                 f"the tag {key[:MAX_TAG_KEY_LENGTH]!r} is empty or too long; allowed: keys of 1 to "
                 f"{MAX_TAG_KEY_LENGTH} characters, values of up to {MAX_TAG_VALUE_LENGTH}",
             )
-    return found
+    return by_key
 
 
 def get_object_tagging(lake: Lake, call: Call) -> Reply:
@@ -96,8 +96,8 @@ def delete_bucket_tagging(lake: Lake, call: Call) -> Reply:
 
 def _given(call: Call) -> list[tuple[str, str]]:
     document = read_xml(call.document(MAX_SIZE))
-    found = [members_of(e) for e in document.iter() if local_name(e) == "Tag"]
-    return [(tag.get("Key", ""), tag.get("Value", "")) for tag in found]
+    tags = [members_of(e) for e in document.iter() if local_name(e) == "Tag"]
+    return [(tag.get("Key", ""), tag.get("Value", "")) for tag in tags]
 
 
 def _reply(tags: Mapping[str, str]) -> Reply:

@@ -21,7 +21,7 @@ def list_parts(lake: Lake, call: Call) -> Reply:
     folder, _ = find_upload(lake, call)
     size = min(call.number("max-parts", PAGE), PAGE)
     marker = call.number("part-number-marker", 0)
-    found = [(number, path) for number, path in parts_of(folder).items() if number > marker]
+    later = [(number, path) for number, path in parts_of(folder).items() if number > marker]
     parts = [
         {
             "PartNumber": number,
@@ -29,15 +29,15 @@ def list_parts(lake: Lake, call: Call) -> Reply:
             "ETag": f'"{path.name[6:]}"',
             "Size": path.stat().st_size,
         }
-        for number, path in found[:size]
+        for number, path in later[:size]
     ]
-    is_truncated = 0 < size < len(found)
+    is_truncated = 0 < size < len(later)
     members = {
         "Bucket": call.bucket,
         "Key": call.key,
         "UploadId": folder.name,
         "PartNumberMarker": marker,
-        "NextPartNumberMarker": found[size - 1][0] if is_truncated else None,
+        "NextPartNumberMarker": later[size - 1][0] if is_truncated else None,
         "MaxParts": size,
         "IsTruncated": is_truncated,
         "Part": parts,
@@ -74,17 +74,15 @@ def list_multipart_uploads(lake: Lake, call: Call) -> Reply:
         "EncodingType": "url" if is_encoded else None,
         "MaxUploads": size,
         "IsTruncated": is_truncated,
-        "Upload": [{**one, "Key": written(one["Key"])} for one in page if "UploadId" in one],
-        "CommonPrefixes": [
-            {"Prefix": written(one["Key"])} for one in page if "UploadId" not in one
-        ],
+        "Upload": [{**u, "Key": written(u["Key"])} for u in page if "UploadId" in u],
+        "CommonPrefixes": [{"Prefix": written(u["Key"])} for u in page if "UploadId" not in u],
     }
     return xml_reply("ListMultipartUploadsResult", members)
 
 
 def _items(lake: Lake, bucket: str, prefix: str, delimiter: str) -> list[dict[str, str]]:
     """Return uploads, and common prefixes without an id, by key, then by id."""
-    found, prefixes = [], set()
+    uploads, prefixes = [], set()
     for upload in _uploads(lake, bucket):
         key = upload["Key"]
         if not key.startswith(prefix):
@@ -93,9 +91,9 @@ def _items(lake: Lake, bucket: str, prefix: str, delimiter: str) -> list[dict[st
         if delimiter and delimiter in key[len(prefix) :]:
             prefixes.add(common)
         else:
-            found.append(upload)
-    items = [*found, *({"Key": one} for one in prefixes)]
-    return sorted(items, key=lambda one: (one["Key"].encode(), one.get("UploadId", "")))
+            uploads.append(upload)
+    items = [*uploads, *({"Key": item} for item in prefixes)]
+    return sorted(items, key=lambda item: (item["Key"].encode(), item.get("UploadId", "")))
 
 
 def _uploads(lake: Lake, bucket: str) -> Iterator[dict[str, str]]:
@@ -111,8 +109,8 @@ def _uploads(lake: Lake, bucket: str) -> Iterator[dict[str, str]]:
 
 
 def _is_after(item: Mapping[str, str], key_marker: str, id_marker: str) -> bool:
-    """Return whether an item comes after the markers; an id counts only with a key."""
     key, marker = item["Key"].encode(), key_marker.encode()
     if key != marker or not key_marker:
         return key > marker
+    # An id counts only with a key.
     return bool(id_marker) and item.get("UploadId", "") > id_marker

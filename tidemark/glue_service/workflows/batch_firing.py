@@ -8,9 +8,9 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/viewing-start-event-info.html
 from contextlib import suppress
 
 from tidemark.errors import DiskFullError, TidemarkError
-from tidemark.glue_service.entities import Entity, Kind, find_entity
+from tidemark.glue_service.entities import Entity, EntityKind, find_entity
 from tidemark.glue_service.glue_state import GlueState
-from tidemark.glue_service.workflows.batches import batch_of
+from tidemark.glue_service.workflows.due import batch_of
 from tidemark.glue_service.workflows.firing import start_workflow, triggers_of
 from tidemark.glue_service.workflows.trigger_forms import EVENT
 from tidemark.local_state.store.database import Store
@@ -36,19 +36,21 @@ def notify(glue: GlueState, workflow_name: str, event_id: str) -> None:
         glue.store.query("INSERT INTO trigger_event VALUES (?, ?, ?)", values)
     glue.batches.load(glue.store)
     if len(_waiting(glue.store, trigger.name)) >= batch_of(trigger.definition)[0]:
-        with suppress(DiskFullError):  # the event is stored, and the batch stays due
+        # The event is stored, and the batch stays due.
+        with suppress(DiskFullError):
             fire_batch(glue, trigger.name)
 
 
 def fire_batch(glue: GlueState, name: str) -> None:
     """Start the workflow of a trigger with the waiting events, which are used up."""
-    trigger = find_entity(glue.store, Kind.TRIGGER, name)
+    trigger = find_entity(glue.store, EntityKind.TRIGGER, name)
     event_ids = _waiting(glue.store, name)
     try:
         if trigger is not None and trigger.definition["Type"] == EVENT:
             _start(glue, trigger, event_ids)
     except DiskFullError:
-        raise  # the events wait until there is room
+        # The events wait until there is room.
+        raise
     except TidemarkError as error:
         glue.say(f"trigger {name} did not fire; {plural(len(event_ids), 'event')} used up: {error}")
     with glue.store.transaction():

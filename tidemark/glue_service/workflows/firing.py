@@ -3,7 +3,13 @@
 from collections.abc import Callable, Mapping
 
 from tidemark.errors import DiskFullError, TidemarkError
-from tidemark.glue_service.entities import Entity, Kind, find_entity, get_entity, list_entities
+from tidemark.glue_service.entities import (
+    Entity,
+    EntityKind,
+    find_entity,
+    get_entity,
+    list_entities,
+)
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, TooManyRunsError
 from tidemark.glue_service.workflows.flow import Flow
@@ -25,7 +31,7 @@ def fire(glue: GlueState, trigger: Entity) -> str:
 
 def fire_by_clock(glue: GlueState, name: str) -> None:
     """Fire a trigger at its time; what cannot start is dropped, as on AWS."""
-    trigger = find_entity(glue.store, Kind.TRIGGER, name)
+    trigger = find_entity(glue.store, EntityKind.TRIGGER, name)
     if trigger is None:
         return
     try:
@@ -44,7 +50,7 @@ def start_workflow(
     together: Callable[[], None] = lambda: None,
 ) -> str:
     """Start a run of a workflow by its start trigger; return the id of the run."""
-    workflow = get_entity(glue.store, Kind.WORKFLOW, name)
+    workflow = get_entity(glue.store, EntityKind.WORKFLOW, name)
     triggers = triggers_of(glue, name)
     starts = [t for t in triggers if t.definition["Type"] != CONDITIONAL]
     if not starts:
@@ -91,7 +97,7 @@ def triggers_of(glue: GlueState, workflow_name: str) -> list[Entity]:
     """Return the triggers of a workflow, by name."""
     return [
         entity
-        for entity in list_entities(glue.store, Kind.TRIGGER)
+        for entity in list_entities(glue.store, EntityKind.TRIGGER)
         if entity.definition.get("WorkflowName") == workflow_name
     ]
 

@@ -125,11 +125,11 @@ def closed(flow: Flow, now_ms: int) -> Flow:
 
 def predecessors(trigger: TriggerDefinition, progress: Progress) -> list[dict[str, str]]:
     """Return the runs whose states made a trigger fire, in the form of JobRun."""
-    found = {
+    runs = {
         condition.job_name: progress.final[condition.job_name].run_id
         for condition in trigger.conditions
         if condition.job_name in progress.final
         and progress.final[condition.job_name] != CRAWLED
         and progress.final[condition.job_name].state == condition.state
     }
-    return [{"JobName": name, "RunId": run_id} for name, run_id in found.items()]
+    return [{"JobName": name, "RunId": run_id} for name, run_id in runs.items()]

@@ -30,12 +30,12 @@ def graph(workflow_name: str, triggers: Definitions, runs: Runs | None = None) -
         kind, name = (
             (CRAWLER_NODE, name.removeprefix(CRAWLER)) if name.startswith(CRAWLER) else (JOB, name)
         )
-        found = node_id(workflow_name, kind, name)
+        id_ = node_id(workflow_name, kind, name)
         details: dict[str, Any] = {}
         if kind == JOB and runs is not None:
             details = {"JobDetails": {"JobRuns": runs.get(name, [])}}
-        nodes.setdefault(found, {"Type": kind, "Name": name, "UniqueId": found, **details})
-        return found
+        nodes.setdefault(id_, {"Type": kind, "Name": name, "UniqueId": id_, **details})
+        return id_
 
     for name, definition in triggers.items():
         own = node_id(workflow_name, TRIGGER, name)
@@ -53,17 +53,17 @@ def graph(workflow_name: str, triggers: Definitions, runs: Runs | None = None) -
 
 def downstream(triggers: Definitions, jobs: Iterable[str]) -> set[str]:
     """Return the jobs that triggers start downstream of some jobs, directly or not."""
-    found: set[str] = set()
+    jobs_after: set[str] = set()
     todo = list(jobs)
     while todo:
         job = todo.pop()
         for definition in triggers.values():
             if job not in watched(definition):
                 continue
-            new = started(definition) - found
-            found |= new
+            new = started(definition) - jobs_after
+            jobs_after |= new
             todo += new
-    return found
+    return jobs_after
 
 
 def started(definition: Mapping[str, Any]) -> set[str]:
@@ -78,11 +78,11 @@ def watched(definition: Mapping[str, Any]) -> set[str]:
 
 def statistics(triggers: Definitions, states: Iterable[str]) -> dict[str, int]:
     """Return the counts of a workflow run."""
-    found = list(states)
+    ended = list(states)
     actions = sum(len(definition["Actions"]) for definition in triggers.values())
     return {
         "TotalActions": actions,
-        **{name: sum(state in of for state in found) for name, of in COUNTED.items()},
+        **{name: sum(state in of for state in ended) for name, of in COUNTED.items()},
     }
 
 

@@ -90,8 +90,8 @@ def _put_workflow_run(store: Store, flow: Flow) -> None:
 def snapshot_of_flow(store: Store, flow_id: str) -> dict[str, Any]:
     """Return the triggers of a flow at its start, by name."""
     rows = store.query("SELECT definition FROM flow_snapshot WHERE flow_id = ?", (flow_id,))
-    found: dict[str, Any] = json.loads(rows[0]["definition"])
-    return found
+    definitions: dict[str, Any] = json.loads(rows[0]["definition"])
+    return definitions
 
 
 def add_fired(store: Store, flow_id: str, names: Iterable[str]) -> None:

@@ -2,11 +2,13 @@
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from tidemark.glue_service.entities import triggers_that_watch
-from tidemark.glue_service.runs.active import Start
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.entities import Entity, EntityKind, find_entity, triggers_that_watch
+from tidemark.glue_service.protocol.service_errors import InvalidInputError
+from tidemark.glue_service.runs.active import RunStart, delay_of
 from tidemark.glue_service.runs.job_run_process import new_run_id
 from tidemark.glue_service.runs.run_requests import RunRequest
 from tidemark.glue_service.workflows import flow_rows
@@ -21,10 +23,47 @@ from tidemark.glue_service.workflows.flow import (
     predecessors,
 )
 from tidemark.glue_service.workflows.flow_rows import Definitions
-from tidemark.glue_service.workflows.starts import start_of
 from tidemark.glue_service.workflows.trigger_forms import has_crawler, trigger_of, watched_jobs
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.model.assembly.definitions import TriggerDefinition
+from tidemark.model.assembly.definitions import JobDefinition, TriggerDefinition
+from tidemark.model.assembly.template import runnable_job
+
+
+def job_to_run(entity: Entity, request: RunRequest) -> JobDefinition:
+    """Return the job as its run will use it."""
+    if "ScriptLocation" not in entity.definition["Command"]:
+        raise InvalidInputError(f"job {entity.name} has no script: set Command.ScriptLocation")
+    job = runnable_job(entity.name, entity.definition)
+    minutes = request.timeout_minutes
+    return job if minutes is None else replace(job, timeout_minutes=minutes)
+
+
+def start_of(
+    store: Store,
+    job_name: str,
+    request: RunRequest,
+    trigger_name: str | None = None,
+    workflow_run_id: str | None = None,
+) -> RunStart:
+    """Return the start of a run by a trigger; with a problem if it cannot start.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html
+    """
+    entity = find_entity(store, EntityKind.JOB, job_name)
+    start = RunStart(
+        JobDefinition(job_name, "", ""),
+        request,
+        trigger_name=trigger_name,
+        workflow_run_id=workflow_run_id,
+    )
+    if entity is None:
+        return replace(start, problem=f"the job {job_name} does not exist: it was deleted")
+    try:
+        job = job_to_run(entity, request)
+    except TidemarkError as error:
+        return replace(start, failure=error)
+    return replace(start, job=job, delay_minutes=delay_of(entity.definition, request.settings))
+
 
 RUN_SETTINGS = ("SecurityConfiguration", "NotificationProperty")
 
@@ -48,7 +87,9 @@ class Flows:
         self._now_ms = now_ms
         self._snapshots: dict[str, _Snapshot] = {}  # of open workflow runs; they never change
 
-    def begin(self, flow: Flow, trigger_names: Sequence[str], snapshot: Definitions) -> list[Start]:
+    def begin(
+        self, flow: Flow, trigger_names: Sequence[str], snapshot: Definitions
+    ) -> list[RunStart]:
         """Record a flow in which triggers fire now, and return the starts.
 
         Call it in a transaction, and record the starts in the same one.
@@ -66,13 +107,13 @@ class Flows:
         return self.add(flow, progress, snapshot, starts)
 
     def add(
-        self, flow: Flow, progress: Progress, snapshot: Definitions, starts: list[Start]
-    ) -> list[Start]:
+        self, flow: Flow, progress: Progress, snapshot: Definitions, starts: list[RunStart]
+    ) -> list[RunStart]:
         """Record a flow with the runs that it starts; return them."""
         flow_rows.add_flow(self._store, flow, progress, snapshot)
         return self._started(flow, starts)
 
-    def follow(self, run: JobRun, request: RunRequest) -> list[Start]:
+    def follow(self, run: JobRun, request: RunRequest) -> list[RunStart]:
         """Return the starts after the end of a run, and record them; call it in a transaction.
 
         A run that a client started fires nothing.
@@ -99,10 +140,10 @@ class Flows:
         ]
         return self._started(flow, starts)
 
-    def _started(self, flow: Flow, starts: list[Start]) -> list[Start]:
-        """Record the runs that a flow starts, or its end if nothing runs; return them."""
+    def _started(self, flow: Flow, starts: list[RunStart]) -> list[RunStart]:
         ids = [start.request.run_id for start in starts]
         flow_rows.add_open(self._store, flow.flow_id, ids)
+        # A flow ends when nothing of it runs.
         if flow.is_open and not flow_rows.has_open(self._store, flow.flow_id):
             flow_rows.update_flow(self._store, closed(flow, self._now_ms()))
             self._snapshots.pop(flow.flow_id, None)
@@ -114,7 +155,7 @@ class Flows:
         progress: Progress,
         trigger: TriggerDefinition,
         definition: Mapping[str, Any],
-    ) -> list[Start]:
+    ) -> list[RunStart]:
         """Return the runs that a trigger starts in a flow."""
         before = tuple(predecessors(trigger, progress))
         return [
@@ -129,7 +170,7 @@ class Flows:
         trigger_name: str,
         action: Mapping[str, Any],
         before: tuple[Mapping[str, str], ...],
-    ) -> Start:
+    ) -> RunStart:
         arguments = dict(action.get("Arguments", {}))
         if flow.workflow_name is not None:
             arguments["--WORKFLOW_NAME"] = flow.workflow_name
@@ -146,13 +187,13 @@ class Flows:
         return start_of(self._store, action["JobName"], request, trigger_name, workflow_run_id)
 
     def _watching(self, flow: Flow, job_name: str) -> Definitions:
-        """Return the triggers that watch a job; for a workflow run, its triggers at its start."""
         if flow.workflow_name is None:
             return {
                 entity.name: entity.definition
                 for entity in triggers_that_watch(self._store, job_name)
                 if "WorkflowName" not in entity.definition
             }
+        # A workflow run keeps the triggers that it had at its start.
         snapshot = self._snapshot(flow.flow_id)
         if snapshot.has_crawlers:
             return snapshot.definitions
@@ -160,8 +201,8 @@ class Flows:
 
     def snapshot(self, flow_id: str) -> Definitions:
         """Return the triggers of a workflow run at its start."""
-        found = self._snapshots.get(flow_id)
-        return found.definitions if found else flow_rows.snapshot_of_flow(self._store, flow_id)
+        known = self._snapshots.get(flow_id)
+        return known.definitions if known else flow_rows.snapshot_of_flow(self._store, flow_id)
 
     def _snapshot(self, flow_id: str) -> _Snapshot:
         if flow_id not in self._snapshots:

@@ -6,10 +6,10 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/resuming-workflow.html
 from collections.abc import Mapping
 from typing import Any
 
-from tidemark.glue_service.entities import Kind, find_entity
+from tidemark.glue_service.entities import EntityKind, find_entity
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, ServiceError
-from tidemark.glue_service.runs.active import Start
+from tidemark.glue_service.runs.active import RunStart
 from tidemark.glue_service.workflows.firing import check_room, refuse_crawlers
 from tidemark.glue_service.workflows.flow import COMPLETED, Flow, Progress
 from tidemark.glue_service.workflows.flow_graph import (
@@ -34,7 +34,7 @@ def resume_workflow_run(glue: GlueState, request: Request) -> dict[str, Any]:
     _check_state(glue, old)
     triggers = glue.flows.snapshot(old.flow_id)
     refuse_crawlers(triggers)
-    if workflow := find_entity(glue.store, Kind.WORKFLOW, request["Name"]):
+    if workflow := find_entity(glue.store, EntityKind.WORKFLOW, request["Name"]):
         check_room(glue, workflow)
     selected = _selected(glue, old, triggers, request["NodeIds"])
     again = selected | downstream(triggers, selected)
@@ -87,22 +87,21 @@ def _selected(glue: GlueState, old: Flow, triggers: Definitions, node_ids: list[
             f"NodeIds has {sorted(set(node_ids) - set(attempted))}; allowed: nodes of jobs that "
             f"were started in this run: {', '.join(sorted(attempted))}"
         )
-    chosen = {attempted[one] for one in node_ids}
+    chosen = {attempted[node] for node in node_ids}
     return {
         name
         for name in chosen
-        if not any(name in downstream(triggers, [other]) for other in chosen - {name})
+        if not any(name in downstream(triggers, [upstream]) for upstream in chosen - {name})
     }
 
 
 def _starts(
     glue: GlueState, flow: Flow, progress: Progress, triggers: Definitions, selected: set[str]
-) -> list[Start]:
-    """Return the starts of the selected jobs, by the triggers that fired for them."""
-    found = []
+) -> list[RunStart]:
+    chosen = []
     for name in progress.fired:
         definition = triggers[name]
         if started(definition) & selected:
             all_starts = glue.flows.starts(flow, progress, trigger_of(name, definition), definition)
-            found += [start for start in all_starts if start.job.name in selected]
-    return found
+            chosen += [start for start in all_starts if start.job.name in selected]
+    return chosen

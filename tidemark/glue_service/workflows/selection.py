@@ -24,7 +24,7 @@ def select(deployment: Deployment, workflow_name: str, selection: Selection) -> 
     """
     triggers = deployment.triggers_of(workflow_name)
     chosen = _part(workflow_name, triggers, selection)
-    others = [one for one in deployment.triggers if one.workflow_name != workflow_name]
+    others = [trigger for trigger in deployment.triggers if trigger.workflow_name != workflow_name]
     return replace(deployment, triggers=(*others, *chosen))
 
 
@@ -38,8 +38,8 @@ def _part(
     if not selection.has_following:
         return [start]
     nodes = _downstream(triggers, selection.job_name)
-    following = [_within(one, nodes) for one in triggers if one.name != trigger.name]
-    return [start, *(one for one in following if one is not None)]
+    following = [_within(later, nodes) for later in triggers if later.name != trigger.name]
+    return [start, *(later for later in following if later is not None)]
 
 
 def _start(
@@ -56,23 +56,22 @@ def _start(
 
 
 def _downstream(triggers: Sequence[TriggerDefinition], job_name: str) -> set[str]:
-    """Return a job and everything downstream of it."""
-    found, todo = {job_name}, [job_name]
+    nodes, todo = {job_name}, [job_name]
     while todo:
         watched = todo.pop()
         for trigger in triggers:
             if any(condition.job_name == watched for condition in trigger.conditions):
-                new = {action.job_name for action in trigger.actions} - found
-                found |= new
+                new = {action.job_name for action in trigger.actions} - nodes
+                nodes |= new
                 todo += sorted(new)
-    return found
+    return nodes
 
 
 def _within(trigger: TriggerDefinition, nodes: set[str]) -> TriggerDefinition | None:
     """Return a trigger with the remaining conditions; None if it cannot fire in the part."""
-    inside = tuple(one for one in trigger.conditions if one.job_name in nodes)
-    outside = [one for one in trigger.conditions if one.job_name not in nodes]
-    is_met = trigger.logical == "ANY" or all(one.state == "SUCCEEDED" for one in outside)
+    inside = tuple(c for c in trigger.conditions if c.job_name in nodes)
+    outside = [c for c in trigger.conditions if c.job_name not in nodes]
+    is_met = trigger.logical == "ANY" or all(c.state == "SUCCEEDED" for c in outside)
     return replace(trigger, conditions=inside) if inside and is_met else None
 
 

@@ -42,8 +42,8 @@ def trigger_of(name: str, definition: Definition) -> TriggerDefinition:
 def definition_of(trigger: TriggerDefinition) -> dict[str, Any]:
     """Return a trigger in the form of requests; `trigger_of` reads it back."""
     conditions = [
-        {**_member(one.job_name), "LogicalOperator": "EQUALS", **_state(one)}
-        for one in trigger.conditions
+        {**_member(condition.job_name), "LogicalOperator": "EQUALS", **_state(condition)}
+        for condition in trigger.conditions
     ]
     actions = [
         {

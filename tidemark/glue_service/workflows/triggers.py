@@ -3,13 +3,11 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-trigger.html
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from tidemark.glue_service.entities import (
     Entity,
-    Kind,
+    EntityKind,
     create_entity,
     delete_entity,
     find_entity,
@@ -19,7 +17,7 @@ from tidemark.glue_service.entities import (
 )
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_tags
-from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.glue_service.workflows.firing import fire, refuse_crawlers, snapshot_of, triggers_of
 from tidemark.glue_service.workflows.trigger_forms import (
@@ -34,9 +32,6 @@ from tidemark.glue_service.workflows.trigger_forms import (
     initial_state,
 )
 
-Request = Mapping[str, Any]
-Answer = dict[str, Any]
-PAGE = 100
 NOT_DEFINED = ("Name", "Tags", "StartOnCreation")  # members of CreateTrigger stored separately
 NOT_UPDATED = ("Type", "WorkflowName", "State")
 
@@ -52,7 +47,7 @@ def create_trigger(glue: GlueState, request: Request) -> Answer:
     }
     now_ms = glue.now_ms()
     tags = request.get("Tags", {})
-    entity = Entity(Kind.TRIGGER, request["Name"], definition, tags, now_ms, now_ms)
+    entity = Entity(EntityKind.TRIGGER, request["Name"], definition, tags, now_ms, now_ms)
     if definition["State"] == ACTIVATED:
         refuse_crawlers(snapshot_of([entity]))
     create_entity(glue.store, entity)
@@ -63,11 +58,11 @@ def create_trigger(glue: GlueState, request: Request) -> Answer:
 def _check_references(glue: GlueState, name: str, definition: Request) -> None:
     for action in definition["Actions"]:
         if "JobName" in action:
-            get_entity(glue.store, Kind.JOB, action["JobName"])
+            get_entity(glue.store, EntityKind.JOB, action["JobName"])
     workflow_name = definition.get("WorkflowName")
     if workflow_name is None:
         return
-    get_entity(glue.store, Kind.WORKFLOW, workflow_name)
+    get_entity(glue.store, EntityKind.WORKFLOW, workflow_name)
     if definition["Type"] == CONDITIONAL:
         return
     others = [
@@ -86,7 +81,7 @@ def update_trigger(glue: GlueState, request: Request) -> Answer:
     """Replace the whole definition of a trigger except its type, its workflow and its state."""
     update = {key: value for key, value in request["TriggerUpdate"].items() if key != "Name"}
     with glue.store.transaction():
-        old = get_entity(glue.store, Kind.TRIGGER, request["Name"])
+        old = get_entity(glue.store, EntityKind.TRIGGER, request["Name"])
         kept = {key: old.definition[key] for key in NOT_UPDATED if key in old.definition}
         definition = {"Actions": [], **kept, **update}
         check_trigger(definition)
@@ -99,33 +94,34 @@ def update_trigger(glue: GlueState, request: Request) -> Answer:
 
 def get_trigger(glue: GlueState, request: Request) -> Answer:
     """Return a trigger."""
-    return {"Trigger": trigger_member(get_entity(glue.store, Kind.TRIGGER, request["Name"]))}
+    return {"Trigger": trigger_member(get_entity(glue.store, EntityKind.TRIGGER, request["Name"]))}
 
 
 def get_triggers(glue: GlueState, request: Request) -> Answer:
     """Return a page of the triggers, by name; with DependentJobName those that can start it."""
-    found, token = _page(glue, request)
-    return {"Triggers": [trigger_member(entity) for entity in found], "NextToken": token}
+    page, token = _page(glue, request)
+    return {"Triggers": [trigger_member(entity) for entity in page], "NextToken": token}
 
 
 def list_triggers(glue: GlueState, request: Request) -> Answer:
     """Return a page of the names of triggers that have all the given tags."""
-    found, token = _page(glue, request)
-    return {"TriggerNames": [entity.name for entity in found], "NextToken": token}
+    page, token = _page(glue, request)
+    return {"TriggerNames": [entity.name for entity in page], "NextToken": token}
 
 
 def _page(glue: GlueState, request: Request) -> tuple[list[Entity], str | None]:
     job_name = request.get("DependentJobName")
     entities = [
         entity
-        for entity in list_entities(glue.store, Kind.TRIGGER)
+        for entity in list_entities(glue.store, EntityKind.TRIGGER)
         if request.get("Tags", {}).items() <= entity.tags.items()
     ]
     if job_name is not None:
-        get_entity(glue.store, Kind.JOB, job_name)
+        get_entity(glue.store, EntityKind.JOB, job_name)
         starting = [entity for entity in entities if _starts(entity, job_name)]
-        entities = starting or entities  # all, if there are none, as AWS documents
-    return glue_page(entities, request, PAGE, lambda one: one.name)
+        # If none can start the job, all are returned, as AWS documents.
+        entities = starting or entities
+    return glue_page(entities, request)
 
 
 def _starts(entity: Entity, job_name: str) -> bool:
@@ -134,18 +130,20 @@ def _starts(entity: Entity, job_name: str) -> bool:
 
 def batch_get_triggers(glue: GlueState, request: Request) -> Answer:
     """Return the triggers of a list of names, and the unknown names."""
-    found = {name: find_entity(glue.store, Kind.TRIGGER, name) for name in request["TriggerNames"]}
+    by_name = {
+        name: find_entity(glue.store, EntityKind.TRIGGER, name) for name in request["TriggerNames"]
+    }
     return {
-        "Triggers": [trigger_member(entity) for entity in found.values() if entity],
-        "TriggersNotFound": [name for name, entity in found.items() if not entity],
+        "Triggers": [trigger_member(entity) for entity in by_name.values() if entity],
+        "TriggersNotFound": [name for name, entity in by_name.items() if not entity],
     }
 
 
 def delete_trigger(glue: GlueState, request: Request) -> Answer:
     """Delete a trigger; a missing trigger is not an error."""
-    old = find_entity(glue.store, Kind.TRIGGER, request["Name"])
+    old = find_entity(glue.store, EntityKind.TRIGGER, request["Name"])
     if old is not None:
-        delete_entity(glue.store, Kind.TRIGGER, old.name)
+        delete_entity(glue.store, EntityKind.TRIGGER, old.name)
         _reload(glue, old)
     return {"Name": request["Name"]}
 
@@ -155,7 +153,7 @@ def start_trigger(glue: GlueState, request: Request) -> Answer:
 
     Source: https://github.com/hashicorp/terraform-provider-aws/pull/49408 (the words for EVENT)
     """
-    entity = get_entity(glue.store, Kind.TRIGGER, request["Name"])
+    entity = get_entity(glue.store, EntityKind.TRIGGER, request["Name"])
     if entity.definition["Type"] == EVENT:
         raise InvalidInputError("Trigger Type EVENT cannot be started")
     if entity.definition["Type"] == ON_DEMAND:
@@ -172,7 +170,7 @@ def stop_trigger(glue: GlueState, request: Request) -> Answer:
     ON_DEMAND and EVENT triggers are never active: their state is CREATED.
     Source: https://github.com/hashicorp/terraform-provider-aws/pull/49408
     """
-    entity = get_entity(glue.store, Kind.TRIGGER, request["Name"])
+    entity = get_entity(glue.store, EntityKind.TRIGGER, request["Name"])
     if entity.definition["State"] == CREATED:
         raise InvalidInputError(f"The operation is not allowed when trigger is in state: {CREATED}")
     _set_state(glue, entity, DEACTIVATED)
@@ -188,7 +186,6 @@ def _set_state(glue: GlueState, entity: Entity, state: str) -> None:
 
 
 def _reload(glue: GlueState, entity: Entity) -> None:
-    """Read the schedules or the batches again, if a changed trigger has one."""
     if entity.definition["Type"] == EVENT:
         glue.batches.load(glue.store)
     if entity.definition["Type"] == SCHEDULED:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.engine import Engine
-from tidemark.glue_service.entities import Kind, find_entity
+from tidemark.glue_service.entities import EntityKind, find_entity
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.arguments import merge_arguments
 from tidemark.glue_service.workflows.firing import start_flow
@@ -89,7 +89,8 @@ class Watch:
         if run.state == RUNNING:
             self.shown.add(run.run_id)
         elif run.state == "STOPPED" and run.run_id not in self.shown:
-            return  # it waited for a core, and never started
+            # The run waited for a core, and never started.
+            return
         self.observe(run)
         if run.state in FINAL_STATES:
             self.has_ended(run)
@@ -131,7 +132,7 @@ def run_to_its_end(
 
 
 def _start_new_flow(glue: GlueState, name: str, start: str, snapshot: Definitions) -> str:
-    workflow = find_entity(glue.store, Kind.WORKFLOW, name)
+    workflow = find_entity(glue.store, EntityKind.WORKFLOW, name)
     properties = workflow.definition.get("DefaultRunProperties", {}) if workflow else {}
     flow_id = new_flow_id(name)
     flow = Flow(flow_id, name, glue.now_ms(), properties=properties, is_of_command=True)

@@ -3,13 +3,12 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-workflow.html
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from operator import attrgetter
 
 from tidemark.glue_service.entities import (
     Entity,
-    Kind,
+    EntityKind,
     create_entity,
     delete_entity,
     find_entity,
@@ -19,7 +18,7 @@ from tidemark.glue_service.entities import (
 )
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import check_tags
-from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
 from tidemark.glue_service.protocol.service_errors import (
     InvalidInputError,
     NotFoundError,
@@ -34,10 +33,7 @@ from tidemark.glue_service.workflows.flow_rows import find_flow as find_by_id
 from tidemark.glue_service.workflows.flow_rows import flows_of_workflow, last_flow, update_flow
 from tidemark.local_state.store.database import JobRun
 
-Request = Mapping[str, Any]
-Answer = dict[str, Any]
 PAGE = 25
-RUNS_PER_PAGE = 100
 NOT_DEFINED = ("Name", "Tags")
 
 
@@ -47,7 +43,7 @@ def create_workflow(glue: GlueState, request: Request) -> Answer:
     check_tags(request.get("Tags", {}))
     definition = {key: value for key, value in request.items() if key not in NOT_DEFINED}
     now_ms = glue.now_ms()
-    values = (Kind.WORKFLOW, request["Name"], definition, request.get("Tags", {}))
+    values = (EntityKind.WORKFLOW, request["Name"], definition, request.get("Tags", {}))
     create_entity(glue.store, Entity(*values, now_ms, now_ms))
     return {"Name": request["Name"]}
 
@@ -65,7 +61,7 @@ def update_workflow(glue: GlueState, request: Request) -> Answer:
     _check_maximum(request)
     update = {key: value for key, value in request.items() if key != "Name"}
     with glue.store.transaction():
-        old = get_entity(glue.store, Kind.WORKFLOW, request["Name"])
+        old = get_entity(glue.store, EntityKind.WORKFLOW, request["Name"])
         definition = {**old.definition, **update}
         put_entity(glue.store, replace(old, definition=definition, changed_at_ms=glue.now_ms()))
     return {"Name": old.name}
@@ -73,30 +69,32 @@ def update_workflow(glue: GlueState, request: Request) -> Answer:
 
 def delete_workflow(glue: GlueState, request: Request) -> Answer:
     """Delete a workflow; its triggers stay and fire nothing."""
-    delete_entity(glue.store, Kind.WORKFLOW, request["Name"])
+    delete_entity(glue.store, EntityKind.WORKFLOW, request["Name"])
     return {"Name": request["Name"]}
 
 
 def get_workflow(glue: GlueState, request: Request) -> Answer:
     """Return a workflow with its last run, and on request with its graph."""
-    entity = get_entity(glue.store, Kind.WORKFLOW, request["Name"])
+    entity = get_entity(glue.store, EntityKind.WORKFLOW, request["Name"])
     return {"Workflow": _member(glue, entity, request.get("IncludeGraph", False))}
 
 
 def list_workflows(glue: GlueState, request: Request) -> Answer:
     """Return a page of the names of the workflows."""
-    names = [entity.name for entity in list_entities(glue.store, Kind.WORKFLOW)]
-    found, token = glue_page(names, request, PAGE, str)
-    return {"Workflows": found, "NextToken": token}
+    names = [entity.name for entity in list_entities(glue.store, EntityKind.WORKFLOW)]
+    page, token = glue_page(names, request, str, PAGE)
+    return {"Workflows": page, "NextToken": token}
 
 
 def batch_get_workflows(glue: GlueState, request: Request) -> Answer:
     """Return the workflows of a list of names, and the unknown names."""
-    found = {name: find_entity(glue.store, Kind.WORKFLOW, name) for name in request["Names"]}
+    by_name = {
+        name: find_entity(glue.store, EntityKind.WORKFLOW, name) for name in request["Names"]
+    }
     with_graph = request.get("IncludeGraph", False)
     return {
-        "Workflows": [_member(glue, entity, with_graph) for entity in found.values() if entity],
-        "MissingWorkflows": [name for name, entity in found.items() if not entity],
+        "Workflows": [_member(glue, entity, with_graph) for entity in by_name.values() if entity],
+        "MissingWorkflows": [name for name, entity in by_name.items() if not entity],
     }
 
 
@@ -127,11 +125,11 @@ def get_workflow_run(glue: GlueState, request: Request) -> Answer:
 
 def get_workflow_runs(glue: GlueState, request: Request) -> Answer:
     """Return a page of the runs of a workflow, the newest first."""
-    get_entity(glue.store, Kind.WORKFLOW, request["Name"])
+    get_entity(glue.store, EntityKind.WORKFLOW, request["Name"])
     flows = flows_of_workflow(glue.store, request["Name"])
-    found, token = glue_page(flows, request, RUNS_PER_PAGE, lambda one: one.flow_id)
+    page, token = glue_page(flows, request, attrgetter("flow_id"))
     with_graph = request.get("IncludeGraph", False)
-    runs = [run_of_workflow(glue, flow, with_graph=with_graph) for flow in found]
+    runs = [run_of_workflow(glue, flow, with_graph=with_graph) for flow in page]
     return {"Runs": runs, "NextToken": token}
 
 
@@ -180,8 +178,8 @@ def find_flow(glue: GlueState, request: Request) -> Flow:
 
 def runs_of(glue: GlueState, flow: Flow) -> list[JobRun]:
     """Return the job runs of a workflow run, and those of the resumed run that count here."""
-    kept = [glue.store.job_run(run_id) for ids in flow.kept.values() for run_id in ids]
-    return [*(run for run in kept if run), *glue.store.job_runs_of(flow.flow_id)]
+    from_resumed = [glue.store.job_run(run_id) for ids in flow.kept.values() for run_id in ids]
+    return [*(run for run in from_resumed if run), *glue.store.job_runs_of(flow.flow_id)]
 
 
 def run_of_workflow(glue: GlueState, flow: Flow, *, with_graph: bool) -> Answer:
@@ -207,12 +205,12 @@ def run_of_workflow(glue: GlueState, flow: Flow, *, with_graph: bool) -> Answer:
 
 def _members(glue: GlueState, runs: list[JobRun]) -> dict[str, list[Answer]]:
     requests = run_requests(glue.store, [run.run_id for run in runs])
-    found: dict[str, list[Answer]] = {}
+    members: dict[str, list[Answer]] = {}
     for run in runs:
-        entity = find_entity(glue.store, Kind.JOB, run.job_name)
+        entity = find_entity(glue.store, EntityKind.JOB, run.job_name)
         if entity is None:  # the job was deleted
             at_ms = run.started_at_ms
-            entity = Entity(Kind.JOB, run.job_name, {"Command": {}}, {}, at_ms, at_ms)
+            entity = Entity(EntityKind.JOB, run.job_name, {"Command": {}}, {}, at_ms, at_ms)
         member = run_member(entity, run, requests[run.run_id], glue.now_ms())
-        found.setdefault(run.job_name, []).append(member)
-    return found
+        members.setdefault(run.job_name, []).append(member)
+    return members

@@ -26,11 +26,14 @@ def get_job_bookmark(store: Store, request: Mapping[str, Any]) -> dict[str, Any]
     With a run, the entry is the bookmark at the end of that run.
     """
     job_name, run_id = _job_and_run(request)
-    found = bookmark_of_run(store, job_name, run_id) if run_id else latest_bookmark(store, job_name)
-    if found is None:
+    if run_id:
+        bookmark = bookmark_of_run(store, job_name, run_id)
+    else:
+        bookmark = latest_bookmark(store, job_name)
+    if bookmark is None:
         when = f" when run {run_id} ended" if run_id else ""
         raise EntityNotFoundError(f"job {job_name} had no bookmark{when}: it never committed one")
-    return {"JobBookmarkEntry": entry_of(found)}
+    return {"JobBookmarkEntry": entry_of(bookmark)}
 
 
 def reset_job_bookmark(store: Store, request: Mapping[str, Any], at_ms: int) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def forget_ctx(
         has_its_keys = not keys or state.get("keys", list(keys)) == list(keys)
         if _places(state) == set(places) and has_its_keys:
             return "nothing to do: its position is that of its new place"
-        states = {name: kept for name, kept in latest.states.items() if name != ctx}
+        states = {name: ctx_state for name, ctx_state in latest.states.items() if name != ctx}
         version = add_version(store, latest, states, at_ms).version
     return f"forgotten as version {version}"
 

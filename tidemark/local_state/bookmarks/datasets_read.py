@@ -24,8 +24,8 @@ _DATABASE = re.compile(r";database(?:Name)?=[^;]*", re.IGNORECASE)
 def dataset_of_path(path: str) -> str:
     """Return the dataset of a folder or of a pattern: ``s3://bucket/folder/``."""
     text = _S3.sub("s3://", path.strip(), count=1)
-    if found := _GLOB.search(text):
-        text = text[: found.start()].rpartition("/")[0]
+    if wildcard := _GLOB.search(text):
+        text = text[: wildcard.start()].rpartition("/")[0]
     return f"{text.rstrip('/')}/"
 
 
@@ -65,15 +65,15 @@ def files_read(
     after: Mapping[str, Any] | None,
 ) -> list[DatasetRead]:
     """Return the datasets that a run reads of a source of files: one for each of its paths."""
-    found: dict[str, list[int]] = {}
+    sizes: dict[str, list[int]] = {}
     paths = source.own_paths or [table_folder(path) for path in source.paths[:1]]
     for path in paths:
         is_file = len(files) == 1 and files[0].path == path
-        found[_S3.sub("s3://", path) if is_file else dataset_of_path(path)] = [0, 0]
-    names = sorted(found, key=len, reverse=True)
+        sizes[_S3.sub("s3://", path) if is_file else dataset_of_path(path)] = [0, 0]
+    names = sorted(sizes, key=len, reverse=True)
     for file in files:
         path = _S3.sub("s3://", file.path, count=1)
-        of_file = found[next((name for name in names if path.startswith(name)), names[-1])]
+        of_file = sizes[next((name for name in names if path.startswith(name)), names[-1])]
         of_file[0] += 1
         of_file[1] += file.size
     return [
@@ -87,7 +87,7 @@ def files_read(
             position_of(before),
             position_of(after),
         )
-        for dataset, (count, size) in found.items()
+        for dataset, (count, size) in sizes.items()
     ]
 
 
@@ -103,4 +103,4 @@ def reads_of_run(store: Store, job_name: str, run_id: str) -> tuple[DatasetRead,
         "AND datasets IS NOT NULL ORDER BY rowid",
         (job_name, run_id),
     )
-    return merged_reads(DatasetRead(**one) for row in rows for one in json.loads(row["datasets"]))
+    return merged_reads(DatasetRead(**read) for row in rows for read in json.loads(row["datasets"]))

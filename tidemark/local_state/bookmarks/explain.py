@@ -103,7 +103,7 @@ def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list
         raise EntityNotFoundError(no_source_reason(store, job_name))
     bookmark = latest_bookmark(store, job_name)
     states = bookmark.states if bookmark else {}
-    found: dict[tuple[str, str], OpenedSource] = {}
+    sources: dict[tuple[str, str], OpenedSource] = {}
     for row in rows:
         source = json.loads(row["source"])
         ctx = source["transformation_ctx"]
@@ -115,8 +115,8 @@ def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list
             opened_at_ms=now_ms(),
             before=states.get(ctx),
         )
-        found[ctx, row["source"]] = opened
-    return list(found.values())
+        sources[ctx, row["source"]] = opened
+    return list(sources.values())
 
 
 def sources_of_run(store: Store, job_name: str, run_id: str) -> list[OpenedSource]:

@@ -116,7 +116,7 @@ def select_new_files(
 ) -> Selection:
     """Choose the files modified after the bookmark and up to the moment the source was opened."""
     low_ms = state.low_ms if state else None
-    known = state.recent if state else frozenset()
+    recent = state.recent if state else frozenset()
     # A clock set back must not lower the mark: files already read would be read again.
     edge_ms = max(opened_at_ms, state.high_ms) if state else opened_at_ms
     seen = [file for file in listing if file.modified_ms <= edge_ms]
@@ -124,7 +124,7 @@ def select_new_files(
         file
         for file in seen
         if (low_ms is None or file.modified_ms > low_ms)
-        and file not in known
+        and file not in recent
         and (until is None or until.has_read(file))
     ]
     new.sort(key=lambda file: (file.modified_ms, file.path))
@@ -136,15 +136,15 @@ def select_new_files(
         next_low_ms = min(high_ms - limits.max_band_ms, rest[0].modified_ms - 1)
     if low_ms is not None:
         next_low_ms = max(next_low_ms, low_ms)
-    remembered = _still_remembered(known, seen, next_low_ms)
+    remembered = _still_remembered(recent, seen, next_low_ms)
     chosen = _within_band(chosen, next_low_ms, len(remembered), limits.max_files_in_band)
     remembered.update(file for file in chosen if file.modified_ms > next_low_ms)
     return Selection(tuple(chosen), SourceState(high_ms, next_low_ms, frozenset(remembered)))
 
 
 def _bounded(new: list[FileVersion], limits: Limits) -> list[FileVersion]:
-    """Return the oldest files up to the bound: it is reached by the last one, not kept clear of."""
     # Source: https://docs.aws.amazon.com/glue/latest/dg/bounded-execution.html
+    # A bound is reached by the last file, and not kept clear of.
     if limits.bounded_files is not None:
         return new[: limits.bounded_files]
     if limits.bounded_size is None:
@@ -158,14 +158,14 @@ def _bounded(new: list[FileVersion], limits: Limits) -> list[FileVersion]:
 
 
 def _still_remembered(
-    known: frozenset[FileVersion], seen: list[FileVersion], low_ms: int
+    recent: frozenset[FileVersion], seen: list[FileVersion], low_ms: int
 ) -> set[FileVersion]:
-    """Return the remembered files that were not replaced since, listed this time or not."""
+    # A file that was replaced since is another version, and new.
     versions = {file.path: file for file in seen if file.modified_ms > low_ms}
     # Another push_down_predicate lists other folders; it must not make read files new.
     return {
         file
-        for file in known
+        for file in recent
         if file.modified_ms > low_ms and versions.get(file.path, file) == file
     }
 
@@ -173,9 +173,9 @@ def _still_remembered(
 def _within_band(
     chosen: list[FileVersion], low_ms: int, remembered: int, max_files: int | None
 ) -> list[FileVersion]:
-    """Leave to the next run what could not be remembered: the newest of too many in the band."""
     if max_files is None:
         return chosen
+    # What could not be remembered is left to the next run: the newest of too many in the band.
     before = [file for file in chosen if file.modified_ms <= low_ms]
     within = chosen[len(before) :]
     return before + within[: max(max_files - remembered, 0)]

@@ -67,7 +67,7 @@ def of_each_kind(uris: Collection[str]) -> str:
         *folders, name = PurePosixPath(uri.partition("://")[2]).parts[1:]
         is_marker = name.endswith(FOLDER_MARKER)
         kind = f"that end with {FOLDER_MARKER}" if is_marker else f"as {name[0]}*"
-        if folder := next((one for one in folders if is_hidden(one)), ""):
+        if folder := next((parent for parent in folders if is_hidden(parent)), ""):
             kind = f"below {folder}/"
         kinds.setdefault(kind, []).append(uri)
     shown = list(kinds.items())[:MAX_NAMED]

@@ -169,18 +169,18 @@ def state_after(
 def conditions(source: JdbcSource, keys: KeyRange) -> list[Alternatives]:
     """Return the conditions that all keys of a row must satisfy, in addition to being set."""
     after, up_to = (">", "<=") if source.order == ASC else ("<", ">=")
-    found = []
+    alternatives = []
     if keys.low:
-        found.append(list(_compare(source.keys, after, keys.low)))
+        alternatives.append(list(_compare(source.keys, after, keys.low)))
     if keys.high:
-        found.append(list(_compare(source.keys, up_to, keys.high)))
-    return found
+        alternatives.append(list(_compare(source.keys, up_to, keys.high)))
+    return alternatives
 
 
 def _compare(keys: Sequence[str], operator: str, bound: Bound) -> Iterator[list[Comparison]]:
-    """Yield the ways a tuple can compare so: equal up to a key, and that one decides."""
     for index, (key, value) in enumerate(zip(keys, bound, strict=True)):
         is_last = index == len(keys) - 1
+        # Two tuples are equal up to one key, and that one decides.
         equal = [Comparison(keys[n], "=", bound[n]) for n in range(index)]
         yield [*equal, Comparison(key, operator if is_last else operator[0], value)]
 
@@ -219,16 +219,16 @@ def describe(
     next_state: Mapping[str, Any] | None = None,
 ) -> str:
     """Return in words which rows a run reads, or read."""
-    asked = JdbcSource.from_json(source)
-    where = f"rows of {asked.table}" if asked.table else "rows of its query"
+    jdbc = JdbcSource.from_json(source)
+    where = f"rows of {jdbc.table}" if jdbc.table else "rows of its query"
     low = state.get("bound") if state else None
     high = next_state.get("bound") if next_state else None
-    if not asked.keys or not (low or high):
+    if not jdbc.keys or not (low or high):
         return f"all {where}"
     if low == high:
         return f"no {where}: nothing is new after {_words(low)}"
-    after, up_to = (">", "<=") if asked.order == ASC else ("<", ">=")
-    named = _tuple(asked.keys)
+    after, up_to = (">", "<=") if jdbc.order == ASC else ("<", ">=")
+    named = _tuple(jdbc.keys)
     limits = [f"{named} {after} {_words(low)}"] if low else []
     limits += [f"{named} {up_to} {_words(high)}"] if high else []
     return f"{where} with {' and '.join(limits)}"
@@ -245,7 +245,6 @@ def _tuple(words: Sequence[str]) -> str:
 def _bound(
     source: JdbcSource, types: Sequence[str], state: Mapping[str, Any] | None
 ) -> Bound | None:
-    """Return the bound of a state, None if it has read nothing."""
     if not state:
         return None
     ctx = source.transformation_ctx

@@ -99,7 +99,6 @@ def list_files(folder: Path, uri: str, filters: Filters) -> Listing:
 def _list_folder(
     listing: Listing, root: str, root_uri: str, relative: str, filters: Filters
 ) -> list[str]:
-    """Add the files of one folder; return its sub-folders that may be entered."""
     try:
         content = _content_of(root, root_uri, relative, filters)
         if _is_moved(listing, f"{root}/{relative}", relative, filters, content):
@@ -128,26 +127,27 @@ class _Content:
 
 
 def _content_of(root: str, root_uri: str, relative: str, filters: Filters) -> _Content:
-    found = _Content()
+    content = _Content()
     prefix = f"{relative}/" if relative else ""
     with os.scandir(f"{root}/{relative}") as entries:
         for entry in entries:
             name = f"{prefix}{entry.name}"
             if is_hidden(entry.name):
-                found.hidden.append(name)
+                content.hidden.append(name)
                 continue
             if filters.check_link and entry.is_symlink():
                 filters.check_link(f"{root_uri}/{name}")
-            with contextlib.suppress(FileNotFoundError):  # deleted since the folder was read
+            # It may have been deleted since the folder was read.
+            with contextlib.suppress(FileNotFoundError):
                 if entry.is_dir():
                     if filters.recurse or "=" in entry.name:
-                        found.folders.append(name)
+                        content.folders.append(name)
                 elif filters.is_excluded and filters.is_excluded(name):
                     continue
                 else:
-                    found.files.append((f"{root_uri}/{name}", entry.stat()))
-                found.is_changed = found.is_changed or _has_arrived(entry, filters)
-    return found
+                    content.files.append((f"{root_uri}/{name}", entry.stat()))
+                content.is_changed = content.is_changed or _has_arrived(entry, filters)
+    return content
 
 
 def _is_moved(
@@ -166,13 +166,13 @@ def _is_moved(
 
 
 def _has_arrived(place: "os.DirEntry[str] | Path", filters: Filters) -> bool:
-    """Return whether a file or folder came into its folder after the moment; False without one."""
     since_ms = filters.unlisted.arrived_after_ms
     return since_ms is not None and _changed_ms(place.stat()) > since_ms
 
 
 def _changed_ms(stat: os.stat_result) -> int:
-    """Return when a file got its name here, or was changed last; nothing can set that back."""
+    # The time of the last change of a file's name or content: unlike mtime, no program sets it
+    # back.
     return stat.st_ctime_ns // NANOSECONDS_PER_MS
 
 

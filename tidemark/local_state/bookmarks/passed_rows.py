@@ -44,8 +44,8 @@ class Cut(NamedTuple):
 
 def stored_cuts(state: Mapping[str, Any] | None) -> list[Cut]:
     """Return the cuts that a bookmark keeps; none in one of an older version."""
-    kept = (state or {}).get("passed", ())
-    return [Cut(tuple((kind, text) for kind, text in keys), rows) for keys, rows in kept]
+    cuts = (state or {}).get("passed", ())
+    return [Cut(tuple((kind, text) for kind, text in keys), rows) for keys, rows in cuts]
 
 
 def to_json(cuts: Sequence[Cut]) -> list[Any]:
@@ -68,8 +68,8 @@ def keys_to_count(
 def is_passed(source: JdbcSource, keys: Bound) -> Alternatives:
     """Return the condition on keys of the rows at or below a cut."""
     some = source.keys[: len(keys)]
-    asked = JdbcSource(source.table, keys=some, order=source.order)
-    return conditions(asked, KeyRange(high=keys))[0]
+    prefix = JdbcSource(source.table, keys=some, order=source.order)
+    return conditions(prefix, KeyRange(high=keys))[0]
 
 
 def skip_to_report(
@@ -98,7 +98,6 @@ def day_ahead(bound: Bound | None, order: str, now_ms: int) -> str:
 
 
 def _spread(first: Value, last: Value, sign: int) -> list[Value]:
-    """Return values at even distances from before the first one to before the last."""
     kind = first[0]
     if kind == "string":
         return []
@@ -106,8 +105,8 @@ def _spread(first: Value, last: Value, sign: int) -> list[Value]:
     # The first part has no row, so that a row that arrives there is seen.
     start, end = _number(first, scale) - sign, _number(last, scale)
     points = [start + (end - start) * n // FIRST_CUTS for n in range(FIRST_CUTS)]
-    found = [_value(kind, point, scale) for point in dict.fromkeys(points) if point != end]
-    return [value for value in found if value is not None]
+    values = [_value(kind, point, scale) for point in dict.fromkeys(points) if point != end]
+    return [value for value in values if value is not None]
 
 
 def _digits(value: Value) -> int:
@@ -125,13 +124,13 @@ def _number(value: Value, scale: int) -> int:
 
 
 def _value(kind: str, number: int, scale: int) -> Value | None:
-    """Return the key of a number of steps; None beyond the ends of its type."""
     try:
         if kind == "date":
             return encode(kind, date.fromordinal(number))
         if kind == "timestamp":
             return encode(kind, number)
     except (ValueError, UsageError):
+        # The key is beyond the ends of its type.
         return None
     if kind == "decimal":
         return encode(kind, Decimal(f"{number}e-{scale}"))

@@ -16,7 +16,7 @@ from tidemark.local_state.bookmarks.files import (
 )
 from tidemark.local_state.bookmarks.listing import Unlisted
 from tidemark.local_state.bookmarks.seen_files import SeenFiles
-from tidemark.local_state.bookmarks.skips import Earlier, Look, skip_warnings, view_of
+from tidemark.local_state.bookmarks.skips import Earlier, SourceView, skip_warnings, view_of
 from tidemark.local_state.bookmarks.sources import Edges, FolderOf, Predicate, S3Source, list_source
 from tidemark.local_state.run_warnings import RunWarning
 from tidemark.model.clock import is_moved
@@ -59,8 +59,8 @@ def read_s3_source(
     seen = SeenFiles.of_state(low)
     listing = list_source(source, folder_of, predicate, _unlisted(state, seen, edges))
     selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
-    look = Look(source, folder_of, predicate, earlier or Earlier(), opened_at_ms)
-    warnings = skip_warnings(look, listing, low, selection.next_state if edges else None)
+    view = SourceView(source, folder_of, predicate, earlier or Earlier(), opened_at_ms)
+    warnings = skip_warnings(view, listing, low, selection.next_state if edges else None)
     if edges is None:
         return Reading(selection.files, None, warnings)
     next_state = {"kind": "s3", **view_of(source, opened_at_ms), **selection.next_state.to_json()}
@@ -70,7 +70,6 @@ def read_s3_source(
 
 
 def _unlisted(state: SourceState | None, seen: SeenFiles, edges: Edges | None) -> Unlisted:
-    """Return the files not to list: read ones, and those too old to know if runs have seen them."""
     if state is None or edges is None or edges.low is None:
         return Unlisted()
     until_ms = min(state.low_ms, seen.floor_ms)

@@ -39,22 +39,24 @@ class SeenFiles:
     def with_files(self, files: Iterable[FileVersion]) -> "SeenFiles":
         """Return the knowledge after a run has seen some more."""
         newest = nlargest(MAX_SEEN + 1, files, key=lambda file: file.modified_ms)
-        found = {(file.modified_ms, _digest(file.path)) for file in newest}
-        known = sorted(self.files | found, reverse=True)
-        floor_ms = max([self.floor_ms, *(ms for ms, _ in known[MAX_SEEN : MAX_SEEN + 1])])
-        return SeenFiles(floor_ms, frozenset(one for one in known[:MAX_SEEN] if one[0] > floor_ms))
+        seen = {(file.modified_ms, _digest(file.path)) for file in newest}
+        newest_first = sorted(self.files | seen, reverse=True)
+        floor_ms = max([self.floor_ms, *(ms for ms, _ in newest_first[MAX_SEEN : MAX_SEEN + 1])])
+        return SeenFiles(
+            floor_ms, frozenset((ms, name) for ms, name in newest_first[:MAX_SEEN] if ms > floor_ms)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the knowledge as plain JSON values."""
-        return {"floor_ms": self.floor_ms, "files": [list(one) for one in sorted(self.files)]}
+        return {"floor_ms": self.floor_ms, "files": [list(file) for file in sorted(self.files)]}
 
     @classmethod
     def of_state(cls, state: Mapping[str, Any] | None) -> "SeenFiles":
         """Return the knowledge in a bookmark's state; in older versions the newest time."""
         if not state:
             return cls()
-        if kept := state.get("seen"):
-            return cls(kept["floor_ms"], frozenset((ms, name) for ms, name in kept["files"]))
+        if seen := state.get("seen"):
+            return cls(seen["floor_ms"], frozenset((ms, name) for ms, name in seen["files"]))
         return cls(min(state["low_ms"], state.get("newest_ms", state["low_ms"])))
 
 

@@ -51,7 +51,7 @@ class Earlier:
 
 
 @dataclass(frozen=True)
-class Look:
+class SourceView:
     """A source in the view of a run: see `reading.read_s3_source`."""
 
     source: S3Source
@@ -71,47 +71,47 @@ def view_of(source: S3Source, opened_at_ms: int) -> dict[str, Any]:
 
 
 def skip_warnings(
-    look: Look, listing: Listing, low: Mapping[str, Any] | None, after: SourceState | None
+    view: SourceView, listing: Listing, low: Mapping[str, Any] | None, after: SourceState | None
 ) -> tuple[tuple[RunWarning, str], ...]:
     """Return the warnings, with their subjects."""
-    source = look.source
-    found: list[tuple[RunWarning, str]] = []
+    source = view.source
+    warnings: list[tuple[RunWarning, str]] = []
     # Up to the mark they are read.
-    edge_ms = max(look.opened_at_ms + CLOCK_TOLERANCE_MS, after.high_ms if after else 0)
+    edge_ms = max(view.opened_at_ms + CLOCK_TOLERANCE_MS, after.high_ms if after else 0)
     if ahead := [file for file in listing.files if file.modified_ms > edge_ms]:
         until = _moment(max(file.modified_ms for file in ahead))
         files = named((file.path for file in ahead), len(ahead))
-        found.append((RunWarning.FUTURE_FILES, f"{files} (up to {until})"))
+        warnings.append((RunWarning.FUTURE_FILES, f"{files} (up to {until})"))
     if hidden := set(listing.hidden):
-        found.append((RunWarning.HIDDEN_FILES, of_each_kind(hidden)))
+        warnings.append((RunWarning.HIDDEN_FILES, of_each_kind(hidden)))
     if after is None:
         if source.limits.is_bounded:
-            found.append((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name))
-        return tuple(found)
+            warnings.append((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name))
+        return tuple(warnings)
     if low:
-        found += _hidden_by_mark(look, listing, low)
+        warnings += _hidden_by_mark(view, listing, low)
     left = [f for f in listing.files if f.modified_ms <= after.high_ms and not after.has_read(f)]
     if left and source.limits.max_files_in_band is not None:
-        found.append((RunWarning.BAND_FULL, f"{plural(len(left), 'file')} of {source.name}"))
-    return tuple(found)
+        warnings.append((RunWarning.BAND_FULL, f"{plural(len(left), 'file')} of {source.name}"))
+    return tuple(warnings)
 
 
 def _hidden_by_mark(
-    look: Look, listing: Listing, low: Mapping[str, Any]
+    view: SourceView, listing: Listing, low: Mapping[str, Any]
 ) -> Iterator[tuple[RunWarning, str]]:
     """Yield what to warn of because the mark of the bookmark is later than files that are new."""
-    state, name = SourceState.from_json(low), look.source.name
+    state, name = SourceState.from_json(low), view.source.name
     seen = SeenFiles.of_state(low)
-    left_out = _left_out_before(look, low, state, seen)
+    left_out = _left_out_before(view, low, state, seen)
     # No run has seen these: the clock was ahead when the mark was set, or they came with old times.
     passed = (file for file in listing.files if file.modified_ms <= state.low_ms)
     unseen = {file.path for file in passed if seen.has_come_since(file)} - {*left_out}
     late_count = listing.late_count + len(unseen)
     late = named({*listing.late} | unseen, late_count)
-    if state.low_ms > look.opened_at_ms + CLOCK_TOLERANCE_MS:
+    if state.low_ms > view.opened_at_ms + CLOCK_TOLERANCE_MS:
         # A later time of the late files would not help: the mark is later than all of them.
         about = f"{name} is at {_moment(state.low_ms)}, and the clock says "
-        about += _moment(look.opened_at_ms)
+        about += _moment(view.opened_at_ms)
         yield RunWarning.MARK_AHEAD, f"{about}; skipped: {late}" if late_count else about
     elif late_count:
         yield RunWarning.OLD_FILES, late
@@ -127,32 +127,33 @@ def named(examples: Iterable[str], count: int) -> str:
 
 
 def _left_out_before(
-    look: Look, low: Mapping[str, Any], state: SourceState, seen: SeenFiles
+    view: SourceView, low: Mapping[str, Any], state: SourceState, seen: SeenFiles
 ) -> list[str]:
     """Return the files that this run does not leave out, the last one did, and the mark hides."""
-    before = _source_before(look.source, low)
+    before = _source_before(view.source, low)
     opened_at_ms: int | None = low.get("opened_at_ms")
-    has_new = opened_at_ms is not None and look.earlier.changed_at_ms > opened_at_ms
-    if view_of(before, 0) == view_of(look.source, 0) and not has_new:
+    has_new = opened_at_ms is not None and view.earlier.changed_at_ms > opened_at_ms
+    if view_of(before, 0) == view_of(view.source, 0) and not has_new:
         return []
-    now = list_source(look.source, look.folder_of, look.predicate).files
+    now = list_source(view.source, view.folder_of, view.predicate).files
     hidden = {file.path for file in now if file.modified_ms <= state.low_ms and not seen.has(file)}
     if not hidden:
         return []
-    partitions = Partitions(look.predicate, look.source.located)
+    partitions = Partitions(view.predicate, view.source.located)
     if opened_at_ms is not None:
-        partitions = look.earlier.partitions(before.push_down_predicate, opened_at_ms)
+        partitions = view.earlier.partitions(before.push_down_predicate, opened_at_ms)
     paths = (*before.paths, *partitions.located)
     before = replace(before, paths=paths, located=partitions.located)
     try:
-        then = list_source(before, look.folder_of, partitions.predicate).files
-    except UsageError:  # the folders are no longer those of its predicate
+        then = list_source(before, view.folder_of, partitions.predicate).files
+    except UsageError:
+        # The folders are no longer those of its predicate.
         then = []
     return sorted(hidden - {file.path for file in then})
 
 
 def _source_before(source: S3Source, low: Mapping[str, Any]) -> S3Source:
-    """Return the source as the last run defined it; older states know less of it."""
+    # Bookmarks of older versions know less of the source.
     has_all = "opened_at_ms" in low
     return replace(
         source,
@@ -177,7 +178,6 @@ def renamed_contexts(before: Mapping[str, Any], used: Mapping[str, Any]) -> list
 
 
 def _key(state: Mapping[str, Any] | None) -> tuple[str, ...] | None:
-    """Return the key of a state's source; None without one."""
     if not state:
         return None
     if state.get("paths"):

@@ -8,7 +8,6 @@ from urllib.parse import unquote
 
 from tidemark.errors import UsageError
 from tidemark.local_state.bookmarks.files import NO_LIMITS, FileVersion, Limits, with_one_scheme
-from tidemark.local_state.bookmarks.globs import Exclusions
 from tidemark.local_state.bookmarks.listing import (
     EVERYTHING,
     ChooseFolders,
@@ -18,7 +17,7 @@ from tidemark.local_state.bookmarks.listing import (
     hidden_files,
     list_files,
 )
-from tidemark.local_state.bookmarks.path_patterns import hidden_matches_of, matches_of
+from tidemark.local_state.bookmarks.path_patterns import Exclusions, hidden_matches_of, matches_of
 
 FolderOf: TypeAlias = Callable[[str], Path]
 """Returns the folder or file of this machine for a URI."""
@@ -83,7 +82,7 @@ class S3Source:
     def from_json(cls, document: Mapping[str, Any]) -> "S3Source":
         """Return the source that `to_json` wrote."""
         values = {"located": (), **document}
-        values = {known.name: values[known.name] for known in fields(cls)}
+        values = {member.name: values[member.name] for member in fields(cls)}
         lists = {name: tuple(values[name]) for name in ("paths", "exclusions", "located")}
         return cls(**{**values, **lists, "limits": Limits(**values["limits"])})
 
@@ -110,30 +109,30 @@ def list_source(
     unlisted: Unlisted = EVERYTHING,
 ) -> Listing:
     """Return the files of a source that pass its filters, except those to leave out."""
-    found = Listing()
+    whole = Listing()
     seen: set[str] = set()
     paths = [match for path in source.paths for match in matches_of(path, folder_of)]
     for path in paths:
-        asked = None if path in source.located else predicate
+        of_path = None if path in source.located else predicate
         excluded = Exclusions(source.exclusions, path)
         filters = Filters(
             recurse=source.recurse,
             is_excluded=excluded.matches if source.exclusions else None,
-            choose_folders=_folder_chooser(asked, seen),
+            choose_folders=_folder_chooser(of_path, seen),
             unlisted=unlisted,
             check_link=folder_of,
         )
         listing = list_files(folder_of(path), path, filters)
-        partitioned = [f for f in listing.files if _is_in_partition(f.path, path, asked)]
-        found.files += partitioned if len(paths) == 1 else _unlisted(partitioned, found)
-        found.late += listing.late
-        found.late_count += listing.late_count
-        found.hidden += listing.hidden
+        partitioned = [f for f in listing.files if _is_in_partition(f.path, path, of_path)]
+        whole.files += partitioned if len(paths) == 1 else _unlisted(partitioned, whole)
+        whole.late += listing.late
+        whole.late_count += listing.late_count
+        whole.hidden += listing.hidden
     for path in source.paths:
-        found.hidden += _hidden_by_pattern(path, source, folder_of, unlisted)
+        whole.hidden += _hidden_by_pattern(path, source, folder_of, unlisted)
     if predicate and source.push_down_predicate and seen and not predicate.columns <= seen:
         raise not_partitioned(predicate.columns, seen)
-    return found
+    return whole
 
 
 def _hidden_by_pattern(
@@ -146,9 +145,8 @@ def _hidden_by_pattern(
         yield from hidden_files([name], str(folder_of(folder)), folder, filters)
 
 
-def _unlisted(files: list[FileVersion], found: Listing) -> list[FileVersion]:
-    """Return the files that no earlier path of the source lists too."""
-    listed = {file.path for file in found.files}
+def _unlisted(files: list[FileVersion], whole: Listing) -> list[FileVersion]:
+    listed = {file.path for file in whole.files}
     return [file for file in files if file.path not in listed]
 
 
@@ -173,22 +171,22 @@ def _folder_chooser(predicate: Predicate | None, seen: set[str]) -> ChooseFolder
         return None
 
     def choose(folders: list[str]) -> list[str]:
-        asked = []
+        judged = []
         for folder in folders:
-            known, above = partition_values(folder), partition_values(folder.rpartition("/")[0])
-            seen.update(known)
-            if predicate.columns <= set(known) and not predicate.columns <= set(above):
-                asked.append(folder)
-        answers = predicate.select([partition_values(folder) for folder in asked])
-        refused = {folder for folder, is_read in zip(asked, answers, strict=True) if not is_read}
+            values, above = partition_values(folder), partition_values(folder.rpartition("/")[0])
+            seen.update(values)
+            if predicate.columns <= set(values) and not predicate.columns <= set(above):
+                judged.append(folder)
+        answers = predicate.select([partition_values(folder) for folder in judged])
+        refused = {folder for folder, is_read in zip(judged, answers, strict=True) if not is_read}
         return [folder for folder in folders if folder not in refused]
 
     return choose
 
 
 def _is_in_partition(uri: str, path: str, predicate: Predicate | None) -> bool:
-    """Return whether a file lies in a partition, which is required with a predicate."""
     if predicate is None:
+        # Only a predicate asks for partitions.
         return True
     relative = uri.removeprefix(path.rstrip("/") + "/").rpartition("/")[0]
     return predicate.columns <= set(partition_values(relative))

@@ -6,9 +6,8 @@ from enum import Enum
 from pathlib import Path
 
 from tidemark.local_state.bookmarks.files import FileVersion, SourceState
-from tidemark.local_state.bookmarks.globs import Exclusions
 from tidemark.local_state.bookmarks.hidden import is_hidden
-from tidemark.local_state.bookmarks.path_patterns import root_of
+from tidemark.local_state.bookmarks.path_patterns import Exclusions, root_of
 from tidemark.local_state.bookmarks.sources import S3Source
 
 

@@ -117,15 +117,16 @@ def commit_bookmark(
     packed = pack(states)
     with store.transaction():
         latest = latest_bookmark(store, job_name)
-        found = latest.version if latest else 0
-        if found != expected_version:
-            raise BookmarkVersionMismatchError(expected_version, found)
+        version = latest.version if latest else 0
+        if version != expected_version:
+            raise BookmarkVersionMismatchError(expected_version, version)
         same = latest if latest and latest.run_id == run_id and latest.kind == COMMIT else None
         run = same.run if same else _runs(store, job_name) + 1
         attempt = same.attempt if same else _failed_since(store, job_name, latest)
         previous = same.previous_run_id if same else (latest.run_id or None) if latest else None
-        _insert(store, (job_name, found + 1, run, attempt, run_id, previous, at_ms, COMMIT, packed))
-    return found + 1
+        values = (version + 1, run, attempt, run_id, previous, at_ms, COMMIT, packed)
+        _insert(store, (job_name, *values))
+    return version + 1
 
 
 def reset_bookmark(store: Store, job_name: str, at_ms: int) -> Bookmark:
@@ -149,9 +150,9 @@ def restore_version(store: Store, job_name: str, expected: int, version: int, at
     Call it in a transaction.
     """
     latest = latest_bookmark(store, job_name)
-    found = latest.version if latest else 0
-    if latest is None or found != expected:
-        raise BookmarkVersionMismatchError(expected, found)
+    current = latest.version if latest else 0
+    if latest is None or current != expected:
+        raise BookmarkVersionMismatchError(expected, current)
     old = bookmark_of_version(store, job_name, version)
     return _set(store, job_name, old, REWIND if old else RESET, at_ms).version
 
@@ -182,11 +183,11 @@ def delete_bookmark(store: Store, job_name: str) -> int:
 
 def successful_runs(store: Store, job_name: str) -> list[tuple[Bookmark, JobRun | None]]:
     """Return the runs a bookmark can be rewound to, newest first, each as it last committed."""
-    found: dict[str, Bookmark] = {}
+    commits: dict[str, Bookmark] = {}
     for version in bookmark_versions(store, job_name):
         if version.kind == COMMIT:
-            found.setdefault(version.run_id, version)
-    return [(version, store.job_run(run_id)) for run_id, version in found.items()]
+            commits.setdefault(version.run_id, version)
+    return [(version, store.job_run(run_id)) for run_id, version in commits.items()]
 
 
 def _set(store: Store, job_name: str, target: Bookmark | None, kind: str, at_ms: int) -> Bookmark:
@@ -244,8 +245,8 @@ def _runs(store: Store, job_name: str) -> int:
 
 
 def _failed_since(store: Store, job_name: str, latest: Bookmark | None) -> int:
-    """Count the runs that failed since the last commit: the attempts before this one."""
     # Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html (Attempt number)
+    # These are the attempts before this one.
     since = latest.committed_at_ms if latest else -1
     return len(
         [run for run in store.job_runs_since(job_name, since) if run.state in ("FAILED", "TIMEOUT")]

@@ -33,11 +33,11 @@ def described(home: Home, name: str) -> dict[str, Any]:
         "Table": {**table.definition, "DatabaseName": table.database, "Name": table.name},
         "Partitions": [
             {
-                "Values": list(one.values),
-                "StorageDescriptor": {"Location": one.location},
-                "Parameters": dict(one.parameters),
+                "Values": list(partition.values),
+                "StorageDescriptor": {"Location": partition.location},
+                "Parameters": dict(partition.parameters),
             }
-            for one in partitions
+            for partition in partitions
         ],
         "PartitionsAreRegistered": is_registered,
     }
@@ -56,7 +56,7 @@ def synced(home: Home, name: str | None = None) -> dict[str, int]:
             tables = [table]
         else:
             tables = [table for table in catalog_tables(store) if _has_folders(table)]
-        return {one.full_name: sync_partitions(store, one, home.existing_path) for one in tables}
+        return {t.full_name: sync_partitions(store, t, home.existing_path) for t in tables}
 
 
 def _has_folders(table: CatalogTable) -> bool:

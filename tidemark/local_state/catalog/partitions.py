@@ -78,8 +78,8 @@ def partition_folders(table: CatalogTable, folder_of: FolderOf) -> list[Partitio
     if not keys:
         return []
     root = table.location.rstrip("/")
-    found = _folders(folder_of(table.location), root, keys)
-    return sorted(found, key=lambda partition: partition.values)
+    folders = _folders(folder_of(table.location), root, keys)
+    return sorted(folders, key=lambda partition: partition.values)
 
 
 def _folders(
@@ -106,24 +106,24 @@ def register_partitions(
 
 
 def unregister_partitions(
-    store: Store, table: CatalogTable, values: Iterable[tuple[str, ...]], folder_of: FolderOf
+    store: Store, table: CatalogTable, partitions: Iterable[tuple[str, ...]], folder_of: FolderOf
 ) -> None:
     """Forget partitions; their folders stay, and do not count any more."""
     with store.transaction():
         _keep_folders(store, table, folder_of)
-        for one in values:
+        for values in partitions:
             store.query(
                 "DELETE FROM catalog_partition WHERE database = ? AND table_name = ? AND "
                 "partition_values = ?",
-                (table.database, table.name, json.dumps(one)),
+                (table.database, table.name, json.dumps(values)),
             )
 
 
 def sync_partitions(store: Store, table: CatalogTable, folder_of: FolderOf) -> int:
     """Register every folder that is not a partition yet, as MSCK REPAIR TABLE; return how many."""
     known = {partition.values for partition in registered_partitions(store, table) or ()}
-    new = [one for one in partition_folders(table, folder_of) if one.values not in known]
-    explicit = [replace(one, is_implicit=False) for one in new]
+    new = [folder for folder in partition_folders(table, folder_of) if folder.values not in known]
+    explicit = [replace(folder, is_implicit=False) for folder in new]
     register_partitions(store, table, explicit, folder_of)
     return len(new)
 
@@ -136,7 +136,7 @@ def _keep_folders(store: Store, table: CatalogTable, folder_of: FolderOf) -> Non
 
 
 def _insert(store: Store, table: CatalogTable, partitions: Iterable[Partition]) -> None:
-    for one in partitions:
+    for partition in partitions:
         store.query(
             "INSERT INTO catalog_partition VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
             "location = excluded.location, parameters = excluded.parameters, "
@@ -145,10 +145,10 @@ def _insert(store: Store, table: CatalogTable, partitions: Iterable[Partition]) 
             (
                 table.database,
                 table.name,
-                json.dumps(one.values),
-                one.location,
-                IMPLICIT if one.is_implicit else json.dumps(dict(one.parameters)),
-                None if one.definition is None else json.dumps(one.definition),
-                0 if one.is_implicit else now_ms(),
+                json.dumps(partition.values),
+                partition.location,
+                IMPLICIT if partition.is_implicit else json.dumps(dict(partition.parameters)),
+                None if partition.definition is None else json.dumps(partition.definition),
+                0 if partition.is_implicit else now_ms(),
             ),
         )

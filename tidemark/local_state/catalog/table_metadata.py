@@ -24,10 +24,10 @@ DEFAULT = "default"  # the database of a name without one
 
 def table_of(store: Store, name: str) -> CatalogTable:
     """Return the table of Iceberg that ``database.table`` names."""
-    found = find_table(store, *name.split(".", 1))
-    if not found.is_iceberg:
+    table = find_table(store, *name.split(".", 1))
+    if not table.is_iceberg:
         raise UsageError(f"the table {name} is not one of Iceberg")
-    return found
+    return table
 
 
 def read_metadata(home: Home, place: str) -> dict[str, Any]:
@@ -79,9 +79,9 @@ def has_replaced_partitions(metadata: Mapping[str, Any], snapshots: Collection[s
     A write that replaces what meets a condition does not.
     """
     return any(
-        one.get("summary", {}).get("replace-partitions") == "true"
-        for one in metadata.get("snapshots", ())
-        if str(one["snapshot-id"]) in snapshots
+        snapshot.get("summary", {}).get("replace-partitions") == "true"
+        for snapshot in metadata.get("snapshots", ())
+        if str(snapshot["snapshot-id"]) in snapshots
     )
 
 
@@ -94,9 +94,9 @@ def transforms_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
         >>> transforms_of({"default-spec-id": 2, "partition-specs": specs})
         ('month',)
     """
-    specs = {one["spec-id"]: one["fields"] for one in metadata.get("partition-specs", ())}
-    found = (one["transform"] for one in specs.get(metadata.get("default-spec-id"), ()))
-    return tuple(one for one in found if one != "void")  # of a field that was removed
+    specs = {part["spec-id"]: part["fields"] for part in metadata.get("partition-specs", ())}
+    transforms = (part["transform"] for part in specs.get(metadata.get("default-spec-id"), ()))
+    return tuple(part for part in transforms if part != "void")  # of a field that was removed
 
 
 def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str:
@@ -108,17 +108,19 @@ def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str
     undone, nor can snapshots that have expired: both raise.
     """
     line = list(line_of(metadata))
-    by_id = {str(one["snapshot-id"]): one for one in metadata.get("snapshots", ())}
-    at_table = [one for one in line if any(name in undone for name in _picks(one, by_id))]
+    by_id = {str(snapshot["snapshot-id"]): snapshot for snapshot in metadata.get("snapshots", ())}
+    at_table = [
+        snapshot for snapshot in line if any(name in undone for name in _picks(snapshot, by_id))
+    ]
     oldest = line[-1].get("parent-snapshot-id") if line else None
     if len(at_table) < len(set(undone)) and oldest is not None:
         raise UsageError(f"snapshot {oldest} and those before it have expired")
     if not at_table:
         return str(line[0]["snapshot-id"]) if line else ""
-    for one in line[: line.index(at_table[-1])]:
-        is_replace = one.get("summary", {}).get("operation") == REPLACE
-        if one not in at_table and not is_replace:
-            raise UsageError(f"snapshot {one['snapshot-id']} is of another run or writer")
+    for snapshot in line[: line.index(at_table[-1])]:
+        is_replace = snapshot.get("summary", {}).get("operation") == REPLACE
+        if snapshot not in at_table and not is_replace:
+            raise UsageError(f"snapshot {snapshot['snapshot-id']} is of another run or writer")
     before = at_table[-1].get("parent-snapshot-id")
     if before is not None and at_table[-1] is line[-1]:
         raise UsageError(f"snapshot {before}, the target of the rollback, has expired")
@@ -135,11 +137,11 @@ def _picks(snapshot: Mapping[str, Any], by_id: Mapping[str, Mapping[str, Any]]) 
 
 def line_of(metadata: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the current snapshot, the one before it, and so on, as far as they are kept."""
-    by_id = {one["snapshot-id"]: one for one in metadata.get("snapshots", [])}
-    at = by_id.get(metadata.get("current-snapshot-id"))
-    while at is not None:
-        yield at
-        at = by_id.get(at.get("parent-snapshot-id"))
+    by_id = {snapshot["snapshot-id"]: snapshot for snapshot in metadata.get("snapshots", [])}
+    current = by_id.get(metadata.get("current-snapshot-id"))
+    while current is not None:
+        yield current
+        current = by_id.get(current.get("parent-snapshot-id"))
 
 
 def at_snapshot(

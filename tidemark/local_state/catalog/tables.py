@@ -1,15 +1,68 @@
-"""The tables of the local Data Catalog, kept in the store."""
+"""The tables of the local Data Catalog and their earlier definitions, kept in the store.
+
+Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTableVersions.html
+"""
 
 import json
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from tidemark.errors import EntityNotFoundError
-from tidemark.local_state.catalog.databases import existing_database
-from tidemark.local_state.catalog.table_versions import keep_version
+from tidemark.local_state.catalog.definitions import existing_database
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.clock import now_ms
+
+
+@dataclass(frozen=True)
+class TableVersion:
+    """A version of a table: its number of changes so far, and when, in epoch milliseconds."""
+
+    table: CatalogTable
+    version: int
+    created_at_ms: int
+    changed_at_ms: int
+
+
+def keep_version(store: Store, table: CatalogTable) -> None:
+    """Keep the definition of a table before it is replaced; nothing if it is missing."""
+    store.change(
+        "INSERT OR REPLACE INTO catalog_table_version SELECT database, name, version, "
+        "definition, created_at_ms, changed_at_ms FROM catalog_table "
+        "WHERE database = ? AND name = ?",
+        (table.database, table.name),
+    )
+
+
+def version_of(store: Store, table: CatalogTable) -> TableVersion:
+    """Return the current version of a table."""
+    (row,) = store.query(
+        "SELECT * FROM catalog_table WHERE database = ? AND name = ?", (table.database, table.name)
+    )
+    return _version(row)
+
+
+def versions_of(store: Store, table: CatalogTable) -> list[TableVersion]:
+    """Return the versions of a table, the newest first: the current one and the kept ones."""
+    earlier = store.query(
+        "SELECT * FROM catalog_table_version WHERE database = ? AND name = ? ORDER BY version DESC",
+        (table.database, table.name),
+    )
+    return [version_of(store, table), *map(_version, earlier)]
+
+
+def forget_version(store: Store, table: CatalogTable, version: int) -> None:
+    """Delete a kept version of a table."""
+    store.change(
+        "DELETE FROM catalog_table_version WHERE database = ? AND name = ? AND version = ?",
+        (table.database, table.name, version),
+    )
+
+
+def _version(row: sqlite3.Row) -> TableVersion:
+    table = CatalogTable(row["database"], row["name"], json.loads(row["definition"]))
+    return TableVersion(table, row["version"], row["created_at_ms"], row["changed_at_ms"])
 
 
 def put_tables(
@@ -51,14 +104,14 @@ def table_or_none(store: Store, database: str, name: str) -> CatalogTable | None
 
 def find_table(store: Store, database: str, name: str) -> CatalogTable:
     """Return one table."""
-    if found := table_or_none(store, database, name):
-        return found
+    if (table := table_or_none(store, database, name)) is not None:
+        return table
     existing_database(store, database)
-    known = ", ".join(table.full_name for table in catalog_tables(store, database)) or "no table"
+    names = ", ".join(known.full_name for known in catalog_tables(store, database)) or "no table"
     raise EntityNotFoundError(
         "Entity Not Found (Service: AWSGlue; Status Code: 400; Error Code: "
         f"EntityNotFoundException): there is no table {name!r} in the database {database!r}, which "
-        f"has {known}; add it with `tidemark catalog put FILE.json`, `tidemark catalog crawl`, or "
+        f"has {names}; add it with `tidemark catalog put FILE.json`, `tidemark catalog crawl`, or "
         "as AWS::Glue::Table to the app"
     )
 

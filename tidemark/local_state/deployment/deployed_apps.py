@@ -1,18 +1,23 @@
-"""Where the code of a home came from: which assembly was deployed, and the files around it then."""
+"""What is deployed into a home: the assets of an assembly, and where its code came from."""
 
 import hashlib
 import json
+import os
+import shutil
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tidemark.errors import UsageError
 from tidemark.local_state.bookmarks.versions import delete_bookmark
 from tidemark.local_state.deployment.project_files import PROJECT_MARK, code_files
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.own_files import read_own_file, write_own_file
 from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.cloud_assembly import FileAsset
 from tidemark.model.assembly.synthesis import digest_of_assembly, read_synthesis
 
 APPS_FILE = "deployed-apps.json"
@@ -74,7 +79,7 @@ def record_app(home: Home, app: DeployedApp) -> None:
         for other in deployed_apps(home)
         if other.assembly != app.assembly or other.context != app.context
     ]
-    apps = [asdict(one) for one in (app, *others) if one.names]
+    apps = [asdict(member) for member in (app, *others) if member.names]
     write_own_file(home.root / APPS_FILE, {"apps": apps})
 
 
@@ -82,8 +87,8 @@ def deployed_apps(home: Home) -> list[DeployedApp]:
     """Return the apps that were deployed into a home, the last one first."""
     try:
         content = read_own_file(home.root / APPS_FILE)
-        found = json.loads(content)["apps"] if content else []
-        return [DeployedApp(**{**one, "names": tuple(one["names"])}) for one in found]
+        apps = json.loads(content)["apps"] if content else []
+        return [DeployedApp(**{**app, "names": tuple(app["names"])}) for app in apps]
     except (ValueError, KeyError, TypeError):  # not of ours: nothing is known
         return []
 
@@ -94,7 +99,7 @@ def apps_with(apps: Sequence[DeployedApp], kind: str, name: str | None) -> list[
     return [
         app
         for app in apps
-        if any(it == prefix + name if name else it.startswith(prefix) for it in app.names)
+        if any(known == prefix + name if name else known.startswith(prefix) for known in app.names)
     ]
 
 
@@ -102,7 +107,8 @@ def digests_of(project: Path) -> dict[str, str]:
     """Return the digest of each code file of a project, by its path below the project."""
     digests: dict[str, str] = {}
     for path in code_files(project):
-        with suppress(OSError):  # an editor's, gone by now; or nobody may read it
+        # A file of an editor may be gone by now, and nobody may be able to read another one.
+        with suppress(OSError):
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             digests[path.relative_to(project).as_posix()] = digest
     return digests
@@ -160,3 +166,30 @@ def replace_deployed_jobs(store: Store, stack_of_job: Mapping[str, str]) -> list
         for name, stack in stack_of_job.items():
             store.query("INSERT OR REPLACE INTO deployed_job VALUES (?, ?)", (name, stack))
     return [name for name in left if delete_bookmark(store, name)]
+
+
+ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the CDK command line stamps every member so
+
+
+def publish(asset: FileAsset, bucket: str, home: Home) -> Path:
+    """Copy or zip one asset into its bucket folder, as ``cdk deploy`` uploads it.
+
+    Keys are hashes of the content, so files that are already there are left alone.
+    """
+    target = home.local_path(f"s3://{bucket}/{asset.key}")
+    if target.exists():
+        return target
+    if not asset.source.exists():
+        raise UsageError(f"the assembly names {asset.source}, which does not exist; synth again")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
+    if asset.is_zipped:
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(p for p in asset.source.rglob("*") if p.is_file()):
+                member = zipfile.ZipInfo(path.relative_to(asset.source).as_posix(), ZIP_TIME)
+                member.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(member, path.read_bytes())
+    else:
+        shutil.copyfile(asset.source, unfinished)
+    unfinished.replace(target)
+    return target

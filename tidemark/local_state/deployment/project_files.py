@@ -22,9 +22,9 @@ def with_submitted_files(deployment: Deployment, assembly: Path, home: Home) -> 
     if not (project / PROJECT_MARK).is_file():
         return deployment
     scripts = {name: home.local_path(job.script_location) for name, job in deployment.jobs.items()}
-    found = files_like(project, scripts)
+    files = files_like(project, scripts)
     jobs = {
-        name: replace(job, submitted_file=found.get(name)) for name, job in deployment.jobs.items()
+        name: replace(job, submitted_file=files.get(name)) for name, job in deployment.jobs.items()
     }
     return replace(deployment, jobs=jobs)
 
@@ -38,11 +38,11 @@ def files_like(project: Path, scripts: Mapping[str, Path]) -> dict[str, str]:
     sizes = {len(content) for content in wanted.values()}
     same_size = [path for path in python_files(project) if path.stat().st_size in sizes]
     contents = [(path, path.read_bytes()) for path in same_size]
-    found = {
+    candidates = {
         name: [path for path, content in contents if content == script]
         for name, script in wanted.items()
     }
-    return {name: str(paths[0]) for name, paths in found.items() if len(paths) == 1}
+    return {name: str(paths[0]) for name, paths in candidates.items() if len(paths) == 1}
 
 
 def code_files(project: Path) -> Iterator[Path]:

@@ -68,7 +68,8 @@ class ClosedPort:
             connection.request(method, path, body, dict(headers))
             response = connection.getresponse()
             answer = response.status, response.getheaders(), response.read()
-            is_usable = connection.sock is not None  # the engine may have closed it after that
+            # The engine may have closed it after its answer.
+            is_usable = connection.sock is not None
             return answer
         finally:
             if is_usable:
@@ -96,29 +97,29 @@ class ClosedPort:
 
     def _open_connections(self) -> None:
         """Open the port for a moment, connect, close it, and list the other connections."""
-        made: list[http.client.HTTPConnection] = []
+        connections: list[http.client.HTTPConnection] = []
         try:
-            self._connect_all(made)
+            self._connect_all(connections)
         except BaseException:
-            for connection in made:
+            for connection in connections:
                 connection.close()
             raise
-        for connection in made:
+        for connection in connections:
             self._free.put(connection)
-        self._count = len(made)
+        self._count = len(connections)
 
-    def _connect_all(self, made: list[http.client.HTTPConnection]) -> None:
+    def _connect_all(self, connections: list[http.client.HTTPConnection]) -> None:
         if self._listener is None:
-            made.extend(self._connect() for _ in range(CONNECTIONS))
+            connections.extend(self._connect() for _ in range(CONNECTIONS))
             return
         clients = [_bound_somewhere() for _ in range(CONNECTIONS)]
         hear_only(self._listener, clients)
         self._listener.listen(CONNECTIONS)
         try:
-            made.extend(self._connect(client) for client in clients)
+            connections.extend(self._connect(client) for client in clients)
         finally:
             self._listener.shutdown(socket.SHUT_RDWR)
-        ours = {connection.sock.getsockname() for connection in made}
+        ours = {connection.sock.getsockname() for connection in connections}
         if _peers(self._pid, self._place[1]) - ours:
             raise ForeignConnectionError
 
@@ -131,8 +132,10 @@ class ClosedPort:
             client.connect(self._place)
             connection.sock = client
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.auto_open = 0  # nobody may connect later, and neither may this one
-        connection.request(*HEALTH)  # the engine has taken it from the queue once it answers
+        # Nobody may connect later, and neither may this one.
+        connection.auto_open = 0
+        # The engine has taken it from the queue once it answers.
+        connection.request(*HEALTH)
         connection.getresponse().read()
         return connection
 
@@ -177,7 +180,7 @@ def _pidfd(pid: int) -> Iterator[int]:
 
 
 def _bound_somewhere() -> socket.socket:
-    """Return a socket at an address and port of this machine that nobody else has."""
+    # Nobody else has this address and port, so that a filter can tell our connections.
     client = socket.socket()
     client.bind((some_loopback(), 0))
     return client
@@ -190,8 +193,8 @@ def some_loopback() -> str:
 
 def _take_listener(pid: int, port: int) -> socket.socket | None:
     """Return the listening socket of the engine; None if the kernel does not show it."""
-    with suppress(OSError), _sockets(pid) as found:
-        for candidate in found:
+    with suppress(OSError), _sockets(pid) as sockets:
+        for candidate in sockets:
             is_listening = candidate.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
             if is_listening and candidate.getsockname()[1] == port:
                 return candidate.dup()
@@ -199,10 +202,9 @@ def _take_listener(pid: int, port: int) -> socket.socket | None:
 
 
 def _peers(pid: int, port: int) -> set[tuple[str, int]]:
-    """Return the connections to a port of the engine."""
     peers = set()
-    with _sockets(pid) as found:
-        for candidate in found:
+    with _sockets(pid) as sockets:
+        for candidate in sockets:
             if candidate.getsockname()[1] == port:
                 with suppress(OSError):  # the listening socket has none
                     peers.add(candidate.getpeername())
@@ -211,19 +213,18 @@ def _peers(pid: int, port: int) -> set[tuple[str, int]]:
 
 @contextmanager
 def _sockets(pid: int) -> Iterator[list[socket.socket]]:
-    """Yield the TCP sockets of a process, as copies."""
     if sys.platform != "linux":
         raise OSError("only Linux gives the sockets of a child")
-    found: list[socket.socket] = []
+    sockets: list[socket.socket] = []
     with _pidfd(pid) as pidfd:
         try:
             for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 (names of files, not paths)
                 with suppress(FileNotFoundError):  # closed meanwhile
                     if os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:"):  # noqa: PTH115
-                        found.append(_copy_of_socket(pidfd, int(name)))
-            yield [candidate for candidate in found if candidate.family == socket.AF_INET]
+                        sockets.append(_copy_of_socket(pidfd, int(name)))
+            yield [candidate for candidate in sockets if candidate.family == socket.AF_INET]
         finally:
-            for candidate in found:
+            for candidate in sockets:
                 candidate.close()
 
 

@@ -29,7 +29,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import TABLES_FILE
 from tidemark.local_state.machine import child
 from tidemark.local_state.machine.disk import full_disk_line, has_room
-from tidemark.local_state.machine.local_requests import LOOPBACK
+from tidemark.local_state.machine.loopback import LOOPBACK
 from tidemark.local_state.machine.processes import is_running
 from tidemark.local_state.store.state_record import LISTENS
 from tidemark.local_state.store.store_errors import check_database
@@ -52,7 +52,8 @@ def tidy(home: Home) -> None:
             if is_running(engine) and str(home.dynamodb / TABLES_FILE) in _command_of(engine):
                 os.kill(engine, signal.SIGKILL)  # the kernel has not done it
             pid_file.unlink(missing_ok=True)
-    check_database(home.dynamodb_tables)  # the engine would say that a table does not exist
+    # Of a damaged file, the engine would say that a table does not exist.
+    check_database(home.dynamodb_tables)
 
 
 def runs_here(home: Home) -> bool:
@@ -119,7 +120,8 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ClosedP
             deadline = time.monotonic() + START_TIMEOUT_S
             wait_and_hear_nobody(process.pid, partial(_is_settled, process, log, deadline))
         if _is_ready(process, log):
-            with suppress(ConnectionRefusedError):  # it ended meanwhile: another one is started
+            # An engine that ended meanwhile is replaced by another one.
+            with suppress(ConnectionRefusedError):
                 return process, _closed_port(process, host, port)
         process.kill()
         process.wait()
@@ -171,7 +173,7 @@ def _is_settled(process: subprocess.Popen[bytes], log: Path, deadline: float) ->
 
 
 def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:
-    """Wait for the engine's own word; a listener on the port might be somebody else's."""
+    # The engine's own word counts: a listener on the port might be somebody else's.
     deadline = time.monotonic() + START_TIMEOUT_S
     while process.poll() is None and time.monotonic() < deadline:
         if LISTENS in log.read_bytes():

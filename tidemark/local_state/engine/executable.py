@@ -43,5 +43,5 @@ def find_engine(endpoint_variable: str) -> Path:
 
 def package_name(system: str = sys.platform, machine: str | None = None) -> str:
     """Return the npm package of the engine for a platform, without its scope: ``linux-x64``."""
-    found = machine or platform.machine()
-    return f"{system}-{ARCHITECTURES.get(found.lower(), found)}"
+    architecture = machine or platform.machine()
+    return f"{system}-{ARCHITECTURES.get(architecture.lower(), architecture)}"

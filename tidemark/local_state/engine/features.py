@@ -4,9 +4,9 @@ Each trial makes its own rows in the table TABLE. A program that lacks one is re
 silently lose watermarks.
 """
 
-import threading
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -93,29 +93,21 @@ def _refuses_whole_transactions(client: "DynamoDBClient", home: str) -> None:
 def _keeps_transactions_apart(client: "DynamoDBClient", home: str) -> None:
     """Count up with several threads: each transaction writes the count and its own row."""
     client.put_item(TableName=TABLE, Item={**_item(home, "count"), "n": {"N": "0"}})
-    failures: list[Exception] = []
 
-    def count_up() -> None:
-        try:
-            for _ in range(ROUNDS):
-                _count_one(client, home)
-        except Exception as error:  # noqa: BLE001 (raised again by the thread that waits)
-            failures.append(error)
+    def count_up(_: int) -> None:
+        for _ in range(ROUNDS):
+            _count_one(client, home)
 
-    threads = [threading.Thread(target=count_up) for _ in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
+    with ThreadPoolExecutor(THREADS) as threads:
+        list(threads.map(count_up, range(THREADS)))  # raises what one of them has raised
     rows = _rows(client, home)
     count = next(row["n"]["N"] for row in rows if row[RANGE]["S"] == "count")
     for row in rows:
         client.delete_item(TableName=TABLE, Key={HASH: row[HASH], RANGE: row[RANGE]})
-    made = THREADS * ROUNDS
+    expected = THREADS * ROUNDS
     _hold(
-        int(count) == len(rows) - 1 == made, f"of {made} it counted {count}, kept {len(rows) - 1}"
+        int(count) == len(rows) - 1 == expected,
+        f"of {expected} it counted {count}, kept {len(rows) - 1}",
     )
 
 

@@ -19,9 +19,8 @@ from typing import Protocol
 
 from tidemark.errors import TidemarkError
 from tidemark.local_state.engine.closed_port import Answer
-from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES, refusal_reason
+from tidemark.local_state.machine.loopback import FRONT, LOOPBACK, LOOPBACK_NAMES, refusal_reason
 from tidemark.local_state.machine.peers import stranger
-from tidemark.local_state.machine.secrets_in_text import FRONT
 
 MAX_BODY_BYTES = 20_000_000
 LINGER_S, LINGER_BYTES, LINGER_READS = 1, 65_536, 64
@@ -113,7 +112,8 @@ class _Handler(BaseHTTPRequestHandler):
         sent = {name: headers[name] for name in SENT_ON if name in headers}
         try:
             answer = self.server.engine.request("POST", "/", sent, body)
-        except TidemarkError as error:  # the engine cannot be started: its class is the code
+        except TidemarkError as error:
+            # The engine cannot be started: the class of the error becomes the code of the answer.
             kind = f"com.amazon.coral.service#{type(error).__name__}"
             text = json.dumps({"__type": kind, "message": str(error)})
             answer = 400, [("content-type", JSON)], text.encode()

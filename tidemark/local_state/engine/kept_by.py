@@ -52,8 +52,8 @@ class KeptBy:
 def kept_by(home: Home) -> KeptBy | None:
     """Return which other DynamoDB keeps the watermarks of a home; None if none does."""
     try:
-        found = json.loads((home.root / KEPT_BY).read_bytes())
-        return KeptBy(str(found["url"]), str(found["home"]), int(found["starts"]))
+        document = json.loads((home.root / KEPT_BY).read_bytes())
+        return KeptBy(str(document["url"]), str(document["home"]), int(document["starts"]))
     except FileNotFoundError:
         return None
     except (KeyError, TypeError, ValueError) as error:
@@ -103,7 +103,7 @@ def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
 
 @cache
 def _say(text: str) -> None:
-    """Say it once, however often a command asks for the watermarks."""
+    # Cached: a command may ask for the watermarks several times.
     sys.stderr.write(text)
 
 

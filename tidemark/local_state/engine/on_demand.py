@@ -75,14 +75,16 @@ class EngineOnDemand:
                     self._engine = self._start()
                 except (DiskFullError, UsageError):
                     raise
-                except OSError as error:  # of a file of the home, such as the engine's log
+                except OSError as error:
+                    # A file of the home, such as the engine's log, cannot be used.
                     kind = DiskFullError if is_full(error) else UsageError
                     raise kind(
                         f"the embedded DynamoDB engine cannot use {error.filename}: "
                         f"{error.strerror}; nothing was changed: move it away, or make it "
                         "writable, then run again"
                     ) from error
-                except TidemarkError as error:  # such as another program that has reached it
+                except TidemarkError as error:
+                    # Another program may have reached the engine: that is not tried again.
                     self._error = error
                     raise
             return self._engine

@@ -29,7 +29,8 @@ def die_with_parent(parent_pid: int) -> None:
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent_pid:  # it ended before the request took effect
+    # The parent may have ended before the request took effect.
+    if os.getppid() != parent_pid:
         sys.exit(1)
 
 

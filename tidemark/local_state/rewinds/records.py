@@ -9,13 +9,98 @@ The mark is a file of the home, so that a job run looks at nothing more than whe
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_state.home import Home
-from tidemark.local_state.rewinds.steps import Steps
 from tidemark.local_state.store.database import Store
+
+
+@dataclass(frozen=True)
+class BookmarkStep:
+    """A bookmark: the version that holds, and the one whose position is to hold (0: none)."""
+
+    job: str
+    expected: int
+    version: int
+
+
+@dataclass(frozen=True)
+class WatermarkStep:
+    """A watermark: the version that holds and its run, and the run that is to hold (empty: none).
+
+    `windows` are the stored open windows that an undo restores.
+    """
+
+    table: str
+    job: str
+    source: str
+    expected: int
+    from_run: str
+    to_run: str
+    windows: Mapping[str, Any] = field(default_factory=dict)
+    restores: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableStep:
+    """A table of Iceberg: the place of its metadata that holds, and the one that is to hold.
+
+    `snapshot` is the one to which it goes back, empty for none; the file of `place` is written with
+    it if it is missing.
+    """
+
+    table: str
+    expected: str
+    place: str
+    snapshot: str
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Everything that moves at once; `files` are pairs of paths in the home, from and to."""
+
+    bookmarks: tuple[BookmarkStep, ...] = ()
+    watermarks: tuple[WatermarkStep, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    tables: tuple[TableStep, ...] = ()
+
+    def backwards(self) -> "Steps":
+        """Return the steps that undo these."""
+        return Steps(
+            tuple(BookmarkStep(s.job, s.expected + 1, s.expected) for s in self.bookmarks),
+            tuple(
+                WatermarkStep(
+                    s.table,
+                    s.job,
+                    s.source,
+                    s.expected + 1,
+                    s.to_run,
+                    s.from_run,
+                    windows=s.restores,
+                    restores=s.windows,
+                )
+                for s in self.watermarks
+            ),
+            tuple((to, from_) for from_, to in reversed(self.files)),
+            tuple(TableStep(s.table, s.place, s.expected, "") for s in self.tables),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the steps as plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "Steps":
+        """Return what `to_json` gave."""
+        return cls(
+            tuple(BookmarkStep(**step) for step in document["bookmarks"]),
+            tuple(WatermarkStep(**step) for step in document["watermarks"]),
+            tuple((step[0], step[1]) for step in document["files"]),
+            tuple(TableStep(**step) for step in document.get("tables", ())),
+        )
+
 
 BEGUN, DONE, GIVEN_UP, NOTHING = "begun", "done", "given up", "nothing to do"
 MARK = "rewind-unfinished"
@@ -23,7 +108,7 @@ CLEARED = "rewinds"  # folder of the home: what rewinds have deleted, so that it
 
 
 @dataclass(frozen=True)
-class Asked:
+class RewindCause:
     """Who asked for a rewind, why, and when: epoch milliseconds."""
 
     actor: str
@@ -57,7 +142,8 @@ class RewindRecord:
     def jobs(self) -> list[str]:
         """The jobs whose state it moves."""
         steps = self.document["steps"]
-        return list(dict.fromkeys(it["job"] for it in [*steps["bookmarks"], *steps["watermarks"]]))
+        moved = (*steps["bookmarks"], *steps["watermarks"])
+        return list(dict.fromkeys(step["job"] for step in moved))
 
 
 def rewinds(store: Store) -> list[RewindRecord]:
@@ -68,31 +154,35 @@ def rewinds(store: Store) -> list[RewindRecord]:
 
 def open_rewind(store: Store) -> RewindRecord | None:
     """Return the rewind that has started but not finished; None without one."""
-    return next((one for one in rewinds(store) if one.state == BEGUN), None)
+    return next((record for record in rewinds(store) if record.state == BEGUN), None)
 
 
 def record_start(
-    store: Store, asked: Asked, document: Mapping[str, Any], undoes: int | None = None
+    store: Store, cause: RewindCause, document: Mapping[str, Any], undoes: int | None = None
 ) -> RewindRecord:
     """Record a rewind that begins; call it in a transaction. Return it."""
     check_none_is_open(store)
-    return _put(store, BEGUN, asked, document, undoes)
+    return _put(store, BEGUN, cause, document, undoes)
 
 
-def note_nothing(store: Store, asked: Asked, to: str) -> None:
+def note_nothing(store: Store, cause: RewindCause, to: str) -> None:
     """Record a rewind that had nothing to do."""
-    _put(store, NOTHING, asked, {"to": to, "steps": Steps().to_json()})
+    _put(store, NOTHING, cause, {"to": to, "steps": Steps().to_json()})
 
 
 def _put(
-    store: Store, state: str, asked: Asked, document: Mapping[str, Any], undoes: int | None = None
+    store: Store,
+    state: str,
+    cause: RewindCause,
+    document: Mapping[str, Any],
+    undoes: int | None = None,
 ) -> RewindRecord:
     (row,) = store.query(
         "INSERT INTO rewind (state, at_ms, actor, why, undoes, document) "
         "VALUES (?, ?, ?, ?, ?, ?) RETURNING rewind_id",
-        (state, asked.at_ms, asked.actor, asked.why, undoes, json.dumps(document)),
+        (state, cause.at_ms, cause.actor, cause.why, undoes, json.dumps(document)),
     )
-    about = (row["rewind_id"], state, asked.at_ms, asked.actor, asked.why)
+    about = (row["rewind_id"], state, cause.at_ms, cause.actor, cause.why)
     return RewindRecord(*about, undoes, document)
 
 
@@ -103,13 +193,15 @@ def end(store: Store, rewind_id: int, state: str) -> None:
 
 def check_none_is_open(store: Store) -> None:
     """Refuse while a rewind is half done."""
-    if (found := open_rewind(store)) is not None:
-        raise UsageError(unfinished_message(found.rewind_id))
+    if (record := open_rewind(store)) is not None:
+        raise UsageError(unfinished_message(record.rewind_id))
 
 
 def check_still_open(store: Store, record: RewindRecord) -> None:
     """Refuse to continue a rewind that another process has ended meanwhile."""
-    state = next((one.state for one in rewinds(store) if one.rewind_id == record.rewind_id), "gone")
+    state = next(
+        (known.state for known in rewinds(store) if known.rewind_id == record.rewind_id), "gone"
+    )
     if state != BEGUN:
         raise UsageError(
             f"rewind {record.rewind_id} is {state} by now: another command has ended it; nothing "
@@ -130,9 +222,9 @@ def refuse_half_rewound(home: Home) -> None:
     if not (home.root / MARK).exists():
         return
     with home.alone_to_rewind(), Store(home.database) as store:
-        found = open_rewind(store)
-    if found is not None:
-        raise TidemarkError(unfinished_message(found.rewind_id))
+        record = open_rewind(store)
+    if record is not None:
+        raise TidemarkError(unfinished_message(record.rewind_id))
 
 
 def refuse_unfinished(home: Home, store: Store) -> None:

@@ -53,8 +53,8 @@ class Spark:
         """The version of its Python."""
         if self.is_own:
             return sys.version_info[:2]
-        found = self.home.parents[1].name.removeprefix("python")  # lib/python3.13/site-packages
-        major, _, minor = found.partition(".")
+        version = self.home.parents[1].name.removeprefix("python")  # lib/python3.13/site-packages
+        major, _, minor = version.partition(".")
         return int(major), int(minor)
 
     def __str__(self) -> str:
@@ -77,19 +77,19 @@ def own_glue_version() -> str:
         line = own_spark().line
     except UsageError:
         return DEFAULT_GLUE_VERSION
-    found = [name for name, one in GLUE_VERSIONS.items() if line_of(one.pyspark or "") == line]
-    return max(found, key=float, default=DEFAULT_GLUE_VERSION)
+    versions = [name for name, glue in GLUE_VERSIONS.items() if line_of(glue.pyspark or "") == line]
+    return max(versions, key=float, default=DEFAULT_GLUE_VERSION)
 
 
 def pyspark_of(glue_version: str) -> str:
     """Return the version of PySpark that runs a version of Glue here."""
-    known = GLUE_VERSIONS.get(glue_version)
-    if known is None or known.pyspark is None:
+    glue = GLUE_VERSIONS.get(glue_version)
+    if glue is None or glue.pyspark is None:
         raise UsageError(
             f"GlueVersion {glue_version} does not run on this machine; allowed: "
             f"{', '.join(RUN_HERE)}"
         )
-    return known.pyspark
+    return glue.pyspark
 
 
 def installed_spark(glue_version: str) -> Spark | None:
@@ -105,7 +105,8 @@ def environment_spark(pyspark: str) -> Spark | None:
     """Return the Spark of the environment with a version of PySpark; None if it is missing."""
     for folder in sorted(ENVIRONMENTS.glob(f"{environment_prefix(pyspark)}*")):
         homes = list(folder.glob("lib/python3.*/site-packages/pyspark"))
-        python = folder / PYTHON_OF_ENVIRONMENT  # a link to one that may be uninstalled
+        # It is a link to a Python that may be uninstalled by now.
+        python = folder / PYTHON_OF_ENVIRONMENT
         if len(homes) == 1 and python.exists():
             return Spark(pyspark, python, homes[0])
     return None

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,9 +23,47 @@ from tidemark.local_state.sparks.installed import (
     pyspark_of,
     requirements_of,
 )
-from tidemark.local_state.sparks.pythons import find_python
 from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+
+LOOK_TIMEOUT_S = 20
+
+
+def find_python(wanted: tuple[int, int], uv: str) -> Path:
+    """Return a Python of a version; this process's own if the machine has none of it."""
+    if sys.version_info[:2] == wanted:
+        return Path(sys.executable)
+    for python in _candidates(".".join(map(str, wanted)), uv):
+        if _version_of(python) == wanted:
+            return python
+    return Path(sys.executable)
+
+
+def _candidates(version: str, uv: str) -> Iterator[Path]:
+    # uv knows the PATH and what it installed itself. It downloads nothing here, and does not run
+    # the Python of an environment that happens to lie in or above the current folder.
+    options = ("--no-python-downloads", "--no-project", "--system")
+    python = _output([uv, "python", "find", *options, version])
+    if python:
+        yield Path(python)
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    yield from sorted(pyenv.glob(f"versions/{version}.*/bin/python{version}"), reverse=True)
+
+
+def _version_of(python: Path) -> tuple[int, int] | None:
+    answer = _output([str(python), "-c", "import sys; print(*sys.version_info[:2])"]).split()
+    return (int(answer[0]), int(answer[1])) if len(answer) == 2 else None
+
+
+def _output(command: list[str]) -> str:
+    try:
+        run = subprocess.run(  # noqa: S603 (fixed commands)
+            command, capture_output=True, text=True, timeout=LOOK_TIMEOUT_S, cwd=sys.prefix
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return run.stdout.strip() if run.returncode == 0 else ""
+
 
 SHOWN_LINES = 15
 BUILDERS = ("setuptools", "wheel")  # of packages that come as source
@@ -79,12 +118,13 @@ def remove_environment(glue_version: str) -> bool:
 
 
 def _remove_older(pyspark: str) -> bool:
-    found = list(ENVIRONMENTS.glob(f"{pyspark}-*"))
-    for folder in found:
+    environments = list(ENVIRONMENTS.glob(f"{pyspark}-*"))
+    for folder in environments:
         going = Path(tempfile.mkdtemp(dir=ENVIRONMENTS, prefix=_unfinished(pyspark)))
-        folder.replace(going / folder.name)  # at once: a part of it would be taken for all
+        # At once: a part of an environment would be taken for all of it.
+        folder.replace(going / folder.name)
         shutil.rmtree(going)
-    return bool(found)
+    return bool(environments)
 
 
 def _unfinished(pyspark: str) -> str:
@@ -108,7 +148,6 @@ def _install(uv: str, python: Path, folder: Path, requirements: Path) -> None:
 
 
 def _lines_of(requirements: str, names: Sequence[str]) -> str:
-    """Return the lines of some packages, with their hashes."""
     lines: list[str] = []
     is_wanted = False
     for line in requirements.splitlines(keepends=True):
@@ -125,19 +164,19 @@ def _named(folder: Path, pyspark: str) -> Path:
 
 
 def _site_packages(folder: Path) -> Path:
-    (found,) = folder.glob("lib/python3.*/site-packages")
-    return found
+    (folder_of_packages,) = folder.glob("lib/python3.*/site-packages")
+    return folder_of_packages
 
 
 def _uv() -> str:
-    """Return the program uv: the one of this installation first."""
+    # The one of this installation comes first.
     if spec := importlib.util.find_spec("uv"):
         from uv import find_uv_bin
 
         if spec.origin:
             return str(find_uv_bin())
-    if found := shutil.which("uv"):
-        return found
+    if program := shutil.which("uv"):
+        return program
     raise UsageError(
         "uv makes the environments of other versions of Glue, and it is not installed; run "
         "`pip install uv`"

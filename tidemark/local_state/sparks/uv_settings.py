@@ -30,13 +30,14 @@ def pip_settings() -> dict[str, str]:
     command = (sys.executable, "-m", "pip", "config", "list")
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     lines = sorted(run.stdout.splitlines(), key=lambda line: line.startswith(":env:"))
-    found = PIP_SETTING.finditer("\n".join(lines))
-    return {match["name"]: match["value"].replace("\\n", " ") for match in found}
+    settings = PIP_SETTING.finditer("\n".join(lines))
+    return {match["name"]: match["value"].replace("\\n", " ") for match in settings}
 
 
 def uv_settings(pip: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that let uv find packages where pip would; those that are set win."""
-    settings = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip: the hashes say which one
+    # As for pip, an index does not hide another one: the hashes say which package is meant.
+    settings = {"UV_INDEX_STRATEGY": "unsafe-best-match"}
     for option, value in pip.items():
         if option in UV_VARIABLES and value.strip():
             variable, separator = UV_VARIABLES[option]

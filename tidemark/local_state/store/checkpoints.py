@@ -15,13 +15,12 @@ def put_checkpoint(store: Store, checkpoint: Checkpoint) -> None:
     """
     values = (checkpoint.run_id, checkpoint.job_name, checkpoint.committed_at_ms)
     document = json.dumps(checkpoint.to_json(), separators=(",", ":"))
-    with store.transaction():
-        store.query(
-            "INSERT INTO checkpoint VALUES (?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "
-            "job_name = excluded.job_name, committed_at_ms = excluded.committed_at_ms, "
-            "document = excluded.document",
-            (*values, document),
-        )
+    store.change(
+        "INSERT INTO checkpoint VALUES (?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "
+        "job_name = excluded.job_name, committed_at_ms = excluded.committed_at_ms, "
+        "document = excluded.document",
+        (*values, document),
+    )
 
 
 def checkpoint_of_run(store: Store, run_id: str) -> Checkpoint | None:

@@ -52,7 +52,7 @@ class JobRun:
 
 
 def _storable(value: Any) -> Any:
-    """Return a value as SQLite takes it: a name of a file that is not UTF-8 has lone surrogates."""
+    # The name of a file that is not UTF-8 has lone surrogates, which SQLite does not take.
     if not isinstance(value, str):
         return value
     return value.encode("utf-8", errors="backslashreplace").decode("utf-8")
@@ -120,6 +120,11 @@ class Store:
         with self._naming_errors():
             return self._connection.execute(statement, tuple(map(_storable, values))).fetchall()
 
+    def change(self, statement: str, values: tuple[Any, ...] = ()) -> list[sqlite3.Row]:
+        """Run one statement in a transaction of its own, or in the one that is open."""
+        with self.transaction():
+            return self.query(statement, values)
+
     @contextmanager
     def _naming_errors(self) -> Iterator[None]:
         try:
@@ -135,12 +140,11 @@ class Store:
         columns = ", ".join(values)
         marks = ", ".join("?" for _ in values)
         changes = ", ".join(f"{name} = excluded.{name}" for name in values)
-        with self.transaction():
-            self.query(
-                f"INSERT INTO job_run ({columns}) VALUES ({marks}) "  # noqa: S608 (our own field names)
-                f"ON CONFLICT (run_id) DO UPDATE SET {changes}",
-                tuple(values.values()),
-            )
+        self.change(
+            f"INSERT INTO job_run ({columns}) VALUES ({marks}) "  # noqa: S608 (our own field names)
+            f"ON CONFLICT (run_id) DO UPDATE SET {changes}",
+            tuple(values.values()),
+        )
 
     def unfinished_job_runs(self) -> list[JobRun]:
         """Return the job runs that never reached a final state, oldest first."""
@@ -192,18 +196,16 @@ class Store:
         completed_at_ms: int | None = None,
     ) -> None:
         """Insert or replace one workflow run."""
-        with self.transaction():
-            self.query(
-                "INSERT OR REPLACE INTO workflow_run VALUES (?, ?, ?, ?, ?)",
-                (run_id, name, status, started_at_ms, completed_at_ms),
-            )
+        self.change(
+            "INSERT OR REPLACE INTO workflow_run VALUES (?, ?, ?, ?, ?)",
+            (run_id, name, status, started_at_ms, completed_at_ms),
+        )
 
     def interrupt_workflow_runs(self, at_ms: int) -> list[str]:
         """Mark runs still RUNNING as STOPPED, for their process is gone; return their ids."""
-        with self.transaction():
-            rows = self.query(
-                "UPDATE workflow_run SET status = 'STOPPED', completed_at_ms = ? "
-                "WHERE status = 'RUNNING' RETURNING run_id",
-                (at_ms,),
-            )
+        rows = self.change(
+            "UPDATE workflow_run SET status = 'STOPPED', completed_at_ms = ? "
+            "WHERE status = 'RUNNING' RETURNING run_id",
+            (at_ms,),
+        )
         return [row["run_id"] for row in rows]

@@ -33,7 +33,8 @@ def finish_restore(root: Path) -> None:
             (staged / part).rename(root / part)
     renew_record(root)
     discarded = root / UNPACKED
-    staged.rename(discarded)  # no longer ready: what remains is to be deleted
+    # The restore is complete: what remains is to be deleted.
+    staged.rename(discarded)
     shutil.rmtree(discarded)
 
 

@@ -1,9 +1,12 @@
-"""SQLite files as files: checked for damage, and copied while others use them."""
+"""The files of a home's state: checked for damage, and copied while others use them."""
 
 import contextlib
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+
+from tidemark.local_state.home_folder import DATABASES, SERVICES
 
 DATABASE_IS_DAMAGED = "database disk image is malformed"
 SIDE_FILES = ("-wal", "-shm")  # SQLite keeps them next to a database in use
@@ -17,15 +20,15 @@ def check_soundness(
     connection: sqlite3.Connection, database: Path, *, is_asked_for: bool = False
 ) -> None:
     """Look at every page once per process and change: a damaged index hides rows."""
-    found = database.stat()
-    if not is_asked_for and found.st_size > LARGE_BYTES:
+    status = database.stat()
+    if not is_asked_for and status.st_size > LARGE_BYTES:
         return
-    if _sound.get(database) == (found.st_mtime_ns, found.st_size):
+    if _sound.get(database) == (status.st_mtime_ns, status.st_size):
         return
     (row,) = connection.execute("PRAGMA integrity_check(1)").fetchall()
     if row[0] != "ok":
         raise sqlite3.DatabaseError(DATABASE_IS_DAMAGED)
-    _sound[database] = (found.st_mtime_ns, found.st_size)
+    _sound[database] = (status.st_mtime_ns, status.st_size)
 
 
 def copy_database(database: Path, copy: Path, *, is_read_only: bool = False) -> None:
@@ -35,7 +38,8 @@ def copy_database(database: Path, copy: Path, *, is_read_only: bool = False) -> 
     try:
         with _opened(database, is_read_only) as source, _opened(unfinished) as target:
             source.backup(target)
-            target.execute("PRAGMA journal_mode = DELETE")  # one file, without a -wal next to it
+            # The copy is one file, without a -wal next to it.
+            target.execute("PRAGMA journal_mode = DELETE")
         unfinished.replace(copy)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -43,12 +47,12 @@ def copy_database(database: Path, copy: Path, *, is_read_only: bool = False) -> 
 
 def stamp_of(database: Path) -> list[int]:
     """Return what changes with each commit to an SQLite file."""
-    found: list[int] = []
+    stamp: list[int] = []
     for suffix in ("", SIDE_FILES[0]):
         with contextlib.suppress(FileNotFoundError):
             status = database.with_name(f"{database.name}{suffix}").stat()
-            found += [status.st_mtime_ns, status.st_size]
-    return found
+            stamp += [status.st_mtime_ns, status.st_size]
+    return stamp
 
 
 def delete_database(database: Path) -> None:
@@ -62,3 +66,16 @@ def _opened(database: Path, is_read_only: bool = False) -> Iterator[sqlite3.Conn
     name = f"{database.absolute().as_uri()}?mode={'ro' if is_read_only else 'rwc'}"
     with contextlib.closing(sqlite3.connect(name, uri=True, isolation_level=None)) as connection:
         yield connection
+
+
+STATE_FILES = (*DATABASES, SERVICES)
+
+
+def put_state_file(source: Path, target: Path) -> None:
+    """Let a file of a home be as that of another one: a copy of it, or gone if it is not there."""
+    delete_database(target)
+    if not source.is_file():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    copy = shutil.copy if source.name == SERVICES else copy_database  # only its owner reads it
+    copy(source, target)

@@ -50,10 +50,10 @@ def count_change(connection: sqlite3.Connection) -> int:
 
 
 def _changes(database: Path) -> int | None:
-    """Return the count of changes; 0 for a database of an older Tidemark, None for an empty one."""
     with _opened(database) as state:
         if state.execute(COUNT).fetchone():
             return int(state.execute("SELECT number FROM change_count").fetchone()[0])
+        # A database of an older Tidemark has no count; one without a version is empty.
         return 0 if state.execute("PRAGMA user_version").fetchone()[0] else None
 
 
@@ -136,7 +136,8 @@ def extent_of(root: Path, name: str) -> int | None:
     """Return how much a file of a home has; None if it has nothing, or is missing."""
     file = root / name
     if not file.is_file() or not file.stat().st_size:
-        return None  # SQLite would make a new database of it
+        # SQLite would make a new database of an empty file.
+        return None
     return STATE[name].extent(file)
 
 
@@ -164,8 +165,8 @@ def note(root: Path, name: str, extent: int) -> None:
 def note_change(root: Path, count: int) -> None:
     """Record the count of changes of the state database, unless another process was faster."""
     record = read_record(root)
-    known = record.get(STORE_FILE) if record is not None else None
-    if record is not None and not (isinstance(known, int) and known >= count):
+    recorded = record.get(STORE_FILE) if record is not None else None
+    if record is not None and not (isinstance(recorded, int) and recorded >= count):
         note(root, STORE_FILE, count)
 
 
@@ -243,9 +244,9 @@ def _state_of(file: Path) -> str:
 
 
 def _loss(root: Path, name: str, why: str) -> TidemarkError:
-    known = STATE[name]
+    file = STATE[name]
     return DamagedDatabaseError(
-        f"{root / name} {why}; lost with it: {known.content}; nothing was changed: {known.remedy}; "
+        f"{root / name} {why}; lost with it: {file.content}; nothing was changed: {file.remedy}; "
         f"or continue without it, by `tidemark local accept-loss {name}`"
     )
 
@@ -261,7 +262,8 @@ def _evidence(root: Path, name: str) -> Record:
             return {name: 0}
     with suppress(OSError):
         if LISTENS in (root / "dynamodb" / "engine.log").read_bytes():
-            return {name: 0}  # an engine makes its file before it listens
+            # An engine makes its file before it listens.
+            return {name: 0}
     return {}
 
 

@@ -10,7 +10,7 @@ from tidemark.model.clock import now_ms
 
 
 @dataclass(frozen=True)
-class RunWarning:
+class StoredWarning:
     """One warning of one job run.
 
     Attributes:
@@ -26,7 +26,7 @@ class RunWarning:
     text: str
 
 
-ShowWarnings: TypeAlias = Callable[[Sequence[RunWarning]], None]
+ShowWarnings: TypeAlias = Callable[[Sequence[StoredWarning]], None]
 """Shows warnings to somebody; after a return without an error they count as seen.
 
 A BrokenPipeError means that no one reads any more: they stay unseen, and nothing else happens.
@@ -46,17 +46,17 @@ def texts_of_run(store: Store, run_id: str) -> list[str]:
     return [row["text"] for row in store.query(query, (run_id,))]
 
 
-def unseen_warnings(store: Store) -> list[RunWarning]:
+def unseen_warnings(store: Store) -> list[StoredWarning]:
     """Return the warnings that no one has been shown, oldest first."""
     rows = store.query(
         "SELECT warning.run_id, job_name, started_at_ms, text FROM run_warning AS warning "
         "JOIN job_run ON job_run.run_id = warning.run_id WHERE seen_at_ms IS NULL "
         "ORDER BY started_at_ms, warning.rowid"
     )
-    return [RunWarning(**dict(row)) for row in rows]
+    return [StoredWarning(**dict(row)) for row in rows]
 
 
-def open_warnings(store: Store) -> list[RunWarning]:
+def open_warnings(store: Store) -> list[StoredWarning]:
     """Return the warnings that no later run of their job has resolved, oldest first.
 
     A later run resolves them if it has committed, or if it SUCCEEDED without Glue's bookmark. A
@@ -76,18 +76,20 @@ def open_warnings(store: Store) -> list[RunWarning]:
         "SELECT warning.run_id, job_name, started_at_ms, text FROM run_warning AS warning "
         "JOIN job_run ON job_run.run_id = warning.run_id ORDER BY started_at_ms, warning.rowid"
     )
-    found: dict[tuple[str, str], RunWarning] = {}
-    for warning in (RunWarning(**dict(row)) for row in rows):
+    still_open: dict[tuple[str, str], StoredWarning] = {}
+    for warning in (StoredWarning(**dict(row)) for row in rows):
         if warning.started_at_ms >= resolved_at.get(warning.job_name, 0):
-            found.pop((warning.job_name, warning.text), None)
-            found[warning.job_name, warning.text] = warning
-    return list(found.values())
+            still_open.pop((warning.job_name, warning.text), None)
+            still_open[warning.job_name, warning.text] = warning
+    return list(still_open.values())
 
 
-def without_those(warnings: Sequence[RunWarning], shown: Sequence[RunWarning]) -> list[RunWarning]:
+def without_those(
+    warnings: Sequence[StoredWarning], shown: Sequence[StoredWarning]
+) -> list[StoredWarning]:
     """Return the warnings without those whose job and message are among others."""
-    known = {(one.job_name, one.text) for one in shown}
-    return [one for one in warnings if (one.job_name, one.text) not in known]
+    seen = {(warning.job_name, warning.text) for warning in shown}
+    return [warning for warning in warnings if (warning.job_name, warning.text) not in seen]
 
 
 def show_unseen(store: Store, show: ShowWarnings | None) -> None:

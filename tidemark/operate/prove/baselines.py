@@ -10,8 +10,8 @@ from tidemark.local_state.operations import (
     CATALOG,
     JDBC,
     WITHHELD,
+    AwsRead,
     Operation,
-    ReadRequest,
     changes_items,
     count_looks,
     read_opened,
@@ -64,7 +64,7 @@ class Baseline:
     jobs: Mapping[str, str]
     opened: Sequence[tuple[str, str]]
     other_stores: OtherStores = NO_OTHER_STORES
-    requests: Sequence[ReadRequest] = ()
+    requests: Sequence[AwsRead] = ()
 
     @property
     def looks(self) -> int:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tidemark.local_state.lost_executor import Moment
-from tidemark.local_state.operations import Operation, ReadRequest
+from tidemark.local_state.operations import AwsRead, Operation
 
 FIRST = Moment()  # right after the first change
 
@@ -40,6 +40,6 @@ class Experiment:
     deaths: int = 1
     look: int = 0
     is_dated_earlier: bool = False
-    request: ReadRequest | None = None
+    request: AwsRead | None = None
     not_tried: str = ""
     is_open: bool = False

@@ -20,7 +20,7 @@ from tidemark.local_state.operations import (
     Operation,
 )
 from tidemark.local_state.outside import allowed_outside, withhold_others
-from tidemark.local_state.store.state_files import STATE_FILES, put_state_file
+from tidemark.local_state.store.sqlite_files import STATE_FILES, put_state_file
 from tidemark.operate.versions.copies import LOCKS, wait_until_closed
 from tidemark.operate.versions.targets import SCRIPTS, files_of
 

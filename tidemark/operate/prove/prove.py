@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from tidemark.errors import NotProvedError
-from tidemark.glue_service.runs.lost_executors import no_executors_reason
+from tidemark.glue_service.runs.run_variables import no_executors_reason
 from tidemark.local_state.outside import is_within, read_outside
 from tidemark.local_state.store.database import Store
 from tidemark.model.messages import plural

@@ -18,8 +18,8 @@ from tidemark.local_state.operations import (
     REQUEST,
     SEVERAL,
     UNANSWERED,
+    AwsRead,
     Operation,
-    ReadRequest,
 )
 from tidemark.operate.prove.changes import calls_of, described
 from tidemark.operate.prove.experiments import Experiment
@@ -35,12 +35,12 @@ ENDINGS = {
 }
 BATCH, BATCH_OF_READS = "BatchWriteItem", "BatchGetItem"  # their answers name what was not done
 MANY = 30  # requests that are all tried
-Made = TypeVar("Made", bound=Operation | ReadRequest)
+Made = TypeVar("Made", bound=Operation | AwsRead)
 
 
 def refusals(
     operations: Sequence[Operation],
-    requests: Sequence[ReadRequest] = (),
+    requests: Sequence[AwsRead] = (),
     draws: random.Random = FIXED,
     moments: int = 1,
     *,
@@ -95,7 +95,7 @@ def _of_change(operation: Operation, how: str, *, is_in_increment: bool) -> Expe
     )
 
 
-def _of_read(request: ReadRequest, how: str, *, is_in_increment: bool) -> Experiment:
+def _of_read(request: AwsRead, how: str, *, is_in_increment: bool) -> Experiment:
     at = f" ({request.calls[-1]})" if request.calls else ""
     title = f"the request {request.place}{at} {ENDINGS[how]}, and the next run"
     return Experiment(
@@ -112,7 +112,7 @@ def _left(count: int) -> Experiment:
     )
 
 
-def _calls_of_read(request: ReadRequest) -> tuple[str, ...]:
+def _calls_of_read(request: AwsRead) -> tuple[str, ...]:
     return (*request.calls, request.place.partition(" ")[0])
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import COPY, PUT, read_opened, read_operations
+from tidemark.local_state.run_notes import noted_files
 from tidemark.local_state.store.database import Store
-from tidemark.local_state.store.dataset_notes import noted_files
 from tidemark.operate.prove.bench import Outcome
 from tidemark.operate.prove.tables import folders_of_tables
 from tidemark.operate.versions.targets import SCRIPTS

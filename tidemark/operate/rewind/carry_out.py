@@ -36,13 +36,15 @@ from tidemark.local_state.rewinds.records import (
     DONE,
     GIVEN_UP,
     MARK,
-    Asked,
+    RewindCause,
     RewindRecord,
+    Steps,
+    TableStep,
+    WatermarkStep,
     check_still_open,
     end,
     record_start,
 )
-from tidemark.local_state.rewinds.steps import Steps, TableStep, WatermarkStep
 from tidemark.local_state.store.database import Store
 from tidemark.model.messages import listed
 from watermarks import WatermarkAdmin, WatermarkConflictError, WatermarksError
@@ -111,7 +113,9 @@ class CarryOut:
     open_table: OpenTable
     before: Callable[[str], None] = no_step
 
-    def do(self, steps: Steps, asked: Asked, to: str, undoes: int | None = None) -> RewindRecord:
+    def do(
+        self, steps: Steps, asked: RewindCause, to: str, undoes: int | None = None
+    ) -> RewindRecord:
         """Do all steps, or nothing; return the record."""
         self.before("record")
         # A full disk would stop it half way: better to begin with room.

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tidemark.local_state.bookmarks.versions import bookmark_of_version
-from tidemark.local_state.rewinds.records import DONE, RewindRecord, rewinds
-from tidemark.local_state.rewinds.steps import Steps
+from tidemark.local_state.rewinds.records import DONE, RewindRecord, Steps, rewinds
 from tidemark.local_state.store.checkpoints import checkpoint_of_run
 from tidemark.local_state.store.database import Store
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.local_state.rewinds.records import Asked, RewindRecord
-from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
+from tidemark.local_state.rewinds.records import RewindCause, RewindRecord, Steps, WatermarkStep
 from tidemark.model.clock import now_ms
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import runs_of_job
@@ -88,7 +87,7 @@ class StageRewinds:
         """Return the plan unchanged, and its steps: there are no files among them."""
         return plan, steps_of_plan(plan, windows)
 
-    def carry_out(self, plan: RewindPlan, steps: Steps, asked: Asked) -> RewindRecord | None:
+    def carry_out(self, plan: RewindPlan, steps: Steps, asked: RewindCause) -> RewindRecord | None:
         """Carry a plan out; return its record, None if no table keeps one."""
         bookmarks = [state for state in plan.states if state.kind == BOOKMARK]
         if self.table is None and len(bookmarks) > 1:
@@ -130,7 +129,7 @@ class StageRewinds:
         self._finish(record, claim)
         return replace(record, state=DONE).to_record()
 
-    def note_nothing(self, plan: RewindPlan, asked: Asked) -> None:
+    def note_nothing(self, plan: RewindPlan, asked: RewindCause) -> None:
         """Record that a rewind had nothing to do: an undo after it undoes none before it."""
         if self.table is None:
             return
@@ -183,7 +182,7 @@ class StageRewinds:
             raise UsageError(f"there is no {which} of this stage that is not undone already")
         return last
 
-    def undo(self, number: int, asked: Asked) -> tuple[RewindRecord, Sequence[str]]:
+    def undo(self, number: int, asked: RewindCause) -> tuple[RewindRecord, Sequence[str]]:
         """Undo a rewind; its own record says so."""
         records = self._records()
         to_undo = self._to_undo(records, number)

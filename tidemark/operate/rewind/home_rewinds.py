@@ -15,14 +15,15 @@ from tidemark.local_state.catalog.table_metadata import (
 )
 from tidemark.local_state.home import Home
 from tidemark.local_state.rewinds.records import (
-    Asked,
+    RewindCause,
     RewindRecord,
+    Steps,
+    TableStep,
     note_nothing,
     open_rewind,
     refuse_unfinished,
     rewinds,
 )
-from tidemark.local_state.rewinds.steps import Steps, TableStep
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import METADATA
 from tidemark.operate.rewind.carry_out import CarryOut
@@ -50,11 +51,11 @@ class HomeRewinds(CarryOut):
         current = with_current_sources(self.home, self.store, plan)
         return current, steps_of(self.home, facts, current, windows)
 
-    def carry_out(self, plan: RewindPlan, steps: Steps, asked: Asked) -> RewindRecord:
+    def carry_out(self, plan: RewindPlan, steps: Steps, asked: RewindCause) -> RewindRecord:
         """Do all steps, or nothing."""
         return self.do(steps, asked, plan.to)
 
-    def note_nothing(self, plan: RewindPlan, asked: Asked) -> None:
+    def note_nothing(self, plan: RewindPlan, asked: RewindCause) -> None:
         """Record that a rewind had nothing to do."""
         note_nothing(self.store, asked, plan.to)
 
@@ -63,7 +64,7 @@ class HomeRewinds(CarryOut):
         self._check_no_run()
         return record_to_undo(rewinds(self.store), number)
 
-    def undo(self, number: int, asked: Asked) -> tuple[RewindRecord, Sequence[str]]:
+    def undo(self, number: int, asked: RewindCause) -> tuple[RewindRecord, Sequence[str]]:
         """Undo a rewind, with a separate record unless it was interrupted."""
         return undo(self, number, asked), ()
 

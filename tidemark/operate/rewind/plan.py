@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tidemark.local_state.rewinds.steps import BookmarkStep, Steps, WatermarkStep
+from tidemark.local_state.rewinds.records import BookmarkStep, Steps, WatermarkStep
 from tidemark.operate.rewind.amounts import Reread
 from tidemark.operate.rewind.effects import RIGHT, Effect
 from tidemark.operate.rewind.facts import BOOKMARK

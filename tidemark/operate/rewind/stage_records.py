@@ -8,8 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from tidemark.errors import UsageError
-from tidemark.local_state.rewinds.records import RewindRecord
-from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
+from tidemark.local_state.rewinds.records import RewindRecord, Steps, WatermarkStep
 
 RECORDS = "~rewind"  # the job name of the records; no job of Glue is meant
 BEGUN, DONE, UNDOING, UNDONE = "begun", "done", "undoing", "undone"

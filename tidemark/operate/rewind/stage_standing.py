@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
+from tidemark.local_state.rewinds.records import Steps, WatermarkStep
 from tidemark.operate.clients import Glue
 from tidemark.operate.rewind.stage_records import (
     BEGUN,

@@ -6,15 +6,24 @@ from typing import TypeAlias
 
 from tidemark.errors import UsageError
 from tidemark.local_state.bookmarks.versions import latest_bookmark
-from tidemark.local_state.rewinds.records import BEGUN, DONE, NOTHING, Asked, RewindRecord, rewinds
-from tidemark.local_state.rewinds.steps import BookmarkStep, Steps, WatermarkStep
+from tidemark.local_state.rewinds.records import (
+    BEGUN,
+    DONE,
+    NOTHING,
+    BookmarkStep,
+    RewindCause,
+    RewindRecord,
+    Steps,
+    WatermarkStep,
+    rewinds,
+)
 from tidemark.operate.rewind.carry_out import CarryOut
 
 StateKey: TypeAlias = tuple[str, ...]
 """What a step moves: a bookmark by its job; a watermark by its job, table and source."""
 
 
-def undo(work: CarryOut, rewind_id: int | None, asked: Asked) -> RewindRecord:
+def undo(work: CarryOut, rewind_id: int | None, asked: RewindCause) -> RewindRecord:
     """Take a rewind back, the last one if none is named; return the record of what was done.
 
     An interrupted one is taken back; a complete one is undone by a separate record.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tidemark.local_state.catalog.databases import catalog_databases
+from tidemark.local_state.catalog.definitions import catalog_databases
 from tidemark.local_state.catalog.partitions import Partition, registered_partitions
 from tidemark.local_state.catalog.tables import catalog_tables
 from tidemark.local_state.store.database import Store

@@ -13,8 +13,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.store.database import Store
-from tidemark.local_state.store.sqlite_files import stamp_of
-from tidemark.local_state.store.state_files import STATE_FILES, put_state_file
+from tidemark.local_state.store.sqlite_files import STATE_FILES, put_state_file, stamp_of
 
 FOLDERS = ("lake", "derby")
 LOCKS = "*.lck"  # of databases of Derby that are open

@@ -10,7 +10,7 @@ from tests.e2e.simulation import is_allowed
 from tests.fixtures.synthesis import as_list
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.errors import JobDefinitionError
-from tidemark.local_state.deployment.publish import publish
+from tidemark.local_state.deployment.deployed_apps import publish
 from tidemark.local_state.home import Home
 from tidemark.model.assembly.cloud_assembly import read_assembly
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS

@@ -11,7 +11,7 @@ from tidemark.glue_job.process.failures import cause_in_message
 from tidemark.glue_service.submission import read_submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
-from tidemark.local_state.run_snapshots import snapshots_of
+from tidemark.local_state.run_notes import snapshots_of
 from tidemark.local_state.run_warnings import read_warnings
 from tidemark.local_state.sparks.installed import own_spark
 

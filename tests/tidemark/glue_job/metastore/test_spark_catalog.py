@@ -12,7 +12,7 @@ import pytest
 from tests.tidemark.glue_job.process.test_job_process import finish, job, put_script
 from tidemark.glue_service.runs.job_run_process import plan_job_run, start_job_run
 from tidemark.glue_service.runs.run_variables import Machine
-from tidemark.local_state.catalog.databases import put_databases
+from tidemark.local_state.catalog.definitions import put_databases
 from tidemark.local_state.catalog.partitions import partitions_of
 from tidemark.local_state.catalog.tables import find_table, put_tables, table_or_none
 from tidemark.local_state.home import Home

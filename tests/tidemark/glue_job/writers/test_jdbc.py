@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.writers.jdbc import with_database
-from tidemark.local_state.catalog.connections import put_connections
+from tidemark.local_state.catalog.definitions import put_connections
 from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_connections import connection_of_request

@@ -13,7 +13,7 @@ from tests.waiting import BOUND_S
 from tidemark.glue_service.access.gate import Gate
 from tidemark.glue_service.http import server
 from tidemark.glue_service.lazy import Lazy
-from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
+from tidemark.local_state.machine.loopback import LOOPBACK_NAMES
 
 ADMITS = Gate(None, "", LOOPBACK_NAMES)
 

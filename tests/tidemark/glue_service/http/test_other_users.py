@@ -24,7 +24,7 @@ from tidemark.glue_service.http import server
 from tidemark.glue_service.http.serving import Options
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
+from tidemark.local_state.machine.loopback import LOOPBACK_NAMES
 
 ASK = """
 import http.client, json, sys

@@ -20,8 +20,8 @@ from tests.waiting import wait_until
 from tidemark.glue_service.access.gate import Gate
 from tidemark.glue_service.http import server
 from tidemark.glue_service.http.routes import names_of_port
-from tidemark.glue_service.http.waits import Waits
-from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
+from tidemark.glue_service.http.server import Waits
+from tidemark.local_state.machine.loopback import LOOPBACK_NAMES
 
 LARGE = 20_000_000  # bytes: more than sockets and waitress hold of one answer
 

@@ -18,7 +18,7 @@ from tidemark.glue_service.http.routes import names_of_port, service_of
 from tidemark.glue_service.http.services import OPERATIONS, unsupported
 from tidemark.glue_service.protocol.models import find_faults, find_operation, service_model
 from tidemark.local_state.access_key import access_key
-from tidemark.local_state.machine.local_requests import refusal_reason
+from tidemark.local_state.machine.loopback import refusal_reason
 
 
 def post(port, body, target="AWSGlue.GetJob", **headers):

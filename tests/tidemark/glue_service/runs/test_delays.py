@@ -11,7 +11,7 @@ from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
 from tidemark.glue_service.eventbridge.documents import Origin, run_status
 from tidemark.glue_service.http.serving import Options, serving
-from tidemark.glue_service.runs.delays import delay_of
+from tidemark.glue_service.runs.active import delay_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun
 

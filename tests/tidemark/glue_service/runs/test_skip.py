@@ -13,8 +13,14 @@ from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
 from tidemark.glue_job.process.bookmark_session import files_to_read, start_session
 from tidemark.glue_service.http.serving import serving
-from tidemark.glue_service.runs.inputs import inputs_of, read_inputs, write_inputs
-from tidemark.glue_service.runs.skip import REASON_FILE, SKIPPED_FILE, look
+from tidemark.glue_service.runs.skip import (
+    REASON_FILE,
+    SKIPPED_FILE,
+    inputs_of,
+    outlook_of,
+    read_inputs,
+    write_inputs,
+)
 from tidemark.local_state.bookmarks.files import Limits
 from tidemark.local_state.bookmarks.sources import S3Source
 from tidemark.local_state.bookmarks.versions import (
@@ -83,7 +89,7 @@ def home(tmp_path, monkeypatch):
 
 def reason(home: Home, arguments=ARGUMENTS, option: str = ENABLE) -> str:
     run = replace(record(home, "jr_now", "RUNNING", 9), bookmark_option=option)
-    return look(home, JOB, arguments, run).reason
+    return outlook_of(home, JOB, arguments, run).reason
 
 
 def test_a_run_that_would_find_the_same_has_no_reason_to_start(home):

@@ -14,11 +14,11 @@ import pytest
 from tests.waiting import wait_until
 from tidemark.glue_job.process.borrow import JvmRecord, write_record
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS
-from tidemark.glue_service.workflows.recovery import recover_interrupted_runs
+from tidemark.glue_service.runs.killed import recover_interrupted_runs
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
+from tidemark.local_state.run_notes import NOTES_FILE
 from tidemark.local_state.store.checkpoints import put_checkpoint, stored_checkpoints
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.local_state.store.dataset_notes import NOTES_FILE
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
 
 

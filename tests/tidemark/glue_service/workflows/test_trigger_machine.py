@@ -18,17 +18,17 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tests.tidemark.glue_service.workflows.test_triggers import watch
 from tests.tries import tries
+from tidemark.glue_service.engine import load, step
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.jobs import create_job
 from tidemark.glue_service.runs.job_runs import start_job_run
-from tidemark.glue_service.runs.recovery import continue_runs
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
-from tidemark.glue_service.steps import load, step
+from tidemark.glue_service.runs.take_over import continue_runs
 from tidemark.glue_service.workflows.batch_firing import notify
+from tidemark.glue_service.workflows.due import Schedules
 from tidemark.glue_service.workflows.flow_rows import flows_of_workflow
 from tidemark.glue_service.workflows.flows import Flows
-from tidemark.glue_service.workflows.schedules import Schedules
 from tidemark.glue_service.workflows.triggers import create_trigger
 from tidemark.glue_service.workflows.workflows import create_workflow
 from tidemark.local_state.home import Home

@@ -19,13 +19,13 @@ from tests.waiting import wait_until
 from tidemark.cli.progress import print_outcome
 from tidemark.errors import EntityNotFoundError, TidemarkError, UnsupportedError
 from tidemark.glue_service.engine import Engine
-from tidemark.glue_service.entities import Entity, Kind, put_entity
+from tidemark.glue_service.entities import Entity, EntityKind, put_entity
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.job_runs import start_job_run
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
+from tidemark.glue_service.workflows.due import Schedules
 from tidemark.glue_service.workflows.flows import Flows
-from tidemark.glue_service.workflows.schedules import Schedules
 from tidemark.glue_service.workflows.whole_run import Watch, run_to_its_end
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
@@ -103,7 +103,7 @@ class Run:
             runner = Runner(machine, store, flows.follow, tell, on_start=tell)
             glue = GlueState(machine, store, runner, flows, Schedules(), now_ms, print)
             for job in self.deployment.jobs.values():
-                put_entity(store, Entity(Kind.JOB, job.name, definition_of(job), {}, 0, 0))
+                put_entity(store, Entity(EntityKind.JOB, job.name, definition_of(job), {}, 0, 0))
             try:
                 yield glue
             finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import UsageError
-from tidemark.local_state.bookmarks.globs import Exclusions, glob_expression
+from tidemark.local_state.bookmarks.path_patterns import Exclusions, glob_expression
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_state.catalog.databases import (
+from tidemark.local_state.catalog.definitions import (
     catalog_databases,
     drop_database,
     existing_database,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from uv import find_uv_bin
 
-from tidemark.local_state.sparks.pythons import find_python
+from tidemark.local_state.sparks.make import find_python
 
 OWN = sys.version_info[:2]
 OTHER = (3, 99)

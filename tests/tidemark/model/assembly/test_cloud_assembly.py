@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.tries import tries
 from tidemark.errors import UsageError
-from tidemark.local_state.deployment.publish import publish
+from tidemark.local_state.deployment.deployed_apps import publish
 from tidemark.local_state.home import Home
 from tidemark.model.assembly.cloud_assembly import FileAsset, read_assembly
 

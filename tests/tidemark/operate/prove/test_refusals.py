@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tidemark.local_state.operations import Operation, ReadRequest
+from tidemark.local_state.operations import AwsRead, Operation
 from tidemark.operate.prove.changes import place_of, with_short_calls
 from tidemark.operate.prove.items import with_items
 from tidemark.operate.prove.refusals import MANY, refusals
@@ -13,7 +13,7 @@ from tidemark.operate.prove.refusals import MANY, refusals
 OUT = "s3://lake/out/"
 PUT = Operation(1, "jr_1", "put", (f"{OUT}a",), "job.py", 7, ("job.py line 7",))
 KEPT = [replace(PUT, number=at) for at in (1, 2)]
-READ = ReadRequest(1, "jr_1", "s3 HeadObject s3://lake/out/a", 0, ("job.py line 5",))
+READ = AwsRead(1, "jr_1", "s3 HeadObject s3://lake/out/a", 0, ("job.py line 5",))
 
 
 def ways(run, requests=(), **options):

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW, WHERE_ANY
 from tidemark.cli.main import main
-from tidemark.glue_service.runs import lost_executors
+from tidemark.glue_service.runs import run_variables
 
 pytestmark = [
     pytest.mark.spark,
@@ -87,6 +87,6 @@ def test_rows_are_compared_after_the_loss(project, script, verdict):
 
 
 def test_a_machine_that_is_too_small_says_so(monkeypatch):
-    monkeypatch.setattr(lost_executors, "memory_bytes", lambda: 2 * 1024**3)
+    monkeypatch.setattr(run_variables, "memory_bytes", lambda: 2 * 1024**3)
 
-    assert "this machine has 2.0 GB of memory" in lost_executors.no_executors_reason()
+    assert "this machine has 2.0 GB of memory" in run_variables.no_executors_reason()

@@ -19,7 +19,7 @@ from typing import Any
 
 from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
 from tidemark.local_state.home import Home
-from tidemark.local_state.rewinds.records import Asked
+from tidemark.local_state.rewinds.records import RewindCause
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.checkpoints.checkpoint import (
     BookmarkMove,
@@ -357,8 +357,8 @@ class World:
     def work(self, before: Callable[[str], None] = no_step) -> CarryOut:
         return CarryOut(self.home, self.store, self.open_table, before)
 
-    def asked(self, why: str = "it was right") -> Asked:
-        return Asked("ada", why, self.tick())
+    def asked(self, why: str = "it was right") -> RewindCause:
+        return RewindCause("ada", why, self.tick())
 
     def carry_out(
         self, facts: RewindFacts, plan: Any, before: Callable[[str], None] = no_step

@@ -8,8 +8,16 @@ import pytest
 
 from tidemark.local_state.bookmarks.versions import commit_bookmark
 from tidemark.local_state.home import Home
-from tidemark.local_state.rewinds.records import DONE, GIVEN_UP, Asked, end, record_start
-from tidemark.local_state.rewinds.steps import BookmarkStep, Steps, WatermarkStep
+from tidemark.local_state.rewinds.records import (
+    DONE,
+    GIVEN_UP,
+    BookmarkStep,
+    RewindCause,
+    Steps,
+    WatermarkStep,
+    end,
+    record_start,
+)
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.checkpoint import Checkpoint
@@ -31,7 +39,7 @@ def store(tmp_path: Path):
 def rewound(store: Store, steps: Steps, state: str = DONE, undoes: int | None = None) -> int:
     with store.transaction():
         record = record_start(
-            store, Asked("ada", "bad", 200), {"to": "", "steps": steps.to_json()}, undoes
+            store, RewindCause("ada", "bad", 200), {"to": "", "steps": steps.to_json()}, undoes
         )
         end(store, record.rewind_id, state)
     return record.rewind_id

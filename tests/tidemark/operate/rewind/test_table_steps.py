@@ -13,8 +13,7 @@ from tidemark.errors import UsageError
 from tidemark.local_state.catalog.table_metadata import put_metadata, table_of
 from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.home import Home
-from tidemark.local_state.rewinds.records import Asked, open_rewind
-from tidemark.local_state.rewinds.steps import Steps, TableStep
+from tidemark.local_state.rewinds.records import RewindCause, Steps, TableStep, open_rewind
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
@@ -27,7 +26,7 @@ from tidemark.operate.rewind.undoing import undo
 
 OLD, NEW = (f"s3://lake/t/metadata/0000{number}-x.metadata.json" for number in (1, 2))
 STEP = TableStep("db.t", OLD, NEW, "1")
-ASKED = Asked("ada", "a bad day", 7)
+ASKED = RewindCause("ada", "a bad day", 7)
 
 
 def no_table(_):

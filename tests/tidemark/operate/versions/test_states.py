@@ -8,7 +8,7 @@ import pytest
 
 from tidemark.glue_service.commands import region
 from tidemark.local_state.bookmarks.versions import commit_bookmark
-from tidemark.local_state.catalog.databases import put_databases
+from tidemark.local_state.catalog.definitions import put_databases
 from tidemark.local_state.catalog.partitions import Partition, register_partitions
 from tidemark.local_state.catalog.tables import drop_table, put_tables
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.readers.files.s3_options import option_string
-from tidemark.local_state.catalog.connections import connection_of_job
+from tidemark.local_state.catalog.definitions import connection_of_job
 from tidemark.model.awsglue_api.connections import MONGODB
 
 DATA_SOURCE = "mongodb"  # of version 10 of the connector, in Glue 4.0 and later

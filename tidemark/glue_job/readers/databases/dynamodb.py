@@ -20,8 +20,8 @@ from tidemark.glue_job.frames.types import MAX_DIGITS, as_struct_type
 from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.local_state.dynamodb import dynamodb_client, naming_the_table
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
+from tidemark.local_state.run_notes import note_read
 from tidemark.local_state.run_warnings import RunWarning, note
-from tidemark.local_state.store.dataset_notes import note_read
 from tidemark.model.checkpoints.checkpoint import DatasetRead
 
 SCANNED, EXPORTED = "dynamodb.input.tableName", "dynamodb.tableArn"

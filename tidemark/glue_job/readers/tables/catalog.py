@@ -31,7 +31,7 @@ from tidemark.glue_job.readers.request import ReadRequest, TableRequest, check_a
 from tidemark.glue_job.readers.tables.declared import Names
 from tidemark.glue_job.readers.tables.partitions import TablePartitions, partitions_to_read
 from tidemark.local_state.bookmarks.skips import Earlier, Partitions
-from tidemark.local_state.catalog.connections import find_connection
+from tidemark.local_state.catalog.definitions import find_connection
 from tidemark.local_state.catalog.tables import find_table
 from tidemark.local_state.job_run import job_home
 from tidemark.local_state.run_warnings import RunWarning, note

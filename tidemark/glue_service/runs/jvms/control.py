@@ -21,7 +21,7 @@ class Gateway:
 
 
 @dataclass(frozen=True)
-class Settings:
+class JvmSettings:
     """The settings of a run, in the format of Java's properties; the later of two counts.
 
     Attributes:
@@ -57,7 +57,7 @@ class Control:
         self._jvm: Any = self._gateway.jvm.dev.tidemark.jvm.WarmJvm
         self._jvm.remember()
 
-    def begin(self, settings: Settings, environment: Mapping[str, str]) -> Gateway:
+    def begin(self, settings: JvmSettings, environment: Mapping[str, str]) -> Gateway:
         """Prepare for a run."""
         # Variables are bytes, whatever the JVM's encoding: one character each.
         as_bytes = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}

@@ -68,7 +68,7 @@ class Output:
             self._put(after)
 
     def _put(self, data: bytes) -> None:
-        """Write all; on a full disk the run continues without its log."""
+        # On a full disk the run continues without its log.
         with contextlib.suppress(OSError):
             while data and self._target >= 0:
                 data = data[os.write(self._target, data) :]
@@ -100,11 +100,11 @@ class Split:
         before, mark, after = data.partition(self._mark)
         if mark:
             return before, after
-        kept = next(
+        held = next(
             size for size in range(len(self._mark) - 1, -1, -1) if data.endswith(self._mark[:size])
         )
-        self._held = data[len(data) - kept :]
-        return data[: len(data) - kept], None
+        self._held = data[len(data) - held :]
+        return data[: len(data) - held], None
 
     def rest(self) -> bytes:
         """Return bytes that were held back because they could be the start of the mark."""

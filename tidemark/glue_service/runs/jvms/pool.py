@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.process.spark import write_spark_conf
-from tidemark.glue_service.runs.jvms.control import Control, Gateway, Settings
+from tidemark.glue_service.runs.jvms.control import Control, Gateway, JvmSettings
 from tidemark.glue_service.runs.jvms.jvm import Jvm
 from tidemark.glue_service.runs.jvms.output import FATAL
 from tidemark.local_state.home import Home
@@ -39,7 +39,7 @@ class JvmRequest:
     """
 
     spark: Spark
-    settings: Settings
+    settings: JvmSettings
     environment: Mapping[str, str]
     stdout: Path
     stderr: Path
@@ -100,7 +100,8 @@ class Pool:
 
         A JVM that died while it was idle is replaced.
         """
-        with self._change, contextlib.suppress(OSError):  # on a full disk each run starts its own
+        # On a full disk each run starts a JVM of its own.
+        with self._change, contextlib.suppress(OSError):
             for warm in [warm for warm in self._idle if warm.has_died]:
                 self._idle.remove(warm)
                 self._end(warm)
@@ -209,10 +210,10 @@ class Pool:
         return sum(spark in (None, warm.spark) for warm in every)
 
     def _take(self, spark: Spark) -> _Warm:
-        """Take the JVM that ran last, or the one that is nearest to being ready."""
         with self._change:
             while not self._is_closed:
                 while idle := [warm for warm in self._idle if warm.spark == spark]:
+                    # The one that ran last is the warmest.
                     warm = idle[-1]
                     self._idle.remove(warm)
                     if warm.jvm.is_alive:
@@ -240,7 +241,8 @@ class Pool:
 
     def _started(self, folder: Path, spark: Spark) -> _Warm:
         folder.mkdir()
-        home = Home(self._folder)  # its settings mean nothing: each run brings its own
+        # The settings of this home mean nothing: each run brings its own.
+        home = Home(self._folder)
         variables = write_spark_conf(folder, home, self._java_home, {}, spark)
         warm = _Warm(Jvm(folder, {**inherited(), **variables, **self._options}), spark)
         threading.Thread(target=_connect, args=(warm,), daemon=True).start()

@@ -22,7 +22,7 @@ from tidemark.glue_job.process.pool import (
     fingerprint,
     write_pool_file,
 )
-from tidemark.glue_service.runs.jvms.control import Settings
+from tidemark.glue_service.runs.jvms.control import JvmSettings
 from tidemark.glue_service.runs.jvms.pool import JvmRequest, Loan, NoJvmError, Pool
 from tidemark.local_state.home import JVM_POOL_FILE
 from tidemark.local_state.machine.peers import stranger
@@ -54,11 +54,11 @@ def serve_pool(
 
 @contextmanager
 def _own_folder(folder: Path) -> Iterator[Path]:
-    """Create a folder for this process; delete those of owners that were killed."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.iterdir():
         pid = left.name.partition("-")[0]
         if not (pid.isdecimal() and is_running(int(pid))):
+            # Its owner was killed.
             shutil.rmtree(left, ignore_errors=True)
     own = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
     own.mkdir(mode=0o700)
@@ -66,7 +66,8 @@ def _own_folder(folder: Path) -> Iterator[Path]:
         yield own
     finally:
         shutil.rmtree(own, ignore_errors=True)
-        with contextlib.suppress(OSError):  # another process has its JVMs there
+        # Another process may have its JVMs there.
+        with contextlib.suppress(OSError):
             folder.rmdir()
 
 
@@ -78,7 +79,8 @@ def _accept(listener: Listener, key: bytes, pool: Pool) -> None:
                 who = stranger(end)
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE, errno.ECONNABORTED, errno.ENOMEM):
-                time.sleep(RETRY_S)  # until some of the many connections are closed
+                # Some of the many connections have to be closed first.
+                time.sleep(RETRY_S)
                 continue
             return  # closed: the command is over
         if who is None:
@@ -88,7 +90,6 @@ def _accept(listener: Listener, key: bytes, pool: Pool) -> None:
 
 
 def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
-    """Serve one job process; if its connection breaks, end the JVM on loan to it."""
     with connection, contextlib.suppress(*BROKEN_OFF, AuthenticationError):
         deliver_challenge(connection, key)
         answer_challenge(connection, key)
@@ -114,6 +115,7 @@ def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
             )
             failure = json.loads(connection.recv_bytes())["failure"]
         except BaseException:
+            # The connection broke: nobody else will end the JVM on loan.
             pool.discard(loan.warm)
             raise
         _take_back(connection, pool, loan, failure)
@@ -121,13 +123,13 @@ def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
 
 def _take_back(connection: Connection, pool: Pool, loan: Loan, failure: str | None) -> None:
     why_not = pool.end_run(loan, failure)
-    with contextlib.suppress(OSError):  # the run continues while its JVM is reset
+    # The run continues while its JVM is reset.
+    with contextlib.suppress(OSError):
         _send(connection, {})
     pool.take_back(loan, why_not)
 
 
 def _read(connection: Connection) -> JvmRequest | Path:
-    """Return the needs of a run, or the log of a run whose JVM must end."""
     message = json.loads(connection.recv_bytes())
     try:
         if "end" in message:
@@ -139,7 +141,7 @@ def _read(connection: Connection) -> JvmRequest | Path:
                 Path(message["home"]),
                 tuple(map(Path, message["format_jars"])),
             ),
-            Settings(message["settings"], message["file"], message["conf"]),
+            JvmSettings(message["settings"], message["file"], message["conf"]),
             dict(message["environment"]),
             Path(message["stdout"]),
             Path(message["stderr"]),

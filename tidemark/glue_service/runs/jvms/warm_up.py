@@ -15,7 +15,7 @@ from typing import NoReturn, TypeAlias
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.class_archive.make import SAMPLE_JOB
 from tidemark.glue_job.process.pool import PoolGoneError, PoolSilentError, connect, read_pool_file
-from tidemark.glue_service.entities import Kind, list_entities
+from tidemark.glue_service.entities import EntityKind, list_entities
 from tidemark.glue_service.runs.job_run_process import (
     JobProcess,
     new_run_id,
@@ -64,8 +64,8 @@ def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
 
 
 def _owner(file: Path) -> int | None:
-    """Return the process that keeps a pool; the id of a killed one may be reused by now."""
     try:
+        # The process id of a killed owner may be another process by now.
         connect(file).close()
     except PoolSilentError:
         pass  # suspended: it continues later
@@ -81,7 +81,7 @@ def versions_to_warm(home: Home, size: int) -> list[str]:
     One of each Spark that is installed; without a job that of this Python.
     """
     with Store(home.database) as store:
-        jobs = [entity.definition for entity in list_entities(store, Kind.JOB)]
+        jobs = [entity.definition for entity in list_entities(store, EntityKind.JOB)]
     stated = {version_of_job(job) for job in jobs if job["Command"].get("Name", SPARK) == SPARK}
     by_spark = {
         spark: version

@@ -9,8 +9,8 @@ from tidemark.local_state.operations import (
     HALF_DONE,
     ITEMS,
     REQUEST,
+    AwsRead,
     Operation,
-    ReadRequest,
     has_failed,
     let_fail_once,
     record_operations,
@@ -94,7 +94,7 @@ class FailingRequest(ExperimentKind):
         return super().cause(fault)
 
 
-def numbers_of(made: Sequence[Operation] | Sequence[ReadRequest], run_id: str) -> list[int]:
+def numbers_of(made: Sequence[Operation] | Sequence[AwsRead], run_id: str) -> list[int]:
     """Return the numbers of what a run has done."""
     return [operation.number for operation in made if operation.run_id == run_id]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
-from tidemark.local_state.catalog.connections import put_connections
+from tidemark.local_state.catalog.definitions import put_connections
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_connections import connection_of_request
 

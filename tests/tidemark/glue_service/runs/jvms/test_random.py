@@ -18,7 +18,7 @@ from tests.waiting import wait_until
 from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.glue_service.runs.job_run_process import stop_job_run
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
-from tidemark.glue_service.workflows.recovery import recover_interrupted_runs
+from tidemark.glue_service.runs.killed import recover_interrupted_runs
 from tidemark.local_state.store.database import Store
 
 pytestmark = [

@@ -6,7 +6,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from tidemark.glue_service.entities import Entity, Kind, put_entity
+from tidemark.glue_service.entities import Entity, EntityKind, put_entity
 from tidemark.glue_service.runs.jvms import warm_up as warm_up_module
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.glue_service.runs.jvms.warm_up import pool_for_home, versions_to_warm, warm_up
@@ -22,7 +22,7 @@ def define(home, *versions, command="glueetl"):
         for version in versions:
             named = {} if version is None else {"GlueVersion": version}
             definition = {"Command": {"Name": command}, **named}
-            put_entity(store, Entity(Kind.JOB, f"{command}-{version}", definition, {}, 0, 0))
+            put_entity(store, Entity(EntityKind.JOB, f"{command}-{version}", definition, {}, 0, 0))
 
 
 @pytest.mark.parametrize(

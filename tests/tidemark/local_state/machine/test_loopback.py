@@ -11,7 +11,7 @@ from botocore.exceptions import EndpointConnectionError
 from tidemark.glue_job.process.failures import cause_of, print_from_script
 from tidemark.local_state.dynamodb import dynamodb_client
 from tidemark.local_state.engine.front import front_of, is_front
-from tidemark.local_state.machine.secrets_in_text import show_endpoint, without_secrets
+from tidemark.local_state.machine.loopback import show_endpoint, without_secrets
 from tidemark.testing.watermark_table import WatermarkTable
 from watermarks import Watermarks, WatermarksError, WatermarkTableError
 

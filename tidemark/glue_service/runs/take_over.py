@@ -5,11 +5,11 @@ from dataclasses import replace
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.active import RUNNING
 from tidemark.glue_service.runs.job_run_process import end_left_over_processes, failed_run
+from tidemark.glue_service.runs.killed import KILLED, record_killed
 from tidemark.glue_service.runs.run_requests import run_request
 from tidemark.glue_service.workflows.flow import ATTEMPT, STOPPING, Flow
 from tidemark.glue_service.workflows.flow_rows import open_flows, open_runs, stop_command_flows
-from tidemark.glue_service.workflows.recovery import KILLED, record_killed
-from tidemark.glue_service.workflows.starts import start_of
+from tidemark.glue_service.workflows.flows import start_of
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
 
 
