@@ -1,7 +1,6 @@
 """Gives a run its executors, as long as its script runs."""
 
 import os
-import shlex
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,8 +20,6 @@ STANDALONE = "spark://"
 ANSWER_S = 5.0
 # What Python workers on other machines need of the environment of a run.
 ENVIRONMENT = ("PYTHONPATH", "TIDEMARK_HOME", "LC_ALL", "TZ")
-# Only for bookkeeping: what an executor may take is its own setting.
-MEMORY_OF_WORKER = "1024g"
 
 
 @contextmanager
@@ -45,12 +42,8 @@ def executors_of_run(folder: Path) -> Iterator[None]:
 
     archive = archive_options(Path(os.environ["JAVA_HOME"]))
     options = [QUICK, "-XX:+UseSerialGC", NO_PERF_DATA, *archive]
-    variables = {
-        **os.environ,
-        "SPARK_DAEMON_JAVA_OPTS": shlex.join(options),
-        "SPARK_LOCAL_DIRS": str(folder / TEMPORARY_FOLDER),
-    }
-    started = standalone_cluster(asked.executors, folder / FOLDER, variables, MEMORY_OF_WORKER)
+    variables = {**os.environ, "SPARK_LOCAL_DIRS": str(folder / TEMPORARY_FOLDER)}
+    started = standalone_cluster(asked.executors, folder / FOLDER, variables, options)
     with started as settings:
         _add(conf, settings)
         yield

@@ -56,7 +56,8 @@ JDBC_CLASSES = (
     "FirstDriver",
     "Watch",
 )
-NO_PAGES = Path(__file__).parents[2] / "cluster" / "NoPages.java"
+CLUSTER = Path(__file__).parents[2] / "cluster"
+CLUSTER_CLASSES = ("NoPages", "Standalone")
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
 JSON_TEXT = Path(__file__).parents[2] / "writers" / "JsonText.java"
 # What Spark 4 calls otherwise: Seq of Scala 2.13, and the servlets of Jetty.
@@ -132,7 +133,10 @@ def _sources(spark: Spark) -> dict[str, str]:
             f"dev.tidemark.jvm.{name}": (WARM_JVM / f"{name}.java").read_text(encoding="utf-8")
             for name in WARM_JVM_CLASSES
         },
-        "dev.tidemark.cluster.NoPages": NO_PAGES.read_text(encoding="utf-8"),
+        **{
+            f"dev.tidemark.cluster.{name}": (CLUSTER / f"{name}.java").read_text(encoding="utf-8")
+            for name in CLUSTER_CLASSES
+        },
         "dev.tidemark.json.JsonKinds": JSON_KINDS.read_text(encoding="utf-8"),
         "dev.tidemark.json.JsonText": JSON_TEXT.read_text(encoding="utf-8"),
         **{
