@@ -53,8 +53,8 @@ def measure() -> list[Result]:
     """
     results = []
     for name, prepare, target in (
-        ("the sample's four jobs", _sample, "target on warm JVMs 180 s"),
-        ("a small job that appends", _append, "target on warm JVMs 60 s"),
+        ("the sample's four jobs", _sample, "target on warm JVMs 90 s"),
+        ("a small job that appends", _append, "target on warm JVMs 20 s"),
     ):
         with tempfile.TemporaryDirectory() as folder:
             home, words = prepare(Path(folder))
