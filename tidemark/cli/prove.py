@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from tidemark.checks.lint.accepted import accepted_in
+from tidemark.checks.lint.ignores import accepted_in
 from tidemark.checks.script.clocks import clocks_of
 from tidemark.checks.script.surrogates import surrogates_of
 from tidemark.cli.engines import prepare_sparks

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tidemark.checks.lint.accepted import accepted_in
+from tidemark.checks.lint.ignores import accepted_in
 from tidemark.checks.script.surrogates import surrogates_of
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.lake_fs.semantics import S3, VARIABLE

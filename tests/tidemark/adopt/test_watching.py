@@ -10,7 +10,7 @@ from moto import mock_aws
 
 from tests.tidemark.adopt.finds import PLAIN, found, trigger
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.jobs.written import written_arguments
+from tidemark.adopt.jobs.scripts import written_arguments
 from tidemark.adopt.plan.report import as_markdown
 from tidemark.adopt.sources.account_surroundings import read_around
 from tidemark.adopt.watching import is_named

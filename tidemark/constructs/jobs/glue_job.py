@@ -12,7 +12,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
-from tidemark.checks.lint.accepted import repeated
+from tidemark.checks.lint.ignores import repeated
 from tidemark.constructs.catalog.lake_formation import grant_in_lake_formation
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset, check_no_table

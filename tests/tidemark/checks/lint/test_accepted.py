@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.checks.lint.accepted import accepted_in, accepted_lines, repeated
+from tidemark.checks.lint.ignores import accepted_in, accepted_lines, repeated
 
 COMMENT = "# tidemark: ignore[retry-appends] readers keep the newest row"
 
