@@ -1,4 +1,4 @@
-"""What a script acknowledges: ``# tidemark: ignore[rule-id] the reason``, and the writes among it."""
+"""What a script acknowledges, `# tidemark: ignore[rule-id] reason`, and which writes by that."""
 
 import io
 import re

@@ -98,15 +98,17 @@ class Layout(Places):
             fed = node if getattr(parent, "iter", None) is node else fed
             node = parent
 
-    def leaders(self, calls: Iterable[ast.Call]) -> list[ast.Call]:
-        """Return some calls, and the calls of functions of the script that lead to them."""
-        found, left = list[ast.Call](), list(calls)
+    def leaders(self, calls: Iterable[ast.Call], *, is_certain: bool = False) -> list[ast.Call]:
+        """Return some calls, and those of functions of the script that (certainly) lead to them."""
+        leading, left = list[ast.Call](), list(calls)
         while left:
-            found.append(left.pop())
-            function = self.function_of(found[-1])
-            sites = self._sites.get(function, []) if function else []
-            left += [site for site in sites if site not in found and site not in left]
-        return found
+            leading.append(call := left.pop())
+            function = self.function_of(call)
+            # A helper that commits under a condition is no commit of its callers.
+            if function and not (is_certain and self.conditions(call)):
+                sites = self._sites.get(function, [])
+                left += [site for site in sites if site not in leading and site not in left]
+        return leading
 
     def conditions(self, node: ast.AST) -> dict[ast.AST, str]:
         """Return what may leave a node out, in its function, each with its branch."""

@@ -159,7 +159,7 @@ class ScriptReader:
         return any(self._layout.excludes(site, its) for site, its in pairs)
 
     def _is_after_init(self, way: Way) -> bool:
-        inits = self._layout.leaders(self._inits)
+        inits = self._layout.leaders(self._inits, is_certain=True)
         return any(self._layout.precedes(init, site) for site in way.sites for init in inits)
 
     def _ends(self) -> Iterator[ScriptPlace]:
@@ -174,13 +174,14 @@ class ScriptReader:
                 yield from (place_of(node) for way in self._layout.ways(node) if self._loses(way))
 
     def _is_committed(self, sites: Sequence[ast.expr | ast.stmt]) -> bool:
-        commits = self._layout.leaders(self._commits)
+        commits = self._layout.leaders(self._commits, is_certain=True)
         return any(self._layout.follows(commit, site) for site in sites for commit in commits)
 
     def _loses(self, out: Way) -> bool:
         """Return whether a way out comes after a source, and before the commit that follows it."""
         at, sites = self._layout, out.sites
-        commits, reads = at.leaders(self._commits), at.leaders(self._reads)
+        commits = at.leaders(self._commits, is_certain=True)
+        reads = at.leaders(self._reads)
         if isinstance(sites[0], ast.Return):
             # It leaves its function only: a commit may follow in the one that called it.
             if self._is_committed(sites[1:]):

@@ -123,6 +123,10 @@ BAD = {
         "INIT\nORDERS\nif orders:\n    WRITE\n    COMMIT\nelse:\n    COMMIT",
         [("commit-not-on-every-path", "warning", 1)],
     ),
+    "a function commits under a condition": (
+        "def end(ok):\n    if ok:\n        COMMIT\nINIT\nORDERS\nWRITE\nend(args)",
+        [("commit-not-on-every-path", "warning", 4)],
+    ),
     "an endless loop commits before it ends, likewise": (
         "INIT\nORDERS\nwhile True:\n    WRITE\n    if args:\n        COMMIT\n        break",
         [("commit-not-on-every-path", "warning", 1)],
