@@ -119,28 +119,21 @@ def known_of(
     ]
     moving = [*_windows(facts), *_keys(facts)]
     known = [*_filled(facts), *moving]
-    running = [
-        (run, it) for run in facts.runs if not run.is_final and (it := filled_range(run.arguments))
-    ]
-    units = [unit for unit, _ in known] + [unit for _, (unit, _) in running]
+    open_runs = tuple(run for run in facts.runs if not run.is_final)
+    running = [span for run in open_runs if (span := filled_range(run.arguments))]
+    units = [unit for unit, _ in known] + [unit for unit, _ in running]
     unit = Unit.DAY if folders else (units[0] if units else None)
     evidence = Evidence(
         loaded=tuple(loaded for its_unit, loaded in known if its_unit is unit),
-        running=tuple(filled for _, (its_unit, filled) in running if its_unit is unit),
+        running=tuple(span for its_unit, span in running if its_unit is unit),
         folders=tuple(folders),
         is_listed=bool(folders or facts.job.source),
-        ahead=tuple(
-            _upcoming(
-                facts,
-                folders,
-                [window for its_unit, window in moving if its_unit is unit],
-            )
-        ),
+        ahead=tuple(_upcoming(facts, folders, [load for its, load in moving if its is unit])),
     )
     return KnownRanges(
         unit,
         evidence,
-        tuple(run for run in facts.runs if not run.is_final),
+        open_runs,
         frozenset(run.run_id for run in facts.runs if run.is_final),
         tuple(dict.fromkeys(read.dataset for read, _ in sources)),
     )
@@ -182,11 +175,8 @@ def _filled(facts: JobFacts) -> list[tuple[Unit, Loaded]]:
     # Glue forgets runs after 90 days; their checkpoints stay.
     states = {run.run_id: run.state for run in facts.runs}
     ones = [(run.arguments, run.started_at_ms) for run in facts.runs if run.state == "SUCCEEDED"]
-    ones += [
-        (checkpoint.arguments, checkpoint.committed_at_ms)
-        for checkpoint in facts.checkpoints
-        if checkpoint.run_id not in states
-    ]
+    forgotten = [record for record in facts.checkpoints if record.run_id not in states]
+    ones += [(record.arguments, record.committed_at_ms) for record in forgotten]
     ranges = [(filled_range(arguments), at_ms) for arguments, at_ms in ones]
     return [(span[0], Loaded(span[1].low, span[1].high, at_ms)) for span, at_ms in ranges if span]
 
@@ -194,11 +184,7 @@ def _filled(facts: JobFacts) -> list[tuple[Unit, Loaded]]:
 def _windows(facts: JobFacts) -> list[tuple[Unit, Loaded]]:
     # The day of a watermark counts as loaded: the next run reads from there. Of several sources or
     # values the earliest counts.
-    values = [
-        point_of(value)
-        for values_of_source in facts.watermarks.values()
-        for value in values_of_source.values()
-    ]
+    values = [point_of(value) for named in facts.watermarks.values() for value in named.values()]
     points = [point for point in values if point]
     if not points or len({unit for unit, _ in points}) > 1:
         return []
@@ -234,9 +220,8 @@ def _between(
 ) -> Iterator[tuple[int | None, int]]:
     """Yield the ranges from ``low`` to before ``high`` that none of some windows has."""
     at = low
-    for begin, end in sorted(
-        (window.low, window.high) for window in loaded if window.low is not None and window.high
-    ):
+    known = ((load.low, load.high) for load in loaded if load.low is not None and load.high)
+    for begin, end in sorted(known):
         if at is None or at < begin:
             yield at, begin
         at = end if at is None else max(at, end)

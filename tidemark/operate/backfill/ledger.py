@@ -98,14 +98,12 @@ class Evidence:
 
     def extent(self) -> Span | None:
         """Return the smallest range that has every point something is known of; None for none."""
-        lows = [loaded.low for loaded in self.loaded if loaded.low is not None]
+        lows = [load.low for load in self.loaded if load.low is not None]
         # A range without a beginning is known by its last point only.
         lows += [
-            loaded.high - 1
-            for loaded in self.loaded
-            if loaded.low is None and loaded.high is not None
+            load.high - 1 for load in self.loaded if load.low is None and load.high is not None
         ]
-        highs = [loaded.high for loaded in self.loaded if loaded.high is not None]
+        highs = [load.high for load in self.loaded if load.high is not None]
         ranges = [*self.running, *(folder.range for folder in self.folders)]
         lows += [span.low for span in ranges]
         highs += [span.high for span in ranges]
@@ -155,12 +153,8 @@ def _edges(whole: Span, evidence: Evidence) -> set[int]:
     of_folders = (folder.range for folder in evidence.folders)
     ranges: Iterable[Span] = [*evidence.running, *evidence.ahead, *of_folders]
     points = {point for span in ranges for point in (span.low, span.high)}
-    points |= {
-        point
-        for loaded in evidence.loaded
-        for point in (loaded.low, loaded.high)
-        if point is not None
-    }
+    ends = (end for load in evidence.loaded for end in (load.low, load.high))
+    points |= {end for end in ends if end is not None}
     return {whole.low, whole.high} | {point for point in points if whole.low < point < whole.high}
 
 

@@ -84,12 +84,11 @@ def _files_of_run(
 
 
 def _another_writer(facts: RewindFacts, clear: Clear, run: Run) -> Run | None:
-    writers = {clear.job} | {
-        checkpoint.job_name
-        for checkpoint in facts.checkpoints
-        for target in checkpoint.written
-        if meets(target, DatasetRead(clear.dataset))
-    }
+    place = DatasetRead(clear.dataset)
+    writers = {clear.job}
+    for record in facts.checkpoints:
+        if any(meets(target, place) for target in record.written):
+            writers.add(record.job_name)
     for other in facts.runs:
         ended = other.ended_at_ms if other.ended_at_ms is not None else facts.now_ms
         is_meanwhile = other.started_at_ms <= (run.ended_at_ms or 0) and ended >= run.started_at_ms

@@ -109,13 +109,11 @@ def last_datasets(
     written: dict[str, dict[str, DatasetWritten]] = {job: {} for job in read}
     for checkpoint in checkpoints:
         if checkpoint.job_name in read:
-            for read_dataset in _with_positions(checkpoint, by_watermark, by_snapshots):
+            for data in _with_positions(checkpoint, by_watermark, by_snapshots):
                 of_job = read[checkpoint.job_name]
-                last = of_job.get((read_dataset.dataset, read_dataset.source))
-                is_less = last is not None and is_tracked(last) and not is_tracked(read_dataset)
-                of_job[read_dataset.dataset, read_dataset.source] = (
-                    last if last and is_less else read_dataset
-                )
+                last = of_job.get((data.dataset, data.source))
+                is_less = last is not None and is_tracked(last) and not is_tracked(data)
+                of_job[data.dataset, data.source] = last if last and is_less else data
             written[checkpoint.job_name] |= {write.dataset: write for write in checkpoint.written}
     return (
         {job: list(by_key.values()) for job, by_key in read.items()},

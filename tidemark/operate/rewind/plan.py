@@ -120,23 +120,13 @@ def steps_of_plan(
     plan: RewindPlan, windows: Mapping[tuple[str, str, str], Mapping[str, Any]]
 ) -> Steps:
     """Return the moves of a plan, with the open windows that an undo restores."""
-    return Steps(
-        tuple(
-            BookmarkStep(state.job, state.from_version, state.to_version)
-            for state in plan.states
-            if state.kind == BOOKMARK
-        ),
-        tuple(
-            WatermarkStep(
-                state.kind,
-                state.job,
-                state.source,
-                state.from_version,
-                state.from_run,
-                state.to_run,
-                restores=windows.get((state.kind, state.job, state.source), {}),
-            )
-            for state in plan.states
-            if state.kind != BOOKMARK
-        ),
-    )
+    bookmarks, watermarks = list[BookmarkStep](), list[WatermarkStep]()
+    for move in plan.states:
+        version, place = move.from_version, (move.kind, move.job, move.source)
+        if move.kind == BOOKMARK:
+            bookmarks.append(BookmarkStep(move.job, version, move.to_version))
+        else:
+            restores = windows.get(place, {})
+            runs = (move.from_run, move.to_run)
+            watermarks.append(WatermarkStep(*place, version, *runs, restores=restores))
+    return Steps(tuple(bookmarks), tuple(watermarks))

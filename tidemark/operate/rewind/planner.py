@@ -154,9 +154,7 @@ def _doubtful(facts: RewindFacts, moved: Sequence[Cut], half: Mapping[str, str])
 
 def _have_read_nothing(facts: RewindFacts, own: Sequence[Cut]) -> bool:
     reads = rereads(facts, own, {})
-    return bool(reads) and all(
-        not reread.why and not reread.files and reread.rows == 0 for reread in reads
-    )
+    return bool(reads) and all(not its.why and not its.files and its.rows == 0 for its in reads)
 
 
 def _since(moved: Sequence[Cut]) -> dict[str, int]:
@@ -204,13 +202,13 @@ def _fills(facts: RewindFacts, job: str, since_ms: int) -> Iterator[tuple[Run, M
 
 def _filled(facts: RewindFacts, job: str) -> str:
     """Return which run of a backfill has loaded rows that no rewind deletes; empty for none."""
-    sentences = (
-        f"what run {checkpoint.run_id} of a backfill has loaded stays: rows of it that are read "
-        "again are there twice"
-        for checkpoint in reversed(facts.checkpoints_of(job))
-        if is_filling(checkpoint.arguments) and checkpoint.written
-    )
-    return next(sentences, "")
+    for record in reversed(facts.checkpoints_of(job)):
+        if is_filling(record.arguments) and record.written:
+            return (
+                f"what run {record.run_id} of a backfill has loaded stays: rows of it that are "
+                "read again are there twice"
+            )
+    return ""
 
 
 def _rewritten(
@@ -240,15 +238,11 @@ def _rewritten(
 def _new_to(facts: RewindFacts, moved: Sequence[Cut], jobs: Sequence[str]) -> list[str]:
     # What has not run since the first undone run began sees all of it as new.
     since = _first_undone(facts, moved)
-    last = {
-        checkpoint.job_name: checkpoint.committed_at_ms
-        for checkpoint in facts.checkpoints
-        if not is_filling(checkpoint.arguments)
-    }
+    incremental = [record for record in facts.checkpoints if not is_filling(record.arguments)]
+    last = {record.job_name: record.committed_at_ms for record in incremental}
     for track in facts.tracks:
-        last[track.job] = max(
-            [last.get(track.job, 0), *(move.at_ms for move in track.in_force()[:1])]
-        )
+        at_ms = next((move.at_ms for move in track.in_force()), 0)
+        last[track.job] = max(last.get(track.job, 0), at_ms)
     return [job for job in jobs if last.get(job, 0) < since]
 
 
