@@ -2,8 +2,9 @@
 
 import io
 import secrets
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from rich.console import RenderableType
@@ -14,7 +15,7 @@ from tidemark.cli.views.bookmarks import bookmark_tables
 from tidemark.cli.views.explain import explain_job, explanation_tables
 from tidemark.cli.views.rewind import plan_lines
 from tidemark.cli.views.snapshots import snapshot_lines
-from tidemark.cli.views.watermarks import current_tables
+from tidemark.cli.views.watermarks import current_tables, states_of
 from tidemark.cli.where import Where
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX, Pages
@@ -70,7 +71,7 @@ def _text_or_error(part: Callable[[Target, str], str], target: Target, job: str)
         return str(error)
 
 
-def _printed(parts: Iterator[RenderableType] | list[RenderableType]) -> str:
+def _printed(parts: Iterable[RenderableType]) -> str:
     text = io.StringIO()
     console = Terminal(file=text, width=WIDTH)
     for part in parts:
@@ -101,11 +102,9 @@ def _watermarks(target: Target, job: str) -> str:
     if not table:
         return f"{job} has no argument {WATERMARK_TABLE}: it keeps no watermarks"
     with target.watermarks(table) as admin:
-        states = [
-            (source, admin.latest(job, source=source), admin.open_windows(job, source=source))
-            for source in ["", *admin.sources(job)]
-        ]
-    return _printed([part for state in states for part in current_tables(job, *state)])
+        states = states_of(admin, job)
+    tables = (current_tables(job, source, *state) for source, state in states.items())
+    return _printed(chain.from_iterable(tables))
 
 
 def _rewind(target: Target, job: str) -> str:

@@ -38,12 +38,8 @@ def refuse_own_options(script: Path, arguments: Sequence[str]) -> None:
     If the script names it, the option is the script's, and a note says so.
     """
     context = click.get_current_context()
-    own = {
-        name
-        for param in context.command.get_params(context)
-        for name in param.opts
-        if name.startswith("--")
-    }
+    names = [name for param in context.command.get_params(context) for name in param.opts]
+    own = {name for name in names if name.startswith("--")}
     misplaced = [name for word in arguments if (name := word.partition("=")[0]) in own]
     text = script.read_text(encoding="utf-8", errors="replace")
     for name in misplaced:

@@ -13,6 +13,7 @@ from tidemark.cli.views.watermarks import (
     current_tables,
     history_json,
     history_table,
+    states_of,
     what_changes,
 )
 from tidemark.cli.where import Where
@@ -27,21 +28,15 @@ TABLE = "glue-watermarks"
 
 def show(job: str, table: str | None, where: Where, output: str) -> None:
     with _opened(where, job, table) as (watermarks, check_job):
-        sources = watermarks.sources(job)
-        states = {
-            source: (
-                watermarks.latest(job, source=source),
-                watermarks.open_windows(job, source=source),
-            )
-            for source in ["", *sources]
-        }
-        if states[""] == (None, []) and not sources:
+        states = states_of(watermarks, job)
+        has_sources, is_without = len(states) > 1, states[""] == (None, [])
+        if is_without and not has_sources:
             check_job()
     if output == "json":
-        of_sources = {source: current_json(*states[source]) for source in sources}
+        of_sources = {source: current_json(*state) for source, state in states.items() if source}
         print_json({"job": job, **current_json(*states[""]), "sources": of_sources})
         return
-    if sources and states[""] == (None, []):
+    if is_without and has_sources:
         del states[""]
     for source, (latest, windows) in states.items():
         for part in current_tables(job, source, latest, windows):

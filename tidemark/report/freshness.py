@@ -72,12 +72,8 @@ def freshness_of(
     datasets = []
     for uri in published_datasets(jobs):
         writers = tuple(job.name for job in view.writers[uri])
-        changes = [
-            commit.committed_at_ms
-            for name in writers
-            for commit in commits.get(name, ())
-            if commit.has_changed
-        ]
+        own = [commit for name in writers for commit in commits.get(name, ())]
+        changes = [commit.committed_at_ms for commit in own if commit.has_changed]
         tables = [table for job in jobs if (table := job.tables.get(uri))]
         as_of_ms = view.as_of(uri, now_ms) or None
         name, has_new_input = view.next_job(uri, now_ms)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.app_jobs import PipelineJob
@@ -97,17 +98,12 @@ def with_datasets(
 
     A run with nothing new touches nothing, and its job keeps the datasets of the run before.
     """
-    in_order = sorted(checkpoints, key=lambda checkpoint: checkpoint.committed_at_ms)
-    read = {
-        checkpoint.job_name: [dataset.dataset for dataset in checkpoint.read]
-        for checkpoint in in_order
-        if checkpoint.read
-    }
-    written = {
-        checkpoint.job_name: [dataset.dataset for dataset in checkpoint.written]
-        for checkpoint in in_order
-        if checkpoint.written
-    }
+    read, written = dict[str, list[str]](), dict[str, list[str]]()
+    for record in sorted(checkpoints, key=attrgetter("committed_at_ms")):
+        if record.read:
+            read[record.job_name] = [data.dataset for data in record.read]
+        if record.written:
+            written[record.job_name] = [data.dataset for data in record.written]
     return tuple(
         job
         if job.reads or job.writes

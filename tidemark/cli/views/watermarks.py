@@ -49,26 +49,30 @@ def render_values(values: Mapping[str, Any]) -> str:
     return ", ".join(pairs)
 
 
+def states_of(
+    watermarks: WatermarkAdmin, job: str
+) -> dict[str, tuple[Latest | None, list[OpenWindow]]]:
+    """Return what holds and what runs have open: of a job by "", and by each of its sources."""
+    return {
+        source: (watermarks.latest(job, source=source), watermarks.open_windows(job, source=source))
+        for source in ["", *watermarks.sources(job)]
+    }
+
+
 def summary(watermarks: WatermarkAdmin, job: str) -> str:
     """Return the watermarks of a job and its sources, and how many windows are open, as a text.
 
     It is empty if the job has none.
     """
     try:
-        heads = {
-            source: (
-                watermarks.latest(job, source=source),
-                watermarks.open_windows(job, source=source),
-            )
-            for source in ["", *watermarks.sources(job)]
-        }
+        states = states_of(watermarks, job)
     except WatermarkTableError:
         raise
     except WatermarksError:
         return "not readable"
     all_values: dict[str, Any] = {}
     open_count = 0
-    for source, (latest, windows) in heads.items():
+    for source, (latest, windows) in states.items():
         values = latest.watermarks if latest else {}
         all_values |= {source: values} if source else values
         open_count += len(windows)

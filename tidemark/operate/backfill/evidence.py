@@ -110,13 +110,10 @@ def known_of(
 ) -> KnownRanges:
     """Return the evidence in the facts of a job."""
     sources = facts.sources()
-    folders = [
-        folder
-        for read, until_ms in sources
-        for folder in folders_of(
-            files.get(read.dataset, ()), until_ms, facts.job.column, _late(facts, read, arrived)
-        )
-    ]
+    folders: list[Folder] = []
+    for read, until_ms in sources:
+        late, listed = _late(facts, read, arrived), files.get(read.dataset, ())
+        folders += folders_of(listed, until_ms, facts.job.column, late)
     moving = [*_windows(facts), *_keys(facts)]
     known = [*_filled(facts), *moving]
     open_runs = tuple(run for run in facts.runs if not run.is_final)

@@ -28,12 +28,8 @@ def files_to_clear(facts: RewindFacts, clear: Clear, files: Sequence[FileSeen]) 
     # Files such as _SUCCESS are not rows of a run.
     data = [file for file in files if not file.uri.rpartition("/")[2].startswith(HIDDEN)]
     if clear.mode == WINDOW:
-        windows = [
-            window
-            for run in clear.runs
-            for moved in by_run[run].watermarks
-            for window in moved.windows
-        ]
+        moves = [move for run in clear.runs for move in by_run[run].watermarks]
+        windows = [window for move in moves for window in move.windows]
         if not windows:
             raise not_provable(
                 clear, "no checkpoint of these runs names the windows that they wrote"

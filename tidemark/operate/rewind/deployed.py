@@ -213,13 +213,8 @@ class StageRewinds:
             raise
 
     def _check_no_runs(self, record: StageRecord) -> None:
-        going = [
-            (job, run.run_id)
-            for job in record.jobs
-            for run in runs_of_job(self.glue, job, None, 20)
-            if not run.is_final
-        ]
-        check_none_in_flight(going)
+        runs = [run for job in record.jobs for run in runs_of_job(self.glue, job, None, 20)]
+        check_none_in_flight((run.job, run.run_id) for run in runs if not run.is_final)
 
     def _reset(self, runs: Sequence[tuple[str, str]], claim: Claim | None) -> None:
         for job, to in runs:
