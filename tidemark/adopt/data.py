@@ -40,7 +40,7 @@ def with_data(
     written = {
         place for job in jobs for name, place in _addresses(job) if direction(job, name) == "out"
     }
-    found, guesses = [], []
+    declared, guesses = [], []
     for job in jobs:
         reads = [("", place) for place in named.get(job.old, ())]
         writes: list[tuple[str, Folder]] = []
@@ -64,8 +64,8 @@ def with_data(
                     "declare it: reads=, writes=, tables=; until then its role allows none",
                 )
             )
-        found.append(replace(job, reads=tuple(inputs), writes=tuple(writes)))
-    return found, guesses
+        declared.append(replace(job, reads=tuple(inputs), writes=tuple(writes)))
+    return declared, guesses
 
 
 def _guess(

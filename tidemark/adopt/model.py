@@ -201,8 +201,8 @@ class AdoptedJob:
     @property
     def started_arguments(self) -> dict[str, str]:
         """Return the arguments that its trigger adds, without dashes."""
-        found = self.started.get("arguments")
-        return dict(found) if isinstance(found, Mapping) else {}
+        arguments = self.started.get("arguments")
+        return dict(arguments) if isinstance(arguments, Mapping) else {}
 
     @property
     def scratch(self) -> Folder | None:

@@ -76,12 +76,12 @@ def _jobs(resources: Mapping[str, Any]) -> dict[str, str]:
 
 def _owner(logical_id: str, jobs: Mapping[str, str]) -> str | None:
     """Return the job of a resource: its logical id starts with that of the job."""
-    found = [
+    prefixes = [
         prefix
         for prefix in jobs
         if logical_id.startswith(prefix) and not logical_id[len(prefix) :][:1].islower()
     ]
-    return jobs[max(found, key=len)] if found else None
+    return jobs[max(prefixes, key=len)] if prefixes else None
 
 
 def _relevant(resource: Mapping[str, Any], owners: Mapping[str, str]) -> dict[str, Any]:

@@ -74,14 +74,14 @@ class GraphChecks:
                 name: json.loads(Path(path).read_text(encoding="utf-8"))
                 for name, path in path_of.items()
             }
-            found = [
+            shown = [
                 *problems(read_graph(templates)),
                 *problems_of_resources(templates),
                 *problems_of_networks(templates),
                 *problems_of_overrides(self._root, path_of, templates),
                 *_too_large(path_of, templates),
             ]
-            for problem in found:
+            for problem in shown:
                 is_good = is_good and not problem.is_error
                 stack_name, _, id_ = problem.at.partition("/")
                 violations.append(_violation(problem, path_of[stack_name], id_))

@@ -98,13 +98,13 @@ def changed(
     )
     if was != now:
         yield "Command.ScriptLocation", was, now
-    known, found = (
+    known, overridden = (
         {k: v for key in ARGUMENTS for k, v in (of.get(key) or {}).items()}
         for of in (declared, properties)
     )
     for name in dict.fromkeys((*GRANTED, *known)):
-        if known.get(name) != found.get(name):
-            yield name, known.get(name), found.get(name)
+        if known.get(name) != overridden.get(name):
+            yield name, known.get(name), overridden.get(name)
 
 
 def _problem(at: str, what: str, was: Any, now: Any) -> Problem:

@@ -54,10 +54,10 @@ def fields_of(struct: str) -> list[tuple[str, str]]:
 
 def parts_of(inside: str) -> list[str]:
     """Return what commas separate, except for those in brackets."""
-    found, depth, begin = list[str](), 0, 0
+    parts, depth, begin = list[str](), 0, 0
     for place, letter in enumerate(f"{inside},"):
         depth += (letter in "<(") - (letter in ">)")
         if letter == "," and not depth:
-            found.append(inside[begin:place])
+            parts.append(inside[begin:place])
             begin = place + 1
-    return found if not depth else [*found, inside[begin:]]
+    return parts if not depth else [*parts, inside[begin:]]

@@ -35,9 +35,9 @@ def hint(name: str, names: Collection[str]) -> str:
 
 def listed(names: Iterable[str], most: int = MAX_NAMES) -> str:
     """Return names for a message, the first of them if there are many."""
-    found = list(names)
-    more = len(found) - most
-    text = ", ".join(found[:most]) or "none"
+    every = list(names)
+    more = len(every) - most
+    text = ", ".join(every[:most]) or "none"
     return f"{text}, and {more} more" if more > 0 else text
 
 

@@ -112,7 +112,7 @@ class _Account:
             )
         return self._with_tags("job", name, job)
 
-    def _with_tags(self, kind: str, name: str, found: Resource) -> Resource:
+    def _with_tags(self, kind: str, name: str, resource: Resource) -> Resource:
         from botocore.exceptions import ClientError
 
         try:
@@ -120,8 +120,8 @@ class _Account:
         except ClientError as error:
             why, do = f"AWS refuses to show them ({error})", "compare them by hand"
             self._unread.append(Difference(f"{kind} {name}", ("Tags",), None, why, do))
-            return found
-        return {**found, **({"Tags": tags} if tags else {})}
+            return resource
+        return {**resource, **({"Tags": tags} if tags else {})}
 
     def _arn(self, kind: str, name: str) -> str:
         arn = self._session.client("sts").get_caller_identity()["Arn"].split(":")

@@ -183,7 +183,7 @@ def _names(iam: Any, operation: str, key: str, role: str) -> Iterator[Any]:
     return iter([policy for page in pages for policy in page[key]])
 
 
-def _document(found: object) -> Resource:
+def _document(text: object) -> Resource:
     """Return a policy document, which IAM gives as JSON in the form of a URL."""
-    document: Resource = json.loads(unquote(found)) if isinstance(found, str) else found  # type: ignore[assignment]
+    document: Resource = json.loads(unquote(text)) if isinstance(text, str) else text  # type: ignore[assignment]
     return document

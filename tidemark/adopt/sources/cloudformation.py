@@ -150,8 +150,8 @@ def _add(reader: TemplateContents, id_: str, resource: Mapping[str, Any], values
             f"{reader.where} has two {kind} named {show(name)}; if they are of two stages of an "
             "app, give the folder of one: --template cdk.out/assembly-STAGE"
         )
-    found, misfits = _resource(kind, name, properties)
-    reader.kinds[kind][name] = found
+    shaped, misfits = _resource(kind, name, properties)
+    reader.kinds[kind][name] = shaped
     reader.unread += _unknown(id_, kind, name, values, properties)
     reader.unread += [
         Difference(

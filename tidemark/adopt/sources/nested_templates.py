@@ -63,10 +63,10 @@ def _file_of(resource: object, folder: Path) -> Path | None:
         return None
     place = (resource.get("Properties") or {}).get(PLACES[kind])
     named = folder / place if isinstance(place, str) and "://" not in place else None
-    for found in (nested_template(resource, folder) if kind == NESTED_STACK else None, named):
+    for file_there in (nested_template(resource, folder) if kind == NESTED_STACK else None, named):
         with suppress(OSError):  # a name that is too long is one of nothing
-            if found is not None and found.is_file():
-                return found
+            if file_there is not None and file_there.is_file():
+                return file_there
     return None
 
 

@@ -78,10 +78,10 @@ class Values:
             resource = self.template.get("Resources", {}).get(id_, {})
             own = OTHER_NAMES.get(resource.get("Type", ""))
             stated = resource.get("Properties", {}).get(own) if own else stated_name(resource)
-            found = None if stated is None else self.resolve(stated)
-            is_known = isinstance(found, str) and not self.unknown_in(found)
+            resolved_name = None if stated is None else self.resolve(stated)
+            is_known = isinstance(resolved_name, str) and not self.unknown_in(resolved_name)
             if is_known or resource.get("Type") in NODES:
-                self._names[id_] = str(found) if is_known else f"{self.stack}{id_}"
+                self._names[id_] = str(resolved_name) if is_known else f"{self.stack}{id_}"
         return self._names[id_]
 
     def child(self, id_: str) -> "Values | None":
@@ -219,8 +219,8 @@ class Values:
         text, own = (argument, {}) if isinstance(argument, str) else argument
         known = {key: _string(self.resolve(one)) for key, one in own.items()}
 
-        def replaced(found: re.Match[str]) -> str:
-            name = found[1].strip()
+        def replaced(match: re.Match[str]) -> str:
+            name = match[1].strip()
             if name.startswith("!"):
                 return f"${{{name[1:]}}}"
             if name in known:

@@ -56,11 +56,11 @@ def events_of(trigger: Reading, rules: Iterable[Resource]) -> Events:
     return events
 
 
-def _add(found: Events, rule: Resource, size: int, minutes: int | None) -> None:
+def _add(events: Events, rule: Resource, size: int, minutes: int | None) -> None:
     """Add a rule, or why it cannot be declared."""
 
     def differ(why: str, do: str = HAND, value: str | None = None) -> None:
-        found.differences.append(Difference(f"rule {rule['Name']}", (), value, why, do))
+        events.differences.append(Difference(f"rule {rule['Name']}", (), value, why, do))
 
     if rule.get("State", "ENABLED") == "DISABLED":
         differ("it is disabled, so it starts nothing", "nothing")
@@ -72,14 +72,14 @@ def _add(found: Events, rule: Resource, size: int, minutes: int | None) -> None:
         except ScheduleError as error:
             differ(str(error), value=str(expression))
         else:
-            found.schedules.append(str(expression))
+            events.schedules.append(str(expression))
     else:
         pattern = _pattern(rule.get("EventPattern"))
         problem = find_problems(pattern)
         if problem or not isinstance(pattern, Mapping):
             differ(f"OnEvent does not take its pattern, {problem}")
         else:
-            found.events.append(AdoptedEvent(str(rule["Name"]), pattern, size, minutes))
+            events.events.append(AdoptedEvent(str(rule["Name"]), pattern, size, minutes))
 
 
 def _pattern(text: object) -> Any:

@@ -74,43 +74,43 @@ def outside_of(
     return outside
 
 
-def _add(found: Outside, schedule: Resource, adopted: Adopted) -> None:
+def _add(outside: Outside, schedule: Resource, adopted: Adopted) -> None:
     group = schedule.get("GroupName") or "default"
     of = f"schedule {group}/{schedule['Name']}"
     target = schedule.get("Target") or {}
     _, is_glue, call = str(target.get("Arn") or "").lower().partition(":aws-sdk:glue:")
     key = GLUE_CALLS.get(call) if is_glue else None  # in the input, of what it starts
     if key is None:
-        found.differences.append(_unknown(of, target.get("Arn"), "the schedule"))
+        outside.differences.append(_unknown(of, target.get("Arn"), "the schedule"))
         return
     given = _input(target.get("Input"))
     started = given.get(key) if isinstance(given, Mapping) else None
     if not isinstance(started, str):
         why = f"its input does not say {key}, so its target is not known"
-        found.differences.append(Difference(of, ("Target", "Input"), None, why, DECLARE))
+        outside.differences.append(Difference(of, ("Target", "Input"), None, why, DECLARE))
         return
     if started not in (adopted.jobs if key == "JobName" else adopted.workflows):
         return
     if key == "JobName" and started in adopted.left_out:
         why = f"it starts the job {started}, which is not adopted"
         do = "it continues unchanged: see Not adopted"
-        found.differences.append(Difference(of, ("Target", "Input", key), started, why, do))
+        outside.differences.append(Difference(of, ("Target", "Input", key), started, why, do))
         return
     if schedule.get("State", "ENABLED") == "ENABLED":
-        found.switches.append(Switch("schedule", group, str(schedule["Name"]), started))
+        outside.switches.append(Switch("schedule", group, str(schedule["Name"]), started))
     expression = str(schedule.get("ScheduleExpression"))
     zone = str(schedule.get("ScheduleExpressionTimezone") or "UTC")
     problem = _refusal(schedule, key, started, adopted, expression, zone)
     if problem:
-        found.differences.append(
+        outside.differences.append(
             Difference(of, ("ScheduleExpression",), f"{expression} in {zone}", problem, DECLARE)
         )
         return
-    if (expression, zone) not in found.schedules:
-        found.schedules.append((expression, zone))
+    if (expression, zone) not in outside.schedules:
+        outside.schedules.append((expression, zone))
     why = "the new pipeline has it in starts=; the old one continues until it is disabled"
-    found.differences.append(Difference(of, ("State",), "ENABLED", why, STOP))
-    found.differences += _details(of, schedule, {k: v for k, v in given.items() if k != key})
+    outside.differences.append(Difference(of, ("State",), "ENABLED", why, STOP))
+    outside.differences += _details(of, schedule, {k: v for k, v in given.items() if k != key})
 
 
 def _refusal(

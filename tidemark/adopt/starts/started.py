@@ -25,8 +25,8 @@ def bookmark_of_runs(triggers: Iterable[Resource], job: Reading) -> str | None:
         for action in trigger.get("Actions") or []
         if action.get("JobName") == job.get("Name")
     }
-    if found := next(filter(is_open, options), None):
-        return str(found)
+    if unresolved := next(filter(is_open, options), None):
+        return str(unresolved)
     if not options & {*BOOKMARKS}:
         return None
     default = job.get("DefaultArguments", OPTION)

@@ -109,20 +109,20 @@ def crawlers_of(
     triggers: Iterable[Resource], jobs: Iterable[str], workflow: str | None
 ) -> list[str]:
     """Return the names of the crawlers that belong to jobs: no job waits for anything else."""
-    left, found = list(triggers), dict.fromkeys(jobs)
+    left, nodes = list(triggers), dict.fromkeys(jobs)
     while True:
         own = [
             trigger
             for trigger in left
             if (workflow is not None and trigger.get("WorkflowName") == workflow)
-            or any(node in found for node in nodes_of(trigger))
+            or any(node in nodes for node in nodes_of(trigger))
         ]
         if not own:
-            return [name.removeprefix(CRAWLER) for name in found if name.startswith(CRAWLER)]
+            return [name.removeprefix(CRAWLER) for name in nodes if name.startswith(CRAWLER)]
         left = [trigger for trigger in left if trigger not in own]
         for trigger in own:
             both = (*nodes_of(trigger), *watched_by(trigger))
-            found |= dict.fromkeys(node for node in both if node.startswith(CRAWLER))
+            nodes |= dict.fromkeys(node for node in both if node.startswith(CRAWLER))
 
 
 def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:

@@ -105,14 +105,14 @@ def _value(key: str, parameters: Mapping[str, object]) -> tuple[str, str]:
     return "".join(pattern for pattern, _ in parts), "".join(sample for _, sample in parts)
 
 
-def _date_part(found: re.Match[str]) -> tuple[str, str]:
-    if found[0].startswith("'"):
-        return re.escape(found[0][1:-1]), found[0][1:-1]
-    if len(found[0]) == 1:
+def _date_part(match: re.Match[str]) -> tuple[str, str]:
+    if match[0].startswith("'"):
+        return re.escape(match[0][1:-1]), match[0][1:-1]
+    if len(match[0]) == 1:
         return r"\d+", "1"
-    if len(found[0]) > 3 and found[1] in "MLE":  # a name, as January
+    if len(match[0]) > 3 and match[1] in "MLE":  # a name, as January
         return "[A-Za-z]+", "May"
-    return rf"\w{{{len(found[0])}}}", "1" * len(found[0])
+    return rf"\w{{{len(match[0])}}}", "1" * len(match[0])
 
 
 def _parts(
@@ -120,9 +120,9 @@ def _parts(
 ) -> Iterator[tuple[str, str]]:
     """Yield the parts of a string, each as a pattern and a string that it matches."""
     end = 0
-    for found in varying.finditer(text):
-        known = text[end : found.start()]
+    for match in varying.finditer(text):
+        known = text[end : match.start()]
         yield re.escape(known), known
-        yield read(found)
-        end = found.end()
+        yield read(match)
+        end = match.end()
     yield re.escape(text[end:]), text[end:]

@@ -59,16 +59,16 @@ def _of_declared(crawler: GraphJob, graph: Graph) -> Iterator[Problem]:
         database = table.rpartition(".")[0]
         makes = [table for table in crawler.crawled if table.endswith("*")]
         in_database = any(pattern.rpartition(".")[0] == database for pattern in makes)
-        found = [uri for uri, _ in overlap(crawler.reads, [location] if in_database else [])]
+        folders = [uri for uri, _ in overlap(crawler.reads, [location] if in_database else [])]
         # The rule of nested tables reports other folders in that of a table.
-        found = [uri for uri in found if is_partition(relative(uri, location))]
-        if found:
-            if is_same(found[0], location):
+        folders = [uri for uri in folders if is_partition(relative(uri, location))]
+        if folders:
+            if is_same(folders[0], location):
                 does = f"makes a table of {location}"
-            elif relative(found[0], location):
-                does = f"makes a table of {found[0]}, a part of the data in {location},"
+            elif relative(folders[0], location):
+                does = f"makes a table of {folders[0]}, a part of the data in {location},"
             else:
-                does = f"crawls {found[0]} and makes a table of {location}, below it,"
+                does = f"crawls {folders[0]} and makes a table of {location}, below it,"
             yield Problem(
                 "crawled-and-declared",
                 crawler.at,

@@ -186,8 +186,8 @@ def _possible_of_table(table: str, pattern: Mapping[str, Any]) -> Iterator[Sent]
     database, _, name = table.rpartition(".")
     yield _glue(DATABASE, databaseName=database)[0], f"make tables in '{database}'; such events"
     start = name.removesuffix("*")
-    found = _samples(start, _wanted(pattern, "tableName")) if name.endswith("*") else {name}
-    for one in sorted(found):
+    names = _samples(start, _wanted(pattern, "tableName")) if name.endswith("*") else {name}
+    for one in sorted(names):
         event, _ = _of_table(table, one)
         yield event, f"change the table '{database}.{one}'; such events"
         parameters = {"databaseName": database, "tableName": one, "tableInput": {"name": one}}
@@ -238,13 +238,13 @@ def _arrivals(uri: str, pattern: Mapping[str, Any]) -> Iterator[tuple[str, str]]
 
 def _samples(start: str, wanted: set[str]) -> set[str]:
     """Return strings with a start that the pattern's wanted strings may match."""
-    found = {f"{start}x", f"{start}{ANY}"}
+    samples = {f"{start}x", f"{start}{ANY}"}
     for text in wanted:
         first, _, _ = text.partition("*")
         last = text.rpartition("*")[2]
-        found |= {text, f"{text}x", f"{start}x{text}", f"{start}x{last}", f"{first}x{last}"}
-        found |= {f"{first}{ANY}"}
-    return {text for text in found if text.startswith(start)}
+        samples |= {text, f"{text}x", f"{start}x{text}", f"{start}x{last}", f"{first}x{last}"}
+        samples |= {f"{first}{ANY}"}
+    return {text for text in samples if text.startswith(start)}
 
 
 def _wanted(pattern: Mapping[str, Any], field: str) -> set[str]:

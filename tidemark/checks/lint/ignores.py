@@ -85,7 +85,7 @@ def accepted_lines(text: str) -> dict[int, str]:
 
 def repeated(text: str, arguments: Mapping[str, str], uris: Sequence[str]) -> list[tuple[str, str]]:
     """Return in which folders of a job such writes are, with the reason; all if it is not known."""
-    accepted, found = accepted_lines(text), set[tuple[str, str]]()
+    accepted, repeated_folders = accepted_lines(text), set[tuple[str, str]]()
     folders = written_folders(text, arguments) if accepted else {}
     for call in possible_appends_in(text) if accepted else ():
         each = [
@@ -93,8 +93,8 @@ def repeated(text: str, arguments: Mapping[str, str], uris: Sequence[str]) -> li
         ]
         here = {uri for some in each for uri in some} if each and all(each) else uris
         if reason := accepted.get(call.place.line):
-            found |= {(uri, reason) for uri in here}
-    return sorted(found)
+            repeated_folders |= {(uri, reason) for uri in here}
+    return sorted(repeated_folders)
 
 
 def accepted_in(scripts: Mapping[str, Path]) -> dict[tuple[str, int], str]:

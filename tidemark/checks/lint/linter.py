@@ -127,7 +127,9 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
             of_job=of_job,
             without_ctx=reads_of_iceberg(text, iceberg),
         )
-    findings = tuple(replace(found, file=linted.file, job=job.name) for found in linted.findings)
+    findings = tuple(
+        replace(finding, file=linted.file, job=job.name) for finding in linted.findings
+    )
     return Linted(linted.file, job.name, findings)
 
 

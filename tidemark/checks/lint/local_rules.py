@@ -63,18 +63,18 @@ def _notes_on(node: ast.expr, names: Names, origins: dict[str, str]) -> Iterator
 
 def _origins(tree: ast.Module) -> dict[str, str]:
     """Return the meaning of a script's imported names, with those of AWS that a star brings."""
-    found = dict[str, str]()
+    origins = dict[str, str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.partition(".")[0]
-                found[alias.asname or top] = alias.name if alias.asname else top
+                origins[alias.asname or top] = alias.name if alias.asname else top
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             for alias in node.names:
                 given = refused_in(module) if alias.name == "*" else [alias.name]
-                found |= {alias.asname or name: f"{module}.{name}" for name in given}
-    return found
+                origins |= {alias.asname or name: f"{module}.{name}" for name in given}
+    return origins
 
 
 def _origin(node: ast.expr, origins: dict[str, str]) -> str:
@@ -121,5 +121,5 @@ def _given(call: ast.Call, name: str, place: int, names: Names) -> str | None:
     plain = call.args[: place + 1]
     is_open = any(isinstance(value, ast.Starred) for value in plain)
     value = words.get(name, plain[place] if len(plain) > place and not is_open else None)
-    found = literal(value, names.constants) if value is not None else None
-    return found if isinstance(found, str) else None
+    text = literal(value, names.constants) if value is not None else None
+    return text if isinstance(text, str) else None

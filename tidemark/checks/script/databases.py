@@ -106,8 +106,8 @@ def _writes(call: ast.Call, scope: Scope, places: Collection[str]) -> bool:
 
 def _type(call: ast.Call, at: int, scope: Scope) -> object:
     """Return the type of the connection of a sink, as far as it is known."""
-    if (found := given(call, "connection_type", at, scope)) is not None:
-        return found
+    if (kind := given(call, "connection_type", at, scope)) is not None:
+        return kind
     for keyword in call.keywords:
         options = literal(keyword.value, scope) if keyword.arg is None else None
         if isinstance(options, dict):

@@ -32,10 +32,10 @@ def written(node: ast.expr, read: ReadValue) -> Value:
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             return _items(items, read)
         case ast.Call(func=ast.Name(id="list"), args=[items], keywords=[]):
-            found = read(items)
-            return found if isinstance(found, list) else None
-    found = _dict(node, read)
-    return _string(node, read) if found is None else found
+            value = read(items)
+            return value if isinstance(value, list) else None
+    value = _dict(node, read)
+    return _string(node, read) if value is None else value
 
 
 def _string(node: ast.expr, read: ReadValue) -> str | None:

@@ -113,14 +113,14 @@ def _imports_own(tree: ast.Module) -> bool:
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
-                found = {alias.name.partition(".")[0] for alias in names}
+                modules = {alias.name.partition(".")[0] for alias in names}
             case ast.ImportFrom(module=module, level=0):
-                found = {(module or "").partition(".")[0]}
+                modules = {(module or "").partition(".")[0]}
             case ast.ImportFrom():
                 return True
             case _:
                 continue
-        if found - FOREIGN:
+        if modules - FOREIGN:
             return True
     return False
 

@@ -324,8 +324,8 @@ class _Reader:
                 return part
             if isinstance(part, ast.Name):
                 for value in (*self._chains.values_of(part), *self._frames.place.looped(part)):
-                    if (found := self._listing(value, depth + 1)) is not None:
-                        return found
+                    if (listing := self._listing(value, depth + 1)) is not None:
+                        return listing
         return None
 
 

@@ -64,12 +64,14 @@ def _git(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def write_manifest(project: Path, assembly: Path) -> str:
     """Make the manifest of a project that of an assembly; return the changes in words."""
-    found = review_project(project, assembly, may_start=True)
-    check_writable(found)
-    if found.is_current:
+    reviewed = review_project(project, assembly, may_start=True)
+    check_writable(reviewed)
+    if reviewed.is_current:
         return f"{MANIFEST} is up to date"
     path = project / MANIFEST
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(found.written.render(), encoding="utf-8")
+    unfinished.write_text(reviewed.written.render(), encoding="utf-8")
     unfinished.replace(path)
-    return f"{MANIFEST} is written: {plural(len(found.written.jobs), 'job')}; review and commit it"
+    return (
+        f"{MANIFEST} is written: {plural(len(reviewed.written.jobs), 'job')}; review and commit it"
+    )

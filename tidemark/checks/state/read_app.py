@@ -164,10 +164,10 @@ def _without_stages(app: Manifest, stages: Collection[str]) -> Manifest:
             else tuple(replace(s, places=tuple(map(place, s.places))) for s in sources),
         )
 
-    def resource(found: StatefulResource) -> StatefulResource:
-        folders = found.type == ICEBERG_TABLE
-        keys = tuple(map(place, found.keys)) if folders else found.keys
-        return replace(found, name=name(found.name), keys=keys)
+    def resource(stateful: StatefulResource) -> StatefulResource:
+        folders = stateful.type == ICEBERG_TABLE
+        keys = tuple(map(place, stateful.keys)) if folders else stateful.keys
+        return replace(stateful, name=name(stateful.name), keys=keys)
 
     return Manifest(
         {key: job(state) for key, state in app.jobs.items()},

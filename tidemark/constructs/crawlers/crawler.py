@@ -121,8 +121,8 @@ class Crawler(Construct):
         tables = tables_of(targets)
         statements = self._statements(shared, tables, options, joined)
         statements += scan_tables(shared.stack, [target.table_name for target in scanned])
-        found = role_of(self, name, statements, role, shared.stack, of="crawler")
-        self.role = found.role
+        owned = role_of(self, name, statements, role, shared.stack, of="crawler")
+        self.role = owned.role
         self.log_group = f"{LOGS}/{self.role.role_name}-{shared.security.name}"
         self.resource = glue.CfnCrawler(
             self,
@@ -162,10 +162,10 @@ class Crawler(Construct):
                 ]
             },
         )
-        if found.missing:
-            self.resource.add_metadata(MISSING_GRANTS, list(found.missing))
-        if found.policies:
-            self.resource.node.add_dependency(*found.policies)
+        if owned.missing:
+            self.resource.add_metadata(MISSING_GRANTS, list(owned.missing))
+        if owned.policies:
+            self.resource.node.add_dependency(*owned.policies)
         for key, value in options.tags.items():
             cdk.Tags.of(self.resource).add(key, value)
 

@@ -130,12 +130,12 @@ class Scope:
 
     def _select(self, argument: list[Any]) -> Any:
         index, values = argument
-        found = self.resolve(values)
-        if int(index) < len(found):
-            return found[int(index)]
+        listed = self.resolve(values)
+        if int(index) < len(listed):
+            return listed[int(index)]
         return self._unknown(
             f"Fn::Select {index} {json.dumps(values)}",
-            f"stack {self.stack_name} selects item {index} of {found}, which has fewer",
+            f"stack {self.stack_name} selects item {index} of {listed}, which has fewer",
         )
 
     def _split(self, argument: list[Any]) -> list[str]:

@@ -37,13 +37,13 @@ def parts_of_sub(text: str) -> list[object]:
     """Return the strings and references that a `Fn::Sub` without its own names joins."""
     parts: list[object] = []
     end = 0
-    for found in SUBSTITUTED.finditer(text):
-        name, attribute = found.groups()
+    for match in SUBSTITUTED.finditer(text):
+        name, attribute = match.groups()
         parts += [
-            text[end : found.start()],
+            text[end : match.start()],
             {"Fn::GetAtt": [name, attribute]} if attribute else {"Ref": name},
         ]
-        end = found.end()
+        end = match.end()
     return [*parts, text[end:]]
 
 
@@ -76,9 +76,9 @@ class SymbolicNames:
             case {"Fn::ImportValue": export}:
                 return self._imported(stack, export)
             case {"Fn::GetStackOutput": {"OutputName": str(id_), "StackName": name}} if (
-                found := self._output(id_, name)
+                stated := self._output(id_, name)
             ):
-                return self.text(*found)
+                return self.text(*stated)
             case {"Fn::Join": [separator, list(parts)]}:
                 return str(separator).join(self.text(stack, part) for part in parts)
             case {"Fn::Sub": str(text)}:
@@ -89,8 +89,8 @@ class SymbolicNames:
 
     def _imported(self, stack: str, export: object) -> str:
         """Return an exported value; an export of another app is one value for all its importers."""
-        if found := self._exports.get(json.dumps(export)):
-            return self.text(*found)
+        if exported := self._exports.get(json.dumps(export)):
+            return self.text(*exported)
         return f"import.{self.text(stack, export)}"
 
     def _output(self, id_: str, stack_name: object) -> tuple[str, Any] | None:

@@ -34,27 +34,27 @@ def dynamic_number(stream: Stream) -> Number:
     """Return ``last()``, a function of ``last(k)`` or ``index(last(k), i)``, which come next."""
     name = stream.pop().text
     if name == LAST:
-        found, text = Past("", _count(stream)), "last()"
-        if found.count > 1:
+        past, text = Past("", _count(stream)), "last()"
+        if past.count > 1:
             raise stream.wrong(
-                f"last({found.count}) is several numbers; allowed: one of {_names()} of it, or "
+                f"last({past.count}) is several numbers; allowed: one of {_names()} of it, or "
                 "index(last(k), i)"
             )
     elif name in (*FUNCTIONS, INDEX):
         stream.take("(")
         stream.take(LAST, f" in {name}")
         count = _count(stream)
-        found, text = Past(name, count), f"{name}(last({count}))"
+        past, text = Past(name, count), f"{name}(last({count}))"
         if name == INDEX:
             stream.take(",")
             index = _integer(stream)
-            found, text = Past(INDEX, count, index), f"index(last({count}), {index})"
+            past, text = Past(INDEX, count, index), f"index(last({count}), {index})"
             if index >= count:
                 raise stream.wrong(f"{text}: the last index is {count - 1}")
         stream.take(")")
     else:
         raise stream.wrong(f"there is no function {name}; allowed: {LAST}, {_names()}, index")
-    return Number(past_value(found, ()), text, found)
+    return Number(past_value(past, ()), text, past)
 
 
 def _names() -> str:

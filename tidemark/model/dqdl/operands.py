@@ -78,8 +78,8 @@ def _term(stream: Stream) -> Number:
         text = sign + stream.pop().text
         return Number(float(text), text)
     if stream.at(WORD) and stream.after_next.text == "(":
-        found = dynamic_number(stream)
-        return joined("-", Number(0.0, ""), found) if sign else found
+        number = dynamic_number(stream)
+        return joined("-", Number(0.0, ""), number) if sign else number
     raise stream.wrong(
         f"expected a number, a string, NULL, EMPTY, WHITESPACES_ONLY or now(), found "
         f"{stream.next.text}"
