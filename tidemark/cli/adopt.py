@@ -128,8 +128,8 @@ def _write(adoption: Adoption, resources: Existing, out: Path, output: str) -> N
     for job in adoption.jobs:
         if job not in read:
             click.echo(f"not read: the script of {job.old}; step 1 of the plan fetches it")
-    for left in adoption.left_out:
-        click.echo(f"not adopted: {left.job}: {left.why}")
+    for omission in adoption.left_out:
+        click.echo(f"not adopted: {omission.job}: {omission.why}")
     jobs, guesses = plural(len(adoption.jobs), "job"), plural(len(adoption.guesses), "guess")
     click.echo(
         f"\n{jobs}, {guesses}, {plural(len(adoption.differences), 'difference')}. Next: read "

@@ -112,7 +112,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(_member(name, member) for name, member in value.items())
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(member) for member in value]
     return sorted(value) if isinstance(value, frozenset) else value
 
 

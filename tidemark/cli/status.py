@@ -25,8 +25,8 @@ def status(where: Where, output: str) -> None:
         fresh = freshness_at(jobs, recorded, at_ms, jobs_with_input_left_out(warnings or ()))
         if output == "json":
             shown = [
-                status_json(each, watermarks, fresh, at_ms, warnings, has_rows=target.has_rows)
-                for each in statuses
+                status_json(status, watermarks, fresh, at_ms, warnings, has_rows=target.has_rows)
+                for status in statuses
             ]
             print_json(shown)
             return
@@ -37,16 +37,12 @@ def status(where: Where, output: str) -> None:
             console.print()
             console.print(freshness_listing(fresh, at_ms))
         if unknown := next(
-            (each.unknown for each in statuses if each.unknown and each.has_bookmark),
-            None,
+            (status.unknown for status in statuses if status.unknown and status.has_bookmark), None
         ):
             console.print(f"note: {unknown}")
         for line in target.starts():
             console.print(line)
-        print_killed(
-            console,
-            [each.last_run for each in statuses if each.last_run],
-        )
+        print_killed(console, [status.last_run for status in statuses if status.last_run])
         names = {job.name for job in jobs}
         own = [warning for warning in warnings or () if warning.job_name in names]
         print_warnings(console, own)

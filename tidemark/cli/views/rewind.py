@@ -26,7 +26,9 @@ def plan_lines(plan: RewindPlan, files: Sequence[str]) -> Iterator[str]:
         for text in plan.unknown:
             yield from _wrapped(text, "- ")
         return
-    shown = {f"{job.job}: {its.dataset}: {its.why}" for job in plan.jobs for its in job.effects}
+    shown = {
+        f"{job.job}: {effect.dataset}: {effect.why}" for job in plan.jobs for effect in job.effects
+    }
     shown |= {f"{job.job}: {read.why}" for job in plan.jobs for read in job.reads_again}
     yield f"Rewind to {short.get(plan.to, plan.to)}"
     for job in plan.jobs:

@@ -103,10 +103,10 @@ def _commits(commits: Sequence[NewSnapshot]) -> Iterator[RenderableType]:
     if not commits:
         return
     shown = commits[: -SHOWN_COMMITS - 1 : -1]
-    rows = [
-        (str(new.id), moment(new.at_ms), new.operation, f"{new.added:,}", f"{new.deleted:,}")
-        for new in shown
-    ]
+    rows = []
+    for commit in shown:
+        added, deleted = f"{commit.added:,}", f"{commit.deleted:,}"
+        rows.append((str(commit.id), moment(commit.at_ms), commit.operation, added, deleted))
     yield Listing(("snapshot", "at", "operation", "rows added", "rows deleted"), rows)
     if more := len(commits) - len(shown):
         yield Text(f"and {plural(more, 'more snapshot')}; --format json lists all")

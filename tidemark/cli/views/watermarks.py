@@ -101,10 +101,10 @@ def current_tables(
     if not windows:
         return [current]
     title = "\nOpen windows, which the next run takes over as they stand"
-    rows = [
-        (left.cursor, render_range(left.low, left.high), str(left.attempt), short[left.run_id])
-        for left in windows
-    ]
+    rows = []
+    for window in windows:
+        reach = render_range(window.low, window.high)
+        rows.append((window.cursor, reach, str(window.attempt), short[window.run_id]))
     return [current, Listing(("cursor", "range", "attempt", "opened by"), rows, title, (3,))]
 
 

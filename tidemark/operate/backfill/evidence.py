@@ -125,7 +125,7 @@ def known_of(
         running=tuple(span for its_unit, span in running if its_unit is unit),
         folders=tuple(folders),
         is_listed=bool(folders or facts.job.source),
-        ahead=tuple(_upcoming(facts, folders, [load for its, load in moving if its is unit])),
+        ahead=tuple(_upcoming(facts, folders, [load for kind, load in moving if kind is unit])),
     )
     return KnownRanges(
         unit,
@@ -181,8 +181,8 @@ def _filled(facts: JobFacts) -> list[tuple[Unit, Loaded]]:
 def _windows(facts: JobFacts) -> list[tuple[Unit, Loaded]]:
     # The day of a watermark counts as loaded: the next run reads from there. Of several sources or
     # values the earliest counts.
-    values = [point_of(value) for named in facts.watermarks.values() for value in named.values()]
-    points = [point for point in values if point]
+    values = [value for named in facts.watermarks.values() for value in named.values()]
+    points = [point for value in values if (point := point_of(value))]
     if not points or len({unit for unit, _ in points}) > 1:
         return []
     unit, head = min(points, key=lambda point: point[1])

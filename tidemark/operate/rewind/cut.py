@@ -109,10 +109,9 @@ def _cut(facts: RewindFacts, track: Track, to: RewindTo) -> Cut:
     at_ms = to.at_ms
     if to.run_id:
         run = facts.run(to.run_id)
-        at_ms = next(
-            (move.at_ms for its in facts.tracks for move in its.moves if move.run_id == to.run_id),
-            run.started_at_ms if run else None,
-        )
+        moves = (move for other in facts.tracks for move in other.moves)
+        commits = (move.at_ms for move in moves if move.run_id == to.run_id)
+        at_ms = next(commits, run.started_at_ms if run else None)
         at_ms = (run.ended_at_ms or at_ms) if run and run.job == track.job else at_ms
     if at_ms is None:
         raise UsageError(

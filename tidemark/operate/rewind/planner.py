@@ -154,7 +154,7 @@ def _doubtful(facts: RewindFacts, moved: Sequence[Cut], half: Mapping[str, str])
 
 def _have_read_nothing(facts: RewindFacts, own: Sequence[Cut]) -> bool:
     reads = rereads(facts, own, {})
-    return bool(reads) and all(not its.why and not its.files and its.rows == 0 for its in reads)
+    return bool(reads) and all(not read.why and not read.files and read.rows == 0 for read in reads)
 
 
 def _since(moved: Sequence[Cut]) -> dict[str, int]:
