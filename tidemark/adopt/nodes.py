@@ -63,6 +63,7 @@ def make_nodes(
         for node in order
         if node.startswith(CRAWLER)
     ]
+    # Triggers are read with the timeouts of their jobs, and before the jobs take what these add.
     _account_for(existing, chosen, alone, crawlers)
     facts = {
         job: facts_of(existing.scripts[job], f"job {job}")

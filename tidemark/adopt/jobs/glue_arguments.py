@@ -40,6 +40,7 @@ def glue_arguments_of(job: Reading, runtime: Runtime, command: str) -> dict[str,
     fields: dict[str, object] = {}
     for name in [path[1] for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
         known = GLUE_ARGUMENTS.get(name)
+        # Two arguments make spark_ui, and only both together: they are read at the end.
         if known is None or not known.field or known.field == "spark_ui":
             continue
         if command not in known.commands:

@@ -88,6 +88,7 @@ def _few(paths: Iterable[StartPath]) -> set[StartPath]:
 
 def way_back(edges: Mapping[str, Iterable[str]], first: str) -> list[str]:
     """Return the shortest loop through a node, beginning with it; empty if it is in none."""
+    # Breadth first: the loop that a person reads is the shortest one.
     waiting, seen = deque([[first]]), {first}
     while waiting:
         path = waiting.popleft()

@@ -151,6 +151,7 @@ def _sources(loop: ast.AST) -> list[ast.expr]:
 
 def position(node: ast.expr | ast.stmt) -> Position:
     """Return where a node begins; a call of a chain where the chain ends."""
+    # The calls of `a.b().c()` begin at one place; they run in the order in which they end.
     return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
@@ -162,6 +163,7 @@ def _is_always(at: ast.AST, arm: str) -> bool:
         case ast.While(test=test):
             return truth(test) is True
         case ast.Try(handlers=handlers):
+            # A run that goes on after a block whose handlers raise has been through all of it.
             is_kept = all(not is_broad(handler) or fails(handler) for handler in handlers)
             return arm == "finalbody" or (arm in ("body", "orelse") and is_kept)
     return False

@@ -81,6 +81,7 @@ class ScriptReader:
         if hands_the_context_out(call, values, names):
             facts.has_hidden_source = True
             self._reads.append(call)
+        # What code of others does with a Job cannot be seen: it may commit, or never.
         is_own = bool(called_functions(call, names))
         if not is_own and any(identifier(value) in names.jobs for value in values):
             facts.has_hidden_job = True
@@ -89,7 +90,9 @@ class ScriptReader:
             self._opened += [(operator, call, way)] if operator else []
         if is_ask(call):
             self._note_ask(call, ways)
-        if not ways:  # a function that nothing visible calls
+        # A function that nothing visible calls may be a callback, as of foreachBatch: what it says
+        # for itself counts, and what depends on its caller does not.
+        if not ways:
             operator = operator_of(call, names, names.constants)
             if operator and operator.ctx in (Ctx.LITERAL, Ctx.MISSING):
                 facts.opened.append(Opened(operator))

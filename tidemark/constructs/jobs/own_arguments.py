@@ -81,6 +81,7 @@ def own_arguments(
         value = getattr(given, known.field) if known.field else None
         if value is None:
             continue
+        # Files become assets, which need the scope; every other form is a string at once.
         if known.form in (Form.FILE, Form.FILES):
             values = value if known.form is Form.FILES else [value]
             text = ",".join(_uris(scope, job, known.field, values, root, own))
