@@ -139,8 +139,8 @@ def _clients() -> "boto3.Session":
         own = botocore.session.Session({"profile": (None, None, None, None)})
         own.register_component("data_loader", _loader())
         _local.session = boto3.Session(botocore_session=own)
-    found: boto3.Session = _local.session
-    return found
+    session: boto3.Session = _local.session
+    return session
 
 
 @contextmanager

@@ -132,14 +132,14 @@ def rename_job(client: TableClient, from_job: str, to_job: str, now: datetime) -
             client.pause(attempt)
     _copy_history(client, from_job, to_job, now)
     # Unchecked, because the new name may itself have been renamed since.
-    found = _heads(client, to_job)
-    if HEAD in found and found[HEAD].string("wmArriving") == from_job:
+    new_heads = _heads(client, to_job)
+    if HEAD in new_heads and new_heads[HEAD].string("wmArriving") == from_job:
         # All sources have arrived: the new name may open sources it does not have.
         is_arriving: Condition = ("wmArriving = :from", {":from": {"S": from_job}})
         key, sets = Owner(to_job).key(HEAD), {"wmKind": {"S": "head"}}
         client.update(update_request(client.table, key, sets, is_arriving, removes=["wmArriving"]))
-    with_watermarks = [head for head in found.values() if head.has_watermarks]
-    return next(iter([*with_watermarks, *found.values()])).latest() if found else None
+    with_watermarks = [head for head in new_heads.values() if head.has_watermarks]
+    return next(iter([*with_watermarks, *new_heads.values()])).latest() if new_heads else None
 
 
 def _unmoved_heads(client: TableClient, from_job: str, to_job: str) -> list[Row]:

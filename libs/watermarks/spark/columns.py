@@ -103,7 +103,7 @@ class TargetColumns:
         from pyspark.sql import functions
 
         lacking = [path for path, is_lacking in self._differences(frame) if is_lacking]
-        if missing := [one for one in map(".".join, lacking) if one.lower() not in self.later]:
+        if missing := [name for name in map(".".join, lacking) if name.lower() not in self.later]:
             raise _missing(frame, missing, "frame")
         there = {column.name.lower(): column for column in frame.schema}
         filled = {}

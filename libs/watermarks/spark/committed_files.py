@@ -54,15 +54,15 @@ def load_windows(
     try:
         merged = reader.option("mergeSchema", "true").load([_path(folder) for folder in folders])
     except Exception:  # noqa: BLE001 (of Java, too: reading the windows one by one shows the cause)
-        found = None
+        merged_schema = None
     else:
-        found = merged.drop(WINDOW, ATTEMPT).schema
-    if found is not None and file_format == "json" and len(folders) > 1:
+        merged_schema = merged.drop(WINDOW, ATTEMPT).schema
+    if merged_schema is not None and file_format == "json" and len(folders) > 1:
         # Its types are found, but the reader takes each name in one case only.
-        return _load_in_groups(spark, reader, folders, with_folders(found), is_text=True)
-    if found is None or _is_in_doubt(spark, found, file_format):
+        return _load_in_groups(spark, reader, folders, with_folders(merged_schema), is_text=True)
+    if merged_schema is None or _is_in_doubt(spark, merged_schema, file_format):
         return _load_in_groups(spark, reader, folders, None)
-    return reader.schema(with_folders(found)).load([_path(folder) for folder in folders])
+    return reader.schema(with_folders(merged_schema)).load([_path(folder) for folder in folders])
 
 
 def with_folders(schema: StructType) -> StructType:
@@ -195,4 +195,4 @@ def _exists(spark: SparkSession, folder: str) -> bool:
 
 def _path(folder: str) -> str:
     # Spark's readers take a path as a pattern.
-    return _GLOB.sub(lambda found: "\\" + found.group(), folder)
+    return _GLOB.sub(lambda match: "\\" + match.group(), folder)

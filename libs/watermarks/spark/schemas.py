@@ -136,7 +136,7 @@ def _wider(old: DataType, new: DataType) -> DataType | None:
             # A double has 53 bits, and a bigint 63.
             return None
         return DoubleType() if "double" in floats or "int" in names else FloatType()
-    decimals = [found for kind in (old, new) if (found := _as_decimal(kind)) is not None]
+    decimals = [decimal for kind in (old, new) if (decimal := _as_decimal(kind)) is not None]
     if len(decimals) < 2:
         return None
     scale = max(kind.scale for kind in decimals)
@@ -161,11 +161,11 @@ def _shaped(own: DataType, merged: DataType, is_exact: bool, is_text: bool) -> D
         mine = {_key(field.name, is_exact): field for field in own.fields}
         fields = []
         for field in merged.fields:
-            found = mine.get(_key(field.name, is_exact))
+            own_field = mine.get(_key(field.name, is_exact))
             kind = field.dataType
-            if found:
-                kind = _shaped(found.dataType, field.dataType, is_exact, is_text)
-            fields.append(StructField(found.name if found else field.name, kind))
+            if own_field:
+                kind = _shaped(own_field.dataType, field.dataType, is_exact, is_text)
+            fields.append(StructField(own_field.name if own_field else field.name, kind))
         return StructType(fields)
     if isinstance(own, ArrayType) and isinstance(merged, ArrayType):
         return ArrayType(_shaped(own.elementType, merged.elementType, is_exact, is_text))

@@ -136,16 +136,16 @@ class TableClient:
             },
             "ConsistentRead": True,
         }
-        found: list[Row] = []
+        rows: list[Row] = []
         if limit is not None:
             request["Limit"] = limit
         for items in self._pages(self._client.query, request):
-            found += map(Row, items)
+            rows += map(Row, items)
             if limit is not None:
-                request["Limit"] = limit - len(found)
-                if len(found) == limit:
+                request["Limit"] = limit - len(rows)
+                if len(rows) == limit:
                     break
-        return found
+        return rows
 
     def last_row(self, owner: Owner, run_id: str) -> Row | None:
         """Return the row of the last commit of a run, None if it is missing."""

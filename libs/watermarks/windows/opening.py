@@ -139,10 +139,10 @@ def plan_opening(request: WindowRequest, row: Row | None) -> Opening:
     attempt, token = (head.number("wmEpoch") if head else 0) + 1, os.urandom(8).hex()
     stored = entry_of(base.watermarks, request.cursor) if base else None
     if attribute := head.map("wmWindows").get(request.cursor) if head else None:
-        found = OpenWindow.from_attribute(attribute)
-        if stored is None or (found.low is not None and is_same(stored, found.low)):
-            taken = replace(found, attempt=attempt, run_id=request.run_id, token=token)
-            request.check_distances(found.high)
+        open_window = OpenWindow.from_attribute(attribute)
+        if stored is None or (open_window.low is not None and is_same(stored, open_window.low)):
+            taken = replace(open_window, attempt=attempt, run_id=request.run_id, token=token)
+            request.check_distances(open_window.high)
             return Opening(request, row, base, taken, is_recovered=True, is_last=False)
     seen = head.map("wmSeen").get(request.cursor) if head else None
     chosen = choose_range(request, base, Seen.from_attribute(seen) if seen else None)

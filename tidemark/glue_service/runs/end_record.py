@@ -119,7 +119,7 @@ def with_snapshots(
     seen_by_spark = {write.dataset for write in writes}
     others = [DatasetWritten(f"table:{name}", table=name) for name in ids]
     complete = []
-    for write in (*writes, *(other for other in others if other.dataset not in seen_by_spark)):
+    for write in (*writes, *(noted for noted in others if noted.dataset not in seen_by_spark)):
         name = write.dataset.removeprefix("table:")
         mode = PARTITIONS if write.mode == OVERWRITE and name in partial else write.mode
         complete.append(replace(write, mode=mode, snapshots=ids.get(name, ())))

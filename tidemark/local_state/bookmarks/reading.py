@@ -84,6 +84,6 @@ def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:
     if state and state["kind"] != "s3":
         raise UsageError(
             f"the bookmark of the transformation_ctx {source.transformation_ctx!r} was made by a "
-            f"source of kind {state['kind']!r}, and this one reads files of S3: give the source a "
+            f"source of kind {state['kind']!r}, and this one reads files of S3: give the source "
             "its own transformation_ctx, or reset the bookmark"
         )

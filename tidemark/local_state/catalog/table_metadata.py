@@ -52,8 +52,8 @@ def _lost(home: Home, file: Path) -> DamagedDatabaseError:
 def metadata_or_none(home: Home, store: Store, name: str) -> dict[str, Any] | None:
     """Return the metadata of the table that ``database.table`` names; None without it."""
     database, _, table = name.rpartition(".")
-    found = table_or_none(store, database or DEFAULT, table)
-    place = found.parameters.get(METADATA) if found and found.is_iceberg else None
+    definition = table_or_none(store, database or DEFAULT, table)
+    place = definition.parameters.get(METADATA) if definition and definition.is_iceberg else None
     return read_metadata(home, place) if place else None
 
 

@@ -75,9 +75,9 @@ def record_app(home: Home, app: DeployedApp) -> None:
     """Record that an app was deployed; a name belongs to the app that defined it last."""
     mine = set(app.names)
     others = [
-        replace(other, names=tuple(name for name in other.names if name not in mine))
-        for other in deployed_apps(home)
-        if other.assembly != app.assembly or other.context != app.context
+        replace(former, names=tuple(name for name in former.names if name not in mine))
+        for former in deployed_apps(home)
+        if former.assembly != app.assembly or former.context != app.context
     ]
     apps = [asdict(member) for member in (app, *others) if member.names]
     write_own_file(home.root / APPS_FILE, {"apps": apps})
