@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tidemark.adopt.model import AdoptedJob, Existing, Guess
+from tidemark.checks.script.reaching import Places
+from tidemark.checks.script.values import Enclosing, ScriptValues, with_arguments
 from tidemark.model.programs import program_of
 
 # As the constructs check them, which start Node when they are imported: a test compares.
@@ -51,16 +53,18 @@ def _in_script(text: str, arguments: Mapping[str, str]) -> Iterator[str]:
     """Yield the secrets that a script names, literally or by an argument of the job."""
     try:
         tree = program_of(text)
+        script, places = ScriptValues(tree), Places(tree)
     except (SyntaxError, ValueError, RecursionError):
         return
-    constants = _constants(tree)
-    secrets: dict[str, None] = {}
-    for node in ast.walk(tree):
-        for value in _values(node):
-            name = _string(value, constants, arguments)
-            if name:
-                secrets[name] = None
-    yield from secrets
+    passed = {f"--{name}": value for name, value in arguments.items()}
+    names: dict[str, None] = {}
+    for value in (value for node in ast.walk(tree) for value in _values(node)):
+        function = places.function_of(value)
+        inside = Enclosing((function,) if function else ())
+        name = with_arguments(str(script.read(value, inside, {})), passed)
+        # What only a run knows stands in marks: the name of no secret has any of them.
+        names |= {name: None} if name and not set("<{") & set(name) else {}
+    yield from names
 
 
 def _values(node: ast.AST) -> Iterator[ast.expr]:
@@ -71,32 +75,3 @@ def _values(node: ast.AST) -> Iterator[ast.expr]:
         for key, value in zip(node.keys, node.values, strict=True):
             if isinstance(key, ast.Constant) and key.value in KEYS:
                 yield value
-
-
-def _constants(tree: ast.Module) -> dict[str, str]:
-    """Return names that a script binds to one string, once."""
-    bound: dict[str, list[object]] = {}
-    for node in ast.walk(tree):
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            if isinstance(target, ast.Name):
-                value = node.value if isinstance(node, ast.Assign) else None
-                bound.setdefault(target.id, []).append(
-                    value.value if isinstance(value, ast.Constant) else None
-                )
-    return {
-        name: values[0]
-        for name, values in bound.items()
-        if len(values) == 1 and isinstance(values[0], str)
-    }
-
-
-def _string(
-    value: ast.expr, constants: Mapping[str, str], arguments: Mapping[str, str]
-) -> str | None:
-    if isinstance(value, ast.Constant) and isinstance(value.value, str):
-        return value.value
-    if isinstance(value, ast.Name):
-        return constants.get(value.id)
-    if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
-        return arguments.get(str(value.slice.value))  # args["secret"] of getResolvedOptions
-    return None

@@ -251,7 +251,6 @@ def _node(
 
 
 def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Folder, str]) -> Iterator[str]:
-    """Yield the keywords of its call."""
     reads, writes = (
         list_of(dict.fromkeys(datasets[place] for _, place in places))
         for places in (job.reads, job.writes)

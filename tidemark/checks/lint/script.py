@@ -99,7 +99,6 @@ class ScriptReader:
             facts.has_hidden_job |= call in (*self._inits, *self._commits)
 
     def _note_ask(self, call: ast.Call, ways: list[Way]) -> None:
-        """Note the arguments that a call asks for."""
         options = asked_options(call)
         for way in ways:
             asked = strings(options, way.scope) if options is not None else None

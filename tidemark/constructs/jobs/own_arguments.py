@@ -178,7 +178,6 @@ def _uris(
 
 
 def _project_file(job: str, name: str, root: Path, file: Path) -> Path:
-    """Return the path of a file of the project."""
     path = root / file
     wrong = None
     if not path.is_file():

@@ -213,7 +213,6 @@ def _key(after: Predicate) -> _Key:
 
 
 def _action(node: JobLike, extra: Extra) -> _Action:
-    """Return the action of a trigger."""
     if isinstance(node.resource, glue.CfnCrawler):
         return _Action(crawler_name=node.resource.ref)
     delay = extra.notify_after_minutes
@@ -230,7 +229,6 @@ def _action(node: JobLike, extra: Extra) -> _Action:
 
 
 def _condition(ended: Condition) -> glue.CfnTrigger.ConditionProperty:
-    """Return the condition of a trigger."""
     if isinstance(ended.job.resource, glue.CfnCrawler):
         return glue.CfnTrigger.ConditionProperty(
             crawler_name=ended.job.resource.ref,
