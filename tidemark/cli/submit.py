@@ -21,7 +21,6 @@ from tidemark.cli.views.runs import run_json
 from tidemark.cli.where import Where
 from tidemark.errors import UsageError
 from tidemark.glue_job.cluster.asked import asked_for
-from tidemark.glue_job.process.debugger import TERMINAL_VARIABLE
 from tidemark.glue_job.process.lake_fs.semantics import VARIABLE
 from tidemark.glue_service.runs.jvms.supply import jvms_of
 from tidemark.glue_service.runs.pythons import Pythons
@@ -89,6 +88,8 @@ def _check_served(served: ServedPort, home: Home, *, isolated: bool) -> None:
 @contextmanager
 def _lending_terminal() -> Iterator[None]:
     """Let `breakpoint()` of the script have the terminal that this command is on, if any."""
+    from tidemark.glue_job.process.job_process import TERMINAL_VARIABLE
+
     if sys.stdin is None or not sys.stdin.isatty():  # None: it was closed
         yield
         return

@@ -148,13 +148,12 @@ def measured(rows: JudgedRows, measures: Iterable[Measure]) -> dict[Measure, flo
         values |= zip(scalars, row, strict=True)
     groups = list(dict.fromkeys((measure.columns, measure.where) for measure in grouped))
     if groups:
+        # All groups in one query.
         counts = [_counted(rows.frame, number, *group) for number, group in enumerate(groups)]
         counted = reduce(DataFrame.unionAll, counts).collect()
         numbers = {groups[row["number"]]: _numbers(*row[1:]) for row in counted}
-        values |= {
-            measure: numbers[measure.columns, measure.where].get(measure.field)
-            for measure in grouped
-        }
+        for measure in grouped:
+            values[measure] = numbers[measure.columns, measure.where].get(measure.field)
     return values
 
 
@@ -180,7 +179,6 @@ def _counted(
 def _numbers(
     distinct: int, rows: int | None, groups: int, alone: int, weighted: float | None
 ) -> Mapping[str, float]:
-    """Return the numbers about groups by the fields of `OfGroups`."""
     if not rows or weighted is None:
         return {"distinct": float(distinct)}
     return {
@@ -192,8 +190,8 @@ def _numbers(
 
 
 def _tried(rows: JudgedRows, plan: RulePlan) -> RulePlan:
-    """Return the plan of a rule, or why Spark cannot compute it."""
     try:
+        # Alone, so that the error is that of this rule.
         measured(rows, plans.measures_of([plan]))
         if plan.row is not None:
             rows.marked.select(F.expr(plan.row))
@@ -218,7 +216,6 @@ def _outcome(
 
 
 def _row_check(rule: AnyRule, planned: Mapping[Rule, RulePlan], options: Options) -> Check | None:
-    """Return the check of a composite rule that is evaluated for each row."""
     if not options.by_row or not isinstance(rule, Composite):
         return None
     sql = plans.row_sql(rule, planned, skips=False)

@@ -45,15 +45,15 @@ class History:
         """Return the values that a metric had, the newest first."""
         if self.file is None or not self.file.exists():
             return []
-        found = []
+        values = []
         for line in self.file.read_text(encoding="utf-8").splitlines():
             try:
                 context, metrics = json.loads(line)
             except ValueError:  # the end of a line of a process that was killed
                 continue
             if context == self.context and metric in metrics:
-                found.append(float(metrics[metric]))
-        return found[::-1]
+                values.append(float(metrics[metric]))
+        return values[::-1]
 
     def keep(self, metrics: Mapping[str, float]) -> None:
         """Append the metrics of an evaluation."""

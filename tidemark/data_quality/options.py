@@ -54,13 +54,13 @@ def read_options(
     """Return what options ask for; an option that is not known is a warning of the run."""
     if _check("publishing_options", publishing, _PUBLISHING).get(_PREFIX):
         note(RunWarning.RESULTS_NOT_PUBLISHED, str((publishing or {})[_PREFIX]))
-    found = _check("additional_options", additional, _ADDITIONAL)
-    if found.get(_LABELS) == "ENABLED":
+    chosen = _check("additional_options", additional, _ADDITIONAL)
+    if chosen.get(_LABELS) == "ENABLED":
         raise UnsupportedError(f"{_LABELS} ENABLED does not run locally: rules have no labels here")
     return Options(
-        found.get(_METHOD) == "ROW",
-        found.get(_LABEL) == "SKIPPED",
-        found.get(_CACHING) == "CACHE_INPUT",
+        chosen.get(_METHOD) == "ROW",
+        chosen.get(_LABEL) == "SKIPPED",
+        chosen.get(_CACHING) == "CACHE_INPUT",
     )
 
 
@@ -77,6 +77,6 @@ def _check(
         elif (allowed := known[key]) is not None and value not in allowed:
             raise UsageError(
                 f"{name} of EvaluateDataQuality has {key} {value!r}; allowed: "
-                f"{', '.join(str(one) for one in allowed[:2])}"
+                f"{', '.join(map(str, allowed[:2]))}"
             )
     return options

@@ -87,10 +87,9 @@ class JudgedRows:
         assert isinstance(other, SparkData)  # noqa: S101 (one of `others`, or of `query`)
         mark = f"_dq_match_{len(self.marked.columns)}"
         keys = {f"{mark}_{place}": match for place, match in enumerate(matches)}
-        theirs = other.frame.select(
-            *(F.col(quoted(match.theirs)).alias(key) for key, match in keys.items())
-        )
-        # A join by equality of what may be null would compare every pair of rows.
+        columns = (F.col(quoted(match.theirs)).alias(key) for key, match in keys.items())
+        theirs = other.frame.select(*columns)
+        # Two nulls are the same value only where the rule says so.
         equal = [
             F.col(quoted(match.ours)).eqNullSafe(F.col(key))
             if match.nulls_match
@@ -114,7 +113,6 @@ class JudgedRows:
 
     @contextmanager
     def _views(self) -> Iterator[None]:
-        """Let SQL name the data by their aliases; afterwards the script has its own views again."""
         spark = self.frame.sparkSession
         session: Any = spark._jsparkSession
         before: dict[str, DataFrame | None] = {}
@@ -127,6 +125,7 @@ class JudgedRows:
         try:
             yield
         finally:
+            # The script may have had views of these names.
             for alias, old in before.items():
                 if old is None:
                     spark.catalog.dropTempView(alias)

@@ -11,13 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, NoReturn
 
-from tidemark.model.awsglue_api.not_yet import (
-    NOT_YET,
-    STUDIO,
-    members_of,
-    names_of,
-    refusal,
-)
+from tidemark.model.awsglue_api import not_yet
 
 
 class NotYet(type):
@@ -26,7 +20,7 @@ class NotYet(type):
     def __new__(cls, name: str, bases: tuple[type, ...] = (), members: Any = None) -> "NotYet":
         """Return the stand-in for a name; deriving a class from it is a use."""
         if bases:
-            raise refusal(bases[0].__name__)
+            raise not_yet.refusal(bases[0].__name__)
         return super().__new__(cls, name, (), dict(members or {}))
 
     def __init__(cls, name: str, bases: tuple[type, ...] = (), members: Any = None) -> None:
@@ -35,10 +29,10 @@ class NotYet(type):
     def __getattr__(cls, member: str) -> NoReturn:
         if member.startswith("_"):
             raise AttributeError(member)
-        raise refusal(f"{cls.__name__}.{member}")
+        raise not_yet.refusal(f"{cls.__name__}.{member}")
 
     def _refuse(cls, *_: Any, **__: Any) -> NoReturn:
-        raise refusal(cls.__name__)
+        raise not_yet.refusal(cls.__name__)
 
     __call__ = __iter__ = __len__ = __bool__ = __getitem__ = __contains__ = _refuse
 
@@ -62,12 +56,12 @@ def install(module: str) -> list[str]:
     A name that the module already has is not replaced.
     """
     space = vars(sys.modules[module])
-    for owner in NOT_YET.get(module, {}):
-        for name in members_of(module, owner):
+    for owner in not_yet.NOT_YET.get(module, {}):
+        for name in not_yet.members_of(module, owner):
             member = NotYetMember()
             member.__set_name__(space[owner], name)
             setattr(space[owner], name, member)
-    names = [name for name in names_of(module) if name not in space]
+    names = [name for name in not_yet.names_of(module) if name not in space]
     # With its module, so that it can be pickled into the workers of Spark.
     space.update({name: NotYet(name, (), {"__module__": module}) for name in names})
     return names
@@ -84,15 +78,15 @@ class ModulesFinder(MetaPathFinder, Loader):
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the stand-in for a module of this name, or the package above such modules."""
-        is_package = any(module.startswith(f"{name}.") for module in NOT_YET)
-        if name not in NOT_YET and not is_package:
+        is_package = any(module.startswith(f"{name}.") for module in not_yet.NOT_YET)
+        if name not in not_yet.NOT_YET and not is_package:
             return None
         return importlib.util.spec_from_loader(name, self, is_package=is_package)
 
     def exec_module(self, module: ModuleType) -> None:
         """Fill a module with its stand-ins."""
         module.__dict__["__all__"] = install(module.__name__)
-        if module.__name__ in STUDIO:
+        if module.__name__ in not_yet.STUDIO:
             member = NotYetMember()
             member.__set_name__(self._frame, module.__name__)
             setattr(self._frame, module.__name__, member)

@@ -38,14 +38,20 @@ def frame_method(method: Callable[P, R], frame: str = "frame", **names: str) -> 
     signature = inspect.signature(method)
     owner, *others = signature.parameters.values()
     owner = owner.replace(name=frame, annotation=method.__qualname__.partition(".")[0])
-    parameters = [owner, *(one.replace(name=names.get(one.name, one.name)) for one in others)]
+    parameters = [
+        owner,
+        *(
+            parameter.replace(name=names.get(parameter.name, parameter.name))
+            for parameter in others
+        ),
+    ]
     shown = signature.replace(parameters=[SELF, *parameters])
 
     def call(*args: Any, **kwargs: Any) -> R:
         bound = _bind(type(args[0]).__name__, shown, args, kwargs)
         _, given, *rest = bound.args
-        found: R = getattr(given, method.__name__)(*rest, **bound.kwargs)
-        return found
+        result: R = getattr(given, method.__name__)(*rest, **bound.kwargs)
+        return result
 
     call.__name__ = "__call__"
     call.__signature__ = shown  # type: ignore[attr-defined]
@@ -56,10 +62,10 @@ def frame_method(method: Callable[P, R], frame: str = "frame", **names: str) -> 
 def _bind(
     name: str, shown: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> inspect.BoundArguments:
-    """Return arguments bound to a signature; an error names what the script calls."""
     try:
         return shown.bind(*args, **kwargs)
     except TypeError as error:
+        # The error of `bind` does not say what was called.
         raise TypeError(f"{name}() {error}") from None
 
 
@@ -81,41 +87,6 @@ ARGUMENTS = {
 }
 
 
-def arguments(transform: type) -> list[dict[str, Any]]:
-    """Return the arguments of a transform in the form of ``describeArgs``."""
-    found = []
-    for one in _parameters(transform):
-        optional = one.default is not one.empty or one.kind is one.VAR_KEYWORD
-        default = None if one.default in (one.empty, None) else str(one.default)
-        found.append(
-            {
-                "name": one.name,
-                "type": _name(one.annotation),
-                "description": ARGUMENTS.get(one.name, one.name.replace("_", " ")),
-                "optional": optional,
-                "defaultValue": default,
-            }
-        )
-    return found
-
-
-def summary(transform: type) -> str:
-    """Return what a transform does."""
-    return inspect.getdoc(transform) or ""
-
-
-def result(transform: type) -> dict[str, Any]:
-    """Return the type and the description of what a transform returns."""
-    call: Callable[..., Any] = transform.__call__
-    kind = _name(inspect.signature(call).return_annotation)
-    return {"type": kind, "description": f"{kind} after the transform"}
-
-
-def _parameters(transform: type) -> list[inspect.Parameter]:
-    call: Callable[..., Any] = transform.__call__
-    return [one for one in inspect.signature(call).parameters.values() if one.name != "self"]
-
-
 def _name(annotation: Any) -> str:
     return annotation.__name__ if inspect.isclass(annotation) else str(annotation)
 
@@ -126,12 +97,25 @@ class Described:
     @classmethod
     def describeArgs(cls) -> list[dict[str, Any]]:  # noqa: N802 (AWS's names)
         """Return the arguments: name, type, description, optional and defaultValue of each."""
-        return arguments(cls)
+        call: Callable[..., Any] = cls.__call__
+        described = []
+        for parameter in list(inspect.signature(call).parameters.values())[1:]:
+            name, default = parameter.name, parameter.default
+            fields = {
+                "name": name,
+                "type": _name(parameter.annotation),
+                "description": ARGUMENTS.get(name, name.replace("_", " ")),
+                "optional": default is not parameter.empty
+                or parameter.kind is parameter.VAR_KEYWORD,
+                "defaultValue": None if default in (parameter.empty, None) else str(default),
+            }
+            described.append(fields)
+        return described
 
     @classmethod
     def describeTransform(cls) -> str:  # noqa: N802
         """Return what the transform does."""
-        return summary(cls)
+        return inspect.getdoc(cls) or ""
 
     @classmethod
     def describeErrors(cls) -> list[dict[str, Any]]:  # noqa: N802
@@ -141,4 +125,6 @@ class Described:
     @classmethod
     def describeReturn(cls) -> dict[str, Any]:  # noqa: N802
         """Return the type and the description of the result."""
-        return result(cls)
+        call: Callable[..., Any] = cls.__call__
+        kind = _name(inspect.signature(call).return_annotation)
+        return {"type": kind, "description": f"{kind} after the transform"}

@@ -57,9 +57,9 @@ def with_parsed_json(
 ) -> DataFrame:
     """Return the rows with a JSON string as a struct or an array; null if it is neither."""
     column = F.col(colName)
-    found = frame.select(column).schema[0].dataType
-    if not isinstance(found, StringType):
-        raise UsageError(f"the column {colName} is {found.simpleString()}; it must be JSON text")
+    kind = frame.select(column).schema[0].dataType
+    if not isinstance(kind, StringType):
+        raise UsageError(f"the column {colName} is {kind.simpleString()}; it must be JSON text")
     if not schema:
         texts = frame.select(column.alias("text")).filter("text LIKE '%{%'")
         reader = frame.sparkSession.read.option("mode", "DROPMALFORMED")

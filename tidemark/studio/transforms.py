@@ -15,7 +15,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, NumericType, StringT
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.choices import quoted
-from tidemark.glue_job.frames.lenient import lenient_cast
+from tidemark.glue_job.frames.session import lenient_cast
 
 Change = Callable[..., DataFrame]
 MILLISECONDS_FROM, MICROSECONDS_FROM = 10**11, 10**14  # as seconds they were after the year 5000
@@ -23,26 +23,14 @@ PER_SECOND = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6}
 TIME_TYPES = ("autodetect", "iso", *PER_SECOND)
 AGGREGATES = ("avg", "count", "first", "kurtosis", "last", "max", "mean", "min", "sum", "stddev")
 PIVOT = "values of a pivot"
-PYTHON_CODES = {
-    "Y": "yyyy",
-    "y": "yy",
-    "m": "MM",
-    "d": "dd",
-    "H": "HH",
-    "I": "hh",
-    "M": "mm",
-    "S": "ss",
-    "f": "SSSSSS",
-    "b": "MMM",
-    "B": "MMMM",
-    "a": "EEE",
-    "A": "EEEE",
-    "j": "DDD",
-    "p": "a",
-    "z": "xx",
-    "Z": "z",
-    "%": "%",
-}
+# Codes of Python's strftime, and the letters of Spark that mean the same.
+PYTHON_CODES = dict(
+    pair.split("=")
+    for pair in (
+        "Y=yyyy y=yy m=MM d=dd H=HH I=hh M=mm S=ss f=SSSSSS b=MMM B=MMMM a=EEE A=EEEE j=DDD p=a "
+        "z=xx Z=z %=%"
+    ).split()
+)
 _PART = re.compile(r"%(.)|([A-Za-z']+)|(.)", re.DOTALL)
 
 
@@ -96,13 +84,11 @@ def exploded(
 def flattened(frame: DataFrame, maxLevels: int = 0, separator: str = ".") -> DataFrame:
     """Return the fields of structs as columns, named by their path."""
     levels = int(maxLevels) or None
-    columns = _leaves(frame.schema, (), levels)
-    return frame.select(
-        *[
-            F.col(".".join(f"`{name}`" for name in path)).alias(separator.join(path))
-            for path in columns
-        ]
-    )
+    columns = []
+    for path in _leaves(frame.schema, (), levels):
+        column = F.col(".".join(f"`{name}`" for name in path))
+        columns.append(column.alias(separator.join(path)))
+    return frame.select(*columns)
 
 
 def with_split(
@@ -128,11 +114,8 @@ def with_elements(
     taken = [int(index) for index in given or range(1, len(names) + 1)]
     if len(taken) != len(names):
         raise UsageError(f"the columns are {names} and the indexes {taken}; name one for each")
-    made = {
-        bare(name): F.get(F.col(colName), index - 1)
-        for name, index in zip(names, taken, strict=True)
-    }
-    return frame.withColumns(made)
+    pairs = zip(names, taken, strict=True)
+    return frame.withColumns({bare(n): F.get(F.col(colName), index - 1) for n, index in pairs})
 
 
 def with_timestamp(
@@ -219,13 +202,13 @@ def spark_pattern(text: str) -> str:
     if "%" not in text:
         return text
     pattern = ""
-    for code, letters, other in _PART.findall(text):
+    for code, letters, character in _PART.findall(text):
         if code and code not in PYTHON_CODES:
             raise UsageError(
                 f"dateFormat {text!r} has %{code}; allowed are %{', %'.join(PYTHON_CODES)}, or a "
                 "pattern of Spark such as yyyy-MM-dd"
             )
-        quoted = f"""'{letters.replace("'", "''")}'""" if letters else other
+        quoted = f"""'{letters.replace("'", "''")}'""" if letters else character
         pattern += PYTHON_CODES[code] if code else quoted
     return pattern
 
@@ -262,11 +245,11 @@ def _of_number(column: Column, per_second: Column) -> Column:
 
 
 def _check_type(frame: DataFrame, name: str, *kinds: type[DataType]) -> DataType:
-    found = frame.select(F.col(name)).schema[0].dataType
-    if not isinstance(found, kinds):
+    kind = frame.select(F.col(name)).schema[0].dataType
+    if not isinstance(kind, kinds):
         allowed = " or ".join(f"of type {kind.typeName()}" for kind in kinds)
-        raise UsageError(f"the column {name} is {found.simpleString()}; it must be {allowed}")
-    return found
+        raise UsageError(f"the column {name} is {kind.simpleString()}; it must be {allowed}")
+    return kind
 
 
 def _leaves(

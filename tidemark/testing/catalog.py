@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.metastore.asked import ARGUMENT, catalog_settings
+from tidemark.glue_job.metastore.catalog_settings import ARGUMENT, catalog_settings
 from tidemark.glue_job.metastore.storage import STORED_AS
 from tidemark.local_state.catalog.definitions import catalog_databases, put_databases
 from tidemark.local_state.catalog.edit import dropped, named_table

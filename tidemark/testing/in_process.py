@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE, catalog_settings
+from tidemark.glue_job.metastore.catalog_settings import CATALOG_VARIABLE, catalog_settings
 from tidemark.glue_job.metastore.connect import OWN_CATALOG
 from tidemark.glue_job.process import bookmark_session
 from tidemark.glue_job.process.commit_record import note_facts
@@ -23,8 +23,12 @@ from tidemark.glue_job.process.failures import (
     print_from_script,
     with_remedy,
 )
-from tidemark.glue_job.process.found_warnings import note_at_end
-from tidemark.glue_job.process.job_process import hide_unshipped_library, run_script, with_hint
+from tidemark.glue_job.process.job_process import (
+    hide_unshipped_library,
+    run_script,
+    with_hint,
+)
+from tidemark.glue_job.process.script_warnings import note_at_end
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, TEMPORARY_FOLDER
 from tidemark.glue_service.runs.arguments import (
     DRIVER_VARIABLES,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.glue_job.process.found_warnings import warnings_of
+from tidemark.glue_job.process.script_warnings import warnings_of
 from tidemark.local_state.run_notes import noted_files
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import JobDefinition

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.glue_job.metastore.asked import catalog_settings
+from tidemark.glue_job.metastore.catalog_settings import catalog_settings
 from tidemark.glue_job.metastore.connect import Metastore, offer
 from tidemark.glue_job.process.after_import import (
     free_no_more,

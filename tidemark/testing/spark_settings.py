@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidemark.glue_job.metastore.asked import settings_of_script
+from tidemark.glue_job.metastore.catalog_settings import settings_of_script
 from tidemark.glue_job.process.borrow import PACKAGES
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.testing.process_state import NeedsProcessError

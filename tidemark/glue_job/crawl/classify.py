@@ -7,7 +7,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from tidemark.glue_job.crawl.layout import Kind
+from tidemark.glue_job.crawl.layout import FileSchema
 from tidemark.glue_job.frames.schemas import hive_type
 from tidemark.glue_job.process.failures import cause_of
 from tidemark.glue_job.readers.files.avro import schema_in
@@ -56,7 +57,7 @@ def delimiter_of(text: str) -> str:
     return ""
 
 
-def csv_kind(head: bytes, *, is_whole: bool) -> Kind:
+def csv_kind(head: bytes, *, is_whole: bool) -> FileSchema:
     """Return the columns of a CSV file, its delimiter, and whether it has a header."""
     text = head.decode("utf-8", "replace").lstrip("\ufeff")
     delimiter = delimiter_of(text)
@@ -64,8 +65,8 @@ def csv_kind(head: bytes, *, is_whole: bool) -> Kind:
     rows = [row for row in (rows if is_whole else rows[:-1]) if row]
     names, has_header = _header(rows)
     data = rows[1:] if has_header else rows
-    columns_of_texts = zip(*_squared(data, len(names)), strict=True)
-    types = [_type_of_strings(one) if any(map(str.strip, one)) else "" for one in columns_of_texts]
+    values = zip(*_squared(data, len(names)), strict=True)
+    types = [_type_of_strings(texts) if any(map(str.strip, texts)) else "" for texts in values]
     parameters = {
         "areColumnsQuoted": "true" if '"' in text else "false",
         "columnsOrdered": "true",
@@ -74,11 +75,12 @@ def csv_kind(head: bytes, *, is_whole: bool) -> Kind:
     }
     lower = [name.strip().lower() for name in names]
     columns = zip(lower, types or [""] * len(names), strict=True)
-    return Kind("csv", tuple(columns), tuple(parameters.items()), (("field.delim", delimiter),))
+    return FileSchema(
+        "csv", tuple(columns), tuple(parameters.items()), (("field.delim", delimiter),)
+    )
 
 
 def _header(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
-    """Return the names of the columns, and whether they come from the first row."""
     first = rows[0]
     texts = all(_type_of_strings([field]) == "string" for field in first)
     short = all(_COLUMN.fullmatch(name) and len(name) < MAX_HEADER_LENGTH for name in first)
@@ -95,17 +97,17 @@ def _squared(rows: Iterable[Sequence[str]], width: int) -> list[Sequence[str]]:
 
 
 def _type_of_strings(texts: Sequence[str]) -> str:
-    """Return the type of a column of strings; an empty string fits any type."""
-    given = [text.strip() for text in texts if text.strip()]
+    # An empty string fits any type.
+    values = [text.strip() for text in texts if text.strip()]
     for pattern, name in ((_WHOLE, "bigint"), (_NUMBER, "double")):
-        if given and all(pattern.fullmatch(text) for text in given):
+        if values and all(pattern.fullmatch(text) for text in values):
             return name
-    if given and all(text.lower() in ("true", "false") for text in given):
+    if values and all(text.lower() in ("true", "false") for text in values):
         return "boolean"
     return "string"
 
 
-def json_kind(head: bytes, *, is_whole: bool) -> Kind | None:
+def json_kind(head: bytes, *, is_whole: bool) -> FileSchema | None:
     """Return the columns of a JSON file; None for JSON that is not supported here.
 
     A file holds objects one after another, or a list: a crawler makes one column `array` of it.
@@ -122,7 +124,7 @@ def json_kind(head: bytes, *, is_whole: bool) -> Kind | None:
                 kind = json_type(value)
                 lower = name.lower()
                 columns[lower] = common_type(columns.get(lower, ""), kind)
-    return Kind("json", tuple(columns.items()), (), (("paths", ",".join(sorted(columns))),))
+    return FileSchema("json", tuple(columns.items()), (), (("paths", ",".join(sorted(columns))),))
 
 
 def _records(text: str, *, is_whole: bool) -> list[Any]:
@@ -151,41 +153,37 @@ def json_type(value: Any) -> str:
         case float():
             return "double"
         case dict():
-            return struct_of({name: json_type(one) for name, one in value.items()})
+            return struct_of({name: json_type(part) for name, part in value.items()})
         case list():
             kinds = ""
-            for one in value:
-                kinds = common_type(kinds, json_type(one))
+            for part in value:
+                kinds = common_type(kinds, json_type(part))
             return f"array<{kinds}>"
     return "string"
 
 
-class Columnar:
-    """Reads schemas of Parquet and ORC; starts Spark at the first file, stops it at `close`."""
+@contextmanager
+def columnar_schemas() -> Iterator[Callable[[str, Path, str], FileSchema]]:
+    """Yield a function that reads schemas of Parquet, ORC and Avro; Spark starts on demand."""
+    sessions: list[SparkSession] = []
 
-    def __init__(self) -> None:
-        self._spark: SparkSession | None = None
-
-    def kind(self, format_name: str, file: Path, uri: str) -> Kind:
-        """Return the format and columns of a file."""
-        schema = (
-            schema_in(str(file), uri)
-            if format_name == "avro"
-            else self._read(format_name, file, uri)
-        )
-        columns = tuple((one.name.lower(), hive_type(one.dataType)) for one in schema)
-        return Kind(format_name, columns, (), (("serialization.format", "1"),))
-
-    def _read(self, format_name: str, file: Path, uri: str) -> StructType:
-        if self._spark is None:
-            self._spark = start_spark()
+    def columns_of_spark(format_name: str, file: Path, uri: str) -> StructType:
+        if not sessions:
+            sessions.append(start_spark())
         plain = re.sub(r"([\[\]{}*?\\])", r"\\\1", str(file))  # not a pattern
         try:
-            return self._spark.read.format(format_name).load(f"file:{plain}").schema
+            return sessions[0].read.format(format_name).load(f"file:{plain}").schema
         except (Py4JJavaError, PySparkException) as error:
             raise unreadable(uri, format_name, cause_of(error)) from error
 
-    def close(self) -> None:
-        """Stop Spark, if it was started."""
-        if self._spark is not None:
-            self._spark.stop()
+    def schema_of(format_name: str, file: Path, uri: str) -> FileSchema:
+        is_avro = format_name == "avro"
+        kind = schema_in(str(file), uri) if is_avro else columns_of_spark(format_name, file, uri)
+        columns = tuple((field.name.lower(), hive_type(field.dataType)) for field in kind)
+        return FileSchema(format_name, columns, (), (("serialization.format", "1"),))
+
+    try:
+        yield schema_of
+    finally:
+        for session in sessions:
+            session.stop()

@@ -4,18 +4,17 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/add-crawler.html
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.crawl.classify import BYTES, csv_kind, format_of, json_kind
 from tidemark.glue_job.crawl.layout import (
-    FoundTable,
-    Kind,
-    Leaf,
-    found_tables,
+    CrawledTable,
+    DataFolder,
+    FileSchema,
+    crawled_tables,
     table_name,
 )
 from tidemark.glue_job.metastore.storage import STORED_AS
@@ -35,7 +34,7 @@ from tidemark.model.hive_types import common_type, known_type
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2"}
 CRAWLER = "tidemark catalog crawl"
 COLUMNAR = ("parquet", "orc", "avro")
-KindOf = Callable[[str, Path, str], Kind]
+SchemaOf = Callable[[str, Path, str], FileSchema]
 
 
 @dataclass(frozen=True)
@@ -55,26 +54,23 @@ class Crawled:
 
 def crawl(home: Home, uri: str, database: str, prefix: str = "") -> list[Crawled]:
     """Create or update the tables of a folder and their partitions."""
-    from tidemark.glue_job.crawl.classify import Columnar  # with Spark
+    from tidemark.glue_job.crawl.classify import columnar_schemas  # with Spark
 
     root = uri.rstrip("/")
-    with closing(Columnar()) as columnar:
-        leaves = list(_leaves(home.existing_path(uri), root, columnar.kind))
+    with columnar_schemas() as schema_of:
+        leaves = list(_leaves(home.existing_path(uri), root, schema_of))
     if not leaves:
         raise UsageError(f"there is no file with data in {uri} ({home.existing_path(uri)})")
     with Store(home.database) as store:
-        return [
-            _store(home, store, root, found, (database.lower(), prefix))
-            for found in found_tables(leaves)
-        ]
+        names = database.lower(), prefix
+        return [_store(home, store, root, table, names) for table in crawled_tables(leaves)]
 
 
 def _leaves(
-    place: Path, uri: str, kind_of: KindOf, folders: tuple[str, ...] = ()
-) -> Iterator[Leaf]:
-    """Yield each folder that has files, with the format and columns of its files."""
+    place: Path, uri: str, kind_of: SchemaOf, folders: tuple[str, ...] = ()
+) -> Iterator[DataFolder]:
     if place.is_file():
-        yield Leaf(folders, _kind_of_file(place, uri, kind_of))
+        yield DataFolder(folders, _kind_of_file(place, uri, kind_of))
         return
     if next(place.glob("metadata/*.metadata.json"), None):
         raise UsageError(
@@ -84,29 +80,29 @@ def _leaves(
     entries = sorted(entry for entry in place.iterdir() if not is_hidden(entry.name))
     files = [entry for entry in entries if entry.is_file() and entry.stat().st_size]
     if files:
+        # Two files stand for all: a crawler samples them, too.
         looked_at = dict.fromkeys((files[0], files[-1]))
         kinds = [_kind_of_file(file, f"{uri}/{file.name}", kind_of) for file in looked_at]
-        if other := next((one for one in kinds if one.format != kinds[0].format), None):
+        if other := next((kind for kind in kinds if kind.format != kinds[0].format), None):
             raise UsageError(
                 f"{uri} has files of the formats {kinds[0].format} and {other.format}; a table "
                 "has one format: move the files of one format into a separate folder"
             )
-        yield Leaf(folders, _united(kinds))
+        yield DataFolder(folders, _united(kinds))
     for entry in entries:
         if entry.is_dir():
             yield from _leaves(entry, f"{uri}/{entry.name}", kind_of, (*folders, entry.name))
 
 
-def _united(kinds: list[Kind]) -> Kind:
+def _united(kinds: list[FileSchema]) -> FileSchema:
     columns: dict[str, str] = {}
     for kind in kinds:
         for name, of in kind.columns:
             columns[name] = common_type(columns.get(name, of), of)
-    first = kinds[0]
-    return Kind(first.format, tuple(columns.items()), first.parameters, first.serde_parameters)
+    return replace(kinds[0], columns=tuple(columns.items()))
 
 
-def _kind_of_file(file: Path, uri: str, kind_of: KindOf) -> Kind:
+def _kind_of_file(file: Path, uri: str, kind_of: SchemaOf) -> FileSchema:
     if file.suffix in OTHER_CODECS:
         raise UsageError(f"{uri} is compressed with {file.suffix}, which crawls do not support")
     with open_file(str(file)) as opened:
@@ -125,24 +121,24 @@ def _kind_of_file(file: Path, uri: str, kind_of: KindOf) -> Kind:
             f"{uri} is {name or 'of an unknown format'}; crawls support csv, json, parquet, orc "
             "and avro: define its table with `tidemark catalog put FILE.json`"
         )
-    parameters = (*kind.parameters, *compression.items())
-    return Kind(kind.format, kind.columns, parameters, kind.serde_parameters)
+    return replace(kind, parameters=(*kind.parameters, *compression.items()))
 
 
 def _store(
-    home: Home, store: Store, root: str, found: FoundTable, names: tuple[str, str]
+    home: Home, store: Store, root: str, crawled: CrawledTable, names: tuple[str, str]
 ) -> Crawled:
     database, prefix = names
-    location = "/".join([root, *found.folders])
+    location = "/".join([root, *crawled.folders])
     if not home.existing_path(location).is_file():
         location += "/"
-    known = catalog_tables(store, database)
-    old = next((one for one in known if _location(one) == location.rstrip("/")), None)
+    tables = catalog_tables(store, database)
+    old = next((table for table in tables if _location(table) == location.rstrip("/")), None)
     folder = location.rstrip("/").rpartition("/")[2]
-    name = old.name if old else table_name(prefix, folder, location, {one.name for one in known})
-    table = CatalogTable(database, name, _definition(name, location, found, old))
+    taken = {table.name for table in tables}
+    name = old.name if old else table_name(prefix, folder, location, taken)
+    table = CatalogTable(database, name, _definition(name, location, crawled, old))
     put_tables(store, [table])
-    return Crawled(table, old is None, _register(home, store, table, location, found))
+    return Crawled(table, old is None, _register(home, store, table, location, crawled))
 
 
 def _location(table: CatalogTable) -> str:
@@ -151,12 +147,12 @@ def _location(table: CatalogTable) -> str:
 
 
 def _definition(
-    name: str, location: str, found: FoundTable, old: CatalogTable | None
+    name: str, location: str, crawled: CrawledTable, old: CatalogTable | None
 ) -> dict[str, Any]:
-    """Return the TableInput of a table; keeps the other fields of an older definition."""
-    kind = found.leaves[0].kind
+    kind = crawled.leaves[0].kind
     serde, inputs, outputs = STORED_AS[kind.format]
-    columns = dict(found.columns)
+    # The other fields of an older definition stay.
+    columns = dict(crawled.columns)
     if old:
         columns = {**{name: columns.get(name) or of for name, of in old.columns}, **columns}
     before = old.definition if old else {}
@@ -164,7 +160,7 @@ def _definition(
         **before,
         "Name": name,
         "TableType": "EXTERNAL_TABLE",
-        "PartitionKeys": [{"Name": key, "Type": "string"} for key in found.partition_keys],
+        "PartitionKeys": [{"Name": key, "Type": "string"} for key in crawled.partition_keys],
         "Parameters": {
             **(before.get("Parameters") or {}),
             "classification": kind.format,
@@ -188,16 +184,18 @@ def _definition(
 
 
 def _register(
-    home: Home, store: Store, table: CatalogTable, location: str, found: FoundTable
+    home: Home, store: Store, table: CatalogTable, location: str, crawled: CrawledTable
 ) -> int:
-    if not found.partition_keys:
+    if not crawled.partition_keys:
         return 0
-    depth = len(found.folders)
-    known = {one.values for one in registered_partitions(store, table) or ()}
+    depth = len(crawled.folders)
+    registered = {partition.values for partition in registered_partitions(store, table) or ()}
     partitions = [
-        Partition(found.values(leaf), "/".join([location.rstrip("/"), *leaf.folders[depth:]]) + "/")
-        for leaf in found.leaves
+        Partition(
+            crawled.values(leaf), "/".join([location.rstrip("/"), *leaf.folders[depth:]]) + "/"
+        )
+        for leaf in crawled.leaves
     ]
-    new = [one for one in partitions if one.values not in known]
+    new = [partition for partition in partitions if partition.values not in registered]
     register_partitions(store, table, new, home.existing_path)
     return len(new)

@@ -18,7 +18,7 @@ Folders = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileSchema:
     """Format and columns of a file.
 
     Attributes:
@@ -35,7 +35,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Leaf:
+class DataFolder:
     """A folder with files in it.
 
     Attributes:
@@ -44,11 +44,11 @@ class Leaf:
     """
 
     folders: Folders
-    kind: Kind
+    kind: FileSchema
 
 
 @dataclass(frozen=True)
-class FoundTable:
+class CrawledTable:
     """A table.
 
     Attributes:
@@ -57,7 +57,7 @@ class FoundTable:
     """
 
     folders: Folders
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[DataFolder, ...]
 
     @property
     def partition_keys(self) -> list[str]:
@@ -69,7 +69,7 @@ class FoundTable:
             for number, name in enumerate(parts)
         ]
 
-    def values(self, leaf: Leaf) -> tuple[str, ...]:
+    def values(self, leaf: DataFolder) -> tuple[str, ...]:
         """Return the values of the partition keys, from the name of a folder."""
         parts = leaf.folders[len(self.folders) :]
         return tuple(unquote(name.partition("=")[2]) if "=" in name else name for name in parts)
@@ -77,14 +77,14 @@ class FoundTable:
     @property
     def columns(self) -> list[tuple[str, str]]:
         """The columns of all partitions, each with a type that holds its values."""
-        found: dict[str, str] = {}
+        types: dict[str, str] = {}
         for leaf in self.leaves:
             for name, kind in leaf.kind.columns:
-                found[name] = common_type(found.get(name, kind), kind)
-        return list(found.items())
+                types[name] = common_type(types.get(name, kind), kind)
+        return list(types.items())
 
 
-def found_tables(leaves: Sequence[Leaf], root: Folders = ()) -> Iterator[FoundTable]:
+def crawled_tables(leaves: Sequence[DataFolder], root: Folders = ()) -> Iterator[CrawledTable]:
     """Yield the tables below a folder: one if all schemas are similar, else those of each part."""
     first, depth = leaves[0], len(root)
     keys = _keys(first.folders[depth:])
@@ -93,7 +93,7 @@ def found_tables(leaves: Sequence[Leaf], root: Folders = ()) -> Iterator[FoundTa
         for leaf in leaves
     )
     if is_one_table:
-        yield FoundTable(root, tuple(leaves))
+        yield CrawledTable(root, tuple(leaves))
         return
     if any(leaf.folders == root for leaf in leaves):
         place = "/".join(root) or "the path"
@@ -103,14 +103,14 @@ def found_tables(leaves: Sequence[Leaf], root: Folders = ()) -> Iterator[FoundTa
         )
     for name in dict.fromkeys(leaf.folders[depth] for leaf in leaves):
         below = [leaf for leaf in leaves if leaf.folders[depth] == name]
-        yield from found_tables(below, (*root, name))
+        yield from crawled_tables(below, (*root, name))
 
 
 def _keys(folders: Folders) -> list[str]:
     return [name.partition("=")[0].lower() if "=" in name else "" for name in folders]
 
 
-def are_similar(one: Kind, other: Kind) -> bool:
+def are_similar(one: FileSchema, other: FileSchema) -> bool:
     """Return whether files belong to one table: same format, and most columns in common."""
     names, others = {name for name, _ in one.columns}, {name for name, _ in other.columns}
     most = max(len(names), len(others), 1)

@@ -66,25 +66,20 @@ def unanswered(client: Any) -> Exception:
 
 
 def _half_of_items(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the first half of what a batch writes, and the answer for the rest."""
     pairs = [(table, item) for table, items in parameters["RequestItems"].items() for item in items]
     first, rest = _by_table(pairs[: len(pairs) // 2]), _by_table(pairs[len(pairs) // 2 :])
     return {**parameters, "RequestItems": first}, {"UnprocessedItems": rest}
 
 
 def _half_of_keys(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the first half of what a batch reads, and the answer for the rest."""
-    asked = parameters["RequestItems"]
-    pairs = [(table, key) for table, of_table in asked.items() for key in of_table["Keys"]]
+    items = parameters["RequestItems"]
+    pairs = [(table, key) for table, of_table in items.items() for key in of_table["Keys"]]
     halves = _by_table(pairs[: len(pairs) // 2]), _by_table(pairs[len(pairs) // 2 :])
-    first, rest = (
-        {table: {**asked[table], "Keys": keys} for table, keys in half.items()} for half in halves
-    )
+    first, rest = ({name: {**items[name], "Keys": half[name]} for name in half} for half in halves)
     return {**parameters, "RequestItems": first}, {"UnprocessedKeys": rest}
 
 
 def _half_of_objects(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the first half of what is deleted, and the answer for the rest."""
     objects = parameters["Delete"]["Objects"]
     first, rest = objects[: len(objects) // 2], objects[len(objects) // 2 :]
     errors = [{**entry, "Code": "InternalError", "Message": MESSAGE} for entry in rest]
@@ -94,7 +89,6 @@ def _half_of_objects(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dic
 def _half_of_messages(
     parameters: Mapping[str, Any], name: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the first half of what is sent, and the answer for the rest."""
     entries = parameters[name]
     first, rest = entries[: len(entries) // 2], entries[len(entries) // 2 :]
     error = {"Code": "InternalError", "Message": MESSAGE, "SenderFault": False}
@@ -102,10 +96,10 @@ def _half_of_messages(
 
 
 def _by_table(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+    items: dict[str, list[Any]] = {}
     for table, item in pairs:
-        found.setdefault(table, []).append(item)
-    return found
+        items.setdefault(table, []).append(item)
+    return items
 
 
 HALVES: Mapping[str, Callable[[Mapping[str, Any]], tuple[dict[str, Any], dict[str, Any]]]] = {

@@ -22,17 +22,8 @@ from tidemark.glue_job.edge.outside import watch_outside
 from tidemark.glue_job.edge.watched_databases import watch_databases
 from tidemark.glue_job.process.after_import import after_import
 from tidemark.glue_job.process.spark import CONF_FILE
+from tidemark.local_state import operations
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import (
-    BOOKMARK,
-    DELETE,
-    MESSAGES,
-    PUT,
-    REFUSED,
-    REQUEST,
-    UNANSWERED,
-    InjectedError,
-)
 from tidemark.local_state.outside import withholds_others
 from tidemark.model.assembly.definitions import ENABLE
 
@@ -42,7 +33,7 @@ PARTS = ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "AbortMultipar
 READS = ("Get", "List", "Head", "Describe", "BatchGet", "TransactGet", "Query", "Scan", "Select")
 READS_OF = {"sts", "logs", "cloudwatch", "monitoring", "iam", "kms"}  # nothing of a job's state
 LISTS = ("ListObjects", "ListObjectsV2")
-SENT = f"s3://{MESSAGES}/"
+SENT = f"s3://{operations.MESSAGES}/"
 PUTS = ("PutObject", "CopyObject", "CompleteMultipartUpload")
 # The parameter that says what a request changes.
 SUBJECTS = ("TableName", "Table", "JobName", "DatabaseName", "Name", "TopicArn", "QueueUrl")
@@ -88,12 +79,14 @@ def _announce_commits(module: ModuleType) -> None:
     def announce(job: Any) -> None:
         session = job._session
         is_stored = session is not None and session.option == ENABLE
-        with announced(*([(BOOKMARK, "")] if is_stored else [])) as how:
-            if how == REFUSED:
-                raise InjectedError("503 Slow Down: an experiment lets this request fail once")
+        with announced(*([(operations.BOOKMARK, "")] if is_stored else [])) as how:
+            if how == operations.REFUSED:
+                raise operations.InjectedError(
+                    "503 Slow Down: an experiment lets this request fail once"
+                )
             commit(job)
         if how:
-            raise InjectedError("an experiment loses the answer to this request")
+            raise operations.InjectedError("an experiment loses the answer to this request")
 
     module.Job.commit = announce
 
@@ -116,9 +109,9 @@ def _announce_requests(module: ModuleType) -> None:
                 if changes and changes[0][1].startswith(SENT):
                     done = done_of(operation_name, api_params, how)
                     keep_messages(changes[0][1], operation_name, done)
-            if how == UNANSWERED:
+            if how == operations.UNANSWERED:
                 raise unanswered(client)
-        if prefix := _listed(service, operation_name, api_params):
+        if prefix := listed(service, operation_name, api_params):
             note_listed(prefix, is_deep=not api_params.get("Delimiter"))
         return answer
 
@@ -126,9 +119,9 @@ def _announce_requests(module: ModuleType) -> None:
 
 
 def _read(service: str, name: str, parameters: Mapping[str, Any]) -> str:
-    """Return what a request of boto3 reads: a table or an object; empty if it is neither."""
     if service == "dynamodb" and name.startswith(READS):
         return f"dynamodb:{_subject(parameters)}"
+    # A copy reads its source; other reads of S3 name the object themselves.
     source = parameters.get("CopySource") if name == "CopyObject" else None
     if service == "s3" and name in ("GetObject", "HeadObject"):
         source = parameters
@@ -137,7 +130,7 @@ def _read(service: str, name: str, parameters: Mapping[str, Any]) -> str:
     return f"s3://{source['Bucket']}/{source['Key']}" if source else ""
 
 
-def _listed(service: str, name: str, parameters: Mapping[str, Any]) -> str:
+def listed(service: str, name: str, parameters: Mapping[str, Any]) -> str:
     """Return with what the URIs begin that a request of boto3 lists; empty if it lists none."""
     if service != "s3" or name not in LISTS:
         return ""
@@ -150,27 +143,26 @@ def is_read(service: str, name: str) -> bool:
 
 
 def _changes(service: str, name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what a request of boto3 changes, as kinds and places of operations."""
     if is_read(service, name) or service in READS_OF or name in PARTS:
         return []
     if place := messages_place(service, name, parameters):
-        return [(PUT, place)]
+        return [(operations.PUT, place)]
     if service != "s3":
-        return [(REQUEST, f"{service} {name} {_subject(parameters)}".rstrip())]
+        return [(operations.REQUEST, f"{service} {name} {_subject(parameters)}".rstrip())]
     bucket = parameters.get("Bucket", "")
     if name in PUTS:
-        return [(PUT, f"s3://{bucket}/{parameters['Key']}")]
+        return [(operations.PUT, f"s3://{bucket}/{parameters['Key']}")]
     if name == "DeleteObject":
-        return [(DELETE, f"s3://{bucket}/{parameters['Key']}")]
+        return [(operations.DELETE, f"s3://{bucket}/{parameters['Key']}")]
     if name == "DeleteObjects":
-        keys = [one["Key"] for one in parameters.get("Delete", {}).get("Objects", ())]
-        return [(DELETE, f"s3://{bucket}/{key}") for key in keys]
-    return [(REQUEST, f"s3 {name} {bucket}")]
+        keys = [entry["Key"] for entry in parameters.get("Delete", {}).get("Objects", ())]
+        return [(operations.DELETE, f"s3://{bucket}/{key}") for key in keys]
+    return [(operations.REQUEST, f"s3 {name} {bucket}")]
 
 
 def _subject(parameters: Mapping[str, Any]) -> str:
     if items := parameters.get("TransactItems"):
-        tables = {str(one.get("TableName")) for item in items for one in item.values()}
+        tables = {str(action.get("TableName")) for item in items for action in item.values()}
         return ", ".join(sorted(tables))
     if items := parameters.get("RequestItems"):
         return ", ".join(sorted(items))

@@ -19,8 +19,7 @@ import threading
 from pathlib import Path
 from typing import cast
 
-from tidemark.glue_job.edge.announce import Edge
-from tidemark.glue_job.edge.calls import calls_of
+from tidemark.glue_job.edge.announce import Edge, calls_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import moment_of, note_lost
 from tidemark.local_state.machine.peers import peer_of, stranger
@@ -105,20 +104,16 @@ class _Connection(socketserver.StreamRequestHandler):
             if losses.is_killed(self.request, is_before=True):
                 return False
             self.wfile.write(GO)
-            left, *made = self._words() or [""]
-            if made:
-                kind, *places = made
+            left, *change = self._words() or [""]
+            if change:
+                kind, *places = change
                 edge.record(kind, tuple(places), calls_of(edge.script), is_of_jvm=True)
             return left != "" and not losses.is_killed(self.request, is_before=False)
 
     def _words(self) -> list[str]:
-        """Return the words of the next line; none at the end of the connection."""
         line = self.rfile.readline().decode().rstrip("\n")
-        return [_unescaped(word) for word in line.split("\t")] if line else []
-
-
-def _unescaped(word: str) -> str:
-    return re.sub(r"\\[\\tnr]", lambda found: ESCAPES[found[0]], word)
+        words = line.split("\t") if line else []
+        return [re.sub(r"\\[\\tnr]", lambda match: ESCAPES[match[0]], word) for word in words]
 
 
 def delete_left_socket(run_folder: Path) -> None:

@@ -30,9 +30,9 @@ def messages_place(service: str, name: str, parameters: Mapping[str, Any]) -> st
         return ""
     place = next((str(parameters[key]) for key in PLACES if key in parameters), "unknown")
     entries = _entries(name, parameters)
-    known = [str(entry.get("MessageDeduplicationId") or "") for entry in entries]
-    ids = "\n".join(known).encode()
-    object_name = sha256(ids).hexdigest() if known and all(known) else str(uuid.uuid4())
+    message_ids = [str(entry.get("MessageDeduplicationId") or "") for entry in entries]
+    ids = "\n".join(message_ids).encode()
+    object_name = sha256(ids).hexdigest() if message_ids and all(message_ids) else str(uuid.uuid4())
     topic = place.replace("/", ":").rpartition(":")[2]
     ending = SEVERAL if len(entries) > 1 else ".json"
     return f"s3://{MESSAGES}/{service}/{topic}/{object_name}{ending}"
@@ -59,11 +59,11 @@ def _entries(name: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, 
 
 
 def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a message as a row: the fields of one in JSON, else its text."""
     text = next((str(entry[key]) for key in TEXTS if key in entry), "")
     try:
         fields = json.loads(text)
     except ValueError:
         fields = text
+    # A message that is not a JSON object is one text.
     row = dict(fields) if isinstance(fields, dict) else {"message": text}
     return {**row, **{key: json.dumps(entry[key], default=str) for key in FACTS if key in entry}}

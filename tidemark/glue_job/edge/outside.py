@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 from urllib.parse import urlsplit
 
-from tidemark.glue_job.edge.calls import calls_of
+from tidemark.glue_job.edge.announce import calls_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.outside import allowed_outside, is_within, note_outside
 
@@ -53,7 +53,7 @@ class Outside:
         self._temporary = os.path.realpath(tempfile.gettempdir())  # each run on AWS has its own
         self._thread = threading.local()  # is_asked, and the host that it has looked up
 
-    def __call__(self, event: str, given: tuple[Any, ...]) -> None:
+    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Refuse what the script must not reach.
 
         Raises:
@@ -63,30 +63,30 @@ class Outside:
             return
         self._thread.is_asked = True
         try:
-            reached = self._reached(event, given)
+            reached = self._reached(event, arguments)
             if any(reached) and _is_of_script(sys._getframe(), self._script):
                 for what in filter(None, reached):
                     self._note(what, is_refused=event != "open" or not self._is_temporary(what))
         finally:
             self._thread.is_asked = False
 
-    def _reached(self, event: str, given: tuple[Any, ...]) -> list[str]:
+    def _reached(self, event: str, arguments: tuple[Any, ...]) -> list[str]:
         """Return what is reached outside; empty texts for what is the run's own."""
         if event == NAMES:
-            return [self._looked_up(given)]
+            return [self._looked_up(arguments)]
         if event in CONNECTS:
-            return [self._connected(given[-1])]
+            return [self._connected(arguments[-1])]
         if event in PROGRAMS:
-            return [f"the program {_text(given[0])}"]
+            return [f"the program {_text(arguments[0])}"]
         if event != "open":
-            return [self._changed(path) for path in given[: 2 if event in MOVES else 1]]
-        flags = given[2] if isinstance(given[2], int) else 0
+            return [self._changed(path) for path in arguments[: 2 if event in MOVES else 1]]
+        flags = arguments[2] if isinstance(arguments[2], int) else 0
         is_added = bool(flags & os.O_APPEND)
-        return [self._changed(given[0], is_added=is_added)] if flags & WRITES else []
+        return [self._changed(arguments[0], is_added=is_added)] if flags & WRITES else []
 
-    def _looked_up(self, given: tuple[Any, ...]) -> str:
-        """Return the host that a thread looks up; it connects to its address next."""
-        host, port = _text(given[0] or ""), given[1]
+    def _looked_up(self, arguments: tuple[Any, ...]) -> str:
+        host, port = _text(arguments[0] or ""), arguments[1]
+        # The thread connects to the address of this host next.
         self._thread.host = f"{host}:{port}"
         is_own = host in ("", *LOOPBACK) or (host, port) in self._endpoints
         return "" if is_own else f"{host}:{port}"
@@ -98,11 +98,11 @@ class Outside:
         is_named = looked_up.endswith(f":{address[1]}")
         return looked_up if is_named else f"{address[0]}:{address[1]}"
 
-    def _changed(self, given: Any, *, is_added: bool = False) -> str:
+    def _changed(self, place: Any, *, is_added: bool = False) -> str:
         """Return a path that is changed outside the run's own folders; empty within them."""
-        if isinstance(given, int):  # a file that is open
+        if isinstance(place, int):  # a file that is open
             return ""
-        path = os.path.realpath(_text(given))
+        path = os.path.realpath(_text(place))
         if _is_below(path, self._own) or CACHES in path:
             return ""
         return path if is_added or not self._is_temporary(path) else ""
@@ -116,9 +116,8 @@ class Outside:
         note_outside(self._home, f"{what} ({at})")
         if is_refused and not is_within(what, self._allowed):
             door = what.removeprefix("the program ")
-            raise PermissionError(
-                EPERM, f"{at}: a proof does not let the job reach {what}; --allow {door} does"
-            )
+            text = f"{at}: a proof does not let the job reach {what}; --allow {door} does"
+            raise PermissionError(EPERM, text)
 
 
 def watch_outside(home: Home, script: str) -> None:

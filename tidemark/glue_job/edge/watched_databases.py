@@ -22,11 +22,11 @@ PLUGINS, PLUGIN = "spark.plugins", "dev.tidemark.jdbc.Watch"
 def watch_databases(home: Home, conf: Path) -> None:
     """Watch the connections of the run of this process, by settings that its Spark gets."""
     copies = home.root / FOLDER / COPIES if records_operations(home) else ""
-    known = dict(line.split("=", 1) for line in conf.read_text(encoding="utf-8").splitlines())
+    properties = dict(line.split("=", 1) for line in conf.read_text(encoding="utf-8").splitlines())
     settings = {
         "spark.hadoop.tidemark.proved": "1",
         "spark.hadoop.tidemark.copies": str(copies),
-        PLUGINS: ",".join(filter(None, [known.get(PLUGINS), PLUGIN])),
+        PLUGINS: ",".join(filter(None, [properties.get(PLUGINS), PLUGIN])),
     }
     with conf.open("a", encoding="utf-8") as file:
         file.write(as_properties(settings))
@@ -45,9 +45,8 @@ def _watch_connections(module: ModuleType) -> None:
 
 
 def _withhold_upserts(module: ModuleType) -> None:
-    """Let `upsert_jdbc` change nothing: its statements are those of PostgreSQL."""
-
     def withheld(_: Any, options: Mapping[str, str], *__: Any, **___: Any) -> int:
+        # Its statements are those of PostgreSQL, which an embedded database does not know.
         with announced((WITHHELD, re.sub(r"[?;].*|(?<=//)[^/]*@", "", options["url"]))):
             return 0
 

@@ -90,11 +90,11 @@ def fields_lacking(record: Any, kind: DataType) -> Iterator[str]:
     """Yield the names of fields of a type that a record, or a record inside it, lacks."""
     match kind:
         case StructType() if isinstance(record, Mapping):
-            for one in kind:
-                if one.name not in record:
-                    yield one.name
+            for field in kind:
+                if field.name not in record:
+                    yield field.name
                 else:
-                    yield from fields_lacking(record[one.name], one.dataType)
+                    yield from fields_lacking(record[field.name], field.dataType)
         case ArrayType() if isinstance(record, list):
             for each in record:
                 yield from fields_lacking(each, kind.elementType)
@@ -102,7 +102,7 @@ def fields_lacking(record: Any, kind: DataType) -> Iterator[str]:
 
 def absence_of(known: Iterable[str], null: Collection[str], lacking: Collection[str]) -> Absence:
     """Return the absence of records, from the fields that are known, null and missing."""
-    lacks = {last_name(one) for one in lacking}
-    mixed = frozenset({last_name(one) for one in null} & lacks)
-    there = frozenset({last_name(one) for one in known} - lacks)
+    lacks = {last_name(name) for name in lacking}
+    mixed = frozenset({last_name(name) for name in null} & lacks)
+    there = frozenset({last_name(name) for name in known} - lacks)
     return Absence(True, there, mixed, null=mixed)

@@ -7,7 +7,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames.lenient import lenient_cast
+from tidemark.glue_job.frames.session import lenient_cast
 from tidemark.glue_job.frames.types import (
     Choice,
     Steps,
@@ -43,6 +43,11 @@ def quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
+def column(name: str) -> Column:
+    """Return a column by its name, whatever its characters."""
+    return F.col(quoted(name))
+
+
 def check_names(frame: DataFrame, use: str) -> None:
     """Raise if two columns have one name, which rows that go by names have once."""
     names = Counter(frame.columns)
@@ -56,34 +61,41 @@ def check_names(frame: DataFrame, use: str) -> None:
 
 def schema_of(frame: DataFrame) -> T.StructType:
     """Return the schema of a frame, with choices as `Choice`."""
-    fields = [
-        T.StructField(one.name, _with_choices(one.dataType, _marks(one), ()), one.nullable)
-        for one in frame.schema
-    ]
+    fields = []
+    for field in frame.schema:
+        marks = {tuple(json.loads(mark)) for mark in field.metadata.get(MARK, [])}
+        kind = _with_choices(field.dataType, marks, ())
+        fields.append(T.StructField(field.name, kind, field.nullable))
     return T.StructType(fields)
 
 
 def has_choices(frame: DataFrame) -> bool:
     """Return whether a column is a choice or contains one."""
-    return any(MARK in one.metadata for one in frame.schema)
+    return any(MARK in field.metadata for field in frame.schema)
 
 
 def values_of(frame: DataFrame) -> tuple[DataFrame, list[Value]]:
     """Return a frame and its columns; columns that Spark would confuse are renamed."""
     schema = schema_of(frame)
-    names = [one.name for one in schema]
+    names = [field.name for field in schema]
+    # Spark does not tell columns apart whose names differ in case only.
     if len({name.lower() for name in names}) < len(names):
         frame = frame.toDF(*map(str, range(len(names))))
         columns = [F.col(str(place)) for place in range(len(names))]
     else:
-        columns = [F.col(quoted(name)) for name in names]
-    kinds = [one.dataType for one in schema]
-    return frame, [Value(*one) for one in zip(names, columns, kinds, strict=True)]
+        columns = list(map(column, names))
+    kinds = [field.dataType for field in schema]
+    return frame, list(map(Value, names, columns, kinds))
 
 
 def built(frame: DataFrame, values: Iterable[Value]) -> DataFrame:
     """Return a frame of values of another frame, with the marks of their choices."""
-    return frame.select(*map(_named, values))
+    return frame.select(
+        *(
+            value.column.alias(value.name, metadata=_metadata(value.kind) or None)
+            for value in values
+        )
+    )
 
 
 def unmarked(frame: DataFrame) -> DataFrame:
@@ -108,12 +120,11 @@ def as_struct(value: Value) -> Value:
 
 def with_marks(schema: T.StructType) -> T.StructType:
     """Return a schema in Spark's form: choices are structs, and their columns have marks."""
-    return T.StructType(
-        [
-            T.StructField(one.name, plain_type(one.dataType), one.nullable, _metadata(one.dataType))
-            for one in schema
-        ]
-    )
+    fields = []
+    for field in schema:
+        kind, marks = plain_type(field.dataType), _metadata(field.dataType)
+        fields.append(T.StructField(field.name, kind, field.nullable, marks))
+    return T.StructType(fields)
 
 
 def lifted(column: Column, kind: T.DataType, target: T.DataType) -> Column:
@@ -123,24 +134,12 @@ def lifted(column: Column, kind: T.DataType, target: T.DataType) -> Column:
     match kind, target:
         case T.NullType(), _:
             return F.lit(None).cast(plain_type(target))
-        case _, Choice():
-            kinds = {part.name: part.dataType for part in _fields(kind)}
-            fields = [
-                lifted(_field(column, kind, one.name), kinds[one.name], one.dataType)
-                if one.name in kinds
-                else F.lit(None).cast(plain_type(one.dataType))
-                for one in target
-            ]
-            return _struct(column, target, fields)
+        # A value that is not a choice is the part of its type in one.
+        case _, Choice() if not isinstance(kind, Choice):
+            return _lifted_struct(column, {type_name(kind): (column, kind)}, target)
         case T.StructType(), T.StructType():
-            known = {one.name: one.dataType for one in kind}
-            fields = [
-                lifted(column.getField(one.name), known[one.name], one.dataType)
-                if one.name in known
-                else F.lit(None).cast(plain_type(one.dataType))
-                for one in target
-            ]
-            return _struct(column, target, fields)
+            fields = {f.name: (column.getField(f.name), f.dataType) for f in kind}
+            return _lifted_struct(column, fields, target)
         case T.ArrayType(), T.ArrayType():
             return F.transform(column, lambda v: lifted(v, kind.elementType, target.elementType))
         case T.MapType(), T.MapType():
@@ -149,38 +148,24 @@ def lifted(column: Column, kind: T.DataType, target: T.DataType) -> Column:
     return _as_decimal(column, target)
 
 
+def _lifted_struct(
+    column: Column, fields: Mapping[str, tuple[Column, T.DataType]], target: T.StructType
+) -> Column:
+    nothing = F.lit(None), T.NullType()
+    parts = (lifted(*fields.get(f.name, nothing), f.dataType).alias(f.name) for f in target)
+    return F.when(column.isNotNull(), F.struct(*parts))
+
+
 def _as_decimal(column: Column, target: T.DataType) -> Column:
-    """Return decimals with the digits of several decimals; fail at a value it has no place for."""
     value = lenient_cast(column, target)
     error = F.concat(
         F.lit(f"UsageError: {target.simpleString()}, for decimals of several types, cannot hold "),
         column.cast("string"),
         F.lit(": make them one type, or strings, before"),
     )
+    # A value for which the common type has no place fails the action: null would lose it.
     is_lost = column.isNotNull() & value.isNull()
     return F.when(is_lost, F.raise_error(error).cast(target)).otherwise(value)
-
-
-def _struct(column: Column, target: T.StructType, fields: list[Column]) -> Column:
-    names = [one.name for one in target]
-    struct = F.struct(*[f.alias(name) for name, f in zip(names, fields, strict=True)])
-    return F.when(column.isNotNull(), struct)
-
-
-def _fields(kind: T.DataType) -> list[T.StructField]:
-    """Return the fields of a choice; for another type, the field it would be in a choice."""
-    return list(kind) if isinstance(kind, Choice) else [T.StructField(type_name(kind), kind)]
-
-
-def _field(column: Column, kind: T.DataType, name: str) -> Column:
-    return column.getField(name) if isinstance(kind, Choice) else column
-
-
-def _named(value: Value) -> Column:
-    metadata = _metadata(value.kind)
-    if metadata:
-        return value.column.alias(value.name, metadata=metadata)
-    return value.column.alias(value.name)
 
 
 def _metadata(kind: T.DataType) -> dict[str, Any]:
@@ -188,12 +173,12 @@ def _metadata(kind: T.DataType) -> dict[str, Any]:
     return {MARK: marks} if marks else {}
 
 
-def _marks(field: T.StructField) -> set[Steps]:
-    return {tuple(json.loads(mark)) for mark in field.metadata.get(MARK, [])}
-
-
 def _with_choices(kind: T.DataType, marks: set[Steps], steps: Steps) -> T.DataType:
     if not marks:
         return kind
-    made = with_parts(kind, lambda step, part: _with_choices(part, marks, (*steps, step)))
-    return Choice(list(made)) if steps in marks and isinstance(made, T.StructType) else made
+    kind_of_parts = with_parts(kind, lambda step, part: _with_choices(part, marks, (*steps, step)))
+    return (
+        Choice(list(kind_of_parts))
+        if steps in marks and isinstance(kind_of_parts, T.StructType)
+        else kind_of_parts
+    )

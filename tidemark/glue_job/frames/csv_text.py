@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tidemark.errors import ArgumentTypeError, UsageError
-from tidemark.glue_job.frames.choices import Value, built, has_choices, quoted, values_of
+from tidemark.glue_job.frames.choices import Value, built, column, has_choices, quoted, values_of
 from tidemark.glue_job.frames.types import NESTED, Choice
 
 LINE = "line of tidemark"
@@ -49,8 +49,12 @@ def unquoted_lines(frame: DataFrame, keys: Iterable[str], separator: str) -> Dat
     columns = [name for name in frame.columns if name not in folders]
     if broken := [name for name in columns if re.search(r"[\r\n]", name)]:
         raise _unquotable(f"the name of the column {broken[0]!r} has a line break")
-    types = {one.name: one.dataType for one in frame.schema}
-    texts = [_in_one_line(name, types[name]) for name in columns]
+    types = {field.name: field.dataType for field in frame.schema}
+    texts = []
+    for name in columns:
+        text = _csv_string(name, types[name])
+        error = _unquotable(f"a value of the column {name!r} has a line break")
+        texts.append(F.when(text.rlike(r"[\r\n]"), _failing(error)).otherwise(text))
     line = F.concat_ws(separator, *texts)
     if len(columns) == 1:
         nothing = _unquotable(f"a row has no value in its only column, {columns[0]!r}")
@@ -70,11 +74,10 @@ def with_empty_values(frame: DataFrame, keys: Iterable[str]) -> DataFrame:
 
 
 def _scalar(value: Value) -> Value:
-    """Return a choice of simple types as a string; another value unchanged."""
     kind = value.kind
-    if not isinstance(kind, Choice) or any(isinstance(one.dataType, NESTED) for one in kind):
+    if not isinstance(kind, Choice) or any(isinstance(field.dataType, NESTED) for field in kind):
         return value
-    texts = [value.column.getField(one.name).cast("string") for one in kind]
+    texts = [value.column.getField(field.name).cast("string") for field in kind]
     return Value(value.name, F.coalesce(*texts), T.StringType())
 
 
@@ -90,19 +93,13 @@ def _failing(error: UsageError) -> Column:
 
 
 def _csv_string(name: str, kind: T.DataType) -> Column:
-    """Return a value as text; null is nothing."""
-    column = F.col(quoted(name))
+    value = column(name)
+    # Spark writes three digits of a second by default, which lose microseconds.
     if isinstance(kind, T.TimestampType | T.TimestampNTZType):
-        text = F.date_format(column, TIME if isinstance(kind, T.TimestampType) else LOCAL_TIME)
+        text = F.date_format(value, TIME if isinstance(kind, T.TimestampType) else LOCAL_TIME)
     else:
-        text = column.cast("string")
+        text = value.cast("string")
     return F.coalesce(text, F.lit(""))
-
-
-def _in_one_line(name: str, kind: T.DataType) -> Column:
-    text = _csv_string(name, kind)
-    broken = _unquotable(f"a value of the column {name!r} has a line break")
-    return F.when(text.rlike(r"[\r\n]"), _failing(broken)).otherwise(text)
 
 
 def json_string(column: Column, kind: T.DataType) -> Column:
@@ -111,7 +108,7 @@ def json_string(column: Column, kind: T.DataType) -> Column:
         case Choice():
             return F.coalesce(*[json_string(column.getField(f.name), f.dataType) for f in kind])
         case T.StructType():
-            fields = [Value(f.name, column.getField(f.name), f.dataType) for f in kind]
+            fields = (Value(f.name, column.getField(f.name), f.dataType) for f in kind)
             return F.when(column.isNotNull(), _json_struct(fields))
         case T.ArrayType():
             inner = kind.elementType
@@ -120,11 +117,10 @@ def json_string(column: Column, kind: T.DataType) -> Column:
         case T.MapType():
             inner = kind.valueType
 
-            def entry(one: Column) -> Column:
-                key = _json_leaf(one.getField("key").cast("string"))  # names are in quotes
-                return F.concat(
-                    key, F.lit(":"), _or_null(json_string(one.getField("value"), inner))
-                )
+            def entry(pair: Column) -> Column:
+                key = _json_leaf(pair.getField("key").cast("string"))  # names are in quotes
+                value = json_string(pair.getField("value"), inner)
+                return F.concat(key, F.lit(":"), _or_null(value))
 
             texts = F.transform(F.map_entries(column), entry)
             return F.concat(F.lit("{"), F.array_join(texts, ","), F.lit("}"))
@@ -132,19 +128,16 @@ def json_string(column: Column, kind: T.DataType) -> Column:
 
 
 def _json_struct(fields: Iterable[Value]) -> Column:
-    """Return the fields that have a value as an object, like Spark."""
-    texts = [
-        F.concat(
-            F.lit(f"{json.dumps(one.name, ensure_ascii=False)}:"),
-            json_string(one.column, one.kind),
-        )
-        for one in fields
-    ]
+    texts = []
+    for field in fields:
+        name = json.dumps(field.name, ensure_ascii=False)
+        texts.append(F.concat(F.lit(f"{name}:"), json_string(field.column, field.kind)))
+    # As with Spark, a field without a value is not in the object: concat_ws leaves nulls out.
     return F.concat(F.lit("{"), F.concat_ws(",", *texts), F.lit("}"))
 
 
 def _json_leaf(column: Column) -> Column:
-    """Return a simple value in Spark's JSON form, without the object around it."""
+    # Spark writes only objects: the one around the value is cut off.
     text = F.to_json(F.struct(column.alias("v")), TIMES)
     return text.substr(F.lit(len('{"v":') + 1), F.length(text) - len('{"v":}'))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tidemark.errors import TidemarkError
@@ -22,6 +22,27 @@ SHAPE = (
 
 
 READER_FIELDS = {"input": ("", "string"), "bytesread": (0, "bigint"), "source": ("", "string")}
+
+
+def error_records(
+    rows: DataFrame, message: Column, record: Column | None = None, **columns: Column
+) -> DataFrame:
+    """Return rows in the shape of `Failed`: the message, and columns such as ``stackTrace``.
+
+    Without a record that a step has got, there is none: a reader has only a string.
+    """
+    nothing = F.when(F.lit(True), F.struct())
+    return rows.select(
+        message.alias("msg"),
+        columns.pop("stackTrace", F.lit("")).alias("stackTrace"),
+        (nothing if record is None else record).alias("dynamicRecord"),
+        *(value.alias(name) for name, value in columns.items()),
+    )
+
+
+def reader_errors(rows: DataFrame, message: Column, text: Column, file: Column) -> DataFrame:
+    """Return the strings that a reader could not parse, in the shape of `Failed`."""
+    return error_records(rows, message, input=text, bytesread=F.octet_length(text), source=file)
 
 
 class ErrorThresholdError(TidemarkError):
@@ -50,7 +71,7 @@ class Failed:
 
     def frame(self) -> DataFrame:
         """Return the error records in Glue's shape."""
-        made = self.make()
+        rows = self.make()
         error = F.struct(
             F.struct(F.lit(self.step).alias("site"), F.lit(self.info).alias("info")).alias(
                 "callsite"
@@ -58,12 +79,12 @@ class Failed:
             F.col("msg"),
             F.col("stackTrace"),
             *(
-                (F.col(name) if name in made.columns else F.lit(nothing)).cast(kind).alias(name)
+                (F.col(name) if name in rows.columns else F.lit(nothing)).cast(kind).alias(name)
                 for name, (nothing, kind) in READER_FIELDS.items()
             ),
             F.col("dynamicRecord"),
         )
-        return made.select(error.alias("error"))
+        return rows.select(error.alias("error"))
 
 
 class ReaderErrors(list[Failed]):
@@ -78,26 +99,26 @@ class ReaderErrors(list[Failed]):
     def note_absence(self, absence: Absence, *, is_of_records: bool = True) -> None:
         """Add the absence of the records of some files."""
         self.is_of_records |= is_of_records
-        known = self.absence
-        if known is None or absence == known:
+        before = self.absence
+        if before is None or absence == before:
             self.absence = absence
         else:  # formats or folders that were read separately
-            there = known.there & absence.there
-            mixed = known.mixed | absence.mixed | ((known.there | absence.there) - there)
-            is_told = known.is_told and absence.is_told
-            self.absence = Absence(True, there, mixed, is_told, known.null | absence.null)
+            there = before.there & absence.there
+            mixed = before.mixed | absence.mixed | ((before.there | absence.there) - there)
+            is_told = before.is_told and absence.is_told
+            self.absence = Absence(True, there, mixed, is_told, before.null | absence.null)
 
 
 def count_errors(failed: Sequence[Failed]) -> int:
     """Return the number of error records of some steps."""
-    return sum(one.count for one in failed)
+    return sum(step.count for step in failed)
 
 
 def errors_frame(spark: SparkSession, failed: Sequence[Failed]) -> DataFrame:
     """Return the error records of some steps, in a column ``error``."""
     if not failed:
         return spark.createDataFrame([], f"error {SHAPE}")
-    return reduce(union, [one.frame() for one in failed])
+    return reduce(union, [step.frame() for step in failed])
 
 
 def check_thresholds(
@@ -106,7 +127,7 @@ def check_thresholds(
     """Count errors if a threshold is set, and raise above it."""
     for which, threshold, steps in (("stage", stage, own), ("total", total, failed)):
         if threshold > 0 and (count := count_errors(steps)) > threshold:
-            first = next(one for one in steps if one.count).make().first()
+            first = next(step for step in steps if step.count).make().first()
             text = first["msg"] if first else ""
             raise ErrorThresholdError(
                 f"{count} records have errors and {which}Threshold allows {threshold}; the first "

@@ -26,7 +26,8 @@ def edited(frame: DataFrame, edits: Mapping[Steps, Edit]) -> DataFrame:
     if not edits:
         return frame
     frame, values = values_of(frame)
-    return built(frame, [new for one in values for new in _edited(one, (f".{one.name}",), edits)])
+    each = (_edited(value, (f".{value.name}",), edits) for value in values)
+    return built(frame, [new for several in each for new in several])
 
 
 def _edited(value: Value, steps: Steps, edits: Mapping[Steps, Edit]) -> Sequence[Value]:
@@ -43,15 +44,9 @@ def _inside(
 ) -> tuple[Column, DataType] | None:
     match kind:
         case StructType():
-            fields = [
-                new
-                for one in kind
-                for new in _edited(
-                    Value(one.name, column.getField(one.name), one.dataType),
-                    (*steps, f".{one.name}"),
-                    edits,
-                )
-            ]
+            fields = list[Value]()
+            for field in fields_of(column, kind):
+                fields += _edited(field, (*steps, f".{field.name}"), edits)
             return struct_of(column, fields) if fields else None
         case ArrayType():
             return _each(column, kind.elementType, (*steps, ELEMENT), edits, is_map=False)
@@ -63,7 +58,6 @@ def _inside(
 def _each(
     column: Column, kind: DataType, steps: Steps, edits: Mapping[Steps, Edit], *, is_map: bool
 ) -> tuple[Column, DataType] | None:
-    """Return an array or map with each of its values edited."""
     kinds = list[DataType]()
 
     def change(one: Column) -> Column:
@@ -80,10 +74,15 @@ def _each(
     return changed, MapType(StringType(), kinds[0]) if is_map else ArrayType(kinds[0])
 
 
+def fields_of(column: Column, kind: StructType) -> list[Value]:
+    """Return the fields of a struct."""
+    return [Value(field.name, column.getField(field.name), field.dataType) for field in kind]
+
+
 def struct_of(column: Column, fields: Sequence[Value]) -> tuple[Column, StructType]:
     """Return a struct of fields, null where `column` is null, and its type."""
-    struct = F.struct(*[one.column.alias(one.name) for one in fields])
-    kind = StructType([StructField(one.name, one.kind) for one in fields])
+    struct = F.struct(*[field.column.alias(field.name) for field in fields])
+    kind = StructType([StructField(field.name, field.kind) for field in fields])
     return F.when(column.isNotNull(), struct), kind
 
 
@@ -102,44 +101,44 @@ def select_fields(frame: DataFrame, paths: object) -> DataFrame:
 
     A missing path causes a warning.
     """
-    kept = _found(frame, paths, is_told=True)
+    selected = _found(frame, paths, is_told=True)
     frame, values = values_of(frame)
     by_name = {f".{value.name}": value for value in values}
-    tops = dict.fromkeys(steps[0] for steps in kept)
-    return built(frame, [new for top in tops for new in _selected(by_name[top], (top,), kept)])
+    tops = dict.fromkeys(steps[0] for steps in selected)
+    return built(frame, [new for top in tops for new in _selected(by_name[top], (top,), selected)])
 
 
-def _selected(value: Value, steps: Steps, kept: Sequence[Steps]) -> Sequence[Value]:
+def _selected(value: Value, steps: Steps, selected: Sequence[Steps]) -> Sequence[Value]:
     """Return a field, reduced to the fields inside it that a path names."""
-    if steps in kept:
+    if steps in selected:
         return [value]
     drops: dict[Steps, Edit] = {}
-    _collect_drops(value.kind, steps, kept, drops)
+    _collect_drops(value.kind, steps, selected, drops)
     return _edited(value, steps, drops)
 
 
 def _collect_drops(
-    kind: DataType, steps: Steps, kept: Sequence[Steps], drops: dict[Steps, Edit]
+    kind: DataType, steps: Steps, selected: Sequence[Steps], drops: dict[Steps, Edit]
 ) -> None:
-    if steps in kept:
+    if steps in selected:
         return
-    if not any(path[: len(steps)] == steps for path in kept):
+    if not any(path[: len(steps)] == steps for path in selected):
         drops[steps] = _nothing
         return
     if not isinstance(kind, Choice):
         for step, part in parts_of(kind):
-            _collect_drops(part, (*steps, step), kept, drops)
+            _collect_drops(part, (*steps, step), selected, drops)
 
 
 def rename_field(frame: DataFrame, old: str, new: str) -> DataFrame:
     """Return a frame with a field renamed; a field that has the new name is replaced: a warning."""
     schema = schema_of(frame)
-    found = find_path(schema, parse_path(old))
-    if found is None:
+    place = find_path(schema, parse_path(old))
+    if place is None:
         if frame.columns:
             note(RunWarning.FIELD_MISSING, old)
         return frame
-    steps, target = found[0], parse_path(new)
+    steps, target = place[0], parse_path(new)
     name = target[-1][1:]
     wanted = tuple(step for step in steps[:-1] if step not in (ELEMENT, VALUE))
     there = find_path(schema, target)
@@ -159,15 +158,17 @@ def _moved(frame: DataFrame, steps: Steps, target: Steps, old: str, new: str) ->
             "one; use map instead"
         )
     source, values = values_of(frame)
-    rest = [left for one in values for left in _edited(one, (f".{one.name}",), {steps: _nothing})]
+    rest = [
+        left for value in values for left in _edited(value, (f".{value.name}",), {steps: _nothing})
+    ]
     return built(source, _placed(rest, target, Value("", *value_at(values, steps)), new))
 
 
 def _placed(fields: Sequence[Value], steps: Steps, value: Value, path: str) -> list[Value]:
-    """Return fields with one more at a path, at the end; it replaces a field of the same name."""
     name = steps[0][1:]
-    there = next((one for one in fields if one.name == name), None)
-    rest = [one for one in fields if one is not there]
+    there = next((field for field in fields if field.name == name), None)
+    # A field of the same name is replaced.
+    rest = [field for field in fields if field is not there]
     if len(steps) == 1:
         return [*rest, Value(name, value.column, value.kind)]
     is_value = value.column.isNotNull()
@@ -178,11 +179,10 @@ def _placed(fields: Sequence[Value], steps: Steps, value: Value, path: str) -> l
                 f"the new path {path!r} goes through {name!r}, which is not a struct but "
                 f"{there.kind.simpleString()}"
             )
-        inside = [Value(f.name, there.column.getField(f.name), f.dataType) for f in there.kind]
+        inside = fields_of(there.column, there.kind)
         is_value |= there.column.isNotNull()
     placed = _placed(inside, steps[1:], value, path)
-    struct = F.struct(*[one.column.alias(one.name) for one in placed])
-    kind = StructType([StructField(one.name, one.kind) for one in placed])
+    struct, kind = struct_of(F.lit(True), placed)
     return [*rest, Value(name, F.when(is_value, struct), kind)]
 
 
@@ -207,9 +207,9 @@ def _value(column: Column, kind: DataType, steps: Steps) -> tuple[Column, DataTy
             kinds = list[DataType]()
 
             def inside(one: Column) -> Column:
-                found, found_kind = _value(one, kind.elementType, steps[1:])
+                part, found_kind = _value(one, kind.elementType, steps[1:])
                 kinds.append(found_kind)
-                return found
+                return part
 
             return F.transform(column, inside), ArrayType(kinds[0])
         case MapType():
@@ -219,11 +219,11 @@ def _value(column: Column, kind: DataType, steps: Steps) -> tuple[Column, DataTy
 
 def _found(frame: DataFrame, paths: object, *, is_told: bool = False) -> list[Steps]:
     """Return the steps of the paths that exist in a frame."""
-    schema, found = schema_of(frame), list[Steps]()
+    schema, steps = schema_of(frame), list[Steps]()
     for path in path_list(paths):
         one = find_path(schema, parse_path(path))
         if one is not None:
-            found.append(one[0])
+            steps.append(one[0])
         elif is_told and schema.fields:
             note(RunWarning.FIELD_MISSING, path)
-    return found
+    return steps

@@ -12,11 +12,12 @@ from typing import Any
 from pyspark import Accumulator, AccumulatorParam, SparkContext
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql.types import StringType
 
 from tidemark.glue_job.frames.absence import Absence, fields_lacking, names_in
 from tidemark.glue_job.frames.choices import built, check_names, schema_of, values_of
-from tidemark.glue_job.frames.mapped import Item, Mapped
+from tidemark.glue_job.frames.errors import error_records
+from tidemark.glue_job.frames.function_results import FunctionResults, Item
 from tidemark.glue_job.frames.records import Convert, converter
 from tidemark.local_state.run_warnings import RunWarning, note
 
@@ -53,21 +54,16 @@ def wrapped(wrap: Wrap, record: Mapping[str, Any]) -> Any:
 
 
 def _maker_of_records(frame: DataFrame, absence: Absence) -> Convert:
-    """Return a function that turns rows into records; warns of fields it cannot distinguish."""
     check_names(frame, "for a function of the script")
     schema = schema_of(frame)
+    # A row has null for both, and here the source does not say which one it is.
     for name in sorted(absence.mixed.intersection(names_in(schema))):
         note(RunWarning.NULL_OR_LACKING, name)
     record_of = converter(schema, absence)
     assert record_of is not None  # noqa: S101 (a row is a struct)
     if absence.is_told:
         return record_of
-    return _telling(record_of, schema, frame.sparkSession.sparkContext)
-
-
-def _telling(record_of: Convert, schema: StructType, context: SparkContext) -> Convert:
-    """Return `record_of`, with a warning for the first fields without value that it meets."""
-    fields = first_note(context, RunWarning.NO_VALUE)
+    fields = first_note(frame.sparkSession.sparkContext, RunWarning.NO_VALUE)
     told = list[str]()
 
     def convert(row: Any) -> Any:
@@ -110,12 +106,11 @@ def filtered(
     answer = ask(F.struct(*[value.column for value in values]))
 
     def failed() -> DataFrame:
-        asked = source.withColumn("answer of tidemark", answer)
+        answered = source.withColumn("answer of tidemark", answer)
         parts = F.split(F.col("`answer of tidemark`"), KEPT)
         record = F.struct(*[v.column.alias(v.name) for v in values])
-        return asked.filter((F.size(parts) == 2) & (parts[0] != "")).select(
-            parts[0].alias("msg"), parts[1].alias("stackTrace"), record.alias("dynamicRecord")
-        )
+        failed = answered.filter((F.size(parts) == 2) & (parts[0] != ""))
+        return error_records(failed, parts[0], record, stackTrace=parts[1])
 
     return built(source.filter(answer == KEPT), values), failed
 
@@ -131,7 +126,6 @@ def _message(error: Exception) -> str:
 
 
 def _failures(context: SparkContext) -> Accumulator[str]:
-    """Return an accumulator for tasks: its first string is the warning of error records."""
     return first_note(context, RunWarning.ERROR_RECORDS)
 
 
@@ -142,7 +136,7 @@ def _about(message: str) -> str:
 
 def mapped(
     frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap, absence: Absence
-) -> Mapped:
+) -> FunctionResults:
     """Return the results of a function for each record, and error records where it fails."""
     record_of = _maker_of_records(frame, absence)
     failures = _failures(frame.sparkSession.sparkContext)
@@ -150,27 +144,27 @@ def mapped(
     def run(_: int, rows: Iterable[Row]) -> Iterator[Item]:
         for row in rows:
             try:
-                found = _plain(function(wrapped(wrap, record_of(row))))
+                result = _plain(function(wrapped(wrap, record_of(row))))
             except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)
                 failures.add(_about(_message(error)))
                 yield False, row, _message(error), traceback.format_exc()
                 continue
-            if found and isinstance(found, Mapping):
-                yield True, found, "", ""
+            if result and isinstance(result, Mapping):
+                yield True, result, "", ""
             else:
-                kind = None if isinstance(found, Mapping | None) else type(found).__name__
+                kind = None if isinstance(result, Mapping | None) else type(result).__name__
                 text = f"User-specified function returned {kind} instead of DynamicRecord"
                 failures.add(_about(text))
                 yield False, row, text, ""
 
-    return Mapped(frame, run)
+    return FunctionResults(frame, run)
 
 
 def mapped_partitions(
     frame: DataFrame,
     function: Callable[[int, Iterator[dict[str, Any]]], Iterable[dict[str, Any]]],
     absence: Absence,
-) -> Mapped:
+) -> FunctionResults:
     """Return the results of a function for the records of each partition.
 
     As on AWS it takes and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
@@ -187,7 +181,7 @@ def mapped_partitions(
                 failures.add(_about(str(item.get("errorMessage", ""))))
             yield not item.get("isError"), _plain(item["record"]), item.get("errorMessage", ""), ""
 
-    return Mapped(frame, run)
+    return FunctionResults(frame, run)
 
 
 def _plain(value: Any, field: str = "") -> Any:
@@ -199,9 +193,8 @@ def _plain(value: Any, field: str = "") -> Any:
         if len(plain) < len(value):
             raise ValueError(f"keys of a record are one name as strings: {list(value)}")
         return plain
-    return (
-        [_plain(part, field) for part in value] if isinstance(value, list | tuple | set) else value
-    )
+    is_list = isinstance(value, list | tuple | set)
+    return [_plain(part, field) for part in value] if is_list else value
 
 
 def _whole(text: str, field: str) -> str:

@@ -11,21 +11,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    BooleanType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegralType,
-    NullType,
-    NumericType,
-    StringType,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from tidemark.errors import ArgumentTypeError, UsageError
 from tidemark.glue_job.frames.choices import (
@@ -41,14 +27,14 @@ from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
 from tidemark.glue_job.frames.type_names import converted
 from tidemark.glue_job.frames.types import Choice, as_struct_type, merged
 
-COMPARABLE: tuple[tuple[tuple[type, ...], tuple[type[DataType], ...]], ...] = (
-    ((str,), (StringType,)),
-    ((bool,), (BooleanType,)),
-    ((int, float, Decimal), (NumericType,)),
-    ((object,), (DateType, TimestampType, TimestampNTZType)),
+COMPARABLE: tuple[tuple[tuple[type, ...], tuple[type[T.DataType], ...]], ...] = (
+    ((str,), (T.StringType,)),
+    ((bool,), (T.BooleanType,)),
+    ((int, float, Decimal), (T.NumericType,)),
+    ((object,), (T.DateType, T.TimestampType, T.TimestampNTZType)),
 )
 """The types of values, and the types of the parts of a choice that they are compared with."""
-FLOATING, EXACT = (DoubleType, FloatType), (DecimalType, IntegralType)
+FLOATING, EXACT = (T.DoubleType, T.FloatType), (T.DecimalType, T.IntegralType)
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -60,33 +46,37 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def join(first: DataFrame, second: DataFrame, keys1: object, keys2: object) -> DataFrame:
+def join(first: DataFrame, second: DataFrame, paths1: object, paths2: object) -> DataFrame:
     """Return the pairs of rows with equal keys: the columns of the first frame, then of the second.
 
     A column of the first frame gets a dot in front if the second one has its name too. With a frame
     without columns, such as a source with nothing new, the result is empty.
     """
-    one, two = path_list(keys1), path_list(keys2)
+    keys1, keys2 = path_list(paths1), path_list(paths2)
     if not first.columns or not second.columns:
         return second if first.columns else first
     left, left_values = _renamed(first, "left ")
     right, right_values = _renamed(second, "right ")
-    if len(one) != len(two) or not one:
-        raise UsageError(f"a join needs as many keys of each frame; it got {one} and {two}")
-    keys = [
-        _equal(
-            _key(first, left_values, path1, "first"), _key(second, right_values, path2, "second")
-        )
-        for path1, path2 in zip(one, two, strict=True)
-    ]
-    joined = left.join(right, reduce(operator.and_, keys), "inner")
+    if len(keys1) != len(keys2) or not keys1:
+        raise UsageError(f"a join needs as many keys of each frame; it got {keys1} and {keys2}")
+    equal = _equal_keys((first, left_values, keys1), (second, right_values, keys2))
+    joined = left.join(right, equal, "inner")
     taken = {value.name for value in right_values}
     values = [Value(_free(v.name, taken), v.column, v.kind) for v in left_values]
     return built(joined, [*values, *right_values])
 
 
+Side = tuple[DataFrame, Sequence[Value], Sequence[str]]
+"""A frame of a join, its columns, and the paths of its keys."""
+
+
+def _equal_keys(first: Side, second: Side) -> Column:
+    left = (_key(first[0], first[1], path, "first") for path in first[2])
+    right = (_key(second[0], second[1], path, "second") for path in second[2])
+    return reduce(operator.and_, map(_equal, left, right))
+
+
 def _renamed(frame: DataFrame, prefix: str) -> tuple[DataFrame, list[Value]]:
-    """Return a frame with unique column names, and its columns under their original names."""
     schema = schema_of(frame)
     names = [f"{prefix}{place}" for place in range(len(schema))]
     columns = zip(schema, names, strict=True)
@@ -94,13 +84,12 @@ def _renamed(frame: DataFrame, prefix: str) -> tuple[DataFrame, list[Value]]:
 
 
 def _equal(first: Value, second: Value) -> Column:
-    """Return whether two keys are equal: as strings if one is, where Spark takes "2.7" for 2."""
-
-    def converted_key(key: Value, kind: DataType) -> Column:
+    def converted_key(key: Value, kind: T.DataType) -> Column:
         return converted(key.column, key.kind, kind, f"the key {key.name!r}")
 
-    if isinstance(first.kind, StringType) != isinstance(second.kind, StringType):
-        return converted_key(first, StringType()) == converted_key(second, StringType())
+    # Spark compares a string with a number as numbers, and takes "2.7" for 2: compare strings.
+    if isinstance(first.kind, T.StringType) != isinstance(second.kind, T.StringType):
+        return converted_key(first, T.StringType()) == converted_key(second, T.StringType())
     equal = first.column == second.column
     for floating, exact in ((first, second), (second, first)):
         if isinstance(floating.kind, FLOATING) and isinstance(exact.kind, EXACT):
@@ -110,14 +99,14 @@ def _equal(first: Value, second: Value) -> Column:
 
 
 def _key(frame: DataFrame, values: Sequence[Value], path: str, which: str) -> Value:
-    found = find_path(schema_of(frame), parse_path(path))
-    if found is None:
+    place = find_path(schema_of(frame), parse_path(path))
+    if place is None:
         raise UsageError(
             f"the {which} frame of a join has no field {path!r}; it has {', '.join(frame.columns)}"
         )
-    column, kind = value_at(values, found[0])
+    column, kind = value_at(values, place[0])
     if isinstance(kind, Choice):
-        column, kind = converted(column, kind, StringType(), f"the key {path!r}"), StringType()
+        column, kind = converted(column, kind, T.StringType(), f"the key {path!r}"), T.StringType()
     return Value(path, column, kind)
 
 
@@ -139,13 +128,15 @@ def union(first: DataFrame, second: DataFrame) -> DataFrame:
     return built(both, [Value(f.name, F.col(str(n)), f.dataType) for n, f in enumerate(schema)])
 
 
-def _conformed(frame: DataFrame, schema: StructType) -> DataFrame:
+def _conformed(frame: DataFrame, schema: T.StructType) -> DataFrame:
     frame, values = values_of(frame)
     by_name = {value.name: value for value in values}
-    nothing = Value("", F.lit(None), NullType())
-    found = [by_name.get(one.name, nothing) for one in schema]
-    columns = [lifted(v.column, v.kind, f.dataType) for v, f in zip(found, schema, strict=True)]
-    return frame.select(*[c.alias(str(place)) for place, c in enumerate(columns)])
+    nothing = Value("", F.lit(None), T.NullType())
+    columns = []
+    for place, field in enumerate(schema):
+        value = by_name.get(field.name, nothing)
+        columns.append(lifted(value.column, value.kind, field.dataType).alias(str(place)))
+    return frame.select(*columns)
 
 
 def merge(source: DataFrame, stage: DataFrame, primary_keys: object) -> DataFrame:
@@ -157,31 +148,27 @@ def merge(source: DataFrame, stage: DataFrame, primary_keys: object) -> DataFram
     right, right_values = _renamed(stage, "right ")
     if not keys:
         raise UsageError("mergeDynamicFrame needs primary_keys; it got none")
-    conditions = [
-        _equal(_key(source, left_values, key, "first"), _key(stage, right_values, key, "second"))
-        for key in keys
-    ]
-    kept = left.join(right, reduce(operator.and_, conditions), "left_anti")
-    return union(stage, built(kept, left_values))
+    equal = _equal_keys((source, left_values, keys), (stage, right_values, keys))
+    return union(stage, built(left.join(right, equal, "left_anti"), left_values))
 
 
 def split_rows(
     frame: DataFrame, comparisons: Mapping[str, Mapping[str, Any]]
 ) -> tuple[DataFrame, DataFrame]:
     """Return the rows that meet every comparison, and the others."""
-    for path, wanted in comparisons.items():
-        if not isinstance(wanted, Mapping):
+    for path, operators in comparisons.items():
+        if not isinstance(operators, Mapping):
             raise ArgumentTypeError(
-                f"split_rows compares {path!r} with {wanted!r}; give a dict of operators, such as "
-                "{'>': 10}"
+                f"split_rows compares {path!r} with {operators!r}; give a dict of operators, such "
+                "as {'>': 10}"
             )
     source, values = values_of(frame)
     if not values:
         return frame, frame
     conditions = [
         _compared(frame, values, path, comparator, value)
-        for path, wanted in comparisons.items()
-        for comparator, value in wanted.items()
+        for path, operators in comparisons.items()
+        for comparator, value in operators.items()
     ]
     if not conditions:
         raise UsageError("split_rows needs a comparison, such as {'age': {'>': 10}}; it got none")
@@ -197,19 +184,15 @@ def _compared(
             f"the operator {comparator!r} for {path!r} is not known; allowed are "
             f"{', '.join(COMPARISONS)}"
         )
-    found = find_path(schema_of(frame), parse_path(path))
-    if found is None:
+    place = find_path(schema_of(frame), parse_path(path))
+    if place is None:
         raise UsageError(
             f"split_rows has no field {path!r} to compare; it has {', '.join(frame.columns)}"
         )
-    column, kind = value_at(values, found[0])
+    column, kind = value_at(values, place[0])
     if isinstance(kind, Choice):
-        literal = F.lit(value)
         comparable = next(kinds for types, kinds in COMPARABLE if isinstance(value, types))
-        each = [
-            COMPARISONS[comparator](column.getField(one.name), literal)
-            for one in kind
-            if isinstance(one.dataType, comparable)
-        ]
+        parts = [f for f in kind if isinstance(f.dataType, comparable)]
+        each = [COMPARISONS[comparator](column.getField(f.name), F.lit(value)) for f in parts]
         return F.coalesce(*each, F.lit(False))
     return COMPARISONS[comparator](column, F.lit(value))  # type: ignore[no-any-return]

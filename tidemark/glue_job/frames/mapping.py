@@ -5,11 +5,13 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, NullType, StructField, StructType
+from pyspark.sql.types import DataType, NullType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of, values_of
@@ -24,7 +26,7 @@ from tidemark.glue_job.frames.type_names import (
     target_type,
     type_label,
 )
-from tidemark.glue_job.frames.types import ELEMENT, VALUE, choice_of, choices_in, holds
+from tidemark.glue_job.frames.types import ELEMENT, VALUE, choice_of, choices_in, holds, struct_type
 from tidemark.local_state.run_warnings import RunWarning, note
 
 
@@ -49,31 +51,30 @@ def apply_mapping(
     source, values = values_of(frame)
     root = MappingTarget()
     for path, kind_word, target, word in full_mappings(frame, mappings):
-        found = find_path(schema, parse_path(path), is_case_sensitive=is_case_sensitive)
-        if found is None:
+        place = find_path(schema, parse_path(path), is_case_sensitive=is_case_sensitive)
+        if place is None:
             if schema.fields:
                 note(RunWarning.MAPPING_SOURCE, path)
             continue
-        is_inside = not {ELEMENT, VALUE}.isdisjoint(found[0])
+        is_inside = not {ELEMENT, VALUE}.isdisjoint(place[0])
         if is_inside and not word.strip().lower().startswith("array"):
             raise UnsupportedError(
                 f"the source {path!r} of a mapping is inside an array or a map, so it is mapped "
                 f"to the type array, not to {word!r}: map the whole array, or take it apart "
                 "first, with relationalize or explode"
             )
-        column, kind = value_at(values, found[0])
+        column, kind = value_at(values, place[0])
         part = part_of(kind_word, kind)
         if part is not None:
             note(RunWarning.MAPPING_PART, f"{kind_word} of {path} ({type_label(kind)})")
             column, kind = column.getField(part.name), part.dataType
         elif not names_type(kind_word, kind):
-            note(
-                RunWarning.MAPPING_TYPE, f"{path} ({type_label(kind)}, in the mapping {kind_word})"
-            )
+            about = f"{path} ({type_label(kind)}, in the mapping {kind_word})"
+            note(RunWarning.MAPPING_TYPE, about)
         what = f"the field {path!r} of a mapping"
-        wanted = target_type(word, kind, what)
-        _put(root, target, Value("", converted(column, kind, wanted, what), wanted))
-    return built(source, [_value(name, one) for name, one in root.fields.items()])
+        target_kind = target_type(word, kind, what)
+        _put(root, target, Value("", converted(column, kind, target_kind, what), target_kind))
+    return built(source, [_value(name, target) for name, target in root.fields.items()])
 
 
 def with_schema(frame: DataFrame, document: Mapping[str, Any]) -> DataFrame:
@@ -83,12 +84,12 @@ def with_schema(frame: DataFrame, document: Mapping[str, Any]) -> DataFrame:
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"the schema of a frame cannot be used: {error}") from error
     source, values = values_of(frame)
-    known = {value.name: value for value in values}
+    by_name = {value.name: value for value in values}
     fields = []
-    for one in schema:
-        value = known.get(one.name, Value(one.name, F.lit(None), NullType()))
-        fields.append(_of_type(value, one.dataType))
-    if left_out := [name for name in known if name not in schema.names]:
+    for target in schema:
+        value = by_name.get(target.name, Value(target.name, F.lit(None), NullType()))
+        fields.append(_of_type(value, target.dataType))
+    if left_out := [name for name in by_name if name not in schema.names]:
         note(RunWarning.SCHEMA_LACKS, ", ".join(left_out))
     return built(source, fields)
 
@@ -118,8 +119,8 @@ def full_mappings(frame: DataFrame, mappings: object) -> list[tuple[str, str, st
     """
     if not isinstance(mappings, list | tuple):
         raise TypeError(f"mappings must be a list of tuples, or tuple. Got {type(mappings)}")
-    is_one = isinstance(mappings, tuple) and not all(isinstance(one, tuple) for one in mappings)
-    return [_full(frame, one) for one in ([mappings] if is_one else mappings)]
+    is_one = isinstance(mappings, tuple) and not all(isinstance(part, tuple) for part in mappings)
+    return [_full(frame, mapping) for mapping in ([mappings] if is_one else mappings)]
 
 
 def _full(frame: DataFrame, mapping: object) -> tuple[str, str, str, str]:
@@ -133,8 +134,8 @@ def _full(frame: DataFrame, mapping: object) -> tuple[str, str, str, str]:
         raise UsageError(f"the mapping {mapping!r} must be a tuple of strings")
     if len(mapping) == 4:
         return mapping
-    found = find_path(schema_of(frame), parse_path(mapping[0]), is_case_sensitive=False)
-    kind = found[1].simpleString() if found else "string"
+    place = find_path(schema_of(frame), parse_path(mapping[0]), is_case_sensitive=False)
+    kind = place[1].simpleString() if place else "string"
     return mapping[0], kind, mapping[1], mapping[2] if len(mapping) == 3 else kind
 
 
@@ -157,13 +158,11 @@ def _put(root: MappingTarget, path: str, value: Value) -> None:
 
 
 def _value(name: str, target: MappingTarget) -> Value:
-    """Return a field of the result; a struct is null if none of its fields has a value."""
     if target.value is not None:
         return Value(name, target.value.column, target.value.kind)
-    fields = [_value(inner, one) for inner, one in target.fields.items()]
-    struct = F.struct(*[one.column.alias(one.name) for one in fields])
-    has_value = fields[0].column.isNotNull()
-    for one in fields[1:]:
-        has_value |= one.column.isNotNull()
-    kind = StructType([StructField(one.name, one.kind) for one in fields])
+    fields = [_value(inner, inner_target) for inner, inner_target in target.fields.items()]
+    # A struct is null if none of its fields has a value.
+    has_value = reduce(or_, (part.column.isNotNull() for part in fields))
+    struct = F.struct(*[part.column.alias(part.name) for part in fields])
+    kind = struct_type((part.name, part.kind) for part in fields)
     return Value(name, F.when(has_value, struct), kind)

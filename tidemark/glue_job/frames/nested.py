@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -12,7 +13,7 @@ from pyspark.sql.types import ArrayType, DataType, NullType, StructField, Struct
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.choices import Value, built, lifted, values_of
-from tidemark.glue_job.frames.fields import struct_of
+from tidemark.glue_job.frames.fields import fields_of, struct_of
 from tidemark.glue_job.frames.types import Choice, choice_of
 
 # The keys with which DynamoDB's JSON gives the type of a value.
@@ -44,9 +45,8 @@ def _leaves(value: Value) -> Iterator[Value]:
     if not isinstance(value.kind, StructType) or isinstance(value.kind, Choice):
         yield value
         return
-    for one in value.kind:
-        column = value.column.getField(one.name)
-        yield from _leaves(Value(f"{value.name}.{one.name}", column, one.dataType))
+    for field in fields_of(value.column, value.kind):
+        yield from _leaves(replace(field, name=f"{value.name}.{field.name}"))
 
 
 def unnest_ddb_json(frame: DataFrame) -> DataFrame:
@@ -69,30 +69,28 @@ def simplify_ddb_json(frame: DataFrame) -> DataFrame:
 
 
 def _items(frame: DataFrame) -> tuple[DataFrame, list[Value]]:
-    """Return the attributes in the column Item, next to the other columns."""
     frame, values = values_of(frame)
-    found = list[Value]()
+    attributes = list[Value]()
     for value in values:
         if value.name == ITEM and isinstance(value.kind, StructType):
-            found += [Value(f.name, value.column.getField(f.name), f.dataType) for f in value.kind]
+            attributes += fields_of(value.column, value.kind)
         else:
-            found.append(value)
-    return frame, found
+            attributes.append(value)
+    return frame, attributes
 
 
 def _simple(value: Value) -> Value:
-    """Return a value without its type descriptors."""
     column, kind = value.column, value.kind
     if not _is_described(kind):
         return value
     assert isinstance(kind, StructType)  # noqa: S101 (for the type checker)
-    each = [_undescribed(column.getField(one.name), one) for one in kind]
+    each = [_undescribed(column.getField(field.name), field) for field in kind]
     # A null is a value of any type.
-    each = [made for made in each if not isinstance(made[1], NullType)] or each
+    each = [part for part in each if not isinstance(part[1], NullType)] or each
     if len(each) == 1:
         return Value(value.name, *each[0])
-    several = choice_of([found for _, found in each])
-    columns = [lifted(one, found, several) for one, found in each]
+    several = choice_of([part_kind for _, part_kind in each])
+    columns = [lifted(part, part_kind, several) for part, part_kind in each]
     return Value(value.name, F.coalesce(*columns), several)
 
 
@@ -101,17 +99,10 @@ def _undescribed(column: Column, described: StructField) -> tuple[Column, DataTy
     if described.name == "NULL":
         return F.lit(None), NullType()
     if described.name == "M" and isinstance(kind, StructType):
-        return _map(column, kind)
+        return struct_of(column, list(map(_simple, fields_of(column, kind))))
     if described.name == "L" and isinstance(kind, ArrayType):
         return _list(column, kind)
     return column, kind
-
-
-def _map(column: Column, kind: StructType) -> tuple[Column, DataType]:
-    inner: Sequence[Value] = [
-        _simple(Value(one.name, column.getField(one.name), one.dataType)) for one in kind
-    ]
-    return struct_of(column, inner)
 
 
 def _list(column: Column, kind: ArrayType) -> tuple[Column, DataType]:
@@ -122,7 +113,7 @@ def _list(column: Column, kind: ArrayType) -> tuple[Column, DataType]:
     if len(element) > 1 or element.names[0] in ("M", "L", "NULL"):
         return column, kind
     name, inner = element.names[0], element.fields[0].dataType
-    return F.transform(column, lambda one: one.getField(name)), ArrayType(inner)
+    return F.transform(column, lambda element: element.getField(name)), ArrayType(inner)
 
 
 def _is_described(kind: DataType) -> bool:

@@ -18,13 +18,12 @@ _AFTER = re.compile(r"(\[\])?(?:\.|$)")
 
 def path_list(paths: object) -> list[str]:
     """Return the paths that a script gave: a list, or one path as a string."""
-    given = [paths] if isinstance(paths, str) else paths
-    if not isinstance(given, Iterable):
+    if not isinstance(paths, Iterable):
         raise UsageError(f"the paths are {paths!r}; they must be a list of strings")
-    found = list(given)
-    if wrong := [one for one in found if not isinstance(one, str)]:
+    strings = [paths] if isinstance(paths, str) else list(paths)
+    if wrong := [path for path in strings if not isinstance(path, str)]:
         raise UsageError(f"the path {wrong[0]!r} is not a string")
-    return found
+    return strings
 
 
 def parse_path(path: str) -> Steps:
@@ -47,7 +46,7 @@ def parse_path(path: str) -> Steps:
 
 
 def _whole(path: str) -> Steps:
-    """Return a path as a single name if it does not parse as a path, like ``.id`` of a join."""
+    # A join makes names such as `.id`, which do not parse as paths.
     if not path or path.count("`") % 2:
         raise UsageError(f"the path {path!r} is not a field; put names with dots into backticks")
     return (f".{path}",)
@@ -70,23 +69,23 @@ def find_path(
 
     Arrays and maps on the way need no separate step.
     """
-    found: Steps = ()
+    steps: Steps = ()
     for step in wanted:
         while isinstance(kind, ArrayType | MapType) and step != ELEMENT:
-            kind, found = _into(kind, found)
+            kind, steps = _into(kind, steps)
         if step == ELEMENT:
             if not isinstance(kind, ArrayType):
                 return None
-            kind, found = _into(kind, found)
+            kind, steps = _into(kind, steps)
             continue
         if not isinstance(kind, StructType) or isinstance(kind, Choice):
             return None
-        names = [one.name for one in kind]
+        names = [field.name for field in kind]
         name = _name(names, step[1:], is_case_sensitive)
         if name is None:
             return None
-        kind, found = kind.fields[names.index(name)].dataType, (*found, f".{name}")
-    return found, kind
+        kind, steps = kind.fields[names.index(name)].dataType, (*steps, f".{name}")
+    return steps, kind
 
 
 def _into(kind: ArrayType | MapType, steps: Steps) -> tuple[DataType, Steps]:

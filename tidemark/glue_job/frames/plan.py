@@ -11,12 +11,12 @@ from tidemark.errors import ArgumentError, ArgumentTypeError
 from tidemark.glue_job.frames.absence import ALL_THERE, Absence
 from tidemark.glue_job.frames.choices import schema_of
 from tidemark.glue_job.frames.errors import Failed, ReaderErrors, check_thresholds
-from tidemark.glue_job.frames.seen import schema_of_records, seen_in
+from tidemark.glue_job.frames.record_schemas import schema_of_records, seen_in
 from tidemark.glue_job.frames.types import Steps, as_struct_type
 
 
 @dataclass(frozen=True)
-class Limits:
+class StepLimits:
     """Arguments that every transform takes: a note for its errors, and how many are allowed.
 
     0 allows any number. A threshold may be a string, like a job argument: AWS's library parses it.
@@ -64,7 +64,7 @@ class Plan:
     make: Callable[[], DataFrame]
     failed: tuple[Failed, ...] = ()
     own: tuple[Failed, ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: StepLimits = field(default_factory=StepLimits)
     absence_of: Callable[[], Absence] = lambda: ALL_THERE
     is_dynamic: bool = False
     boxes: frozenset[Steps] = frozenset()
@@ -78,7 +78,8 @@ class Plan:
     def of_source(cls, frame: DataFrame, failed: ReaderErrors) -> "Plan":
         """Return the plan of the rows of a source, and of the records that its reader rejected."""
         absence, records = failed.absence or ALL_THERE, tuple(failed)
-        return cls(lambda: frame, records, records, Limits(), lambda: absence, failed.is_of_records)
+        made = cls(lambda: frame, records, records, absence_of=lambda: absence)
+        return replace(made, is_dynamic=failed.is_of_records)
 
     def first(self, number: int | None) -> "Plan":
         """Return the plan of the first rows only; None means all."""
@@ -102,11 +103,9 @@ class Plan:
         if not self.is_dynamic and not self.boxes:
             return self.frame_schema
         seen = schema_of_records(self.frame, self.absence)
-        return (
-            seen
-            if self.is_dynamic
-            else as_struct_type(seen_in(self.frame_schema, seen, self.boxes))
-        )
+        if self.is_dynamic:
+            return seen
+        return as_struct_type(seen_in(self.frame_schema, seen, self.boxes))
 
     @property
     def frame_schema(self) -> StructType:
@@ -129,26 +128,27 @@ class Plan:
     def then(
         self,
         make: Callable[[], DataFrame],
-        limits: Limits,
+        limits: StepLimits,
         *others: "Plan",
         own: tuple[Failed, ...] = (),
     ) -> "Plan":
         """Return the plan of the next step."""
-        failed = [*self.failed, *(one for other in others for one in other.failed), *own]
+        failed = [*self.failed, *(step for plan in others for step in plan.failed), *own]
         plan = replace(self, make=make, failed=tuple(failed), own=own, limits=limits)
         if others:
-            is_dynamic = any(one.is_dynamic for one in (self, *others))
+            is_dynamic = any(plan.is_dynamic for plan in (self, *others))
             plan = replace(plan, is_dynamic=is_dynamic).with_absence(
                 lambda: self._absence_with(others)
             )
+        # This computes the rows, if a threshold is set; else nothing is computed yet.
         plan.check()
         return plan
 
     def _absence_with(self, others: "Sequence[Plan]") -> Absence:
         absence, kind = self.absence, schema_of(self.frame)
-        for one in others:
-            other = schema_of(one.frame)
-            absence = absence.with_other(one.absence, kind, other)
+        for plan in others:
+            other = schema_of(plan.frame)
+            absence = absence.with_other(plan.absence, kind, other)
             kind = StructType([*kind, *other])
         return absence
 

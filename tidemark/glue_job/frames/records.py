@@ -16,7 +16,14 @@ from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.absence import ALL_THERE, Absence
 from tidemark.glue_job.frames.type_names import ENDS
-from tidemark.glue_job.frames.types import MAX_DIGITS, WIDENING, Choice, merged, type_name
+from tidemark.glue_job.frames.types import (
+    MAX_DIGITS,
+    WIDENING,
+    Choice,
+    merged,
+    struct_type,
+    type_name,
+)
 
 Convert = Callable[[Any], Any]
 INT = range(-(2**31), 2**31)
@@ -33,61 +40,50 @@ def converter(kind: T.DataType, absence: Absence = ALL_THERE) -> Convert | None:
     """
     match kind:
         case Choice():
-            return _choice_converter([converter(one.dataType, absence) for one in kind])
+            return _choice_converter([converter(field.dataType, absence) for field in kind])
         case T.StructType():
-            each = [converter(one.dataType, absence) for one in kind]
+            each = [converter(field.dataType, absence) for field in kind]
             return _struct_converter(kind.names, each, [absence.lacks(name) for name in kind.names])
         case T.ArrayType():
             part = converter(kind.elementType, absence)
-            return part and (
-                lambda values: values if values is None else [_written(part, v) for v in values]
-            )
+            return part and (lambda row: row and [_written(part, v) for v in row])
         case T.MapType():
             part = converter(kind.valueType, absence)
-            return part and (
-                lambda values: (
-                    values if values is None else {k: _written(part, v) for k, v in values.items()}
-                )
-            )
+            return part and (lambda row: row and {k: _written(part, v) for k, v in row.items()})
     return None
 
 
 def _struct_converter(names: list[str], each: list[Convert | None], lacks: list[bool]) -> Convert:
-    if any(lacks):
-        return _sparse_struct_converter(list(zip(names, each, lacks, strict=True)))
-    if not any(each):
+    # Three functions: each runs once per record, and most frames need the first.
+    if not any(lacks) and not any(each):
         return lambda row: row if row is None else dict(zip(names, row, strict=True))
-    parts = list(zip(names, each, strict=True))
+    parts = list(zip(names, each, lacks, strict=True))
 
     def convert(row: Any) -> Any:
         if row is None:
             return None
         return {
-            name: value if one is None or value is None else one(value)
-            for (name, one), value in zip(parts, row, strict=True)
+            name: value if convert_part is None or value is None else convert_part(value)
+            for (name, convert_part, _), value in zip(parts, row, strict=True)
         }
 
-    return convert
-
-
-def _sparse_struct_converter(parts: list[tuple[str, Convert | None, bool]]) -> Convert:
-    def convert(row: Any) -> Any:
+    def convert_sparse(row: Any) -> Any:
         if row is None:
             return None
         return {
-            name: value if one is None or value is None else one(value)
-            for (name, one, lacks), value in zip(parts, row, strict=True)
+            name: value if convert_part is None or value is None else convert_part(value)
+            for (name, convert_part, lacks), value in zip(parts, row, strict=True)
             if value is not None or not lacks
         }
 
-    return convert
+    return convert_sparse if any(lacks) else convert
 
 
 def _choice_converter(each: list[Convert | None]) -> Convert:
     def convert(row: Any) -> Any:
-        for one, value in zip(each, row or (), strict=False):
+        for convert_part, value in zip(each, row or (), strict=False):
             if value is not None:
-                return value if one is None else one(value)
+                return value if convert_part is None else convert_part(value)
         return None
 
     return convert
@@ -107,8 +103,8 @@ def _hint_of_choice(value: Any, hint: Choice) -> T.DataType | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return next((f.dataType for f in hint if isinstance(f.dataType, T.IntegralType)), None)
     names = {Decimal: "decimal", dict: "struct", list: "array", float: "float"}
-    wanted = next((name for cls, name in names.items() if isinstance(value, cls)), "")
-    return next((one.dataType for one in hint if one.name == wanted), None)
+    part_name = next((name for cls, name in names.items() if isinstance(value, cls)), "")
+    return next((field.dataType for field in hint if field.name == part_name), None)
 
 
 def _int_type(value: int, hint: T.DataType | None) -> T.DataType:
@@ -141,27 +137,26 @@ def _decimal_type(value: Decimal, hint: T.DataType | None) -> T.DataType:
             f"Glue has no decimal for {value}, of {precision} digits where {MAX_DIGITS} are the "
             "most: round it, or make a string of it"
         )
-    found = T.DecimalType(precision, scale)
-    return merged(hint, found) if isinstance(hint, T.DecimalType) else found
+    exact = T.DecimalType(precision, scale)
+    return merged(hint, exact) if isinstance(hint, T.DecimalType) else exact
 
 
 def _list_type(values: Iterable[Any], hint: T.DataType | None) -> T.DataType:
     inner = hint.elementType if isinstance(hint, T.ArrayType) else None
     kind: T.DataType = NOTHING
-    for one in values:
-        kind = widened(kind, kind_of(one, inner))
+    for value in values:
+        kind = widened(kind, kind_of(value, inner))
     return T.ArrayType(kind if inner is None or not isinstance(kind, T.NullType) else inner)
 
 
 def _mapping_type(value: Mapping[Any, Any], hint: T.DataType | None) -> T.DataType:
     if isinstance(hint, T.MapType):
         kind: T.DataType = hint.valueType
-        for one in value.values():
-            kind = widened(kind, kind_of(one, hint.valueType))
+        for part in value.values():
+            kind = widened(kind, kind_of(part, hint.valueType))
         return T.MapType(TEXT, kind)
     hints = {f.name: f.dataType for f in hint} if isinstance(hint, T.StructType) else {}
-    fields = [T.StructField(k, kind_of(v, hints.get(k))) for k, v in value.items()]
-    return T.StructType(fields)
+    return struct_type((name, kind_of(v, hints.get(name))) for name, v in value.items())
 
 
 # In this order: True is an int, and a point in time is a date.
@@ -189,10 +184,10 @@ def widened(first: T.DataType, second: T.DataType) -> T.DataType:
         case (Choice(), _) | (_, Choice()):
             return merged(first, second)
         case T.StructType(), T.StructType():
-            kinds = {one.name: one.dataType for one in first}
-            for one in second:
-                kinds[one.name] = widened(kinds.get(one.name, NOTHING), one.dataType)
-            return T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
+            kinds = {field.name: field.dataType for field in first}
+            for field in second:
+                kinds[field.name] = widened(kinds.get(field.name, NOTHING), field.dataType)
+            return struct_type(kinds.items())
         case T.ArrayType(), T.ArrayType():
             return T.ArrayType(widened(first.elementType, second.elementType))
     return merged(first, second)
@@ -207,10 +202,7 @@ def filled(kind: T.DataType, hint: T.DataType | None = None) -> T.DataType:
             return kind
         case T.StructType():
             hints = {f.name: f.dataType for f in hint} if isinstance(hint, T.StructType) else {}
-            fields = [
-                T.StructField(one.name, filled(one.dataType, hints.get(one.name))) for one in kind
-            ]
-            return T.StructType(fields)
+            return struct_type((f.name, filled(f.dataType, hints.get(f.name))) for f in kind)
         case T.ArrayType():
             inner = hint.elementType if isinstance(hint, T.ArrayType) else None
             return T.ArrayType(filled(kind.elementType, inner))
@@ -223,7 +215,7 @@ def writer(kind: T.DataType) -> Convert | None:
         case Choice():
             return _to_choice(kind)
         case T.StructType():
-            parts = [(one.name, writer(one.dataType)) for one in kind]
+            parts = [(field.name, writer(field.dataType)) for field in kind]
             return lambda record: tuple(_written(each, record.get(name)) for name, each in parts)
         case T.ArrayType():
             each = writer(kind.elementType)
@@ -236,13 +228,20 @@ def writer(kind: T.DataType) -> Convert | None:
     return None
 
 
+def record_writer(schema: T.StructType) -> Convert:
+    """Return a function that makes a row of a record; see `writer`."""
+    write = writer(schema)
+    assert write is not None  # noqa: S101 (of a struct)
+    return write
+
+
 def _written(each: Convert | None, value: Any) -> Any:
     return value if value is None or each is None else each(value)
 
 
 def _to_choice(kind: Choice) -> Convert:
     names = kind.names
-    each = [writer(one.dataType) for one in kind]
+    each = [writer(field.dataType) for field in kind]
 
     def convert(value: Any) -> Any:
         name = type_name(kind_of(value, kind))

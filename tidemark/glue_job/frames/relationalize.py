@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, StructType
 
 from tidemark.errors import UsageError
+from tidemark.glue_job.frames.choices import column
 from tidemark.glue_job.frames.nested import check_once
 from tidemark.glue_job.process.bookmark_session import current_session
 
@@ -39,6 +40,7 @@ def relationalize(
     if not session.open_source(transformation_ctx, root):
         return _tables(frame, root, 1)[0]
     state = session.edges(transformation_ctx).low
+    # Another kind of step has stored another kind of state under this name.
     if state and state.get("kind") != KIND:
         raise UsageError(
             f"the bookmark of the transformation_ctx {transformation_ctx!r} comes from a step of "
@@ -51,13 +53,14 @@ def relationalize(
 
 
 def _tables(frame: DataFrame, root: str, first_id: int) -> tuple[dict[str, DataFrame], int]:
-    """Return the tables, and the next free id."""
     tables: dict[str, DataFrame] = {}
     next_id = first_id
     waiting = deque([(root, frame)])
     while waiting:
         name, nested = waiting.popleft()
-        flat = nested.select(*_flat_columns(nested))
+        leaves = list(_leaves(nested.schema, "", None))
+        check_once((leaf for leaf, _ in leaves), "relationalize")
+        flat = nested.select(*(value.alias(leaf) for leaf, value in leaves))
         arrays = [field.name for field in flat.schema if isinstance(field.dataType, ArrayType)]
         if not arrays:
             tables[name] = flat
@@ -67,59 +70,46 @@ def _tables(frame: DataFrame, root: str, first_id: int) -> tuple[dict[str, DataF
         # An array becomes the id of its elements, and a null remains null.
         tables[name] = flat.select(
             *(
-                F.when(_column(one).isNotNull(), id_).alias(one) if one in arrays else _column(one)
-                for one in flat.columns[:-1]
+                F.when(column(field).isNotNull(), id_).alias(field)
+                if field in arrays
+                else column(field)
+                for field in flat.columns[:-1]
             )
         )
-        waiting.extend((f"{root}_{array}", _elements(flat, array, id_)) for array in filled)
+        for array in filled:
+            element = F.posexplode(column(array)).alias("index", f"{array}.val")
+            waiting.append((f"{root}_{array}", flat.select(id_.alias("id"), element)))
         check_once([*tables, *(child for child, _ in waiting)], "relationalize", "tables")
     return tables, next_id
-
-
-def _flat_columns(frame: DataFrame) -> Iterator[Column]:
-    """Yield the columns of a frame, with structs replaced by their fields."""
-    columns = list(_leaves(frame.schema, "", None))
-    check_once((name for name, _ in columns), "relationalize")
-    yield from (column.alias(name) for name, column in columns)
 
 
 def _leaves(schema: StructType, prefix: str, struct: Column | None) -> Iterator[tuple[str, Column]]:
     for field in schema:
         name = prefix + field.name
-        column = _column(field.name) if struct is None else struct.getField(field.name)
+        value = column(field.name) if struct is None else struct.getField(field.name)
         if isinstance(field.dataType, StructType):
-            yield from _leaves(field.dataType, f"{name}.", column)
-        elif isinstance(field.dataType, MapType):
-            yield name, F.map_entries(column)
+            yield from _leaves(field.dataType, f"{name}.", value)
         else:
-            yield name, column
+            yield name, F.map_entries(value) if isinstance(field.dataType, MapType) else value
 
 
 def _numbered(
     flat: DataFrame, first_id: int, arrays: list[str]
 ) -> tuple[DataFrame, Column, int, list[str]]:
-    """Return the final rows, their ids, the next free id, and the arrays with elements."""
     # The count computes the rows, once: tables that are read later must agree on the ids.
     place = "_" * (1 + max(map(len, flat.columns)))  # a name that no column has
     fixed = flat.withColumn(place, F.monotonically_increasing_id()).localCheckpoint(eager=False)
-    partition = F.shiftright(_column(place), _PARTITION_ROW_BITS)
-    sizes = [F.max(F.size(_column(name))) for name in arrays]
-    found = fixed.groupBy(partition).agg(F.count(F.lit(1)), *sizes).collect()
-    counts = {row[0]: row[1] for row in found}
-    filled = [name for n, name in enumerate(arrays, 2) if any((row[n] or 0) > 0 for row in found)]
+    partition = F.shiftright(column(place), _PARTITION_ROW_BITS)
+    sizes = [F.max(F.size(column(name))) for name in arrays]
+    partitions = fixed.groupBy(partition).agg(F.count(F.lit(1)), *sizes).collect()
+    counts = {row[0]: row[1] for row in partitions}
+    filled = [
+        name for n, name in enumerate(arrays, 2) if any((row[n] or 0) > 0 for row in partitions)
+    ]
     starts, start = [], first_id
     for number in range(max(counts, default=0) + 1):
         starts.append(start)
         start += counts.get(number, 0)
-    row = _column(place).bitwiseAND(F.lit((1 << _PARTITION_ROW_BITS) - 1))
+    row = column(place).bitwiseAND(F.lit((1 << _PARTITION_ROW_BITS) - 1))
     begin = F.array(*(F.lit(value).cast("bigint") for value in starts))
     return fixed, F.element_at(begin, partition.cast("int") + 1) + row, start, filled
-
-
-def _elements(flat: DataFrame, array: str, id_: Column) -> DataFrame:
-    """Return a row for each element of an array column."""
-    return flat.select(id_.alias("id"), F.posexplode(_column(array)).alias("index", f"{array}.val"))
-
-
-def _column(name: str) -> Column:
-    return F.col(f"`{name.replace('`', '``')}`")

@@ -30,13 +30,13 @@ def resolve_specs(frame: DataFrame, specs: object) -> DataFrame:
     """
     for path, action in _checked(specs):
         schema = schema_of(frame)
-        found = find_path(schema, parse_path(path))
-        if found is None:
+        place = find_path(schema, parse_path(path))
+        if place is None:
             _action(action, path)
             if schema.fields:
                 note(RunWarning.FIELD_MISSING, path)
             continue
-        steps, kind = found
+        steps, kind = place
         inner = steps
         while isinstance(kind, ArrayType):
             inner, kind = (*inner, ELEMENT), kind.elementType
@@ -56,20 +56,20 @@ def resolve_every(frame: DataFrame, choice: str) -> DataFrame:
 
 
 def _resolved(frame: DataFrame, edits: Mapping[Steps, Edit], action: str) -> DataFrame:
-    made = edited(frame, edits)
+    resolved = edited(frame, edits)
     if _make_cols in edits.values():
-        for _, kind in types_in(made.schema):
+        for _, kind in types_in(resolved.schema):
             check_once(kind.names if isinstance(kind, StructType) else (), action)
-    return made
+    return resolved
 
 
 def resolve_by_types(frame: DataFrame, types: Mapping[str, DataType]) -> DataFrame:
     """Return a frame with its top-level choices as the types of a table; others are unchanged."""
     edits: dict[Steps, Edit] = {}
-    for one in schema_of(frame):
-        target = types.get(one.name.lower())
-        if isinstance(one.dataType, Choice) and target is not None:
-            edits[(f".{one.name}",)] = partial(_as_type, target)
+    for field in schema_of(frame):
+        target = types.get(field.name.lower())
+        if isinstance(field.dataType, Choice) and target is not None:
+            edits[(f".{field.name}",)] = partial(_as_type, target)
     return edited(frame, edits)
 
 
@@ -79,8 +79,8 @@ def _as_type(target: DataType, value: Value) -> Sequence[Value]:
 
 
 def _choices(kind: DataType, steps: Steps) -> Iterator[Steps]:
-    """Yield the paths of choices, but not of choices within choices."""
     if isinstance(kind, Choice):
+        # A choice within a choice is resolved with it.
         yield steps
     else:
         for step, part in parts_of(kind):
@@ -89,26 +89,25 @@ def _choices(kind: DataType, steps: Steps) -> Iterator[Steps]:
 
 def _checked(specs: object) -> list[tuple[str, str]]:
     """Return specs; the errors have the classes of AWS's library, which unpacks the specs."""
-    given = [specs] if isinstance(specs, tuple) else specs
-    if not isinstance(given, Iterable):
+    listed = [specs] if isinstance(specs, tuple) else specs
+    if not isinstance(listed, Iterable):
         raise ArgumentTypeError(f"specs is {specs!r}; {_SPECS}")
-    if isinstance(given, str):
+    if isinstance(listed, str):
         raise ArgumentError(f"specs is {specs!r}; {_SPECS}")
-    found = []
-    for one in given:
-        if not isinstance(one, Sequence):
-            raise ArgumentTypeError(f"the spec {one!r} must be a tuple of a path and an action")
-        if isinstance(one, str) or len(one) != 2:
-            raise ArgumentError(f"the spec {one!r} must be a tuple of a path and an action")
-        found.append((str(one[0]), str(one[1])))
-    return found
+    pairs = []
+    for spec in listed:
+        if not isinstance(spec, Sequence):
+            raise ArgumentTypeError(f"the spec {spec!r} must be a tuple of a path and an action")
+        if isinstance(spec, str) or len(spec) != 2:
+            raise ArgumentError(f"the spec {spec!r} must be a tuple of a path and an action")
+        pairs.append((str(spec[0]), str(spec[1])))
+    return pairs
 
 
 _SPECS = "it must be a list of tuples of a path and an action"
 
 
 def _action(action: str, path: str) -> Edit:
-    """Return the edit that an action makes to a field."""
     name, _, word = action.partition(":")
     name = name.lower()
     actions: dict[str, Callable[[Value], Sequence[Value]]] = {
@@ -140,22 +139,22 @@ def _project(word: str, path: str, value: Value) -> Sequence[Value]:
             return [value]
         held = type_name(value.kind)
     else:
-        for one in value.kind:
-            if one.name == name:
-                return [Value(value.name, value.column.getField(name), one.dataType)]
+        for field in value.kind:
+            if field.name == name:
+                return [Value(value.name, value.column.getField(name), field.dataType)]
         held = ", ".join(value.kind.names)
     raise UsageError(f"the field {path!r} has no values of the type {word}; it has {held}")
 
 
 def _make_cols(value: Value) -> Sequence[Value]:
-    """Return a column per type; for an element, which has no name, a struct of them."""
     if not isinstance(value.kind, Choice):
         return [value]
+    # An element of an array has no name for columns.
     if not value.name:
         return _make_struct(value)
     return [
-        Value(f"{value.name}_{one.name}", value.column.getField(one.name), one.dataType)
-        for one in value.kind
+        Value(f"{value.name}_{field.name}", value.column.getField(field.name), field.dataType)
+        for field in value.kind
     ]
 
 
@@ -163,15 +162,13 @@ def _make_struct(value: Value) -> Sequence[Value]:
     return [as_struct(value)]
 
 
-def resolve_options(
-    frame: DataFrame, options: Iterable[Any], is_type: Callable[[object], bool]
-) -> DataFrame:
+def resolve_options(frame: DataFrame, options: Iterable[Any], glue_type: type) -> DataFrame:
     """Return a frame with choices resolved by the options of ``toDF``."""
-    specs = [(one.path, _action_of_option(one, is_type)) for one in options]
+    specs = [(option.path, _action_of_option(option, glue_type)) for option in options]
     return resolve_specs(frame, specs) if specs else frame
 
 
-def _action_of_option(option: Any, is_type: Callable[[object], bool]) -> str:
+def _action_of_option(option: Any, glue_type: type[Any]) -> str:
     """Return the action of a spec; the first sentences of the errors are AWS's."""
     action, target = str(option.action), option.target
     name = action.upper()
@@ -187,7 +184,7 @@ def _action_of_option(option: Any, is_type: Callable[[object], bool]) -> str:
             f"Invalid resolve action {action}. Action must be one of KeepAsStruct and Project. "
             f"To cast {option.path!r}, call resolveChoice before toDF"
         )
-    if not is_type(target):
+    if not isinstance(target, glue_type):
         raise ArgumentError(
             f"Target type must be specified with project action. The target for {option.path!r} "
             f"is {target!r}, of {type(target).__module__}; it must be a type of awsglue.gluetypes, "

@@ -73,11 +73,11 @@ def glue_schema(kind: T.DataType) -> dict[str, Any]:
     document: dict[str, Any] = {"dataType": type_name(kind), "properties": {}}
     match kind:
         case Choice():
-            document["choices"] = [glue_schema(one.dataType) for one in kind]
+            document["choices"] = [glue_schema(field.dataType) for field in kind]
         case T.StructType():
             document["fields"] = [
-                {"name": one.name, "container": glue_schema(one.dataType), "properties": {}}
-                for one in kind
+                {"name": field.name, "container": glue_schema(field.dataType), "properties": {}}
+                for field in kind
             ]
         case T.ArrayType():
             document["elementType"] = glue_schema(kind.elementType)
@@ -109,7 +109,7 @@ def hive_type(kind: T.DataType) -> str:
 
 def type_of_choice(choice: Choice) -> T.DataType:
     """Return the type as which text files of a choice are read back: a number, else string."""
-    kinds = [type(one.dataType) for one in choice]
+    kinds = [type(field.dataType) for field in choice]
     if all(kind in WIDER for kind in kinds):
-        return max((one.dataType for one in choice), key=lambda kind: WIDER.index(type(kind)))
+        return max((field.dataType for field in choice), key=lambda kind: WIDER.index(type(kind)))
     return T.StringType()

@@ -26,13 +26,13 @@ def tree(schema: StructType) -> str:
 def _lines(kind: DataType, indent: str) -> Iterator[str]:
     match kind:
         case Choice():
-            for one in kind:
-                yield f"{indent}|-- {_named(one.dataType)}"
-                yield from _lines(one.dataType, f"{indent}|    ")
+            for field in kind:
+                yield f"{indent}|-- {_named(field.dataType)}"
+                yield from _lines(field.dataType, f"{indent}|    ")
         case StructType():
-            for one in kind:
-                yield f"{indent}|-- {one.name}: {_named(one.dataType)}"
-                yield from _lines(one.dataType, f"{indent}|    ")
+            for field in kind:
+                yield f"{indent}|-- {field.name}: {_named(field.dataType)}"
+                yield from _lines(field.dataType, f"{indent}|    ")
         case ArrayType():
             yield f"{indent}|-- element: {_named(kind.elementType)}"
             yield from _lines(kind.elementType, f"{indent}|    ")

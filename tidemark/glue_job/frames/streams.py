@@ -63,13 +63,13 @@ def for_each_batch(
             glue_logger().warning("a batch failed, retry %d", failures.count)
             if failures.count > retries:
                 raise
+            # Each failure in a row waits longer, up to a limit.
             sleep(min(failures.count, MAX_PAUSE_S))
         else:
             return
 
 
 def _retries(options: Mapping[str, Any]) -> int:
-    """Return how often a batch is retried; raise if an option is missing or wrong."""
     for name in ("windowSize", "checkpointLocation"):
         if name not in options:
             raise Exception(f"Missing {name} argument")

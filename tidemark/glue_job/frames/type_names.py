@@ -13,8 +13,8 @@ from pyspark.sql.types import _parse_datatype_string
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.csv_text import json_string
-from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.schemas import ATOMIC, STRING_WITH_LENGTH
+from tidemark.glue_job.frames.session import lenient_cast
 from tidemark.glue_job.frames.types import Choice, choices_in, plain_type, type_name
 
 # Integers, and the first number that is too large for each.
@@ -37,27 +37,23 @@ WORDS: dict[str, T.DataType] = {
 }
 MIN_OF_CHOICE = 2  # types of a choice
 BARE = T.DecimalType(10, 2)  # what Glue's DecimalType() is
-NESTED: dict[str, type[T.DataType]] = {
-    "struct": T.StructType,
-    "array": T.ArrayType,
-    "map": T.MapType,
-}
+NESTED = ("struct", "array", "map")
 _DECIMAL = re.compile(r"(?:decimal|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
 
 
-def target_type(word: str, found: T.DataType, what: str) -> T.DataType:
+def target_type(word: str, actual: T.DataType, what: str) -> T.DataType:
     """Return the type that a word names, given the type of the value.
 
     ``struct``, ``array`` and ``map`` alone leave a value of that kind unchanged, and so does
     ``decimal`` alone a decimal.
     """
     text = word.strip().lower()
-    if text == "choice" or (isinstance(found, T.DecimalType) and text == "decimal"):
-        return found
+    if text == "choice" or (isinstance(actual, T.DecimalType) and text == "decimal"):
+        return actual
     if text in NESTED:
-        if type_name(found) != text:
-            raise UsageError(f"{what} is mapped to a {text}, but it is {_described(found)}")
-        return found
+        if type_name(actual) != text:
+            raise UsageError(f"{what} is mapped to a {text}, but it is {_described(actual)}")
+        return actual
     if text in WORDS:
         return WORDS[text]
     if STRING_WITH_LENGTH.fullmatch(text):
@@ -92,32 +88,32 @@ def _declared(word: str, what: str) -> T.DataType:
     )
 
 
-def part_of(word: str, found: T.DataType) -> T.StructField | None:
+def part_of(word: str, actual: T.DataType) -> T.StructField | None:
     """Return the field of a choice that holds the values of a named type."""
-    if not isinstance(found, Choice):
+    if not isinstance(actual, Choice):
         return None
     text = word.strip().lower()
     name = type_name(WORDS[text]) if text in WORDS else text.partition("(")[0]
-    return next((one for one in found if one.name == name), None)
+    return next((field for field in actual if field.name == name), None)
 
 
-def type_label(found: T.DataType) -> str:
+def type_label(kind: T.DataType) -> str:
     """Return a type in readable form; for a choice its types: ``choice<long,string>``."""
-    if isinstance(found, Choice):
-        return f"choice<{','.join(found.names)}>"
-    return found.simpleString()
+    if isinstance(kind, Choice):
+        return f"choice<{','.join(kind.names)}>"
+    return kind.simpleString()
 
 
-def names_type(word: str, found: T.DataType) -> bool:
+def names_type(word: str, actual: T.DataType) -> bool:
     """Return whether a word names the type of a value, ignoring the width of numbers."""
     text = word.strip().lower()
-    if isinstance(found, T.NullType) or text == type_name(found):
+    if isinstance(actual, T.NullType) or text == type_name(actual):
         return True
     kind = WORDS.get(text) or (T.StringType() if STRING_WITH_LENGTH.fullmatch(text) else None)
     if kind is None:
         is_decimal = _DECIMAL.fullmatch(text) is not None
-        return is_decimal == isinstance(found, T.DecimalType) and (is_decimal or "<" in text)
-    return _family(kind) == _family(found)
+        return is_decimal == isinstance(actual, T.DecimalType) and (is_decimal or "<" in text)
+    return _family(kind) == _family(actual)
 
 
 def _family(kind: T.DataType) -> str:
@@ -137,9 +133,9 @@ def converted(column: Column, kind: T.DataType, target: T.DataType, what: str) -
         return column
     if isinstance(kind, Choice):
         each = [
-            converted(column.getField(one.name), one.dataType, target, what)
-            for one in kind
-            if _can_cast(one.dataType, target)
+            converted(column.getField(field.name), field.dataType, target, what)
+            for field in kind
+            if _can_cast(field.dataType, target)
         ]
         return F.coalesce(*each) if each else _impossible(kind, target, what)
     if isinstance(kind, T.StructType | T.ArrayType | T.MapType):
@@ -155,8 +151,6 @@ def converted(column: Column, kind: T.DataType, target: T.DataType, what: str) -
 def _with_converted_parts(
     column: Column, kind: T.DataType, target: T.DataType, what: str
 ) -> Column:
-    """Return a value with its parts as other types; fields by name, where Spark goes by place."""
-
     def part(column: Column, kind: T.DataType, target: T.DataType) -> Column:
         return converted(column, kind, target, what)
 
@@ -169,6 +163,7 @@ def _with_converted_parts(
             named = F.transform_keys(column, lambda key, _: lenient_cast(key, keys))
             return F.transform_values(named, lambda _, value: part(value, *values))
         case T.StructType(), T.StructType() if set(kind.names) == set(target.names):
+            # Spark would cast structs by place; fields go by name.
             types = {field.name: field.dataType for field in kind}
             fields = [
                 part(column.getField(name), types[name], target[name].dataType).alias(name)
@@ -189,15 +184,16 @@ def _within(column: Column, kind: T.DataType, target: T.DataType) -> Column:
 
 
 def _impossible(kind: T.DataType, target: T.DataType, what: str) -> Column:
-    found, wanted = _described(kind), _described(target)
+    actual, target_label = _described(kind), _described(target)
     cure = ""
     fields = kind.fields if isinstance(kind, T.StructType) else []
     # A written choice is a struct of one field for each type.
-    if len(fields) >= MIN_OF_CHOICE and all(it.name == type_name(it.dataType) for it in fields):
-        cure = (
-            "; it is a choice that was written as it was: resolve it (ResolveChoice) before writing"
-        )
-    raise UsageError(f"{what} is {found} and cannot be converted to {wanted}{cure}")
+    if len(fields) >= MIN_OF_CHOICE and all(
+        field.name == type_name(field.dataType) for field in fields
+    ):
+        was = "it is a choice that was written as it was"
+        cure = f"; {was}: resolve it (ResolveChoice) before writing"
+    raise UsageError(f"{what} is {actual} and cannot be converted to {target_label}{cure}")
 
 
 def _can_cast(kind: T.DataType, target: T.DataType) -> bool:
@@ -213,8 +209,5 @@ def _can_cast(kind: T.DataType, target: T.DataType) -> bool:
 
 
 def _described(kind: T.DataType) -> str:
-    return (
-        f"{type_name(kind)} ({kind.simpleString()})"
-        if kind.simpleString() != type_name(kind)
-        else type_name(kind)
-    )
+    name, whole = type_name(kind), kind.simpleString()
+    return name if whole == name else f"{name} ({whole})"

@@ -45,12 +45,17 @@ def parts_of(kind: T.DataType) -> list[tuple[str, T.DataType]]:
     """Return the types directly inside a type, each with the step to it."""
     match kind:
         case T.StructType():
-            return [(f".{one.name}", one.dataType) for one in kind]
+            return [(f".{field.name}", field.dataType) for field in kind]
         case T.ArrayType():
             return [(ELEMENT, kind.elementType)]
         case T.MapType():
             return [(VALUE, kind.valueType)]
     return []
+
+
+def struct_type(fields: Iterable[tuple[str, T.DataType]]) -> T.StructType:
+    """Return a struct of fields, each with its name and its type."""
+    return T.StructType([T.StructField(*field) for field in fields])
 
 
 def as_struct_type(kind: T.DataType) -> T.StructType:
@@ -70,8 +75,7 @@ def with_parts(kind: T.DataType, change: Callable[[str, T.DataType], T.DataType]
     """Return a type with each part changed, given its step; a choice becomes a struct."""
     match kind:
         case T.StructType():
-            fields = [(one.name, change(f".{one.name}", one.dataType)) for one in kind]
-            return T.StructType([T.StructField(*one) for one in fields])
+            return struct_type((f.name, change(f".{f.name}", f.dataType)) for f in kind)
         case T.ArrayType():
             return T.ArrayType(change(ELEMENT, kind.elementType))
         case T.MapType():
@@ -81,13 +85,13 @@ def with_parts(kind: T.DataType, change: Callable[[str, T.DataType], T.DataType]
 
 def replaced(kind: T.DataType, change: Callable[[T.DataType], T.DataType | None]) -> T.DataType:
     """Return a type with parts replaced at any depth; None means to replace inside the part."""
-    found = change(kind)
-    return with_parts(kind, lambda _, part: replaced(part, change)) if found is None else found
+    new = change(kind)
+    return with_parts(kind, lambda _, part: replaced(part, change)) if new is None else new
 
 
 def without_nulls(kind: T.DataType) -> T.DataType:
     """Return a type with string for parts that never had a value, as Spark infers JSON."""
-    return replaced(kind, lambda one: T.StringType() if isinstance(one, T.NullType) else None)
+    return replaced(kind, lambda part: T.StringType() if isinstance(part, T.NullType) else None)
 
 
 def is_cast(kind: T.DataType) -> bool:
@@ -97,24 +101,23 @@ def is_cast(kind: T.DataType) -> bool:
 
 def has_casts(kind: T.DataType) -> bool:
     """Return whether a type is, or contains, a type whose values are cast."""
-    return any(is_cast(one) for _, one in types_in(kind))
+    return any(is_cast(part) for _, part in types_in(kind))
 
 
 def casts_as_strings(kind: T.DataType) -> T.DataType:
     """Return a type with strings in place of types that are cast, at every depth."""
-    return replaced(kind, lambda one: T.StringType() if is_cast(one) else None)
+    return replaced(kind, lambda part: T.StringType() if is_cast(part) else None)
 
 
 def schema_with_strings(schema: T.StructType) -> T.StructType:
     """Return a schema with strings in place of types that are cast, at every depth."""
-    return T.StructType([T.StructField(one.name, casts_as_strings(one.dataType)) for one in schema])
+    return struct_type((f.name, casts_as_strings(f.dataType)) for f in schema)
 
 
 def numbered(kind: T.DataType) -> T.DataType:
     """Return the type with positions as field names; Spark casts structs by position."""
     if isinstance(kind, T.StructType):
-        fields = [T.StructField(str(n), numbered(one.dataType)) for n, one in enumerate(kind)]
-        return T.StructType(fields)
+        return struct_type((str(n), numbered(f.dataType)) for n, f in enumerate(kind))
     return with_parts(kind, lambda _, part: numbered(part))
 
 
@@ -133,7 +136,7 @@ def plain_type(kind: T.DataType) -> T.DataType:
 
 def choices_in(kind: T.DataType) -> list[Steps]:
     """Return the paths of the choices in a type; the path has no step if the type is one itself."""
-    return [steps for steps, one in types_in(kind) if isinstance(one, Choice)]
+    return [steps for steps, part in types_in(kind) if isinstance(part, Choice)]
 
 
 def merged(
@@ -153,12 +156,13 @@ def merged(
         case (Choice(), _) | (_, Choice()):
             return conflict(path, first, second)
         case T.StructType(), T.StructType():
-            kinds = {one.name: one.dataType for one in first}
-            for one in second:
-                known = kinds.get(one.name, T.NullType())
-                name = f"{path}.{one.name}" if path else one.name
-                kinds[one.name] = merged(known, one.dataType, conflict, name)
-            return T.StructType([T.StructField(*one) for one in kinds.items()])
+            kinds = {field.name: field.dataType for field in first}
+            for field in second:
+                # A field that the first one lacks has no type there.
+                before = kinds.get(field.name, T.NullType())
+                name = f"{path}.{field.name}" if path else field.name
+                kinds[field.name] = merged(before, field.dataType, conflict, name)
+            return struct_type(kinds.items())
         case T.ArrayType(), T.ArrayType():
             inside = first.elementType, second.elementType
             return T.ArrayType(merged(*inside, conflict, f"{path}[]"))
@@ -201,7 +205,7 @@ def choice_of(kinds: Iterable[T.DataType]) -> T.DataType:
 
 def alternatives(kind: T.DataType) -> list[T.DataType]:
     """Return the types of a choice; for another type only itself."""
-    return [one.dataType for one in kind] if isinstance(kind, Choice) else [kind]
+    return [field.dataType for field in kind] if isinstance(kind, Choice) else [kind]
 
 
 def holds(target: T.DataType, kind: T.DataType) -> bool:

@@ -3,7 +3,6 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,13 +14,14 @@ from pyspark.sql.types import BooleanType, DataType, StringType, StructField, St
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import Absence
 from tidemark.glue_job.frames.choices import Value, built, schema_of, values_of
+from tidemark.glue_job.frames.errors import error_records
 from tidemark.glue_job.frames.fields import edited, value_at
 from tidemark.glue_job.frames.functions import first_note, no_failures
 from tidemark.glue_job.frames.paths import find_path, parse_path
-from tidemark.glue_job.frames.schemas import spark_schema
-from tidemark.glue_job.frames.types import ELEMENT, Steps, as_struct_type, without_nulls
+from tidemark.glue_job.frames.types import ELEMENT, Steps
 from tidemark.glue_job.frames.unboxed_csv import OPTIONS as CSV_OPTIONS
 from tidemark.glue_job.frames.unboxed_csv import CsvBox, inferred, unboxed
+from tidemark.glue_job.readers.files.formats import given_schema
 from tidemark.glue_job.readers.json.choices import has_choice, member_of
 from tidemark.glue_job.readers.json.kinds import (
     BROKEN,
@@ -79,34 +79,32 @@ def unbox(frame: DataFrame, path: str, format: str, options: Mapping[str, Any]) 
     source, values = values_of(frame)
     text = value_at(values, steps)[0]
     texts = source.select(text.alias("text")).filter("text IS NOT NULL")
-    given = _given(options.get("withSchema"))
+    schema_given = given_schema(options.get("withSchema"), "the option withSchema of unbox")
     kind: DataType
     if format == "csv":
-        box = CsvBox.of(options, given)
-        names, bad = (given, 0) if given else inferred(texts, box)
+        box = CsvBox.of(options, schema_given)
+        names, bad = (schema_given, 0) if schema_given else inferred(texts, box)
         kind, absence = names, SAME
         parsed = _boxed_or_bad(text, *unboxed(text, names, box))
     else:
-        kind, bad, absence = (
-            (given, 0, _with_json(schema)) if given else _inferred(texts, schema, path)
-        )
+        kind, bad, absence = schema_given or StringType(), 0, _with_json(schema)
+        if not schema_given:
+            kind, bad, absence = _inferred(texts, schema, path)
         parsed = _parsed(text, kind)
     if bad:
         note(RunWarning.ERROR_RECORDS, f"{plural(bad, 'string')} of {path!r} {NOT_UNBOXED}")
-    made = _replaced(source, values, steps, parsed, kind, path if given else "")
-    return Unboxed(*made, absence, frozenset() if given else frozenset([steps]))
+    replaced = _replaced(source, values, steps, parsed, kind, path if schema_given else "")
+    return Unboxed(*replaced, absence, frozenset() if schema_given else frozenset([steps]))
 
 
 def _steps_to_string(schema: StructType, path: str) -> Steps:
-    """Return the steps to a string field; raise for another field."""
     place = find_path(schema, parse_path(path))
     if place is None or not isinstance(place[1], StringType):
         what = "is missing" if place is None else f"is {place[1].simpleString()}"
         raise UsageError(f"the field {path!r} to unbox {what}; it must be a string")
     if ELEMENT in place[0]:
-        raise UnsupportedError(
-            f"the field {path!r} to unbox is in an array, which is not supported"
-        )
+        text = f"the field {path!r} to unbox is in an array, which is not supported"
+        raise UnsupportedError(text)
     return place[0]
 
 
@@ -119,11 +117,8 @@ def _replaced(
 
     def failed() -> DataFrame:
         record = F.struct(*[value.column.alias(value.name) for value in values])
-        return with_box.filter(bad.isNotNull()).select(
-            F.concat(F.lit("the text cannot be unboxed: "), bad).alias("msg"),
-            F.lit("").alias("stackTrace"),
-            record.alias("dynamicRecord"),
-        )
+        message = F.concat(F.lit("the text cannot be unboxed: "), bad)
+        return error_records(with_box.filter(bad.isNotNull()), message, record)
 
     box = Value(BOX, F.col(f"`{BOX}`.`{BOX}`"), kind)
     is_good = _telling(with_box, told)(bad) if told else bad.isNull()
@@ -144,22 +139,9 @@ def _telling(frame: DataFrame, path: str) -> Callable[[Column], Column]:
     return F.udf(is_good, BooleanType(), useArrow=False).asNondeterministic()
 
 
-def _given(text: object) -> StructType | None:
-    if not text:
-        return None
-    try:
-        return as_struct_type(without_nulls(spark_schema(json.loads(str(text)))))
-    except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(
-            f"the option withSchema of unbox is {text!r}; it must be the JSON of a "
-            f"awsglue.gluetypes.StructType ({error})"
-        ) from error
-
-
 def _with_json(schema: StructType, kinds: Kinds | None = None) -> Change:
-    """Return the absence of records with JSON, which lacks keys, whatever their source."""
-
     def changed(before: Absence) -> Absence:
+        # JSON lacks keys, whatever the source of the records lacks.
         if kinds is None:
             return before.with_present(schema)
         inside = absence_in(kinds)
@@ -184,7 +166,7 @@ def _inferred(texts: DataFrame, schema: StructType, path: str) -> tuple[DataType
 
 
 def _boxed(text: Column) -> Column:
-    """Return a JSON object whose only value is the string."""
+    # kinds and from_json read objects: the string is the value of one.
     return F.concat(F.lit(f'{{"{BOX}":'), text, F.lit("}"))
 
 

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.frames.lenient import lenient_cast
+from tidemark.glue_job.frames.session import lenient_cast
 from tidemark.glue_job.frames.types import NESTED
 from tidemark.glue_job.readers.csv.heads import BLANK, records_of, unique_names
 from tidemark.glue_job.readers.files.formats import Format, csv_options
@@ -65,22 +65,19 @@ class CsvBox:
         records = records_of(text, self.options)
         if records is None:
             return None, "it has a quote that is never closed"
-        head, rows = [], [one for one in records if one[1:] or one[0].strip(BLANK)]
+        head, rows = [], [record for record in records if record[1:] or record[0].strip(BLANK)]
         if self.has_header or self.skips_first:
             head, rows = rows[:1], rows[1:]
         if len(rows) != 1:
             return None, f"it has {len(rows)} records, and a field takes one" if rows else None
-        names = self._names(head[0] if self.has_header else [], len(rows[0]))
+        names = self.names or tuple(f"col{place}" for place in range(len(rows[0])))
+        if self.has_header and head:
+            names = unique_names(head[0])
         if len(rows[0]) > len(names):
             return None, f"it has {len(rows[0])} fields for {plural(len(names), 'name')}"
         if unknown := sorted(set(names) - set(self.names or names)):
             return None, f"its header has {unknown}, which withSchema does not have"
         return {name: value or None for name, value in zip_longest(names, rows[0])}, None
-
-    def _names(self, header: list[str], count: int) -> tuple[str, ...]:
-        if header:
-            return unique_names(header)
-        return self.names or tuple(f"col{place}" for place in range(count))
 
 
 def inferred(texts: DataFrame, box: CsvBox) -> tuple[StructType, int]:

@@ -22,25 +22,21 @@ Request = Mapping[str, Any]
 
 
 def _table(store: Store, request: Request) -> dict[str, Any] | None:
-    found = table_or_none(store, request["database"], request["table"])
-    if found is None:
+    table = table_or_none(store, request["database"], request["table"])
+    if table is None:
         return None
     return {
-        "table_type": found.parameters.get("table_type"),
-        "metadata_location": found.parameters.get(METADATA) if found.is_iceberg else None,
-        "version": version_of(store, found).version,
+        "table_type": table.parameters.get("table_type"),
+        "metadata_location": table.parameters.get(METADATA) if table.is_iceberg else None,
+        "version": version_of(store, table).version,
     }
 
 
-def _tables(store: Store, request: Request) -> list[str]:
-    return [one.name for one in catalog_tables(store, request["database"]) if one.is_iceberg]
-
-
 def _commit(store: Store, request: Request) -> str:
-    """Store where a table's new metadata are; return why not, if another writer was faster."""
     database, name = request["database"], request["table"]
     with store.transaction():
         old = table_or_none(store, database, name)
+        # Another writer was faster: Iceberg tries again, by the reason in the answer.
         if old is None and request["version"] is not None:
             return "dropped"
         if old is not None and request["version"] is None:
@@ -58,35 +54,35 @@ def _commit(store: Store, request: Request) -> str:
 
 def _drop(store: Store, request: Request) -> bool:
     with store.transaction():
-        found = table_or_none(store, request["database"], request["table"])
-        if found is None or not found.is_iceberg:
+        table = table_or_none(store, request["database"], request["table"])
+        if table is None or not table.is_iceberg:
             return False
-        drop_table(store, found.database, found.name)
+        drop_table(store, table.database, table.name)
     return True
 
 
 def _rename(store: Store, request: Request) -> str:
     with store.transaction():
-        found = table_or_none(store, request["database"], request["table"])
-        if found is None or not found.is_iceberg:
+        table = table_or_none(store, request["database"], request["table"])
+        if table is None or not table.is_iceberg:
             return "missing"
         database, name = request["new_database"], request["new_table"]
         if table_or_none(store, database, name):
             return "exists"
-        drop_table(store, found.database, found.name)
-        put_tables(store, [CatalogTable(database, name, {**found.definition, "Name": name})])
+        drop_table(store, table.database, table.name)
+        put_tables(store, [CatalogTable(database, name, {**table.definition, "Name": name})])
     return ""
-
-
-def _note_session_catalog(_: Store, request: Request) -> None:
-    note(RunWarning.ICEBERG_SESSION_CATALOG, request["name"])
 
 
 ICEBERG_OPERATIONS: dict[str, Callable[[Store, Request], Any]] = {
     "iceberg_table": _table,
-    "iceberg_tables": _tables,
+    "iceberg_tables": lambda store, request: [
+        table.name for table in catalog_tables(store, request["database"]) if table.is_iceberg
+    ],
     "commit_iceberg_table": _commit,
     "drop_iceberg_table": _drop,
     "rename_iceberg_table": _rename,
-    "note_session_catalog": _note_session_catalog,
+    "note_session_catalog": lambda _, request: note(
+        RunWarning.ICEBERG_SESSION_CATALOG, request["name"]
+    ),
 }

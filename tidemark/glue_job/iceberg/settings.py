@@ -14,9 +14,11 @@ from tidemark.model.assembly.iceberg import GLUE_CATALOG
 
 CATALOG = "spark.sql.catalog."
 REST_CATALOG = "org.apache.iceberg.rest.RESTCatalog"
-LOCKS = (
-    "org.apache.iceberg.aws.dynamodb.DynamoDbLockManager",
-    "org.apache.iceberg.aws.glue.DynamoLockManager",
+LOCKS = tuple(
+    (
+        "org.apache.iceberg.aws.dynamodb.DynamoDbLockManager "
+        "org.apache.iceberg.aws.glue.DynamoLockManager"
+    ).split()
 )
 LOCK_HERE = "org.apache.iceberg.util.LockManagers$InMemoryLockManager"
 GLUE_REST = re.compile(r"https?://glue[.-][^/]*amazonaws\.[^/]*/iceberg")
@@ -40,16 +42,13 @@ def local_settings(settings: Mapping[str, str]) -> dict[str, str]:
                 "locally: name a catalog of Glue here, with a warehouse s3://bucket/prefix"
             )
         elif part == "uri" and GLUE_REST.match(value):
-            changed |= _of_glue(catalog, settings)
+            # A REST catalog becomes one of Glue; only one of the two settings may be there.
+            implementation = f"{CATALOG}{catalog}.catalog-impl"
+            if settings.get(implementation) == REST_CATALOG:
+                changed[implementation] = GLUE_CATALOG
+            else:
+                changed[f"{CATALOG}{catalog}.type"] = "glue"
     return changed
-
-
-def _of_glue(catalog: str, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the setting that makes a REST catalog one of Glue; only one of two may be set."""
-    implementation = f"{CATALOG}{catalog}.catalog-impl"
-    if settings.get(implementation) == REST_CATALOG:
-        return {implementation: GLUE_CATALOG}
-    return {f"{CATALOG}{catalog}.type": "glue"}
 
 
 def put_all(put: Callable[[Any, str, Any], None], config: Any, key: str, value: Any) -> None:
@@ -61,7 +60,8 @@ def put_all(put: Callable[[Any, str, Any], None], config: Any, key: str, value: 
     if key.startswith(CATALOG):
         catalog = key.removeprefix(CATALOG).partition(".")[0]
         names = (f"{CATALOG}{catalog}.{part}" for part in PARTS)
-        found = {name: config.get(name, None) for name in names if name != key}
-        together |= {name: one for name, one in found.items() if one is not None}
-    for name, one in {key: value, **local_settings(together)}.items():
-        put(config, name, one)
+        before = {name: config.get(name, None) for name in names if name != key}
+        # A setting may mean a service of AWS only together with those made before.
+        together |= {name: setting for name, setting in before.items() if setting is not None}
+    for name, setting in {key: value, **local_settings(together)}.items():
+        put(config, name, setting)

@@ -14,9 +14,7 @@ TYPES = {
     "long": "bigint",
     "time": "string",
     "uuid": "string",
-    "timestamptz": "timestamp",
-    "timestamp_ns": "timestamp",
-    "timestamptz_ns": "timestamp",
+    **dict.fromkeys(("timestamptz", "timestamp_ns", "timestamptz_ns"), "timestamp"),
 }
 
 
@@ -27,11 +25,7 @@ def table_input(commit: Mapping[str, Any], before: Mapping[str, Any]) -> dict[st
     `schemas`, Iceberg's JSON of each, the current one first.
     """
     properties = commit["properties"]
-    parameters = {
-        **before.get("Parameters", {}),
-        "table_type": "ICEBERG",
-        METADATA: commit[METADATA],
-    }
+    parameters = {"table_type": "ICEBERG", METADATA: commit[METADATA]}
     if commit[PREVIOUS]:
         parameters[PREVIOUS] = commit[PREVIOUS]
     storage = {
@@ -44,7 +38,7 @@ def table_input(commit: Mapping[str, Any], before: Mapping[str, Any]) -> dict[st
         **before,
         "Name": commit["table"],
         "TableType": "EXTERNAL_TABLE",
-        "Parameters": parameters,
+        "Parameters": {**before.get("Parameters", {}), **parameters},
         "StorageDescriptor": storage,
         **{name: text for name, text in texts.items() if text},
     }
@@ -90,5 +84,5 @@ def glue_type(iceberg_type: str | Mapping[str, Any]) -> str:
         return f"array<{glue_type(iceberg_type['element'])}>"
     if iceberg_type["type"] == "map":
         return f"map<{glue_type(iceberg_type['key'])},{glue_type(iceberg_type['value'])}>"
-    fields = (f"{one['name']}:{glue_type(one['type'])}" for one in iceberg_type["fields"])
+    fields = (f"{field['name']}:{glue_type(field['type'])}" for field in iceberg_type["fields"])
     return f"struct<{','.join(fields)}>"

@@ -6,7 +6,6 @@ import threading
 import traceback
 import zlib
 from collections.abc import Callable, Mapping
-from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,17 +13,6 @@ from urllib.parse import urlsplit
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.edge.announce import announced
 from tidemark.glue_job.iceberg.answers import ICEBERG_OPERATIONS
-from tidemark.glue_job.metastore.json_tables import (
-    Names,
-    ask_java,
-    columns_of,
-    files_of,
-    is_plain,
-    look_at,
-    spelled,
-    spelled_names,
-    warnings_of,
-)
 from tidemark.glue_job.metastore.spark_tables import (
     PROVIDER,
     ROWS,
@@ -34,7 +22,18 @@ from tidemark.glue_job.metastore.spark_tables import (
     hive_table,
     spark_table,
 )
-from tidemark.glue_job.metastore.white_rows import WhiteRows
+from tidemark.glue_job.metastore.table_files import (
+    Names,
+    WhiteRows,
+    ask_java,
+    columns_of,
+    files_of,
+    is_plain,
+    look_at,
+    spelled,
+    spelled_names,
+    warnings_of,
+)
 from tidemark.local_state.bookmarks.hidden import of_each_kind
 from tidemark.local_state.bookmarks.listing import Filters, list_files
 from tidemark.local_state.catalog.definitions import (
@@ -64,11 +63,8 @@ from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 
 Request = Mapping[str, Any]
 CHANGES = frozenset(
-    f"{verb}_{what}"
-    for verb, what in (
-        *product(("put", "drop"), ("database", "table", "partitions")),
-        *product(("commit", "drop", "rename"), ("iceberg_table",)),
-    )
+    "put_database put_table put_partitions drop_database drop_table drop_partitions "
+    "commit_iceberg_table drop_iceberg_table rename_iceberg_table".split()
 )
 
 
@@ -85,16 +81,21 @@ class Answers:
         self._white_rows = WhiteRows()
         self._of_thread = threading.local()  # a connection to SQLite belongs to one thread
         self._operations: dict[str, Callable[[Store, Request], Any]] = {
-            "databases": lambda store, _: [one.name for one in catalog_databases(store)],
+            "databases": lambda store, _: [database.name for database in catalog_databases(store)],
             "database": _get_database,
             "put_database": _put_database,
             "drop_database": lambda store, request: drop_database(store, request["database"]),
-            "tables": _tables,
+            "tables": lambda store, request: [
+                {"name": table.name, "is_view": table.is_view}
+                for table in catalog_tables(store, request["database"])
+            ],
             "table": self._table,
             "stored_table": _stored_table,
             "put_table": _put_table,
             "put_stats": _put_stats,
-            "drop_table": _drop_table,
+            "drop_table": lambda store, request: drop_table(
+                store, request["database"].lower(), request["table"].lower()
+            ),
             "places": self._locations,
             "partitions": self._partitions,
             "put_partitions": self._put_partitions,
@@ -105,12 +106,13 @@ class Answers:
 
     def ask(self, request: str) -> str:
         """Return the answer to a request, both JSON; an error is an answer too."""
-        asked = json.loads(request)
-        operation = asked["operation"]
-        changes = [(CATALOG, _subject(asked))] if operation in CHANGES else []
+        question = json.loads(request)
+        operation = question["operation"]
+        subject = ".".join(question[key] for key in ("database", "table") if question.get(key))
+        changes = [(CATALOG, subject)] if operation in CHANGES else []
         try:
             with announced(*changes):
-                answer = self._operations[operation](self._store(asked), asked)
+                answer = self._operations[operation](self._store(question), question)
         except TidemarkError as error:
             return json.dumps({"error": str(error)})
         except Exception as error:  # noqa: BLE001 (else Py4J tells the script nothing of it)
@@ -120,7 +122,7 @@ class Answers:
         return json.dumps({"answer": answer})
 
     def _store(self, request: Request) -> Store:
-        """Return the store of the session's catalog, or the Data Catalog where Iceberg asks."""
+        # Iceberg asks for the Data Catalog even where the session has a catalog of its own.
         file = self._home.database if request.get("is_glue") else self._database
         stores: dict[Path, Store] = self._of_thread.__dict__.setdefault("stores", {})
         return stores.get(file) or stores.setdefault(file, Store(file))
@@ -134,38 +136,41 @@ class Answers:
         table = table_or_none(store, request["database"], request["table"])
         if table is None:
             return None
-        found = spark_table(table)
-        is_of_hive = found["provider"] == "json" and found["schema"] is None
-        if found["provider"] == "csv" and found["schema"] is None:
+        for_spark = spark_table(table)
+        is_of_hive = for_spark["provider"] == "json" and for_spark["schema"] is None
+        if for_spark["provider"] == "csv" and for_spark["schema"] is None:
             with contextlib.suppress(OSError, EOFError, zlib.error):  # Spark reports it at the read
-                found["options"] |= self._white_rows.options_for(found, self._files(store, table))
+                for_spark["options"] |= self._white_rows.options_for(
+                    for_spark, self._files(store, table)
+                )
         if is_of_hive:
             if not self._names.get(table.location):  # cached once it has some
                 self._names[table.location] = spelled_names(self._folder_of(table.location))
-            found = spelled(found, self._names[table.location])
+            for_spark = spelled(for_spark, self._names[table.location])
         if table.full_name not in self._warned:
             self._warned.add(table.full_name)
             _warn(table)
             self._warn_of_hidden(store, table)
-        if found["provider"] == "json" and is_plain(found["options"]):
-            self._warn_of_json(store, table, found)
-        return found
+        if for_spark["provider"] == "json" and is_plain(for_spark["options"]):
+            self._warn_of_json(store, table, for_spark)
+        return for_spark
 
     def _warn_of_hidden(self, store: Store, table: CatalogTable) -> None:
-        """Note the data that Spark hides in the folders of a table."""
         hidden: list[str] = []
         with contextlib.suppress(TidemarkError, OSError):  # the query reports it
-            for one in [] if table.is_view else self._folders_of(store, table):
-                hidden += list_files(self._folder_of(one), one, Filters(recurse=True)).hidden
+            for folder in [] if table.is_view else self._folders_of(store, table):
+                hidden += list_files(self._folder_of(folder), folder, Filters(recurse=True)).hidden
         if hidden:
             note(RunWarning.HIDDEN_FILES, of_each_kind(hidden))
 
-    def _warn_of_json(self, store: Store, table: CatalogTable, found: Mapping[str, Any]) -> None:
+    def _warn_of_json(
+        self, store: Store, table: CatalogTable, for_spark: Mapping[str, Any]
+    ) -> None:
         """Note what Spark skips in a JSON table, once per file."""
-        keys = found["partition_keys"]
+        keys = for_spark["partition_keys"]
         try:
-            files = [one for one in self._files(store, table) if self._is_new(one, table)]
-            seen = look_at(columns_of(found), files, ask_java, keys) if files else []
+            files = [file for file in self._files(store, table) if self._is_new(file, table)]
+            seen = look_at(columns_of(for_spark), files, ask_java, keys) if files else []
         except Exception as error:  # noqa: BLE001 (to look fails no query)
             reason = " ".join(f"{type(error).__name__}: {error}".splitlines()[:2])  # not the stack
             about = f"{table.full_name} ({reason})"
@@ -175,49 +180,50 @@ class Answers:
             note(warning, about)
 
     def _files(self, store: Store, table: CatalogTable) -> list[Path]:
-        """Return the files that Spark reads for a table."""
         folders = self._folders_of(store, table)
-        return [file for one in folders for file in files_of(self._folder_of(one))]
+        return [file for folder in folders for file in files_of(self._folder_of(folder))]
 
     def _folders_of(self, store: Store, table: CatalogTable) -> list[str]:
         if not table.partition_keys:
             return [table.location]
-        return [one.location for one in partitions_of(store, table, self._folder_of)]
+        return [partition.location for partition in partitions_of(store, table, self._folder_of)]
 
     def _is_new(self, file: Path, table: CatalogTable) -> bool:
-        """Return whether a file of a table is new or changed since the last call; remember it."""
         stat = file.stat()
+        # A file that changed since the last call is new.
         key = (table.full_name, str(file), stat.st_mtime_ns, stat.st_size)
         is_new = key not in self._looked
         self._looked.add(key)
         return is_new
 
     def _locations(self, store: Store, request: Request) -> list[str]:
-        """Return the folders of a table's data."""
         table = _existing(store, request)
         partitions = partitions_of(store, table, self._folder_of)
-        return [*(one.location for one in partitions), table.location]
+        return [*(partition.location for partition in partitions), table.location]
 
     def _partitions(self, store: Store, request: Request) -> list[dict[str, Any]]:
         table = _existing(store, request)
         keys = spark_table(table)["partition_keys"]
-        wanted = request.get("spec") or {}
+        spec_asked = request.get("spec") or {}
         return [
             {
                 "spec": spec,
-                "location": one.location,
-                "parameters": dict(one.parameters),
-                "is_implicit": one.is_implicit,
+                "location": partition.location,
+                "parameters": dict(partition.parameters),
+                "is_implicit": partition.is_implicit,
             }
-            for one in partitions_of(store, table, self._folder_of)
-            if (spec := dict(zip(keys, one.values, strict=True))).items() >= wanted.items()
+            for partition in partitions_of(store, table, self._folder_of)
+            if (spec := dict(zip(keys, partition.values, strict=True))).items()
+            >= spec_asked.items()
         ]
 
     def _put_partitions(self, store: Store, request: Request) -> None:
         table = _existing(store, request)
         partitions = [
-            Partition(_values(table, one["spec"]), one["location"], one["parameters"])
-            for one in request["partitions"]
+            Partition(
+                _values(table, partition["spec"]), partition["location"], partition["parameters"]
+            )
+            for partition in request["partitions"]
         ]
         register_partitions(store, table, partitions, self._folder_of)
 
@@ -227,25 +233,20 @@ class Answers:
         unregister_partitions(store, table, values, self._folder_of)
 
 
-def _subject(request: Request) -> str:
-    """Return the database or the table that a request is about."""
-    return ".".join(request[key] for key in ("database", "table") if request.get(key))
-
-
 def _get_database(store: Store, request: Request) -> dict[str, Any] | None:
-    found = find_database(store, request["database"])
-    if found is None:
+    database = find_database(store, request["database"])
+    if database is None:
         return None
     return {
-        "database": found.name,
-        "description": found.description,
-        "location": found.location,
-        "properties": found.parameters,
+        "database": database.name,
+        "description": database.description,
+        "location": database.location,
+        "properties": database.parameters,
     }
 
 
 def _warn(table: CatalogTable) -> None:
-    """Note properties of a Hive table that surprise people, on AWS as well."""
+    # Views, and tables of Spark, surprise nobody.
     if table.is_view or PROVIDER in table.parameters:
         return
     if str(table.parameters.get(SKIP_HEADER, "0")) != "0":
@@ -269,26 +270,19 @@ def _put_database(store: Store, request: Request) -> None:
     put_databases(store, [CatalogDatabase(request["database"].lower(), definition)])
 
 
-def _tables(store: Store, request: Request) -> list[dict[str, Any]]:
-    return [
-        {"name": one.name, "is_view": one.is_view}
-        for one in catalog_tables(store, request["database"])
-    ]
-
-
 def _stored_table(store: Store, request: Request) -> dict[str, str] | None:
-    found = table_or_none(store, request["database"], request["table"])
-    if found is None:
+    table = table_or_none(store, request["database"], request["table"])
+    if table is None:
         return None
-    is_managed = found.definition.get("TableType") == TYPES["MANAGED"]
+    is_managed = table.definition.get("TableType") == TYPES["MANAGED"]
     return {"type": "MANAGED" if is_managed else "EXTERNAL"}
 
 
 def _existing(store: Store, request: Request) -> CatalogTable:
-    found = table_or_none(store, request["database"], request["table"])
-    if found is None:  # another job dropped it just now
+    table = table_or_none(store, request["database"], request["table"])
+    if table is None:  # another job dropped it just now
         raise TidemarkError(f"the table {request['database']}.{request['table']} is gone")
-    return found
+    return table
 
 
 def _put_table(store: Store, request: Request) -> None:
@@ -298,17 +292,10 @@ def _put_table(store: Store, request: Request) -> None:
 
 def _put_stats(store: Store, request: Request) -> None:
     table = _existing(store, request)
-    parameters = {
-        name: value
-        for name, value in (table.definition.get("Parameters") or {}).items()
-        if name not in (ROWS, SIZE)
-    }
+    parameters = dict(table.definition.get("Parameters") or {})
     for name, key in ((SIZE, "size_bytes"), (ROWS, "rows")):
+        parameters.pop(name, None)
         if request.get(key):
             parameters[name] = request[key]
     definition = {**table.definition, "Parameters": parameters}
     put_tables(store, [CatalogTable(table.database, table.name, definition)])
-
-
-def _drop_table(store: Store, request: Request) -> None:
-    drop_table(store, request["database"].lower(), request["table"].lower())

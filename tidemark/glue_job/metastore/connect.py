@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any
 
 from tidemark.glue_job.iceberg.settings import local_settings, put_all
-from tidemark.glue_job.metastore.asked import SETTING, settings_of_script
+from tidemark.glue_job.metastore.catalog_settings import SETTING, settings_of_script
 from tidemark.glue_job.process.after_import import (
     ACCUMULATOR_SERVERS,
     ACCUMULATORS,
@@ -48,6 +48,7 @@ def offer(gateway: Any, ask: Callable[[str], str]) -> None:
     server._create_connection = create_connection
     answer_accumulators_of(jvm)
     secret = secrets.token_hex(32)
+    # Only the JVM of this run knows the secret.
     connected = gateway.jvm.dev.tidemark.catalog.Connected
     connected.connect(offered(secret, ask), secret)
 
@@ -77,10 +78,9 @@ def offered(secret: str, ask: Callable[[str], str]) -> Any:
 def answer_accumulators_of(jvm: int) -> None:
     """Let PySpark's server of accumulators answer that process alone."""
     module = sys.modules[ACCUMULATORS]
+    verify = staticmethod(lambda connection, _: stranger(connection, jvm) is None)
     for name in ACCUMULATOR_SERVERS & vars(module).keys():
-        vars(module)[name].verify_request = staticmethod(
-            lambda connection, _: stranger(connection, jvm) is None
-        )
+        vars(module)[name].verify_request = verify
 
 
 OWN_CATALOG = "catalog.sqlite"  # of a run that does not use the Data Catalog
@@ -93,8 +93,8 @@ def serve_catalog(home: Home, *, is_asked: bool) -> None:
         launch = module.launch_gateway
 
         def launch_gateway(conf: Any = None, popen_kwargs: Any = None) -> Any:
-            given = dict(conf.getAll()) if conf is not None else {}
-            changed = settings_of_script(home, given)
+            settings = dict(conf.getAll()) if conf is not None else {}
+            changed = settings_of_script(home, settings)
             for name, value in changed.items():
                 conf.set(name, value)
             gateway = launch(conf, popen_kwargs)
@@ -121,10 +121,10 @@ def _change_options(module: ModuleType) -> None:
 
 
 def _change_settings(module: ModuleType) -> None:
-    """Redirect settings that a script makes later to this machine too."""
     config = module.RuntimeConfig
     put = config.set
 
+    # A script may set a catalog of AWS after its session has started.
     def put_setting(self: Any, key: str, value: Any) -> None:
         put_all(put, self, key, value)
 

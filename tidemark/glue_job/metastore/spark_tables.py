@@ -16,31 +16,27 @@ PROVIDER = "spark.sql.sources.provider"
 SCHEMA = "spark.sql.sources.schema"
 VIEW_MARK = "view.catalogAndNamespace.numParts"  # of views that Spark made
 ROWS, SIZE = "spark.sql.statistics.numRows", "spark.sql.statistics.totalSize"
-SPARK_PROPERTIES = (
-    "spark.sql.sources.",
-    "spark.sql.partitionProvider",
-    "spark.sql.create.version",
-    "spark.sql.statistics.",
-    "EXTERNAL",
+SPARK_PROPERTIES = tuple(
+    (
+        "spark.sql.sources. spark.sql.partitionProvider spark.sql.create.version "
+        "spark.sql.statistics. EXTERNAL"
+    ).split()
 )
 TYPES = {"MANAGED": "MANAGED_TABLE", "EXTERNAL": "EXTERNAL_TABLE", "VIEW": "VIRTUAL_VIEW"}
 # Options of a data source, and the SerDe properties that mean the same to a Hive reader of CSV.
-COMPUTED = (
-    "sep",
-    "header",
-    "quote",
-    "escape",
-    "nullValue",
-    "timestampFormat",
-    "partitionOverwriteMode",
-)
+COMPUTED = tuple("sep header quote escape nullValue timestampFormat partitionOverwriteMode".split())
 
 
 def spark_table(table: CatalogTable) -> dict[str, Any]:
     """Return a table in the form of `SparkJson.java`."""
     parameters, kind = table.parameters, table.definition.get("TableType")
     if table.is_view:
-        return {**_common(table, "VIEW"), **_view(table)}
+        if VIEW_MARK not in parameters:
+            raise UnsupportedError(
+                f"the view {table.full_name} was not created by Spark, and its SQL is for another "
+                "engine; create it with CREATE OR REPLACE VIEW in a job"
+            )
+        return {**_common(table, "VIEW"), "view_text": table.definition.get("ViewExpandedText")}
     if table.is_iceberg:
         # Without its files, which only Iceberg knows: enough to list it.
         return {**_common(table, "EXTERNAL"), "provider": "iceberg", "location": table.location}
@@ -53,8 +49,10 @@ def spark_table(table: CatalogTable) -> dict[str, Any]:
     common["location"] = table.location
     if provider := parameters.get(PROVIDER):
         options = {k: v for k, v in table.serde_parameters.items() if k != "path"}
-        buckets = _buckets(table) if table.bucket_columns else {}
-        return {**common, "provider": provider, "options": options, **buckets}
+        if table.bucket_columns:
+            common["buckets"], common["bucket_columns"] = table.bucket_count, table.bucket_columns
+            common["sort_columns"] = table.sort_columns
+        return {**common, "provider": provider, "options": options}
     if table.is_projected:
         raise UnsupportedError(
             f"the table {table.full_name} has partition projection, which only Athena knows: Spark "
@@ -68,16 +66,17 @@ def _common(table: CatalogTable, kind: str) -> dict[str, Any]:
     columns = [*table.columns, *table.partition_keys]
     storage = table.definition.get("StorageDescriptor") or {}
     described = [*storage.get("Columns", []), *table.definition.get("PartitionKeys", [])]
-    comments = {one["Name"]: one["Comment"] for one in described if one.get("Comment")}
+    comments = {column["Name"]: column["Comment"] for column in described if column.get("Comment")}
     parameters = table.parameters
     return {
         "database": table.database,
         "table": table.name,
         "type": kind,
         "provider": None,
-        "schema": _schema_of(parameters),
+        "schema": parameters.get(SCHEMA) or "".join(_numbered(parameters, "part")) or None,
         "columns": [[name, spark_type(of), comments.get(name)] for name, of in columns],
-        "partition_keys": _keys(table),
+        # In Spark's spelling if it is stored.
+        "partition_keys": _numbered(parameters, "partCol") or [n for n, _ in table.partition_keys],
         "location": None,
         "options": {},
         "properties": {k: v for k, v in parameters.items() if not k.startswith(SPARK_PROPERTIES)},
@@ -90,37 +89,11 @@ def _common(table: CatalogTable, kind: str) -> dict[str, Any]:
     }
 
 
-def _view(table: CatalogTable) -> dict[str, Any]:
-    if VIEW_MARK not in table.parameters:
-        raise UnsupportedError(
-            f"the view {table.full_name} was not created by Spark, and its SQL is for another "
-            "engine; create it with CREATE OR REPLACE VIEW in a job"
-        )
-    return {"view_text": table.definition.get("ViewExpandedText")}
-
-
-def _schema_of(parameters: Mapping[str, str]) -> str | None:
-    """Return the schema that Spark stored as JSON, in one or several parts; None without."""
-    if whole := parameters.get(SCHEMA):
-        return whole
-    count = int(parameters.get(f"{SCHEMA}.numParts", "0"))
-    return "".join(parameters[f"{SCHEMA}.part.{n}"] for n in range(count)) or None
-
-
-def _keys(table: CatalogTable) -> list[str]:
-    """Return the partition keys in Spark's spelling if it is stored."""
-    parameters = table.parameters
-    count = int(parameters.get(f"{SCHEMA}.numPartCols", "0"))
-    spelled = [parameters[f"{SCHEMA}.partCol.{n}"] for n in range(count)]
-    return spelled or [name for name, _ in table.partition_keys]
-
-
-def _buckets(table: CatalogTable) -> dict[str, Any]:
-    return {
-        "buckets": table.bucket_count,
-        "bucket_columns": table.bucket_columns,
-        "sort_columns": table.sort_columns,
-    }
+def _numbered(parameters: Mapping[str, str], what: str) -> list[str]:
+    """Return what Spark stores in several parameters: parts of a schema, or partition keys."""
+    counts = {"part": "numParts", "partCol": "numPartCols"}
+    count = int(parameters.get(f"{SCHEMA}.{counts[what]}", "0"))
+    return [parameters[f"{SCHEMA}.{what}.{number}"] for number in range(count)]
 
 
 def spark_type(hive_type: str) -> str:
@@ -134,8 +107,8 @@ def catalog_table(spark: Mapping[str, Any], old: CatalogTable | None = None) -> 
     is_marked = properties.pop(HIVE_MARK, None) is not None
     is_hive = is_marked or (old is not None and PROVIDER not in old.parameters)
     keys = [key.lower() for key in spark["partition_keys"]]
-    columns = [_column(one) for one in spark["columns"] if one[0].lower() not in keys]
-    by_name = {one[0].lower(): _column(one) for one in spark["columns"]}
+    columns = [_column(column) for column in spark["columns"] if column[0].lower() not in keys]
+    by_name = {column[0].lower(): _column(column) for column in spark["columns"]}
     before = dict(old.definition) if old else {}
     storage = {**(before.get("StorageDescriptor") or _storage(spark, is_hive))}
     storage |= {"Columns": columns}
@@ -159,32 +132,30 @@ def catalog_table(spark: Mapping[str, Any], old: CatalogTable | None = None) -> 
 
 def _column(column: list[Any]) -> dict[str, str]:
     name, kind, comment = column
-    found = {"Name": name.lower(), "Type": kind.replace("_ntz", "").replace("void", "string")}
-    return {**found, "Comment": comment} if comment else found
+    described = {"Name": name.lower(), "Type": kind.replace("_ntz", "").replace("void", "string")}
+    return {**described, "Comment": comment} if comment else described
 
 
 def _parameters(spark: Mapping[str, Any], is_hive: bool) -> dict[str, str]:
     """Return the parameters in which Spark stores its own properties of a table."""
-    found = {"EXTERNAL": "TRUE"} if spark["type"] == "EXTERNAL" else {}
-    found |= {
-        name: str(spark[key])
-        for name, key in ((SIZE, "size_bytes"), (ROWS, "rows"))
-        if spark.get(key)
-    }
+    parameters = {"EXTERNAL": "TRUE"} if spark["type"] == "EXTERNAL" else {}
+    statistics = {SIZE: spark.get("size_bytes"), ROWS: spark.get("rows")}
+    parameters |= {name: str(value) for name, value in statistics.items() if value}
     if is_hive:
-        return found
-    found[SCHEMA] = spark["schema"]
+        return parameters
+    parameters[SCHEMA] = spark["schema"]
     if spark["type"] == "VIEW":
-        return found
-    found[PROVIDER] = spark["provider"]
+        return parameters
+    parameters[PROVIDER] = spark["provider"]
     if spark["provider"].lower() in STORED_AS:
-        found["classification"] = spark["provider"].lower()
+        parameters["classification"] = spark["provider"].lower()
     if keys := spark["partition_keys"]:
-        found |= {f"{SCHEMA}.partCol.{number}": key for number, key in enumerate(keys)}
-        found |= {f"{SCHEMA}.numPartCols": str(len(keys)), "spark.sql.partitionProvider": "catalog"}
+        parameters |= {f"{SCHEMA}.partCol.{number}": key for number, key in enumerate(keys)}
+        parameters[f"{SCHEMA}.numPartCols"] = str(len(keys))
+        parameters["spark.sql.partitionProvider"] = "catalog"
     if is_true(spark["options"].get("header")):
-        found["skip.header.line.count"] = "1"
-    return found
+        parameters["skip.header.line.count"] = "1"
+    return parameters
 
 
 def is_true(text: str | None) -> bool:
@@ -193,7 +164,6 @@ def is_true(text: str | None) -> bool:
 
 
 def _storage(spark: Mapping[str, Any], is_hive: bool) -> dict[str, Any]:
-    """Return the storage descriptor of a new table."""
     options = dict(spark["options"])
     if is_hive:
         serde, inputs, outputs = spark["serde"], spark["input_format"], spark["output_format"]
@@ -213,7 +183,7 @@ def _storage(spark: Mapping[str, Any], is_hive: bool) -> dict[str, Any]:
         storage |= {
             "NumberOfBuckets": spark["buckets"],
             "BucketColumns": spark["bucket_columns"],
-            "SortColumns": [{"Column": one, "SortOrder": 1} for one in spark["sort_columns"]],
+            "SortColumns": [{"Column": name, "SortOrder": 1} for name in spark["sort_columns"]],
         }
     return storage
 
@@ -223,8 +193,5 @@ def hive_table(spark: Mapping[str, Any]) -> dict[str, Any]:
     properties = {**spark["properties"], HIVE_MARK: "true"}
     table = catalog_table({**spark, "properties": properties})
     provider, options = read_options(table)
-    return {
-        "provider": provider,
-        "options": {**spark["options"], **options},
-        "properties": properties,
-    }
+    options = {**spark["options"], **options}
+    return {"provider": provider, "options": options, "properties": properties}

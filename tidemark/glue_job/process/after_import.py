@@ -62,9 +62,9 @@ def after_import(name: str, change: Callable[[ModuleType], None]) -> None:
     change(module)
     for key, old in before.items():
         if (new := vars(module).get(key)) is not old:
-            for other in list(sys.modules.values()):
-                if getattr(other, "__dict__", {}).get(key) is old:
-                    setattr(other, key, new)
+            for importer in list(sys.modules.values()):
+                if getattr(importer, "__dict__", {}).get(key) is old:
+                    setattr(importer, key, new)
 
 
 LOOK_S = 0.02
@@ -112,14 +112,10 @@ def remember_class_names(module: ModuleType) -> None:
     if hasattr(module, IS_CHANGED):
         return
     setattr(module, IS_CHANGED, True)
-    view, package, class_, member = (
-        module.JVMView,
-        module.JavaPackage,
-        module.JavaClass,
-        module.JavaMember,
-    )
-    for kind, kept in ((view, class_), (package, class_), (class_, (class_, member))):
-        kind.__getattr__ = _remembering(kind.__getattr__, package, kept)
+    names = ("JVMView", "JavaPackage", "JavaClass", "JavaMember")
+    view, package, class_, member = (vars(module)[name] for name in names)
+    for kind, remembered in ((view, class_), (package, class_), (class_, (class_, member))):
+        kind.__getattr__ = _remembering(kind.__getattr__, package, remembered)
     add_import = module.java_import
 
     def java_import(jvm_view: Any, import_str: str) -> None:
@@ -128,27 +124,26 @@ def remember_class_names(module: ModuleType) -> None:
             if isinstance(value, class_):
                 delattr(jvm_view, name)
 
-    for other in [module, *sys.modules.values()]:
-        if getattr(other, "__dict__", {}).get("java_import") is add_import:
-            other.java_import = java_import  # type: ignore[attr-defined]
+    for importer in [module, *sys.modules.values()]:
+        if getattr(importer, "__dict__", {}).get("java_import") is add_import:
+            importer.java_import = java_import  # type: ignore[attr-defined]
 
 
-def _remembering(look_up: Callable[[Any, str], Any], package: type, kept: Any) -> Any:
-    def find(self: Any, name: str) -> Any:
-        """Return the value of a name that is not an attribute yet; Python calls this."""
-        found = look_up(self, name)
-        if isinstance(found, package):
-            vars(found)[PARENT] = (self, name)
-        elif isinstance(found, kept):
-            vars(self)[name] = found
-            place = self
-            while PARENT in vars(place):
-                parent, own_name = vars(place)[PARENT]
-                vars(parent)[own_name] = place
-                place = parent
-        return found
+def _remembering(look_up: Callable[[Any, str], Any], package: type, remembered: Any) -> Any:
+    def get_attribute(self: Any, name: str) -> Any:  # Python asks for what is no attribute yet
+        value = look_up(self, name)
+        if isinstance(value, package):
+            vars(value)[PARENT] = (self, name)
+        elif isinstance(value, remembered):
+            vars(self)[name] = value
+            owner = self
+            while PARENT in vars(owner):
+                parent, own_name = vars(owner)[PARENT]
+                vars(parent)[own_name] = owner
+                owner = parent
+        return value
 
-    return find
+    return get_attribute
 
 
 def log_without_setup() -> None:

@@ -63,7 +63,9 @@ def main() -> int:
     if FORK in sys.argv:
         received = fork_for_each(socket.socket(fileno=0))
         line, parent = received or (b"", 0)
-        _forget_random_state()
+        # In a process that was forked numpy does not start anew, as `random` does.
+        if numpy_random := sys.modules.get("numpy.random"):
+            numpy_random.seed()
     else:
         line = sys.stdin.buffer.readline()
     if not line:
@@ -78,16 +80,11 @@ def main() -> int:
     os.environ.clear()
     os.environ.update(order.environment)
     time.tzset()
+    # The paths that the run adds stand before the standard library, as in a Python that it starts.
     own = len(os.environ[PATH].split(os.pathsep)) - len(added)
     sys.path[own:own] = added
     sys.argv = [job_process.__file__, *arguments]
     return job_process.main()
-
-
-def _forget_random_state() -> None:
-    """Let numpy start anew: it does not, as `random` does, in a process that was forked."""
-    if numpy_random := sys.modules.get("numpy.random"):
-        numpy_random.seed()
 
 
 def _move(folder: Path) -> None:
@@ -100,9 +97,9 @@ def _move(folder: Path) -> None:
 
 
 def _added_paths(mine: Mapping[str, str], wanted: Mapping[str, str]) -> list[str] | None:
-    """Return the paths of modules that a run adds; None if its Python must start otherwise."""
     settings = {name for name in (*mine, *wanted) if name.startswith("PYTHON")} - {PATH}
     before, after = (variables[PATH].split(os.pathsep) for variables in (mine, wanted))
+    # Other settings of Python, or paths before ours, need a Python that starts anew.
     if after[: len(before)] != before or any(mine.get(n) != wanted.get(n) for n in settings):
         return None
     return after[len(before) :]

@@ -11,17 +11,11 @@ from typing import Any
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_job.edge.announce import note_listed
 from tidemark.glue_job.process.commit_record import record_commit
+from tidemark.local_state.bookmarks import versions
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_path, files_read, packed
 from tidemark.local_state.bookmarks.reading import Reading, read_s3_source
 from tidemark.local_state.bookmarks.skips import Earlier, renamed_contexts
 from tidemark.local_state.bookmarks.sources import Edges, Predicate, S3Source
-from tidemark.local_state.bookmarks.versions import (
-    Bookmark,
-    bookmark_of_run,
-    commit_bookmark,
-    latest_bookmark,
-    pack,
-)
 from tidemark.local_state.home import RUN_ID_VARIABLE
 from tidemark.local_state.job_run import is_local_run, job_home
 from tidemark.local_state.run_notes import note_files
@@ -73,7 +67,7 @@ class BookmarkSession:
         """Whether sources read only new data: enable and pause."""
         return self.option in (ENABLE, PAUSE)
 
-    def load(self, bookmark: Bookmark | None) -> None:
+    def load(self, bookmark: versions.Bookmark | None) -> None:
         """Take the states of a version of the bookmark; None means that nothing was read."""
         self.version = self.began_with = bookmark.version if bookmark else 0
         self.loaded_at_ms = bookmark.committed_at_ms if bookmark else None
@@ -123,7 +117,7 @@ class BookmarkSession:
         stored = None
         if next_state is not None:
             self.states[str(source["transformation_ctx"])] = next_state
-            stored = pack(next_state)
+            stored = versions.pack(next_state)
         if not self.is_reading and not is_local_run():
             return
         with Store(job_home().database) as store, store.transaction():
@@ -157,7 +151,7 @@ class BookmarkSession:
         with Store(job_home().database) as store, store.transaction():
             version = self.version
             if is_enabled:
-                version = commit_bookmark(
+                version = versions.commit_bookmark(
                     store, self.job_name, self.run_id, self.states, self.version, at_ms
                 )
             record_commit(store, self.job_name, self.run_id, self._move(version), at_ms)
@@ -194,7 +188,7 @@ def start_session(job_name: str, args: Mapping[str, Any]) -> BookmarkSession:
             if option == PAUSE and any(window):
                 _load_window(session, store, *window)
             else:
-                session.load(latest_bookmark(store, job_name))
+                session.load(versions.latest_bookmark(store, job_name))
     _sessions[:] = [session]
     if session.is_reading:
         for early_run, name in _early:
@@ -212,8 +206,8 @@ def _load_window(
     if not first or not last:
         missing = "--job-bookmark-to" if first else "--job-bookmark-from"
         raise UsageError(f"{missing} is missing; a window of runs needs both ends")
-    low = bookmark_of_run(store, session.job_name, first)
-    high = bookmark_of_run(store, session.job_name, last)
+    low = versions.bookmark_of_run(store, session.job_name, first)
+    high = versions.bookmark_of_run(store, session.job_name, last)
     if (low.version if low else 0) > (high.version if high else 0):
         raise UsageError(
             f"--job-bookmark-from {first} is later than --job-bookmark-to {last}: the window "

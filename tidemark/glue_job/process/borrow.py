@@ -21,7 +21,7 @@ from tidemark.glue_job.process.after_import import (
     remember_class_names,
     stop_accumulators_soon,
 )
-from tidemark.glue_job.process.fitness import own_jvm_reason
+from tidemark.glue_job.process.own_jvm import own_jvm_reason
 from tidemark.glue_job.process.spark import as_properties
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.sparks.installed import own_spark
@@ -142,10 +142,8 @@ class Borrower:
         kind = "warm" if answer["runs_before"] else "cold"
         self._record = JvmRecord(kind, folder=answer["folder"])
         write_record(self._folder, self._record)
-        return {
-            "PYSPARK_GATEWAY_PORT": str(answer["port"]),
-            "PYSPARK_GATEWAY_SECRET": answer["secret"],
-        }
+        port, secret = str(answer["port"]), answer["secret"]
+        return {"PYSPARK_GATEWAY_PORT": port, "PYSPARK_GATEWAY_SECRET": secret}
 
     def _ask(self, conf: Mapping[str, str]) -> dict[str, Any]:
         from tidemark.glue_job.process.pool import PoolGoneError, ask, connect
@@ -183,7 +181,7 @@ class Borrower:
 
 
 def _leave_packages_out(conf: Any) -> None:
-    """Remove settings from a SparkConf that come too late on AWS, and warn about them."""
+    # On AWS, they come too late.
     for name in PACKAGES:
         if value := conf._conf.pop(name, None):
             note(RunWarning.PACKAGES_IGNORED, f"{name} {value}")

@@ -63,8 +63,8 @@ def read_facts(folder: Path) -> Mapping[str, Mapping[str, str]]:
     file = folder / FACTS_FILE
     if not file.is_file():
         return {}
-    found: Mapping[str, Mapping[str, str]] = json.loads(file.read_text(encoding="utf-8"))
-    return found
+    facts: Mapping[str, Mapping[str, str]] = json.loads(file.read_text(encoding="utf-8"))
+    return facts
 
 
 def _facts() -> dict[str, Mapping[str, str]]:
@@ -75,15 +75,15 @@ def _facts() -> dict[str, Mapping[str, str]]:
 
 def open_arguments(argv: Sequence[str]) -> Mapping[str, str]:
     """Return the arguments of a run by name, with the dashes, without secrets."""
-    found: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     words = iter(argv)
     for word in words:
         name, equals, value = word.partition("=")
         if name.startswith("--"):
-            found[name] = value if equals else next(words, "")
+            arguments[name] = value if equals else next(words, "")
     return {
         name: value
-        for name, value in found.items()
+        for name, value in arguments.items()
         if name not in RUN_ARGUMENTS and not shows_secret(name, value)
     }
 
@@ -92,11 +92,11 @@ def code_of(script: Path, python_path: str) -> Mapping[str, str]:
     """Return the SHA-256 of a script and of the existing zips on its Python path."""
     zips = [path for path in map(Path, python_path.split(os.pathsep)) if path.suffix == ".zip"]
     digests = [hashlib.sha256(path.read_bytes()) for path in zips if path.is_file()]
-    found = {}
+    code = {}
     if script.is_file():
-        found["script"] = hashlib.sha256(script.read_bytes()).hexdigest()
+        code["script"] = hashlib.sha256(script.read_bytes()).hexdigest()
     if len(digests) == 1:
-        found["libs"] = digests[0].hexdigest()
+        code["libs"] = digests[0].hexdigest()
     elif digests:
-        found["libs"] = hashlib.sha256(b"".join(one.digest() for one in digests)).hexdigest()
-    return found
+        code["libs"] = hashlib.sha256(b"".join(digest.digest() for digest in digests)).hexdigest()
+    return code

@@ -11,12 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
-from tidemark.glue_job.process.memory_failures import (
-    gone_remedy,
-    killed_remedy,
-    memory_line,
-    memory_remedy,
-)
+from tidemark.glue_job.process import memory_failures
 from tidemark.local_state.machine.loopback import without_secrets
 from tidemark.model.assembly.glue_versions import library_with
 from tidemark.model.messages import JVM_GONE
@@ -103,7 +98,7 @@ def cause_of(error: BaseException) -> str:
 
 def _with_causes(error: BaseException) -> list[BaseException]:
     errors = [error]  # `raise error from error` is allowed, and so are longer rings
-    while (cause := errors[-1].__cause__) is not None and all(it is not cause for it in errors):
+    while (cause := errors[-1].__cause__) is not None and all(cause is not e for e in errors):
         errors.append(cause)
     return errors
 
@@ -120,8 +115,8 @@ def _own_cause(error: BaseException) -> str:
 
 def cause_in_message(name: str, text: str) -> str:
     """Return the most useful line of an error message, which may hold whole stacks."""
-    if found := TRACEBACK.findall(text):  # of a Python function that ran in a worker of Spark
-        return _cut(found[-1])
+    if errors := TRACEBACK.findall(text):  # of a Python function that ran in a worker of Spark
+        return _cut(errors[-1])
     java = JAVA_ERROR.findall(text) + JAVA_CAUSE.findall(text)
     if java and ("\tat " in text or text.startswith(PY4J_PREFIX)):
         telling = [line for line in java if ": " in line]
@@ -131,19 +126,18 @@ def cause_in_message(name: str, text: str) -> str:
 
 
 def _without_task(line: str) -> str:
-    found = LOST_TASK.search(line)
-    return found.group(1) if found else line
+    lost = LOST_TASK.search(line)
+    return lost.group(1) if lost else line
 
 
 def _cut(line: str) -> str:
     """Return a line that every terminal and database accepts, limited in length."""
     line = without_secrets(line)
-    line = "".join(it if it.isprintable() else _escaped(it) for it in line[: MAX_LENGTH + 1])
+    line = "".join(
+        c if c.isprintable() else " " if c.isspace() else c.encode("unicode_escape").decode()
+        for c in line[: MAX_LENGTH + 1]
+    )
     return line if len(line) <= MAX_LENGTH else f"{line[: MAX_LENGTH - 1]}…"
-
-
-def _escaped(character: str) -> str:
-    return " " if character.isspace() else character.encode("unicode_escape").decode()
 
 
 def _where(error: BaseException, script: str) -> str:
@@ -176,7 +170,7 @@ def print_from_script(error: BaseException, script: str) -> None:
 
 
 def _without_plan(line: str) -> str:
-    """Return the message of an error without the plan of Spark, in which ours stands too."""
+    # The plan of Spark names our columns too, which nobody has written.
     message, plan, _ = line.partition(";\n'")
     return f"{message}\n" if plan and "AnalysisException" in message else line
 
@@ -199,18 +193,19 @@ def with_remedy(
 
 def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
     """Return why a script failed; if the JVM is gone, the cause is what it wrote before."""
+    # If the JVM or its Spark is gone, what it wrote before says why.
     is_gone = JVM_IS_GONE.search(failure.cause)
     if not is_gone and not SPARK_IS_STOPPED.search(failure.cause):
         if kills > 0 and PYTHON_WORKER_DIED.search(failure.cause):
-            return replace(failure, remedy=killed_remedy(kills))
-        if PY4J_CALL.search(failure.cause) and (line := memory_line(log)):
+            return replace(failure, remedy=memory_failures.killed_remedy(kills))
+        if PY4J_CALL.search(failure.cause) and (line := memory_failures.memory_line(log)):
             return Failure(_cut(line), failure.where)
         return failure
-    if line := memory_line(log):
+    if line := memory_failures.memory_line(log):
         return Failure(_cut(line), failure.where)
     if not is_gone:
         return failure
-    remedy = failure.remedy or gone_remedy(kills)
+    remedy = failure.remedy or memory_failures.gone_remedy(kills)
     return Failure(f"{JVM_GONE} ({failure.cause})", failure.where, remedy)
 
 
@@ -236,6 +231,32 @@ def line_at_the_end(script: str, log: str) -> str:
     return f"{_cut(Path(script).name)}, line {lines[0]}" if lines else ""
 
 
+GONE = re.compile(r"No such file or directory: (s3[an]?://\S+)|cannot read (\S+) .*FileNotFoundErr")
+_deleted: dict[str, list[tuple[str, int]]] = {}  # where each place was purged, file and line
+
+
+def note_deletion(uri: str) -> None:
+    """Note the place that the caller deletes files of, and the lines that are running."""
+    stack = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_stack(None)]
+    _deleted[uri.rstrip("/")] = stack
+
+
+def remedy_of_deletion(cause: str, script: str) -> str:
+    """Return what to do about a failed read of a file that the script has deleted; else nothing."""
+    if (gone := GONE.search(cause)) is None:
+        return ""
+    file = (gone[1] or gone[2]).partition("://")[2]
+    for place, stack in reversed(_deleted.items()):
+        if file == (folder := place.partition("://")[2]) or file.startswith(f"{folder}/"):
+            line = next((f", line {line}" for name, line in stack if name == script), "")
+            return (
+                f"the script itself has deleted the files of {place} by a purge{line}, and Spark "
+                "reads a file only when a frame is written or counted: write first, to another "
+                "path, and purge then"
+            )
+    return ""
+
+
 def without_result(exit_code: int, full_disk: str | None, kills: int) -> str:
     """Return the one line of a run whose process ended without writing a result."""
     cause = f"the job process ended with exit code {exit_code}"
@@ -244,7 +265,7 @@ def without_result(exit_code: int, full_disk: str | None, kills: int) -> str:
     if full_disk:
         return f"{cause}; {full_disk}: make room, then run again"
     is_killed = exit_code in (-signal.SIGKILL, SHELL_SIGNAL + signal.SIGKILL)
-    return f"{cause}; {killed_remedy(kills)}" if is_killed else cause
+    return f"{cause}; {memory_failures.killed_remedy(kills)}" if is_killed else cause
 
 
 def _library_remedy(cause: str, places: RemedyPlaces) -> str:
@@ -265,7 +286,7 @@ def _library_remedy(cause: str, places: RemedyPlaces) -> str:
 def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
     if full_disk and ("No space left on device" in cause or "disk" in cause):
         return f"{full_disk}: make room, then run again"
-    if of_memory := memory_remedy(cause):
+    if of_memory := memory_failures.memory_remedy(cause):
         return of_memory
     if of_library := _library_remedy(cause, places):
         return of_library
@@ -338,4 +359,4 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
             "decides"
         ),
     }
-    return next((text for found, text in remedies.items() if re.search(found, cause)), "")
+    return next((text for form, text in remedies.items() if re.search(form, cause)), "")

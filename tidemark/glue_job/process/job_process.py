@@ -16,6 +16,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, replace
@@ -23,19 +24,22 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_job.cluster.of_run import executors_of_run
 from tidemark.glue_job.edge.hooks import announcing
-from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE, catalog_hint
+from tidemark.glue_job.metastore.catalog_settings import CATALOG_VARIABLE, catalog_hint
 from tidemark.glue_job.metastore.connect import serve_catalog
 from tidemark.glue_job.process.after_import import after_import, free_no_more
 from tidemark.glue_job.process.bookmark_session import current_session
 from tidemark.glue_job.process.borrow import Borrower
 from tidemark.glue_job.process.commit_record import note_facts
-from tidemark.glue_job.process.debugger import install_debugger
-from tidemark.glue_job.process.deletions import remedy_of_deletion
-from tidemark.glue_job.process.failures import Failure, failure_of, print_from_script
-from tidemark.glue_job.process.found_warnings import note_at_end
+from tidemark.glue_job.process.failures import (
+    Failure,
+    failure_of,
+    print_from_script,
+    remedy_of_deletion,
+)
+from tidemark.glue_job.process.script_warnings import note_at_end
 from tidemark.glue_job.process.spark import CONF_FILE, system_properties
 from tidemark.local_state.job_run import SCRIPT_STDERR_FILE, job_home
 from tidemark.local_state.machine.child import die_with_parent
@@ -49,6 +53,8 @@ LIBRARY = "watermarks"  # installed with the toolkit; on Glue only if it ships
 BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
 SHELL_VARIABLE = "TIDEMARK_SHELL"  # for a Python shell job, which has no Spark
 KILL_VARIABLE = "TIDEMARK_KILL"  # for tests: `before commit` or `after commit`
+TERMINAL_VARIABLE = "TIDEMARK_TERMINAL"  # the terminal of a `tidemark submit`
+SHOWN_S = 0.3  # until the command has shown what the script has printed so far
 SCRIPT_VARIABLE = "TIDEMARK_SCRIPT"  # the submitted file; a copy of it runs
 
 
@@ -58,7 +64,9 @@ def main() -> int:
     die_with_parent(parent_pid)
     # A run that is stopped, or takes too long, says where it was; then the signal ends it.
     faulthandler.register(signal.SIGTERM, file=2, all_threads=False, chain=True)
-    sys.argv = [str(script), *_arguments()]
+    arguments = Path(ARGUMENTS_FILE)
+    sys.argv = [str(script), *json.loads(arguments.read_text(encoding="utf-8"))]
+    arguments.unlink()
     name = os.environ.pop(SCRIPT_VARIABLE, str(script))
     result = Path(RESULT_FILE).absolute()
     borrower = None
@@ -86,6 +94,7 @@ def _run_and_report(script: Path, name: str, result: Path, borrower: Borrower | 
             with _stderr_copied(Path(SCRIPT_STDERR_FILE)):
                 run_script(script, name)
         except SystemExit as error:
+            # sys.exit() and sys.exit(0) end a script normally.
             if error.code not in (None, 0):
                 raise
         option = os.environ.get(BOOKMARK_VARIABLE, "")
@@ -105,16 +114,9 @@ def _run_and_report(script: Path, name: str, result: Path, borrower: Borrower | 
     return 1
 
 
-def _arguments() -> list[str]:
-    file = Path(ARGUMENTS_FILE)
-    arguments: list[str] = json.loads(file.read_text(encoding="utf-8"))
-    file.unlink()
-    return arguments
-
-
 def _leave_spark_out() -> None:
-    """Keep PySpark, and the parts of awsglue that need it, from a Python shell job's script."""
     sys.modules["pyspark"] = None  # type: ignore[assignment] # the import says it is not there
+    # The package itself imports PySpark; utils and job do not.
     package = ModuleType("awsglue")
     if spec := importlib.util.find_spec("awsglue"):
         package.__path__ = list(spec.submodule_search_locations or [])
@@ -135,6 +137,27 @@ def _kill_at_commit(kill: str) -> None:
         module.Job.commit = end
 
     after_import("awsglue.job", change)
+
+
+def install_debugger() -> None:
+    """Let `breakpoint()` stop the script on the terminal of its command, or say where it stops."""
+    terminal = os.environ.pop(TERMINAL_VARIABLE, "")
+
+    def stop(*_: Any, **__: Any) -> None:
+        if not terminal:
+            raise UsageError(
+                "breakpoint() stops where a terminal is: with `tidemark submit SCRIPT` on one, in "
+                "a home that no `tidemark local up` serves, or in a test with the fixture glue_job"
+            )
+        import pdb
+
+        print("breakpoint(): the debugger has the terminal; c continues", flush=True)  # noqa: T201
+        time.sleep(SHOWN_S)
+        keys = Path(terminal).open(encoding="utf-8")  # noqa: SIM115 (open until the script ends)
+        screen = Path(terminal).open("w", encoding="utf-8")  # noqa: SIM115
+        pdb.Pdb(stdin=keys, stdout=screen).set_trace(sys._getframe(1))
+
+    sys.breakpointhook = stop
 
 
 def hide_unshipped_library() -> None:
@@ -176,13 +199,11 @@ class _Both(io.RawIOBase):
 
 @contextlib.contextmanager
 def _stderr_copied(path: Path) -> Iterator[None]:
-    """Copy Python's stderr to a separate file too: the JVM also writes to stderr, and much."""
+    # The JVM writes to stderr too, and much: the script's own output has a file of its own.
     before = sys.stderr
     with path.open("wb", buffering=0) as file:
         both = io.BufferedWriter(_Both(file))  # type: ignore[type-var]
-        sys.stderr = io.TextIOWrapper(
-            both, encoding="utf-8", errors="backslashreplace", write_through=True
-        )
+        sys.stderr = io.TextIOWrapper(both, "utf-8", "backslashreplace", write_through=True)
         try:
             yield
         finally:

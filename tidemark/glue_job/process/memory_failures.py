@@ -92,8 +92,8 @@ REMEDIES = {
 
 def memory_line(log: str) -> str | None:
     """Return the first line of a JVM's log that reports a lack of memory; None without."""
-    found = IN_LOG.search(log)
-    return found.group(0).strip() if found else None
+    match = IN_LOG.search(log)
+    return match.group(0).strip() if match else None
 
 
 def memory_remedy(cause: str) -> str:
@@ -107,7 +107,7 @@ def oom_kills() -> int:
         lines = VMSTAT.read_text(encoding="ascii").splitlines()
     except (OSError, ValueError):  # such as on macOS
         return 0
-    return next((int(it.split()[1]) for it in lines if it.startswith("oom_kill ")), 0)
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
 
 def gone_remedy(kills: int) -> str:

@@ -15,8 +15,8 @@ from multiprocessing.connection import (
 from pathlib import Path
 from typing import Any
 
-from tidemark.glue_job.process.fitness import JVM_VARIABLES
 from tidemark.glue_job.process.lake_fs.jar import jar_name
+from tidemark.glue_job.process.own_jvm import JVM_VARIABLES
 from tidemark.local_state.machine.own_files import read_own_file, write_own_file
 from tidemark.local_state.machine.processes import inherited, is_running
 from tidemark.local_state.sparks.installed import Spark
@@ -75,20 +75,15 @@ def read_pool_file(file: Path) -> PoolFile | None:
     if content is None:
         return None
     try:
-        fields = json.loads(content)
-        pool = PoolFile(**fields)
+        pool = PoolFile(**json.loads(content))
         bytes.fromhex(pool.key)
-        is_right = (
-            [type(fields[name]) for name in ("pid", "port", "jvms")] == [int, int, str]
-            and type(pool.size) is int
-            and 0 < pool.pid <= MAX_PID
-            and 0 < pool.port < 65536
-        )
-    except (KeyError, TypeError, ValueError):
-        is_right = False
-    if not is_right:
-        raise ValueError(f"{file} is not a file of a JVM pool")
-    return pool
+        types = [type(value) for value in (pool.pid, pool.port, pool.jvms, pool.size)]
+        is_right = types == [int, int, str, int] and 0 < pool.pid <= MAX_PID
+        if is_right and 0 < pool.port < 65536:
+            return pool
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{file} is not a file of a JVM pool")
 
 
 HELLO_TIMEOUT_S = 15.0  # a busy machine is slow, not silent
@@ -112,6 +107,7 @@ def connect(file: Path, timeout_s: float | None = HELLO_TIMEOUT_S) -> Connection
         with ExitStack() as stack:
             connection = stack.enter_context(Client((HOST, pool.port)))
             _wait(connection, timeout_s)
+            # Each side proves that it knows the key.
             answer_challenge(connection, bytes.fromhex(pool.key))
             deliver_challenge(connection, bytes.fromhex(pool.key))
             stack.pop_all()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tidemark.glue_job.cluster.asked import IN_THE_DRIVER, Asked
 from tidemark.glue_job.cluster.settings import DAEMON, WORKERS, engine_settings_of, with_executors
-from tidemark.glue_job.iceberg.jar import format_jars
-from tidemark.glue_job.metastore.asked import EXTENSIONS, OURS
+from tidemark.glue_job.iceberg.jars import format_jars
+from tidemark.glue_job.metastore.catalog_settings import EXTENSIONS, OURS
 from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_options
 from tidemark.glue_job.process.lake_fs.jar import hadoop_settings, lake_jar
 from tidemark.glue_job.process.lake_fs.semantics import FOLDER, semantics_settings

@@ -66,14 +66,13 @@ def connected(options: Mapping[str, Any]) -> dict[str, Any]:
     name = own.pop("connectionName", None)
     if not name or own.get("url"):
         return own
-    found = connection_of_job(str(name)).jdbc_options()
+    properties = connection_of_job(str(name)).jdbc_options()
     if any(option in own for option in DRIVER_OPTIONS):
-        found.pop("driver", None)
-    return {**found, **own}
+        properties.pop("driver", None)
+    return {**properties, **own}
 
 
 def _refuse_for_tables(request: ReadRequest) -> None:
-    """Refuse options that only files have."""
     if request.format or request.format_options:
         raise UnsupportedError(
             f"format {request.format!r} and format_options {dict(request.format_options)} are not "

@@ -60,21 +60,24 @@ def write_avro(
             f"the columns {nested} have parts, and cannot name folders: resolve a choice, or take "
             "other partitionKeys"
         )
-    fields = T.StructType([one for one in frame.schema if one.name not in partition_keys])
+    fields = T.StructType([field for field in frame.schema if field.name not in partition_keys])
     has_logical_types = options.get("version") == "1.8"
     schema = avro_schema(fields, "record", has_logical_types=has_logical_types)
     name = options.get("compression", "none").lower()
     codec = {"none": "null", "uncompressed": "null"}.get(name, name)
     folders = [col(f"`{key}`").cast("string").alias(f"\0{key}") for key in partition_keys]
     values = [
-        col(f"`{one.name}`").cast(one.dataType if has_logical_types else with_strings(one.dataType))
-        for one in fields
+        col(f"`{field.name}`").cast(
+            field.dataType if has_logical_types else with_strings(field.dataType)
+        )
+        for field in fields
     ]
     rows = frame.select(*values, *folders)
     root, run = folder_of(path), uuid.uuid4().hex
     write = partial(_write_part, str(root), run, tuple(partition_keys), schema, codec)
     try:
         written = rows.rdd.mapPartitionsWithIndex(write).collect()
+        # A file exists under its own name only when all tasks have written theirs.
         for file in map(Path, written):
             whole = file.with_name(file.name.removeprefix("."))
             with announced((PUT, job_home().uri_of(whole))):
@@ -93,7 +96,7 @@ def avro_schema(kind: T.DataType, name: str, *, has_logical_types: bool) -> Any:
     """
     schema_of = partial(avro_schema, has_logical_types=has_logical_types)
     if isinstance(kind, T.StructType):
-        if wrong := [one for one in kind.names if not _NAME.fullmatch(one)]:
+        if wrong := [field for field in kind.names if not _NAME.fullmatch(field)]:
             raise UsageError(
                 f"Avro has no fields named {wrong}; a name has letters, digits and _ only: rename "
                 "them before the write"
@@ -113,7 +116,10 @@ def avro_schema(kind: T.DataType, name: str, *, has_logical_types: bool) -> Any:
     if type(kind) in _TYPES:
         return _TYPES[type(kind)]
     if logical := _LOGICAL.get(type(kind)):
-        return logical_type(kind, logical) if has_logical_types else "string"
+        digits = {}
+        if isinstance(kind, T.DecimalType):
+            digits = {"precision": kind.precision, "scale": kind.scale}
+        return {**logical, **digits} if has_logical_types else "string"
     raise UnsupportedError(
         f"the column {name.removeprefix('record.')} is {kind.simpleString()}, which Avro lacks: "
         "convert it before the write"
@@ -122,14 +128,7 @@ def avro_schema(kind: T.DataType, name: str, *, has_logical_types: bool) -> Any:
 
 def with_strings(kind: T.DataType) -> T.DataType:
     """Return a type with strings in place of dates, timestamps and decimals, at every depth."""
-    return replaced(kind, lambda one: T.StringType() if type(one) in _LOGICAL else None)
-
-
-def logical_type(kind: T.DataType, logical: dict[str, str]) -> dict[str, Any]:
-    """Return a logical type of Avro; a decimal has its digits."""
-    if isinstance(kind, T.DecimalType):
-        return {**logical, "precision": kind.precision, "scale": kind.scale}
-    return dict(logical)
+    return replaced(kind, lambda part: T.StringType() if type(part) in _LOGICAL else None)
 
 
 def _nullable(schema: Any) -> Any:
@@ -145,15 +144,18 @@ def _write_part(
     number: int,
     rows: Iterable[Row],
 ) -> Iterator[str]:
-    """Write the rows of a task to hidden files, and yield these; runs in a worker of Spark."""
     parsed, writers = fastavro.parse_schema(schema), dict[str, Writer]()
     context = TaskContext.get()
     # Two attempts of a task may write at once: each has files of its own.
     attempt = context.taskAttemptId() if context else 0
+    # This runs in a worker of Spark; the files are hidden until all tasks have written theirs.
     with ExitStack() as files:
         for row in rows:
             record = row.asDict(recursive=True)
-            names = [_folder(key, record.pop(f"\0{key}")) for key in keys]
+            names = []
+            for key in keys:  # in Spark's form
+                value = record.pop(f"\0{key}")
+                names.append(f"{key}={quote(value or NULL_PARTITION, safe=_SAFE_IN_FOLDERS)}")
             file = str(Path(root, *names, f".part-{number:05d}-{attempt}-{run}.avro"))
             if file not in writers:
                 Path(file).parent.mkdir(parents=True, exist_ok=True)
@@ -163,9 +165,3 @@ def _write_part(
         for writer in writers.values():
             writer.flush()
     yield from writers
-
-
-def _folder(key: str, value: str | None) -> str:
-    """Return the name of a partition's folder, in Spark's form."""
-    text = NULL_PARTITION if value in (None, "") else quote(str(value), safe=_SAFE_IN_FOLDERS)
-    return f"{key}={text}"

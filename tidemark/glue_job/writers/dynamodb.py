@@ -29,15 +29,12 @@ if TYPE_CHECKING:
 
 TABLE = "dynamodb.output.tableName"
 # Options for speed and credentials; here there is one DynamoDB.
-WITHOUT_EFFECT = {
-    "dynamodb.throughput.write.percent",
-    "dynamodb.output.numParallelTasks",
-    "dynamodb.output.retry",
-    "dynamodb.sts.roleArn",
-    "dynamodb.sts.roleSessionName",
-    "dynamodb.region",
-    "dynamodb.sts.region",
-}
+WITHOUT_EFFECT = frozenset(
+    (
+        "dynamodb.throughput.write.percent dynamodb.output.numParallelTasks dynamodb.output.retry "
+        "dynamodb.sts.roleArn dynamodb.sts.roleSessionName dynamodb.region dynamodb.sts.region"
+    ).split()
+)
 BATCH = 25  # items of a BatchWriteItem
 ATTEMPTS = 10
 
@@ -99,11 +96,8 @@ def _put(client: "DynamoDBClient", table: str, items: Iterable[dict[str, Any]]) 
 
 
 def _map(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        str(name): _attribute(str(name), value)
-        for name, value in record.items()
-        if value is not None
-    }
+    values = ((str(name), value) for name, value in record.items() if value is not None)
+    return {name: _attribute(name, value) for name, value in values}
 
 
 def _attribute(name: str, value: Any) -> dict[str, Any]:

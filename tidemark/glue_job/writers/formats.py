@@ -38,12 +38,35 @@ COMPRESSIONS: dict[str, tuple[str, ...]] = {
 }
 
 
+UPDATE, LOG = "UPDATE_IN_DATABASE", "LOG"
+UPDATE_BEHAVIORS = (UPDATE, LOG)
+
+
 @dataclass(frozen=True)
 class WriteFormat:
     """A format to write, and the options of Spark's writer."""
 
     name: str
     options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class S3Sink:
+    """Where a script writes, and whether it updates the Data Catalog.
+
+    Attributes:
+        path: the URI of the folder.
+        partition_keys: the columns that become folders, outermost first.
+        compression: compression of the files; None: the format decides.
+        updates_catalog: whether the table is created or updated.
+        update_behavior: ``UPDATE_IN_DATABASE`` or ``LOG``.
+    """
+
+    path: str
+    partition_keys: tuple[str, ...] = ()
+    compression: str | None = None
+    updates_catalog: bool = False
+    update_behavior: str = UPDATE
 
 
 def write_format(
@@ -76,13 +99,13 @@ def write_format(
 
 
 def _csv(options: dict[str, str]) -> dict[str, str]:
-    """Return the options of Glue's CSV: a header, doubled quotes; -1 quotes nothing."""
     # Blanks around a value are part of it; an empty string is two quotes, a missing value is
     # nothing.
     separator = options.get("sep", ",").replace("\\t", "\t")
     if len(separator) != 1:
         raise UsageError(f"format_options['separator'] is {separator!r}; it must be one character")
     quote = options.get("quote", '"')
+    # -1 quotes nothing.
     quote = "" if quote == "-1" else quote
     blanks = dict.fromkeys(("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace"), "false")
     given = {"header": "true", **options, "sep": separator, "quote": quote, "escape": quote}

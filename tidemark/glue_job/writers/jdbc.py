@@ -22,17 +22,10 @@ from tidemark.glue_job.readers.sources import connected
 from tidemark.local_state.catalog.definitions import connection_of_job
 
 # Options for finding a driver or sending rows; they do not change the rows.
-WITHOUT_EFFECT = frozenset({"bulkSize", "customJdbcDriverS3Path"}) | {
-    "redshiftTmpDir",
-    "tempdir",
-    "tempformat",
-    "aws_iam_role",
-    "extracopyoptions",
-    "sortkeyspec",
-    "diststyle",
-    "distkey",
-    "forward_spark_s3_credentials",
-}
+WITHOUT_EFFECT = frozenset(
+    "bulkSize customJdbcDriverS3Path redshiftTmpDir tempdir tempformat aws_iam_role "
+    "extracopyoptions sortkeyspec diststyle distkey forward_spark_s3_credentials".split()
+)
 BEFORE, AFTER = "preactions", "postactions"
 SPARK_OPTIONS = ("batchsize", "isolationLevel", "numPartitions", "truncate")
 # A URL up to its database, the database, and the rest; in the forms of the vendors.
@@ -51,7 +44,10 @@ def write_jdbc(
     """Append the frame's rows to a table; creates a missing table."""
     options = {k: v for k, v in connection_options.items() if k not in WITHOUT_EFFECT}
     options = connected(options)
-    before, after = _actions(options) if connection_type == "redshift" else ([], [])
+    before, after = list[str](), list[str]()
+    if connection_type == "redshift":
+        texts = (str(options.pop(name, "")) for name in (BEFORE, AFTER))
+        before, after = ([part for part in text.split(";") if part.strip()] for text in texts)
     database = options.pop("database", None)
     table = next((options.pop(name) for name in TABLE_OPTIONS if name in options), None)
     driver = next((options.pop(name) for name in DRIVER_OPTIONS if name in options), None)
@@ -75,6 +71,7 @@ def write_jdbc(
         connection["driver"] = driver
     if not frame.columns:
         return
+    # Spark would name a class that is missing, but not the argument that brings it.
     check_driver(frame.sparkSession, connection)
     target = {**connection, "dbtable": table}
     execute(frame.sparkSession, target, before)
@@ -90,7 +87,7 @@ def _without_type(frame: DataFrame, text: str) -> UsageError | None:
     kind = re.search(r"Can't get JDBC type for (.+?)\.?$", text)
     if kind is None:
         return None
-    columns = [name for name, found in frame.dtypes if found == kind[1]]
+    columns = [name for name, column_type in frame.dtypes if column_type == kind[1]]
     return UsageError(
         f"the database has no type for {kind[1]}, as of the columns {columns}: flatten it with "
         "unnest or relationalize, resolve a choice, or drop the columns before the write"
@@ -106,18 +103,6 @@ def check_actions(connection_type: str, options: Mapping[str, Any]) -> None:
             f"only, and the sink is of {connection_type}: run the statements with a driver of the "
             "database before or after the write, or name the connection_type redshift"
         )
-
-
-def _actions(options: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Take the statements to run before and after a write, which only Redshift has."""
-    found = [str(options.pop(name, "")) for name in (BEFORE, AFTER)]
-    before, after = ([part for part in text.split(";") if part.strip()] for text in found)
-    return before, after
-
-
-def connection_properties(name: str) -> dict[str, str]:
-    """Return url, user, password and driver of a connection in the Data Catalog."""
-    return connection_of_job(name).jdbc_options()
 
 
 def connection_type_of(url: str) -> str:
@@ -143,13 +128,14 @@ def jdbc_conf(name: str) -> dict[str, str]:
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
     """
-    found = connection_properties(name)
+    properties = connection_of_job(name).jdbc_options()
+    url = properties["url"]
     return {
-        "user": found.get("user", ""),
-        "password": found.get("password", ""),
-        "vendor": vendor_of(found["url"]),
-        "url": _parts(found["url"])[0],
-        "fullUrl": found["url"],
+        "user": properties.get("user", ""),
+        "password": properties.get("password", ""),
+        "vendor": vendor_of(url),
+        "url": _parts(url)[0],
+        "fullUrl": url,
         "enforceSSL": "false",
         "skipCustomJDBCCertValidation": "false",
         "customJDBCCert": "",

@@ -5,8 +5,9 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from pyspark.sql import SparkSession
 
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.glue_job.edge.announce import announced
-from tidemark.glue_job.process.deletions import note_deletion
-from tidemark.glue_job.readers.files.predicates import SparkPredicate
+from tidemark.glue_job.process.failures import note_deletion
+from tidemark.glue_job.readers.files.partitions import SparkPredicate
 from tidemark.glue_job.readers.files.s3_options import (
     LOCAL_STORAGE_CLASS,
     STORAGE_CLASSES,
@@ -91,36 +92,32 @@ def purge_table_files(
     with Store(home.database) as store:
         partitions = partitions_of(store, table, home.existing_path)
         chosen = _chosen(spark, table, partitions, options.get("partitionPredicate") or "")
-        _delete([home.existing_path(one.location) for one in chosen], purge)
-        empty = [one for one in chosen if not _has_files(home.existing_path(one.location))]
-        for one in empty:
-            _remove_folders(home.existing_path(one.location), home.existing_path(table.location))
+        _delete([home.existing_path(partition.location) for partition in chosen], purge)
+        empty = []
+        for partition in chosen:
+            folder = home.existing_path(partition.location)
+            if not any(files for _, _, files in os.walk(folder)):
+                empty.append(partition.values)
+                _remove_folders(folder, home.existing_path(table.location))
         if registered_partitions(store, table) is not None:
-            gone = [one.values for one in empty]
-            unregister_partitions(store, table, gone, home.existing_path)
+            unregister_partitions(store, table, empty, home.existing_path)
 
 
 def _note_emptied(uri: str, purge: Purge) -> None:
-    """Note that a dataset starts anew: rows that the run appends then replace the old ones."""
     if purge.retention_hours == 0 and not purge.is_excluded:
+        # Rows that the run appends now are not more, but instead of the old ones.
         note_written(DatasetWritten(dataset_of_path(uri), OVERWRITE, rows=0, files=0))
 
 
 def _chosen(
     spark: SparkSession, table: CatalogTable, partitions: list[Partition], text: str
 ) -> list[Partition]:
-    """Return the partitions that a predicate selects; all without one."""
     if not text:
         return partitions
     keys = [name.lower() for name, _ in table.partition_keys]
     predicate = SparkPredicate(spark, text, dict(table.partition_keys))
-    values = [dict(zip(keys, one.values, strict=True)) for one in partitions]
-    answers = predicate.select(values)
-    return [one for one, is_chosen in zip(partitions, answers, strict=True) if is_chosen]
-
-
-def _has_files(folder: Path) -> bool:
-    return any(files for _, _, files in os.walk(folder))
+    values = [dict(zip(keys, partition.values, strict=True)) for partition in partitions]
+    return list(compress(partitions, predicate.select(values)))
 
 
 def _remove_folders(folder: Path, root: Path) -> None:
@@ -148,29 +145,25 @@ def _purge(options: Mapping[str, Any], known: tuple[str, ...]) -> Purge:
     if unknown := sorted(set(options) - set(known)):
         raise UsageError(f"there are no options {unknown} of a purge; allowed are {known}")
     retention = hours(options, "retentionPeriod")
-    excluded = storage_classes(options)
+    is_excluded = LOCAL_STORAGE_CLASS in storage_classes(options)
     manifest = str(options.get(MANIFEST) or "")
     if manifest:
         job_home().existing_path(manifest)  # before a file is deleted
-    return Purge(
-        RETENTION_HOURS if retention is None else retention,
-        LOCAL_STORAGE_CLASS in excluded,
-        manifest,
-    )
+    return Purge(RETENTION_HOURS if retention is None else retention, is_excluded, manifest)
 
 
 def _delete(roots: Iterable[Path], purge: Purge) -> None:
-    """Delete the files, then the folders that are empty, which S3 does not have; never a root."""
     if purge.is_excluded:
         return
     newest = time.time() - purge.retention_hours * SECONDS_PER_HOUR
     lists: dict[str, list[Path]] = {SUCCESS: [], FAILED: []}
     for root in roots:
-        for file in [root] if root.is_file() else list(_files(root)):
+        for file in [root] if root.is_file() else _files(root):
             if file.lstat().st_mtime <= newest:
                 lists[_unlinked(file)].append(file)
         if lists[SUCCESS]:
             note_deletion(job_home().uri_of(root))
+        # S3 has no folders; the root itself stays, for it is a bucket or the location of a table.
         _remove_empty(root)
     if purge.manifest:
         _write_manifest(purge.manifest, lists)
@@ -188,7 +181,6 @@ def _write_manifest(uri: str, lists: Mapping[str, Iterable[Path]]) -> None:
 
 
 def _unlinked(file: Path) -> str:
-    """Delete a file; return the name of the list for its result."""
     try:
         with announced((DELETE, job_home().uri_of(file))):
             file.unlink()
@@ -203,6 +195,5 @@ def _remove_empty(root: Path) -> None:
             Path(folder).rmdir()
 
 
-def _files(root: Path) -> Iterator[Path]:
-    for folder, _, names in os.walk(root):
-        yield from (Path(folder) / name for name in names)
+def _files(root: Path) -> list[Path]:
+    return [Path(folder) / name for folder, _, names in os.walk(root) for name in names]

@@ -4,7 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -12,21 +12,20 @@ from pyspark.sql.types import BinaryType, DataType, NullType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.edge.announce import announced
+from tidemark.glue_job.frames import csv_text
 from tidemark.glue_job.frames.choices import has_choices, schema_of
-from tidemark.glue_job.frames.csv_text import (
-    JSON_LINES,
-    NO_SEPARATOR,
-    json_lines,
-    unquoted_lines,
-    with_empty_values,
-    with_plain_choices,
-)
 from tidemark.glue_job.frames.types import NESTED, types_in
 from tidemark.glue_job.process.lake_fs.semantics import FOLDER, PROPERTY, direct_options
 from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.glue_job.writers.avro_files import write_avro
-from tidemark.glue_job.writers.formats import WriteFormat, write_format
-from tidemark.glue_job.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
+from tidemark.glue_job.writers.formats import (
+    UPDATE,
+    UPDATE_BEHAVIORS,
+    S3Sink,
+    WriteFormat,
+    write_format,
+)
+from tidemark.glue_job.writers.table_updates import TableUpdate
 from tidemark.local_state.operations import CATALOG
 from tidemark.local_state.run_warnings import RunWarning, note
 
@@ -34,25 +33,6 @@ KNOWN = ("path", "partitionKeys", "compression", "enableUpdateCatalog", "updateB
 NOT_RUN = {"transactionId", "callDeleteObjectsOnCancel"}  # of governed tables, which AWS ended
 WITHOUT_NULL_TYPE = ("csv", "orc", "parquet")
 """Spark's formats that have no type for a column without any value."""
-
-
-@dataclass(frozen=True)
-class S3Sink:
-    """Where a script writes, and whether it updates the Data Catalog.
-
-    Attributes:
-        path: the URI of the folder.
-        partition_keys: the columns that become folders, outermost first.
-        compression: compression of the files; None: the format decides.
-        updates_catalog: whether the table is created or updated.
-        update_behavior: ``UPDATE_IN_DATABASE`` or ``LOG``.
-    """
-
-    path: str
-    partition_keys: tuple[str, ...] = ()
-    compression: str | None = None
-    updates_catalog: bool = False
-    update_behavior: str = UPDATE
 
 
 def s3_sink(options: Mapping[str, Any]) -> S3Sink:
@@ -114,55 +94,46 @@ def write_files(
 ) -> None:
     """Append rows to a folder; the keys are columns of the frame."""
     if how.name == "csv":
-        _check_text(frame)
-        frame = with_plain_choices(frame) if has_choices(frame) else frame
-        _check_flat(frame)
-    if how.name in WITHOUT_NULL_TYPE:
-        _check_types(frame, how.name)
+        frame = _flat_text(frame)
+    if how.name in WITHOUT_NULL_TYPE and (empty := _with_type(frame, NullType)):
+        raise UsageError(
+            f"{how.name} has no type for columns without any value, and {empty} hold only "
+            "nulls: drop them with DropNullFields, or give them a type with ApplyMapping or cast"
+        )
     if how.name == "avro":
         write_avro(frame, path, partition_keys, how.options)
         return
     format_name, options = how.name, dict(how.options)
     if how.name == "json" and has_choices(frame):
-        frame, format_name = json_lines(frame, partition_keys), JSON_LINES
-    if how.name == "csv" and not options["quote"]:
-        frame = unquoted_lines(frame, partition_keys, options["sep"])
-        options["sep"] = NO_SEPARATOR
+        frame, format_name = csv_text.json_lines(frame, partition_keys), csv_text.JSON_LINES
+    if how.name == "csv" and options["quote"]:
+        frame = csv_text.with_empty_values(frame, partition_keys)
     elif how.name == "csv":
-        frame = with_empty_values(frame, partition_keys)
-    writer = frame.write.mode("append").options(**options, **_direct(frame))
+        frame = csv_text.unquoted_lines(frame, partition_keys, options["sep"])
+        options["sep"] = csv_text.NO_SEPARATOR
+    # An object exists when its task has written it, as on Glue.
+    conf: Any = frame.sparkSession.sparkContext._jsc.hadoopConfiguration()
+    direct = direct_options(conf.get(PROPERTY, FOLDER))
+    writer = frame.write.mode("append").options(**options, **direct)
     if partition_keys:
         writer = writer.partitionBy(*partition_keys)
     writer.save(path, format=format_name)
 
 
-def _direct(frame: DataFrame) -> dict[str, str]:
-    """Return the options that make an object exist when its task has written it, as on Glue."""
-    conf: Any = frame.sparkSession.sparkContext._jsc.hadoopConfiguration()
-    return direct_options(conf.get(PROPERTY, FOLDER))
-
-
 def _columns_of(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that partition keys name, compared by Spark's rules."""
     is_exact = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
-    found = [
-        [
-            one
-            for one in frame.columns
-            if one == key or (not is_exact and one.lower() == key.lower())
-        ]
-        for key in keys
-    ]
-    if wrong := [key for key, columns in zip(keys, found, strict=True) if len(columns) != 1]:
+    # By the rules of Spark SQL, as its own partitionBy.
+    spell = (lambda name: name) if is_exact else str.lower
+    by_key = {key: [n for n in frame.columns if spell(n) == spell(key)] for key in keys}
+    if wrong := [key for key, names in by_key.items() if len(names) != 1]:
         raise UsageError(
             f"partitionKeys {wrong} are not columns of the frame, or several; it has "
             f"{', '.join(frame.columns)}"
         )
-    return tuple(columns[0] for columns in found)
+    return tuple(by_key[key][0] for key in keys)
 
 
 def _with_type(frame: DataFrame, kind: type[DataType]) -> list[str]:
-    """Return the columns that are of a type or have it inside."""
     return [
         field.name
         for field in frame.schema
@@ -170,30 +141,17 @@ def _with_type(frame: DataFrame, kind: type[DataType]) -> list[str]:
     ]
 
 
-def _check_text(frame: DataFrame) -> None:
+def _flat_text(frame: DataFrame) -> DataFrame:
     if binary := _with_type(frame, BinaryType):
         raise UnsupportedError(
             f"CSV is text, and the columns {binary} hold bytes: make text of them, such as with "
             "base64, or write json or parquet"
         )
-
-
-def _check_flat(frame: DataFrame) -> None:
-    nested = {
-        one.name: one.dataType.simpleString()
-        for one in frame.schema
-        if isinstance(one.dataType, NESTED)
-    }
-    if nested:
+    frame = csv_text.with_plain_choices(frame) if has_choices(frame) else frame
+    nested = (field for field in frame.schema if isinstance(field.dataType, NESTED))
+    if types := {field.name: field.dataType.simpleString() for field in nested}:
         raise UnsupportedError(
-            f"CSV has no nested values, and the columns {nested} are nested: flatten them with "
+            f"CSV has no nested values, and the columns {types} are nested: flatten them with "
             "unnest or relationalize, or write json or parquet"
         )
-
-
-def _check_types(frame: DataFrame, format_name: str) -> None:
-    if empty := _with_type(frame, NullType):
-        raise UsageError(
-            f"{format_name} has no type for columns without any value, and {empty} hold only "
-            "nulls: drop them with DropNullFields, or give them a type with ApplyMapping or cast"
-        )
+    return frame

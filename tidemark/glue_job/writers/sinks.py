@@ -18,13 +18,9 @@ from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS, is_true
 from tidemark.glue_job.readers.request import check_account, table_names
 from tidemark.glue_job.readers.tables.catalog import connection_of, csv_options_of
 from tidemark.glue_job.writers.dynamodb import write_dynamodb
-from tidemark.glue_job.writers.jdbc import (
-    check_actions,
-    connection_properties,
-    connection_type_of,
-    write_jdbc,
-)
+from tidemark.glue_job.writers.jdbc import check_actions, connection_type_of, write_jdbc
 from tidemark.glue_job.writers.s3_files import write_s3
+from tidemark.local_state.catalog.definitions import connection_of_job
 from tidemark.local_state.catalog.tables import find_table, table_or_none
 from tidemark.local_state.job_run import job_home
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -107,7 +103,6 @@ class Sink:
             write_s3(frame, options, named, self.format_options, self.table)
 
     def _known_table(self) -> CatalogTable | None:
-        """Return the table that the sink names, if it is in the Data Catalog."""
         if self.table is None:
             return None
         with Store(job_home().database) as store:
@@ -117,12 +112,12 @@ class Sink:
 def _note_order(
     frame: DataFrame, table: CatalogTable, file_format: str, options: Mapping[str, Any]
 ) -> None:
-    """Warn of columns that a table of CSV, whose values go by place, has at other places."""
     if file_format.lower() != "csv":
         return
     keys = {str(key).lower() for key in options.get("partitionKeys") or ()}
     names = [name.lower() for name in frame.columns if name.lower() not in keys]
     declared = [name.lower() for name, _ in table.columns]
+    # Values of CSV go by place: what a table calls `a` is whatever stands first.
     if names and names != declared and not is_true(options.get("enableUpdateCatalog", False)):
         about = f"{table.full_name} has the columns {', '.join(declared)}"
         note(RunWarning.CSV_ORDER, f"{about}, and rows with {', '.join(names)}")
@@ -188,6 +183,6 @@ def jdbc_conf_sink(
 ) -> Sink:
     """Return the sink of a Data Catalog connection; with a folder for Redshift it is one."""
     check_account(catalog_id)
-    found = connection_properties(connection)
-    kind = "redshift" if redshift_tmp_dir else connection_type_of(found["url"])
-    return Sink(kind, {**found, **options})
+    properties = connection_of_job(connection).jdbc_options()
+    kind = "redshift" if redshift_tmp_dir else connection_type_of(properties["url"])
+    return Sink(kind, {**properties, **options})

@@ -9,14 +9,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pyspark.sql.types import StructType
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.schemas import hive_type
 from tidemark.glue_job.metastore.storage import STORED_AS
-from tidemark.glue_job.writers.formats import WriteFormat
+from tidemark.glue_job.writers.formats import LOG, S3Sink, WriteFormat
 from tidemark.local_state.catalog.definitions import existing_database, find_database
 from tidemark.local_state.catalog.partitions import (
     partition_folders,
@@ -30,25 +30,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of_request
 
 CLOCK_TICK_NS = 20_000_000  # times of files are those of the kernel's last tick
-UPDATE, LOG = "UPDATE_IN_DATABASE", "LOG"
-UPDATE_BEHAVIORS = (UPDATE, LOG)
 Columns = list[dict[str, str]]
-
-
-class Written(Protocol):
-    """The parts of a sink that a table records."""
-
-    @property
-    def path(self) -> str:
-        """The URI of the folder."""
-
-    @property
-    def partition_keys(self) -> tuple[str, ...]:
-        """The columns that are folders."""
-
-    @property
-    def update_behavior(self) -> str:
-        """``UPDATE_IN_DATABASE`` or ``LOG``."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +49,7 @@ class TableUpdate:
 
     @classmethod
     def of(
-        cls, names: tuple[str, str], sink: Written, how: WriteFormat, schema: StructType
+        cls, names: tuple[str, str], sink: S3Sink, how: WriteFormat, schema: StructType
     ) -> "TableUpdate":
         """Return the update; nothing has been written yet."""
         new = new_table(names, sink.path, how, schema, sink.partition_keys)
@@ -96,18 +78,17 @@ class TableUpdate:
             if self.table is not None:
                 put_tables(store, [self.table])
             if self.partitioned and registered_partitions(store, self.partitioned) is not None:
-                folders = partition_folders(self.partitioned, home.existing_path)
+                oldest = self.begun_ns - CLOCK_TICK_NS
                 written = [
-                    replace(one, is_implicit=False)
-                    for one in folders
-                    if self._is_written(home.local_path(one.location))
+                    replace(partition, is_implicit=False)
+                    for partition in partition_folders(self.partitioned, home.existing_path)
+                    if _is_newer(home.local_path(partition.location), oldest)
                 ]
                 register_partitions(store, self.partitioned, written, home.existing_path)
 
-    def _is_written(self, folder: Path) -> bool:
-        """Return whether a file was added to a folder since the write began."""
-        oldest = self.begun_ns - CLOCK_TICK_NS
-        return any(file.stat().st_mtime_ns >= oldest for file in folder.iterdir())
+
+def _is_newer(folder: Path, oldest_ns: int) -> bool:
+    return any(file.stat().st_mtime_ns >= oldest_ns for file in folder.iterdir())
 
 
 def new_table(
@@ -125,7 +106,7 @@ def new_table(
         serde_parameters["field.delim"] = how.options["sep"]
         if how.options["header"] == "true":
             parameters[SKIP_HEADER] = "1"
-    columns = {one.name: hive_type(one.dataType) for one in schema}
+    columns = {field.name: hive_type(field.dataType) for field in schema}
     keys = [(key, columns.pop(key)) for key in partition_keys]
     database, name = names
     return table_of_request(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_job.iceberg.datalake_formats import datalake_jars, iceberg_jars
+from tidemark.glue_job.iceberg.jars import datalake_jars, iceberg_jars
 from tidemark.glue_job.iceberg.settings import local_settings
 from tidemark.glue_job.metastore.connect import OWN_CATALOG
 from tidemark.glue_service.runs.arguments import listed

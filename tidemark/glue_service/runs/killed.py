@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from tidemark.glue_job.process.found_warnings import warnings_of
+from tidemark.glue_job.process.script_warnings import warnings_of
 from tidemark.glue_job.process.spark import TEMPORARY_FOLDER
 from tidemark.glue_service.runs.end_record import record_end
 from tidemark.glue_service.runs.job_run_process import end_left_over_processes, failed_run

@@ -16,9 +16,8 @@ from tidemark.glue_job.cluster.asked import (
     memory_bytes,
     too_small_for,
 )
-from tidemark.glue_job.metastore.asked import catalog_settings
+from tidemark.glue_job.metastore.catalog_settings import catalog_settings
 from tidemark.glue_job.process.borrow import COLD_VARIABLE, FORMAT_JARS_VARIABLE, RUN_POOL_VARIABLE
-from tidemark.glue_job.process.fitness import own_jvm_reason
 from tidemark.glue_job.process.job_process import BOOKMARK_VARIABLE, SHELL_VARIABLE
 from tidemark.glue_job.process.lake_fs.semantics import (
     FOLDER,
@@ -26,6 +25,7 @@ from tidemark.glue_job.process.lake_fs.semantics import (
     delete_dead_uploads,
     semantics_of,
 )
+from tidemark.glue_job.process.own_jvm import own_jvm_reason
 from tidemark.glue_job.process.spark import write_spark_conf
 from tidemark.glue_service.runs.arguments import (
     DRIVER_VARIABLES,

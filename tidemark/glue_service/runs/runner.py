@@ -14,8 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_job.iceberg.datalake_formats import spark_with
-from tidemark.glue_job.process.found_warnings import warnings_of
+from tidemark.glue_job.iceberg.jars import spark_with
+from tidemark.glue_job.process.script_warnings import warnings_of
 from tidemark.glue_service.logs.marks import LogMarks
 from tidemark.glue_service.protocol.service_errors import TooManyRunsError
 from tidemark.glue_service.runs.active import (

@@ -6,18 +6,18 @@ import pytest
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.crawl.layout import (
-    Kind,
-    Leaf,
+    DataFolder,
+    FileSchema,
     are_similar,
-    found_tables,
+    crawled_tables,
     table_name,
 )
 from tidemark.model.hive_types import common_type, known_type
 
-ORDERS = Kind("json", (("id", "int"), ("total", "double"), ("at", "string")))
-ORDERS_BIG = Kind("json", (("id", "bigint"), ("total", "double"), ("at", "string")))
-USERS = Kind("json", (("name", "string"), ("email", "string")))
-CSV = Kind("csv", (("id", "int"), ("total", "double"), ("at", "string")))
+ORDERS = FileSchema("json", (("id", "int"), ("total", "double"), ("at", "string")))
+ORDERS_BIG = FileSchema("json", (("id", "bigint"), ("total", "double"), ("at", "string")))
+USERS = FileSchema("json", (("name", "string"), ("email", "string")))
+CSV = FileSchema("csv", (("id", "int"), ("total", "double"), ("at", "string")))
 
 
 def found(*pairs):
@@ -27,7 +27,9 @@ def found(*pairs):
             table.partition_keys,
             [table.values(leaf) for leaf in table.leaves],
         )
-        for table in found_tables([Leaf(tuple(filter(None, p.split("/"))), k) for p, k in pairs])
+        for table in crawled_tables(
+            [DataFolder(tuple(filter(None, p.split("/"))), k) for p, k in pairs]
+        )
     ]
 
 
@@ -62,7 +64,7 @@ def test_files_beside_folders_with_files_are_refused():
 
 
 def test_column_has_a_type_that_holds_the_values_of_every_partition():
-    (table,) = found_tables([Leaf(("d=1",), ORDERS), Leaf(("d=2",), ORDERS_BIG)])
+    (table,) = crawled_tables([DataFolder(("d=1",), ORDERS), DataFolder(("d=2",), ORDERS_BIG)])
 
     assert table.columns == [("id", "bigint"), ("total", "double"), ("at", "string")]
 
@@ -95,9 +97,9 @@ def test_seven_of_ten_columns_in_common_make_schemas_similar():
     ten = tuple((f"c{n}", "int") for n in range(10))
     seven, six = (tuple((f"c{n}", "int") for n in range(k)) for k in (7, 6))
 
-    assert are_similar(Kind("csv", ten), Kind("csv", seven))
-    assert not are_similar(Kind("csv", ten), Kind("csv", six))
-    assert not are_similar(Kind("csv", ten), Kind("json", ten))
+    assert are_similar(FileSchema("csv", ten), FileSchema("csv", seven))
+    assert not are_similar(FileSchema("csv", ten), FileSchema("csv", six))
+    assert not are_similar(FileSchema("csv", ten), FileSchema("json", ten))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from tidemark.glue_job.edge.calls import Calls, calls_of, is_own
+from tidemark.glue_job.edge.announce import Calls, calls_of, is_own
 
 SCRIPT = "job.py"
 

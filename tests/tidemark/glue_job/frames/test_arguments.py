@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import ArgumentError, ArgumentTypeError, UnsupportedError, UsageError
-from tidemark.glue_job.frames.plan import Limits
+from tidemark.glue_job.frames.plan import StepLimits
 
 
 @pytest.mark.parametrize(
     ("given", "number"), [(0, 0), (5, 5), ("5", 5), (2.0, 2), (True, 1)], ids=repr
 )
 def test_a_threshold_is_made_a_number(given, number):
-    assert Limits("map", "", given, given) == Limits("map", "", number, number)
+    assert StepLimits("map", "", given, given) == StepLimits("map", "", number, number)
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,9 @@ def test_a_threshold_is_made_a_number(given, number):
 )
 def test_a_threshold_that_is_no_number_is_refused(given, error):
     with pytest.raises(error, match=r"stageThreshold is .* whole number"):
-        Limits("map", "", given)
+        StepLimits("map", "", given)
     with pytest.raises(error, match=r"totalThreshold is .* whole number"):
-        Limits("map", "", 0, given)
+        StepLimits("map", "", 0, given)
 
 
 # What a script calls with a frame f, of its glue context g, and a Spark DataFrame df; the class of

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.iceberg import datalake_formats
-from tidemark.glue_job.iceberg.datalake_formats import CLASSES, datalake_jars
+from tidemark.glue_job.iceberg import jars
+from tidemark.glue_job.iceberg.jars import CLASSES, datalake_jars
 from tidemark.local_state.sparks.installed import Spark
 
 DELTA = "io/delta/sql/DeltaSparkSessionExtension.class"
@@ -66,7 +66,7 @@ def test_iceberg_of_an_installed_wheel_is_added(tmp_path, monkeypatch):
     spark = spark_in(tmp_path)
 
     (jar,) = datalake_jars("j", arguments, [], spark)
-    monkeypatch.setattr(datalake_formats, "ICEBERG_WHEEL", "no_such_wheel")
+    monkeypatch.setattr(jars, "ICEBERG_WHEEL", "no_such_wheel")
 
     assert jar.name.startswith("iceberg-spark-runtime-3.5_2.12-")
     with pytest.raises(UnsupportedError, match="lacks its jar"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.glue_job.metastore.asked import catalog_hint
+from tidemark.glue_job.metastore.catalog_settings import catalog_hint
 from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable

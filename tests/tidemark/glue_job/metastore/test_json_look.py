@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from tidemark.glue_job.metastore.json_tables import (
+from tidemark.glue_job.metastore.table_files import (
     ask_java,
     columns_of,
     is_plain,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 
-from tidemark.glue_job.metastore.json_tables import (
+from tidemark.glue_job.metastore.table_files import (
     files_of,
     spelled,
     spelled_names,

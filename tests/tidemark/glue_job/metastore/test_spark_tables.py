@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import UnsupportedError
-from tidemark.glue_job.metastore.asked import asks_for_catalog, settings_of_script, with_ours
+from tidemark.glue_job.metastore.catalog_settings import (
+    asks_for_catalog,
+    settings_of_script,
+    with_ours,
+)
 from tidemark.glue_job.metastore.spark_tables import catalog_table, hive_table, spark_table
 from tidemark.glue_job.metastore.storage import read_options
 from tidemark.model.assembly.catalog_tables import CatalogTable

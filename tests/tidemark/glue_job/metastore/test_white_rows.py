@@ -8,7 +8,7 @@ import pytest
 
 from tests.sampled import at_night
 from tidemark.glue_job.metastore.storage import LAZY_SERDE_OPTIONS
-from tidemark.glue_job.metastore.white_rows import WhiteRows
+from tidemark.glue_job.metastore.table_files import WhiteRows
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.glue_job.process.fitness import own_jvm_reason
+from tidemark.glue_job.process.own_jvm import own_jvm_reason
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.glue_job.process.found_warnings import settings_of_session
+from tidemark.glue_job.process.script_warnings import settings_of_session
 
 pytestmark = pytest.mark.spark
 

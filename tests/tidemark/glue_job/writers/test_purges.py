@@ -10,8 +10,13 @@ from pathlib import Path
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.glue_job.process.deletions import remedy_of_deletion
-from tidemark.glue_job.process.failures import Failure, RemedyPlaces, failure_of, with_remedy
+from tidemark.glue_job.process.failures import (
+    Failure,
+    RemedyPlaces,
+    failure_of,
+    remedy_of_deletion,
+    with_remedy,
+)
 from tidemark.glue_job.writers import purges
 from tidemark.local_state.catalog.partitions import (
     Partition,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tidemark.glue_job.process.bookmark_session import BookmarkSession
-from tidemark.glue_job.process.found_warnings import commits_in_finally, note_at_end, warnings_of
+from tidemark.glue_job.process.script_warnings import commits_in_finally, note_at_end, warnings_of
 from tidemark.local_state.run_warnings import (
     RUN_FOLDER_VARIABLE,
     RunWarning,

@@ -16,7 +16,7 @@ from tests.tidemark.glue_job.process.test_job_process import (
     run_job,
 )
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.glue_job.iceberg.datalake_formats import CLASSES
+from tidemark.glue_job.iceberg.jars import CLASSES
 from tidemark.glue_service.runs.arguments import merge_arguments, variables
 from tidemark.glue_service.runs.extra_files import Jars, jar_settings, jars_of, python_path
 from tidemark.glue_service.runs.job_run_process import new_run_id, plan_job_run, start_job_run

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.tries import tries
 from tidemark.glue_job.process.bookmark_session import BookmarkSession
-from tidemark.glue_job.process.found_warnings import note_at_end
+from tidemark.glue_job.process.script_warnings import note_at_end
 from tidemark.local_state.bookmarks import listing, seen_files, skips
 from tidemark.local_state.bookmarks.files import (
     DEFAULT_MAX_BAND_MS,

@@ -41,8 +41,8 @@ class EvaluateDataQuality(GlueTransform):
             UsageError: the ruleset or an option is wrong.
             UnsupportedError: a rule does not run here.
         """
-        given = (publishing_options, additional_options)
-        evaluation = _evaluated(frame, ruleset, given, additional_data_sources)
+        options = (publishing_options, additional_options)
+        evaluation = _evaluated(frame, ruleset, options, additional_data_sources)
         return DynamicFrame.fromDF(evaluation.rule_outcomes(), frame.glue_ctx, self.name())
 
     def process_rows(
@@ -59,14 +59,12 @@ class EvaluateDataQuality(GlueTransform):
         DataQualityRulesSkip and DataQualityEvaluationResult. Arguments and errors are those of
         `__call__`.
         """
-        given = (publishing_options, additional_options)
-        evaluation = _evaluated(frame, ruleset, given, additional_data_sources)
+        options = (publishing_options, additional_options)
+        evaluation = _evaluated(frame, ruleset, options, additional_data_sources)
         context = frame.glue_ctx
-        made = {
-            "ruleOutcomes": evaluation.rule_outcomes(),
-            "rowLevelOutcomes": evaluation.row_outcomes(),
-        }
-        frames = {key: DynamicFrame.fromDF(one, context, key) for key, one in made.items()}
+        by_rule, by_row = evaluation.rule_outcomes(), evaluation.row_outcomes()
+        outcomes = {"ruleOutcomes": by_rule, "rowLevelOutcomes": by_row}
+        frames = {key: DynamicFrame.fromDF(rows, context, key) for key, rows in outcomes.items()}
         return DynamicFrameCollection({**frames, "originalData": frame}, context)
 
 
@@ -76,14 +74,14 @@ def _evaluated(
     options: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None],
     others: Mapping[str, DynamicFrame] | None,
 ) -> Evaluation:
-    for name, one in {"frame": frame, **(others or {})}.items():
-        if not isinstance(one, DynamicFrame):
+    for name, value in {"frame": frame, **(others or {})}.items():
+        if not isinstance(value, DynamicFrame):
             raise UsageError(
-                f"EvaluateDataQuality got {type(one).__name__} as {name}; allowed: a DynamicFrame, "
-                "as from DynamicFrame.fromDF of a DataFrame"
+                f"EvaluateDataQuality got {type(value).__name__} as {name}; allowed: a "
+                "DynamicFrame, as from DynamicFrame.fromDF of a DataFrame"
             )
-    data = {alias: one.toDF() for alias, one in (others or {}).items()}
+    data = {alias: frame.toDF() for alias, frame in (others or {}).items()}
     history = History.of_run(options[0])
-    found = evaluate(frame.toDF(), ruleset, data, read_options(*options), history.past)
-    history.keep(found.metrics())
-    return found
+    evaluation = evaluate(frame.toDF(), ruleset, data, read_options(*options), history.past)
+    history.keep(evaluation.metrics())
+    return evaluation

@@ -32,8 +32,8 @@ def archive_prefix(java_home: Path, spark: Spark) -> str:
 
 def may_be_renewed(java_home: Path, spark: Spark) -> bool:
     """Return whether an archive is of another Tidemark or Java, so that no JVM takes it."""
-    kept = list(FOLDER.glob(f"{archive_prefix(java_home, spark)}*.jsa"))
-    is_old = bool(kept) and archive_path(java_home, spark) not in kept
+    archives = list(FOLDER.glob(f"{archive_prefix(java_home, spark)}*.jsa"))
+    is_old = bool(archives) and archive_path(java_home, spark) not in archives
     return is_old and os.access(FOLDER, os.W_OK)
 
 

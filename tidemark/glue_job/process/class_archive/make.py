@@ -35,8 +35,8 @@ def make_archive(java_home: Path, spark: Spark | None = None) -> Path:
         classes, unfinished = folder / "classes", folder / archive.name
         class_path = _record_classes(java_home, spark, folder, classes)
         recorded = classes.read_text(encoding="utf-8").splitlines()
-        kept = archivable(recorded, _versioned_classes(class_path))
-        classes.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+        lines = archivable(recorded, _versioned_classes(class_path))
+        classes.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         _run(
             [
                 str(java_home / "bin" / "java"),
@@ -83,17 +83,14 @@ def archivable(recorded: Iterable[str], versioned: Container[str]) -> list[str]:
 
 
 def _versioned_classes(class_path: str) -> set[str]:
-    """Return the classes that a jar holds in ``META-INF/versions``."""
     jars = [Path(jar) for jar in class_path.split(os.pathsep) if jar.endswith(".jar")]
     files = [name for jar in jars for name in ZipFile(jar).namelist()]
-    found = (VERSIONED.fullmatch(name) for name in files)
-    return {match[1] for match in found if match}
+    matches = (VERSIONED.fullmatch(name) for name in files)
+    return {match[1] for match in matches if match}
 
 
 def _run(command: list[str], variables: dict[str, str]) -> None:
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith(FOREIGN_PREFIXES)
-    }
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN_PREFIXES)}
     run = subprocess.run(  # noqa: S603 (fixed commands)
         command, env={**inherited, **variables}, capture_output=True, text=True
     )

@@ -14,52 +14,33 @@ from tidemark.local_state.home import S3_SCHEMES
 from tidemark.local_state.machine.installation import FOLDER
 from tidemark.local_state.sparks.installed import Spark, own_spark
 
-FOLDER_OF_CLASSES = Path(__file__).parent
-# Those that others use first.
-LAKE_CLASSES = (
-    "Bucket",
-    "Edge",
-    "ObjectStore",
-    "Upload",
-    "AnnouncedFile",
-    "LakeFileSystem",
-    "UploadCommitter",
-    "DirectCommitter",
+ROOM = Path(__file__).parents[2]
+# Packages with their folder and their Java classes, those that others use first.
+CLASSES = (
+    (
+        "lake",
+        "process/lake_fs",
+        "Bucket Edge ObjectStore Upload AnnouncedFile LakeFileSystem UploadCommitter "
+        "DirectCommitter",
+    ),
+    ("jvm", "process", "Statics WarmJvm"),
+    ("cluster", "cluster", "NoPages Standalone"),
+    ("json", "readers/json", "JsonKinds"),
+    ("json", "writers", "JsonText"),
+    (
+        "catalog",
+        "metastore",
+        "Metastore Connected SparkJson LocalTables LocalCatalog HiveTables Nothing "
+        "CatalogExtensions JsonLook",
+    ),
+    (
+        "jdbc",
+        "edge/jdbc",
+        "Sql Settings Changes WatchedStatement WatchedConnection Databases WatchedProvider "
+        "FirstDriver Watch",
+    ),
 )
-WARM_JVM = Path(__file__).parents[1]
-# Its classes, with those that others use first.
-WARM_JVM_CLASSES = ("Statics", "WarmJvm")
-SPARK_VERSIONS = Path(__file__).parents[1] / "spark_versions"
-METASTORE = Path(__file__).parents[2] / "metastore"
-# Its classes, with those that others use first.
-METASTORE_CLASSES = (
-    "Metastore",
-    "Connected",
-    "SparkJson",
-    "LocalTables",
-    "LocalCatalog",
-    "HiveTables",
-    "Nothing",
-    "CatalogExtensions",
-    "JsonLook",
-)
-EDGE_JDBC = Path(__file__).parents[2] / "edge" / "jdbc"
-# Its classes, with those that others use first.
-JDBC_CLASSES = (
-    "Sql",
-    "Settings",
-    "Changes",
-    "WatchedStatement",
-    "WatchedConnection",
-    "Databases",
-    "WatchedProvider",
-    "FirstDriver",
-    "Watch",
-)
-CLUSTER = Path(__file__).parents[2] / "cluster"
-CLUSTER_CLASSES = ("NoPages", "Standalone")
-JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
-JSON_TEXT = Path(__file__).parents[2] / "writers" / "JsonText.java"
+SPARK_VERSIONS = ROOM / "process" / "spark_versions"
 # What Spark 4 calls otherwise: Seq of Scala 2.13, and the servlets of Jetty.
 SPARK_4_SOURCES = {
     "import scala.collection.Seq;": "import scala.collection.immutable.Seq;",
@@ -122,41 +103,21 @@ def jar_name(spark: Spark | None = None) -> str:
 
 def _sources(spark: Spark) -> dict[str, str]:
     """Return the source of each class by its full name, those that others use first."""
-    sources = {
-        **{f"dev.tidemark.lake.{name}": _java(name) for name in LAKE_CLASSES},
-        **{name: alias(name, FILE_SYSTEM) for name in NAMES_ON_AWS},
-        FILE_CONTEXT: _file_context(FILE_CONTEXT),
-        "dev.tidemark.jvm.SparkVersion": (SPARK_VERSIONS / f"Spark{spark.major}.java").read_text(
-            encoding="utf-8"
-        ),
-        **{
-            f"dev.tidemark.jvm.{name}": (WARM_JVM / f"{name}.java").read_text(encoding="utf-8")
-            for name in WARM_JVM_CLASSES
-        },
-        **{
-            f"dev.tidemark.cluster.{name}": (CLUSTER / f"{name}.java").read_text(encoding="utf-8")
-            for name in CLUSTER_CLASSES
-        },
-        "dev.tidemark.json.JsonKinds": JSON_KINDS.read_text(encoding="utf-8"),
-        "dev.tidemark.json.JsonText": JSON_TEXT.read_text(encoding="utf-8"),
-        **{
-            f"dev.tidemark.catalog.{name}": (METASTORE / f"{name}.java").read_text(encoding="utf-8")
-            for name in METASTORE_CLASSES
-        },
-        **{
-            f"dev.tidemark.jdbc.{name}": (EDGE_JDBC / f"{name}.java").read_text(encoding="utf-8")
-            for name in JDBC_CLASSES
-        },
+    java = {
+        f"dev.tidemark.{package}.{name}": (ROOM / folder / f"{name}.java").read_text("utf-8")
+        for package, folder, names in CLASSES
+        for name in names.split()
     }
+    lake = {name: text for name, text in java.items() if ".lake." in name}
+    aliases = {name: alias(name, FILE_SYSTEM) for name in NAMES_ON_AWS}
+    version = (SPARK_VERSIONS / f"Spark{spark.major}.java").read_text("utf-8")
+    others = {FILE_CONTEXT: _file_context(FILE_CONTEXT), "dev.tidemark.jvm.SparkVersion": version}
+    sources = lake | aliases | others | java
     if spark.major == 3:
         return sources
     for before, after in SPARK_4_SOURCES.items():
         sources = {name: text.replace(before, after) for name, text in sources.items()}
     return sources
-
-
-def _java(name: str) -> str:
-    return (FOLDER_OF_CLASSES / f"{name}.java").read_text(encoding="utf-8")
 
 
 def alias(name: str, implementation: str) -> str:
@@ -178,7 +139,7 @@ def _file_context(name: str) -> str:
 
 
 def _core_site() -> str:
-    """Return Hadoop's settings for configurations that a script creates itself, without Spark's."""
+    # A Configuration that a script creates itself does not have the settings of Spark.
     names = (LAKE, PROPERTY, EDGE)
     settings = {name: f"${{spark.hadoop.{name}}}" for name in names} | _classes_of_schemes()
     properties = "".join(

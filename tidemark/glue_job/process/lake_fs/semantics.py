@@ -25,10 +25,10 @@ def semantics_of(environment: Mapping[str, str]) -> str:
     Example: semantics_of({"TIDEMARK_LAKE_SEMANTICS": "s3"}) is "s3".
     Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/Welcome.html#ConsistencyModel
     """
-    asked = environment.get(VARIABLE) or FOLDER
-    if asked not in (FOLDER, S3):
-        raise UsageError(f"{VARIABLE} is {asked!r}; allowed: {FOLDER}, {S3}; set one of them")
-    return asked
+    semantics = environment.get(VARIABLE) or FOLDER
+    if semantics not in (FOLDER, S3):
+        raise UsageError(f"{VARIABLE} is {semantics!r}; allowed: {FOLDER}, {S3}; set one of them")
+    return semantics
 
 
 def semantics_settings(semantics: str) -> dict[str, str]:

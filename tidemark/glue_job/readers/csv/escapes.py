@@ -10,7 +10,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 import re
 from collections.abc import Iterable, Iterator
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
@@ -62,13 +62,11 @@ class Escapes:
 
 def unescaped(frame: DataFrame, columns: Iterable[str], escape: str) -> DataFrame:
     """Return rows of a file without doubled escapers, their strings as Glue reads them."""
-    texts = {one.name for one in frame.schema if isinstance(one.dataType, StringType)}
-    changed = {name: _unescaped(F.col(f"`{name}`"), escape) for name in columns if name in texts}
+    texts = {field.name for field in frame.schema if isinstance(field.dataType, StringType)}
+    changed, code = {}, re.escape(escape)
+    for name in texts.intersection(columns):
+        text = F.col(f"`{name}`")
+        for letter, character in KNOWN.items():
+            text = F.regexp_replace(text, f"{code}{letter}", character)
+        changed[name] = F.regexp_replace(text, rf"(?s){code}(.)", "$1")
     return frame.withColumns(changed) if changed else frame
-
-
-def _unescaped(text: Column, escape: str) -> Column:
-    one = re.escape(escape)
-    for letter, character in KNOWN.items():
-        text = F.regexp_replace(text, f"{one}{letter}", character)
-    return F.regexp_replace(text, rf"(?s){one}(.)", "$1")

@@ -39,7 +39,7 @@ _BLANK_LINE = re.compile(r"(?m)^[\x00-\x09\x0b-\x20]+$")
 
 
 @dataclass(frozen=True)
-class Look:
+class Inspection:
     """What the pass over a file found.
 
     Attributes:
@@ -67,23 +67,24 @@ class Look:
         return self.keeps_escapers and not (self.escapes and self.escapes.has_doubled)
 
 
-def looks_at(
+def inspect_files(
     files: Sequence[str], csv_format: Format, first_lines: Callable[[str], str]
-) -> dict[str, Look]:
-    """Return the look of each file, in one pass over it."""
+) -> dict[str, Inspection]:
+    """Return the inspection of each file, in one pass over it."""
     skips = "1" if csv_format.is_on("skipFirst") else "0"
     options = {**csv_options(csv_format), NULL: csv_format.null_string, SKIPS: skips}
-    look = partial(_look_at, options, first_lines)
+    inspection = partial(_inspect, options, first_lines)
+    # In threads: reading and decompressing release the lock of Python.
     with _unlimited_fields(), ThreadPoolExecutor(os.cpu_count()) as pool:
-        looks = dict(zip(files, pool.map(look, files), strict=True))
-    _warn(RunWarning.CUT_VALUES, [file for file in files if looks[file].is_cut])
-    kept = [one for one in files if looks[one].keeps_escapers]
-    _warn(RunWarning.ESCAPERS, [file for file in kept if not looks[file].is_escaped])
-    doubled = [one for one in files if (seen := looks[one].escapes) and seen.has_quotes]
+        inspections = dict(zip(files, pool.map(inspection, files), strict=True))
+    _warn(RunWarning.CUT_VALUES, [file for file in files if inspections[file].is_cut])
+    with_escapers = [file for file in files if inspections[file].keeps_escapers]
+    _warn(RunWarning.ESCAPERS, [file for file in with_escapers if not inspections[file].is_escaped])
+    doubled = [file for file in files if (seen := inspections[file].escapes) and seen.has_quotes]
     _warn(RunWarning.DOUBLED_QUOTES, doubled)
-    nulls = [one for one in files if (seen := looks[one].escapes) and seen.has_nulls]
+    nulls = [file for file in files if (seen := inspections[file].escapes) and seen.has_nulls]
     _warn(RunWarning.NULL_TEXTS, nulls)
-    return looks
+    return inspections
 
 
 def _warn(warning: RunWarning, files: Sequence[str]) -> None:
@@ -91,11 +92,11 @@ def _warn(warning: RunWarning, files: Sequence[str]) -> None:
         note(warning, f"{files[0]} and others" if files[1:] else files[0])
 
 
-def column_names(look: Look, csv_format: Format) -> tuple[str, ...]:
+def column_names(inspection: Inspection, csv_format: Format) -> tuple[str, ...]:
     """Return the names in the header of a file, or col0, col1 and so on without a header."""
     if not csv_format.is_on("withHeader"):
-        return tuple(f"col{position}" for position in range(len(look.first)))
-    return unique_names(look.first)
+        return tuple(f"col{position}" for position in range(len(inspection.first)))
+    return unique_names(inspection.first)
 
 
 def unique_names(header: Sequence[str]) -> tuple[str, ...]:
@@ -111,22 +112,25 @@ def unique_names(header: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _look_at(options: Mapping[str, str], first_lines: Callable[[str], str], file: str) -> Look:
+def _inspect(
+    options: Mapping[str, str], first_lines: Callable[[str], str], file: str
+) -> Inspection:
     skips = int(options[SKIPS])
     if PurePosixPath(file).suffix in OTHER_CODECS:
         lines = _text_lines(first_lines(file).removeprefix("\ufeff"))
-        return Look(tuple(_fields_at(skips, lines, options)))
+        return Inspection(tuple(_fields_at(skips, lines, options)))
     escapes = Escapes(options["escape"], options["quote"], options["sep"], options[NULL])
-    texts = partial(_inspected_lines, file, escapes)
-    look = None if options["multiLine"] == "true" else _look_at_lines(texts(), options)
-    look = look or _look_at_records(file, texts, {**options, "multiLine": "true"})
+
+    def texts() -> Iterator[str]:
+        return escapes.seeing(_chunks(file))
+
+    inspection = None if options["multiLine"] == "true" else _inspect_lines(texts(), options)
+    inspection = inspection or _inspect_records(file, texts, {**options, "multiLine": "true"})
     if skips:
-        look = replace(look, first=tuple(_fields_at(skips, _lines(_chunks(file)), options)))
-    return replace(look, escapes=escapes)
-
-
-def _inspected_lines(file: str, escapes: Escapes) -> Iterator[str]:
-    return escapes.seeing(_chunks(file))
+        inspection = replace(
+            inspection, first=tuple(_fields_at(skips, _lines(_chunks(file)), options))
+        )
+    return replace(inspection, escapes=escapes)
 
 
 def _chunks(file: str) -> Iterator[str]:
@@ -152,8 +156,7 @@ def _chunks(file: str) -> Iterator[str]:
         raise unreadable(file, "csv", error) from error
 
 
-def _look_at_lines(texts: Iterable[str], options: Mapping[str, str]) -> Look | None:
-    """Return the look of a file in which each line is a record."""
+def _inspect_lines(texts: Iterable[str], options: Mapping[str, str]) -> Inspection | None:
     # None for a file with records of white space, which must be read as a whole.
     first: list[str] = []
     is_cut = False
@@ -162,14 +165,14 @@ def _look_at_lines(texts: Iterable[str], options: Mapping[str, str]) -> Look | N
         if options["sep"] in BLANK and has_white_records(text, options["sep"]):
             return None
         is_cut = is_cut or _has_cut_values(text, options)
-    return Look(tuple(first), is_cut=is_cut)
+    return Inspection(tuple(first), is_cut=is_cut)
 
 
 def _of_whole_lines(texts: Iterable[str]) -> Iterator[str]:
-    """Yield strings that end at a line end; the rest, and a final CR, goes to the next one."""
     begun = ""
     for text in texts:
         text = begun + text
+        # A final CR may be the half of CRLF: it goes to the next string.
         end = max(text.rfind("\n"), text.rfind("\r")) + 1
         begun = text[end:]
         if end:
@@ -179,12 +182,12 @@ def _of_whole_lines(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _has_cut_values(text: str, options: Mapping[str, str]) -> bool:
-    """Return whether a line ends within quotes: it has an odd number of them."""
     quote = options["quote"]
     if not quote or quote not in text:
         return False
     is_doubled = options["escape"] == quote
     for line in text.replace("\r", "\n").split("\n"):
+        # A line that ends within quotes has an odd number of them, unless an escaper is in between.
         count = line.count(quote)
         if count % 2 or (count and not is_doubled):
             *_, last = _records([f"{line}\n", _AFTER_ALL], options)
@@ -196,17 +199,18 @@ def _has_cut_values(text: str, options: Mapping[str, str]) -> bool:
 def has_white_records(text: str, separator: str) -> bool:
     """Return whether some line is white space and has the separator."""
     begins = {" ", "\t", separator}
-    if text[0] not in BLANK and not any(f"{end}{one}" in text for end in "\r\n" for one in begins):
+    if text[0] not in BLANK and not any(
+        f"{end}{begin}" in text for end in "\r\n" for begin in begins
+    ):
         return False  # most files, by a fast search
     return any(separator in line.group() for line in _BLANK_LINE.finditer(text.replace("\r", "\n")))
 
 
-def _look_at_records(
+def _inspect_records(
     file: str, texts: Callable[[], Iterable[str]], options: Mapping[str, str]
-) -> Look:
-    """Return the look of a file whose records may span several lines."""
+) -> Inspection:
     ends: set[str] = set()
-    first, last = _first_and_last(_seeing_ends(texts(), ends), options)
+    first, last = _first_and_last(seeing_ends(texts(), ends), options)
     if last != [_AFTER_ALL]:
         begin = options["sep"].join(last).removesuffix(_AFTER_ALL).rstrip("\n")[:SHOWN]
         text = f"the record that begins with {begin!r} has a quote that is never closed"
@@ -217,7 +221,7 @@ def _look_at_records(
         named = " and ".join(sorted(map(repr, ends)))
         text = f"its records end with {named}, and Spark reads files that end them in one way only"
         raise unreadable(file, "csv", text)
-    return Look(() if first == [_AFTER_ALL] else tuple(first), next(iter(ends), "\n"))
+    return Inspection(() if first == [_AFTER_ALL] else tuple(first), next(iter(ends), "\n"))
 
 
 def _first_and_last(
@@ -241,17 +245,16 @@ def _lines(texts: Iterable[str]) -> Iterator[str]:
     return chain.from_iterable(map(_text_lines, texts))
 
 
-def _seeing_ends(texts: Iterable[str], ends: set[str]) -> Iterator[str]:
-    """Yield strings, and add their line ends to a set."""
+def seeing_ends(texts: Iterable[str], ends: set[str]) -> Iterator[str]:
+    """Yield strings that end with a line, and add their line ends to a set."""
     for text in texts:
         both = text.count("\r\n")
-        found = {"\r\n": both, "\n": text.count("\n") - both, "\r": text.count("\r") - both}
-        ends.update(end for end, count in found.items() if count)
+        counts = {"\r\n": both, "\n": text.count("\n") - both, "\r": text.count("\r") - both}
+        ends.update(end for end, count in counts.items() if count)
         yield text
 
 
 def _record_ends(texts: Iterable[str], options: Mapping[str, str]) -> set[str]:
-    """Return how the records of a file end, line by line, which is slow."""
     ends, last = set[str](), [""]
 
     def lines() -> Iterator[str]:
@@ -265,7 +268,7 @@ def _record_ends(texts: Iterable[str], options: Mapping[str, str]) -> set[str]:
 
 
 def _quick_first_fields(text: str, options: Mapping[str, str]) -> list[str]:
-    """Return the fields of the first record, which are mostly in the first whole lines."""
+    # The first record is mostly in the first whole lines, so that the rest need not be parsed.
     head = text[:HEAD_BYTES]
     end = max(head.rfind("\n"), head.rfind("\r")) + 1
     return first_fields(head[:end], options) or first_fields(text, options)
@@ -298,7 +301,6 @@ def records_of(text: str, options: Mapping[str, str]) -> list[list[str]] | None:
 
 
 def _records(lines: Iterable[str], options: Mapping[str, str]) -> Iterator[list[str]]:
-    """Return Python's own reader of CSV."""
     quote, escape = options["quote"], options["escape"]
     is_doubled = escape == quote
     return csv.reader(
@@ -313,7 +315,7 @@ def _records(lines: Iterable[str], options: Mapping[str, str]) -> Iterator[list[
 
 @contextmanager
 def _unlimited_fields() -> Iterator[None]:
-    """Let Python's reader accept fields of more than 128 KiB."""
+    # The module csv refuses fields of more than 128 KiB.
     before = csv.field_size_limit(sys.maxsize)
     try:
         yield

@@ -31,9 +31,12 @@ def connector_options(given: Mapping[str, Any]) -> dict[str, str]:
             "username and password"
         )
     if name := options.pop("connectionName", ""):
-        options = {**_of_connection(name), **options}
-    uris = [uri for one in URIS if (uri := options.pop(one, ""))]
-    missing = [one for one in REQUIRED if not options.get(one)]
+        properties = connection_of_job(name).properties
+        words = {"CONNECTION_URL": URIS[0], "USERNAME": "username", "PASSWORD": "password"}
+        named = {w: str(properties[key]) for key, w in words.items() if properties.get(key)}
+        options = {**named, **options}
+    uris = [uri for name in URIS if (uri := options.pop(name, ""))]
+    missing = [name for name in REQUIRED if not options.get(name)]
     if missing or not uris:
         raise UsageError(
             f"connection_options has no {', '.join([*missing, *([] if uris else [URIS[0]])])}; "
@@ -46,14 +49,8 @@ def connector_options(given: Mapping[str, Any]) -> dict[str, str]:
         for name, parameter in URI_OPTIONS.items()
         if (value := options.pop(name, ""))
     }
-    kept = {name: value for name, value in options.items() if name not in WITHOUT_EFFECT}
-    return {**kept, "connection.uri": _with_parameters(uri, flags)}
-
-
-def _of_connection(name: str) -> dict[str, str]:
-    properties = connection_of_job(name).properties
-    words = {"CONNECTION_URL": URIS[0], "USERNAME": "username", "PASSWORD": "password"}
-    return {word: str(properties[one]) for one, word in words.items() if properties.get(one)}
+    spark_options = {name: value for name, value in options.items() if name not in WITHOUT_EFFECT}
+    return {**spark_options, "connection.uri": _with_parameters(uri, flags)}
 
 
 def _with_credentials(uri: str, user: str, password: str) -> str:

@@ -3,9 +3,9 @@
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import date
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.session import own_query
 from tidemark.local_state.bookmarks.keys import (
     Alternatives,
     Bound,
@@ -56,8 +56,8 @@ def is_at_bound(frame: DataFrame, source: JdbcSource, bound: Bound | None) -> Co
 
 def any_of(frame: DataFrame, alternatives: Alternatives) -> Column:
     """Return whether all comparisons of one of the lists hold."""
-    ways = [all_of(_compare(frame, one) for one in comparisons) for comparisons in alternatives]
-    return reduce(operator.or_, ways)
+    compare = partial(_compare, frame)
+    return reduce(operator.or_, (all_of(map(compare, ways)) for ways in alternatives))
 
 
 def all_of(conditions: Iterable[Column]) -> Column:
@@ -71,8 +71,8 @@ def key_column(name: str) -> Column:
 
 
 def _compare(frame: DataFrame, comparison: Comparison) -> Column:
-    """Return a comparison of a column with a literal of its own type, which Spark pushes down."""
     key, sign, (kind, text) = comparison
+    # A literal of the column's own type is pushed down to the database; a cast column is not.
     if kind == "int":
         value = F.lit(int(text)).cast("bigint")
     elif kind == "timestamp":
@@ -131,14 +131,10 @@ def execute(spark: SparkSession, connection: Mapping[str, str], statements: Sequ
     """Run SQL statements in a database, in order, each on its own."""
     if not statements:
         return
-    database = _connect(spark, connection)
-    try:
+    with closing(_connect(spark, connection)) as database:
         for text in statements:
-            statement = database.createStatement()
-            statement.execute(text)
-            statement.close()
-    finally:
-        database.close()
+            with closing(database.createStatement()) as statement:
+                statement.execute(text)
 
 
 def count_where(
@@ -153,22 +149,17 @@ def count_where(
     The database counts, in one query that returns one row, limited to `COUNT_SECONDS`.
     """
     dialect = _jvm(spark).org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
-    counts = (
-        f"COUNT(CASE WHEN {_in_sql(spark, dialect, alternatives)} THEN 1 END)"
-        for alternatives in wanted
-    )
+    tests = (_in_sql(spark, dialect, alternatives) for alternatives in wanted)
+    counts = (f"COUNT(CASE WHEN {test} THEN 1 END)" for test in tests)
     have_keys = " AND ".join(f"{dialect.quoteIdentifier(key)} IS NOT NULL" for key in keys)
     query = f"SELECT {', '.join(counts)} FROM {table} WHERE {have_keys}"  # noqa: S608 (names)
     try:
-        database = _connect(spark, {**connection, "dbtable": table})
-        try:
+        with closing(_connect(spark, {**connection, "dbtable": table})) as database:
             statement = database.createStatement()
             statement.setQueryTimeout(COUNT_SECONDS)
             answer = statement.executeQuery(query)
             answer.next()
             return [int(answer.getLong(n + 1)) for n in range(len(wanted))]
-        finally:
-            database.close()
     except Py4JJavaError:
         return None
 
@@ -228,12 +219,11 @@ def default_key(
 
 
 def _primary_key(spark: SparkSession, connection: Mapping[str, str], table: str) -> tuple[str, ...]:
-    """Return the columns of a table's primary key; empty without one, or for a subquery."""
     parts = _NAME_PART.findall(table)
+    # A subquery has no key, and neither has a name that this does not parse.
     if ".".join(parts) != table.strip() or len(parts) > 2:
         return ()
-    database = _connect(spark, {**connection, "dbtable": table})
-    try:
+    with closing(_connect(spark, {**connection, "dbtable": table})) as database:
         catalog, schema = database.getCatalog(), database.getSchema()
         metadata = database.getMetaData()
         *qualifier, name = (_stored_name(metadata, part) for part in parts)
@@ -241,17 +231,13 @@ def _primary_key(spark: SparkSession, connection: Mapping[str, str], table: str)
             catalog = qualifier[0]
         elif qualifier:
             schema = qualifier[0]
-        rows = metadata.getPrimaryKeys(catalog, schema, name)
-        keys = []
+        rows, keys = metadata.getPrimaryKeys(catalog, schema, name), []
         while rows.next():
             keys.append((rows.getInt("KEY_SEQ"), rows.getString("COLUMN_NAME")))
-    finally:
-        database.close()
     return tuple(key for _, key in sorted(keys))
 
 
 def _stored_name(metadata: Any, part: str) -> str:
-    """Return a part of a table's name as the database stores it."""
     if part[0] in _QUOTES:
         return part[1:-1]
     if metadata.storesUpperCaseIdentifiers():
@@ -265,5 +251,4 @@ def spark_type(frame: DataFrame, column: str) -> str:
 
 
 def _jvm(spark: SparkSession) -> Any:
-    """Return PySpark's entry to Java, which has no types."""
     return spark._jvm

@@ -15,8 +15,8 @@ from pyspark.sql import types as T
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import with_marks
 from tidemark.glue_job.frames.nested import simplify_ddb_json, unnest_ddb_json
-from tidemark.glue_job.frames.records import filled, widened, writer
-from tidemark.glue_job.frames.types import MAX_DIGITS, as_struct_type
+from tidemark.glue_job.frames.records import filled, record_writer, widened
+from tidemark.glue_job.frames.types import MAX_DIGITS, as_struct_type, struct_type
 from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.local_state.dynamodb import dynamodb_client, naming_the_table
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
@@ -25,23 +25,16 @@ from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.model.checkpoints.checkpoint import DatasetRead
 
 SCANNED, EXPORTED = "dynamodb.input.tableName", "dynamodb.tableArn"
-EXPORT, UNNEST, SIMPLIFY = (
-    "dynamodb.export",
-    "dynamodb.unnestDDBJson",
-    "dynamodb.simplifyDDBJson",
-)
+EXPORT, UNNEST = "dynamodb.export", "dynamodb.unnestDDBJson"
+SIMPLIFY = "dynamodb.simplifyDDBJson"
 # Options for speed, region and credentials; here there is one DynamoDB.
-WITHOUT_EFFECT = {
-    "dynamodb.throughput.read.percent",
-    "dynamodb.splits",
-    "dynamodb.sts.roleArn",
-    "dynamodb.sts.roleSessionName",
-    "dynamodb.sts.region",
-    "dynamodb.region",
-    "dynamodb.s3.bucket",
-    "dynamodb.s3.prefix",
-    "dynamodb.s3.bucketOwner",
-}
+WITHOUT_EFFECT = frozenset(
+    (
+        "dynamodb.throughput.read.percent dynamodb.splits dynamodb.sts.roleArn "
+        "dynamodb.sts.roleSessionName dynamodb.sts.region dynamodb.region dynamodb.s3.bucket "
+        "dynamodb.s3.prefix dynamodb.s3.bucketOwner"
+    ).split()
+)
 KNOWN = {SCANNED, EXPORTED, EXPORT, UNNEST, SIMPLIFY, *WITHOUT_EFFECT}
 _DESCRIPTORS: dict[str, T.DataType] = {
     "S": T.StringType(),
@@ -80,7 +73,6 @@ def read_dynamodb(spark: SparkSession, connection_options: Mapping[str, Any]) ->
 
 
 def _table(options: Mapping[str, Any]) -> tuple[str, bool]:
-    """Return the name of the table, and whether it is to be exported."""
     if unknown := sorted(set(options) - KNOWN):
         raise UnsupportedError(
             f"connection_options {unknown} of a dynamodb source are not supported by the local "
@@ -102,25 +94,23 @@ def _table(options: Mapping[str, Any]) -> tuple[str, bool]:
 
 
 def _frame(spark: SparkSession, records: Iterable[dict[str, Typed]]) -> DataFrame:
-    """Return typed values as rows with their common schema."""
     rows, kind = list[dict[str, Any]](), T.StructType([])
     for record in records:
         value, kind_of_record = _struct(record)
         rows.append(value)
         kind = as_struct_type(widened(kind, kind_of_record))
     schema = as_struct_type(filled(kind))
-    write = writer(schema)
-    assert write is not None  # noqa: S101 (of a struct)
-    return spark.createDataFrame([write(row) for row in rows], with_marks(schema), False)
+    return spark.createDataFrame(map(record_writer(schema), rows), with_marks(schema), False)
 
 
 def _struct(parts: Mapping[str, Typed]) -> tuple[dict[str, Any], T.StructType]:
     values = {name: value for name, (value, _) in parts.items()}
-    return values, T.StructType([T.StructField(name, kind) for name, (_, kind) in parts.items()])
+    return values, struct_type((name, kind) for name, (_, kind) in parts.items())
 
 
 def _plain_items(items: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Typed]]:
     """Yield items as typed values; warn of attributes whose numbers no type holds."""
+    # All items first: an attribute is a decimal only if one decimal holds all of its numbers.
     rounded = _rounded(items)
     for name in sorted(rounded):
         note(RunWarning.DYNAMODB_ROUNDED, name)
@@ -153,7 +143,7 @@ def _number(text: str, is_rounded: bool) -> Typed:
 
 
 def _is_wide(text: str) -> bool:
-    """Return whether neither a long nor a double holds all digits of a number."""
+    # A double holds every number of so few digits.
     if len(text) <= DOUBLE_DIGITS:
         return False
     number = Decimal(text)
@@ -164,7 +154,6 @@ def _is_wide(text: str) -> bool:
 
 
 def _digits(number: Decimal) -> tuple[int, int]:
-    """Return how many digits a decimal needs before and after its point."""
     return max(number.adjusted() + 1, 0), max(-int(number.normalize(EXACT).as_tuple().exponent), 0)
 
 
@@ -180,7 +169,6 @@ def _rounded(items: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 def _numbers(attribute: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the numbers of an attribute, at any depth."""
     ((key, value),) = attribute.items()
     if key == "N":
         yield value
@@ -204,7 +192,7 @@ def _described(attribute: Mapping[str, Any]) -> Typed:
     if key == "M":
         return _struct({key: _struct(_each(value))})
     if key == "L":
-        return _struct({key: _array([_described(one) for one in value])})
+        return _struct({key: _array([_described(part) for part in value])})
     if key in _SETS:
         kind = _DESCRIPTORS.get(_SETS[key], T.StringType())
         return _struct({key: (value, T.ArrayType(kind))})
@@ -213,4 +201,4 @@ def _described(attribute: Mapping[str, Any]) -> Typed:
 
 
 def _each(attributes: Mapping[str, Any]) -> dict[str, Typed]:
-    return {name: _described(one) for name, one in attributes.items()}
+    return {name: _described(attribute) for name, attribute in attributes.items()}

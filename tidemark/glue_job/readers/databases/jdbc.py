@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.session import own_query
 from tidemark.glue_job.process.bookmark_session import (
     BookmarkSession,
     current_session,
@@ -102,9 +102,10 @@ def read_jdbc(
     driver = _one_of(options, DRIVER_OPTIONS) or driver_of(connection_type, url)
     table, query = _one_of(options, TABLE_OPTIONS), _one_of(options, QUERY_OPTIONS)
     keys, order = options.pop("jobBookmarkKeys", []), options.pop("jobBookmarkKeysSortOrder", ASC)
-    given = {"driver": driver, "user": options.pop("user", None)}
-    given["password"] = options.pop("password", None)
-    connection = {"url": url, **{name: value for name, value in given.items() if value is not None}}
+    credentials = {"driver": driver, "user": options.pop("user", None)}
+    credentials["password"] = options.pop("password", None)
+    named = {name: value for name, value in credentials.items() if value is not None}
+    connection = {"url": url, **named}
     if options:
         raise NotImplementedError(
             f"connection_options {sorted(options)} of a {connection_type} source are not supported "
@@ -124,7 +125,6 @@ def read_jdbc(
 
 
 def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, str]:
-    """Take the options of some names that have a value."""
     values = {name: options.pop(name, None) for name in names}
     return {name: str(value) for name, value in values.items() if value is not None}
 
@@ -132,7 +132,6 @@ def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, str]:
 def _check_hashes(
     spark: SparkSession, connection: Mapping[str, str], table: str, hashes: Mapping[str, str]
 ) -> None:
-    """Refuse what the database cannot compute for a table, and name what has no effect here."""
     count = hashes.get("hashpartitions", "1")
     if not count.isdecimal() or not int(count):
         raise UsageError(
@@ -140,6 +139,7 @@ def _check_hashes(
         )
     for name in HASHES:
         if name in hashes:
+            # No row is read; the database only says whether it can compute the expression.
             query = f"SELECT {hashes[name]} AS h FROM {table} WHERE 1 = 0"  # noqa: S608
             with naming_refused({name: hashes[name]}):
                 load(spark, connection, query=query)
@@ -169,18 +169,23 @@ def read_jdbc_table(
     collation of the database, so the whole table comes to Spark; the database does every other
     comparison.
     """
-    _check(keys, order)
+    if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
+        raise UsageError(f"jobBookmarkKeys is {keys!r}; it must be a list of column names")
+    if order not in (ASC, DESC):
+        raise UsageError(f"jobBookmarkKeysSortOrder is {order!r}; allowed are {ASC} and {DESC}")
     opened_at_ms = now_ms()
-    asked = JdbcSource(table, transformation_ctx, tuple(keys), order)
-    session = session_of_source(transformation_ctx, asked.name)
-    is_bookmarked = session is not None and session.open_source(transformation_ctx, asked.name)
+    source_without_keys = JdbcSource(table, transformation_ctx, tuple(keys), order)
+    session = session_of_source(transformation_ctx, source_without_keys.name)
+    is_bookmarked = session is not None and session.open_source(
+        transformation_ctx, source_without_keys.name
+    )
     frame = load(spark, connection, dbtable=table)
     parted = load(spark, connection, partitions, dbtable=table) if partitions else frame
     if session is None or not is_bookmarked:
-        return _in_full(parted, asked, session, opened_at_ms, connection)
+        return _in_full(parted, source_without_keys, session, opened_at_ms, connection)
     chosen = choose_keys(keys, frame.columns, table)
     chosen = chosen or default_key(spark, connection, frame, table)
-    source = replace(asked, keys=chosen)
+    source = replace(source_without_keys, keys=chosen)
     if not chosen:
         note(RunWarning.JDBC_KEY, table)
         return _in_full(parted, source, session, opened_at_ms, connection)
@@ -257,11 +262,11 @@ def _capture(
         is_between(frame, source, allowed) | is_at | ~has_keys
     )
     ends = (F.min(keys), F.max(keys)) if source.order == ASC else (F.max(keys), F.min(keys))
-    found = seen.agg(F.count(keys), F.count_if(~has_keys), *ends, F.count_if(is_at)).collect()[0]
-    if found[1]:
-        note(RunWarning.JDBC_NULLS, f"{plural(found[1], 'row')} of {source.name}")
-    first, last = (end and tuple(map(encode, types, end)) for end in found[2:4])
-    return Captured(found[0], first, last, allowed.low is None or found[4] > 0)
+    row = seen.agg(F.count(keys), F.count_if(~has_keys), *ends, F.count_if(is_at)).collect()[0]
+    if row[1]:
+        note(RunWarning.JDBC_NULLS, f"{plural(row[1], 'row')} of {source.name}")
+    first, last = (end and tuple(map(encode, types, end)) for end in row[2:4])
+    return Captured(row[0], first, last, allowed.low is None or row[4] > 0)
 
 
 def _count_passed(
@@ -281,10 +286,9 @@ def _count_passed(
     wanted = [is_passed(source, keys) for keys in places]
     if any(kind == "string" for kind, _ in places[-1]):
         has_keys = all_of(key_column(key).isNotNull() for key in source.keys)
-        counts = [F.count_if(has_keys & any_of(frame, one)) for one in wanted]
-        rows: Sequence[int] | None = (
-            frame.select(*map(key_column, source.keys)).agg(*counts).first()
-        )
+        counts = [F.count_if(has_keys & any_of(frame, alternatives)) for alternatives in wanted]
+        keys = frame.select(*map(key_column, source.keys))
+        rows: Sequence[int] | None = keys.agg(*counts).first()
     else:
         rows = count_where(frame.sparkSession, connection, source.table, source.keys, wanted)
     return None if rows is None else list(map(Cut, places, rows))
@@ -332,25 +336,16 @@ def _in_full(
     opened_at_ms: int,
     connection: Mapping[str, str],
 ) -> DataFrame:
-    """Record that a source is read without the bookmark; its rows are not counted."""
     if session is not None:
         dataset = dataset_of_database(connection["url"], source.table or "query")
+        # Its rows are not counted: that would be another query.
         read = DatasetRead(dataset, source.transformation_ctx)
         session.record(source.to_json(), opened_at_ms, None, (0, 0), [read])
     return frame
 
 
-def _check(keys: Any, order: str) -> None:
-    """Refuse bookmark options that are not a list of names or not an order."""
-    if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
-        raise UsageError(f"jobBookmarkKeys is {keys!r}; it must be a list of column names")
-    if order not in (ASC, DESC):
-        raise UsageError(f"jobBookmarkKeysSortOrder is {order!r}; allowed are {ASC} and {DESC}")
-
-
 def _one_of(options: dict[str, Any], names: Sequence[str]) -> Any:
-    """Take the one option that several names stand for; None if it is missing."""
-    given = {name: options.pop(name) for name in names if name in options}
-    if len(given) > 1:
-        raise UsageError(f"connection_options {sorted(given)} mean the same; give one of them")
-    return next(iter(given.values()), None)
+    values = {name: options.pop(name) for name in names if name in options}
+    if len(values) > 1:
+        raise UsageError(f"connection_options {sorted(values)} mean the same; give one of them")
+    return next(iter(values.values()), None)

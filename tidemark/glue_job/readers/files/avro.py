@@ -16,7 +16,13 @@ from pyspark.sql import types as T
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import Absence, absence_of, names_in
 from tidemark.glue_job.frames.joins import union
-from tidemark.glue_job.frames.types import as_struct_type, merged, widened_or, without_nulls
+from tidemark.glue_job.frames.types import (
+    as_struct_type,
+    merged,
+    struct_type,
+    widened_or,
+    without_nulls,
+)
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import open_file
 from tidemark.glue_job.readers.files.conformed import note_differences
@@ -47,15 +53,19 @@ def read_avro(files: Files) -> DataFrame:
     """Return the records of Avro files, with the columns of all their schemas."""
     avro = files.format
     logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
-    kinds: list[T.DataType] = [schema_in(str(folder_of(one)), one, logical) for one in files.paths]
+    kinds: list[T.DataType] = [schema_in(str(folder_of(uri)), uri, logical) for uri in files.paths]
     if avro.is_dynamic and (absence := absence_in(kinds)):
         avro.failed.note_absence(absence, is_of_records=False)
     try:
+        # Each file has its own schema: the rows get the columns of all.
         groups = [(files, reduce(partial(merged, conflict=widened_or(_disagree)), kinds))]
     except AvroDisagreementError:
         if not avro.is_dynamic or avro.names is not None:
             raise
-        groups = _alike(files, kinds)
+        alike: dict[str, tuple[list[str], T.DataType]] = {}
+        for file, kind in zip(files.paths, kinds, strict=True):
+            alike.setdefault(kind.json(), ([], kind))[0].append(file)
+        groups = [(replace(files, paths=paths), kind) for paths, kind in alike.values()]
     frames = list[DataFrame]()
     for group, kind in groups:
         schema = as_struct_type(without_nulls(kind))
@@ -71,18 +81,10 @@ def absence_in(kinds: Sequence[T.DataType]) -> Absence | None:
     """
     names = [frozenset(names_in(kind)) for kind in kinds]
     known = frozenset[str]().union(*names)
-    lacking = {name for name in known if not all(name in one for one in names)}
+    lacking = {name for name in known if not all(name in of_file for of_file in names)}
     if not lacking:
         return None
     return replace(absence_of(known, lacking, lacking), null=frozenset())
-
-
-def _alike(files: Files, kinds: Sequence[T.DataType]) -> list[tuple[Files, T.DataType]]:
-    """Return the files in groups of one schema each, with the schema."""
-    groups: dict[str, tuple[list[str], T.DataType]] = {}
-    for file, kind in zip(files.paths, kinds, strict=True):
-        groups.setdefault(kind.json(), ([], kind))[0].append(file)
-    return [(replace(files, paths=paths), kind) for paths, kind in groups.values()]
 
 
 class AvroDisagreementError(UsageError):
@@ -148,19 +150,18 @@ def _unreadable(uri: str, error: Exception) -> TidemarkError:
 
 
 def _with_logical_types(schema: Any, logical: frozenset[str]) -> Any:
-    """Return an Avro schema without the logical types that must not be converted."""
     if isinstance(schema, list):
         return [_with_logical_types(item, logical) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    kept = {
+    changed = {
         name: _with_logical_types(value, logical) if name in ("type", "items", "values") else value
         for name, value in schema.items()
         if not name.startswith("__") and (name != "logicalType" or value in logical)
     }
-    if "fields" in kept:
-        kept["fields"] = [_with_logical_types(field, logical) for field in kept["fields"]]
-    return kept
+    if "fields" in changed:
+        changed["fields"] = [_with_logical_types(field, logical) for field in changed["fields"]]
+    return changed
 
 
 def spark_type(schema: Any, named: dict[str, T.DataType]) -> T.DataType:
@@ -184,8 +185,7 @@ def _mapped(schema: Mapping[str, Any], named: dict[str, T.DataType]) -> T.DataTy
         return T.DateType() if schema["logicalType"] == "date" else T.TimestampType()
     kind = schema["type"]
     if kind in ("record", "error"):
-        fields = [T.StructField(f["name"], spark_type(f["type"], named)) for f in schema["fields"]]
-        return T.StructType(fields)
+        return struct_type((f["name"], spark_type(f["type"], named)) for f in schema["fields"])
     if kind == "array":
         return T.ArrayType(spark_type(schema["items"], named))
     if kind == "map":
@@ -199,10 +199,9 @@ def _union(members: Sequence[Any], named: dict[str, T.DataType]) -> T.DataType:
             f"a union of {first.simpleString()} and {second.simpleString()} is not supported"
         )
 
-    types = [spark_type(member, named) for member in members]
     kind: T.DataType = T.NullType()
-    for member in types:
-        kind = merged(kind, member, widened_or(refuse))
+    for member in members:
+        kind = merged(kind, spark_type(member, named), widened_or(refuse))
     return kind
 
 

@@ -29,8 +29,12 @@ def remedy_of_choice(cause: str) -> str:
     """Return where the types of a choice that failed a run are from; else nothing."""
     structs = {re.sub(r"\s", "", struct).lower() for struct in STRUCT.findall(cause)}
     cast = " ".join(re.findall(r'"([^"]*)"', STRUCT.sub("", cause)))
+
+    def is_named(column: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(column)}(?!\w)", cast) is not None
+
     # Several columns may be of the same types: first those that the cast names.
-    for name, (frame, kind) in sorted(_met.items(), key=lambda met: not _names(cast, met[0])):
+    for name, (frame, kind) in sorted(_met.items(), key=lambda met: not is_named(met[0])):
         if plain_type(kind).simpleString().lower() in structs:
             types = [type_name(field.dataType) for field in kind]
             examples = " and ".join(_examples(frame, name, kind))
@@ -40,10 +44,6 @@ def remedy_of_choice(cause: str) -> str:
                 f'"cast:{types[0]}")]), which makes null of what is not of that type'
             )
     return ""
-
-
-def _names(expression: str, column: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(column)}(?!\w)", expression) is not None
 
 
 def _examples(frame: DataFrame, name: str, kind: Choice) -> Iterator[str]:

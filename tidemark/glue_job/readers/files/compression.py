@@ -55,15 +55,15 @@ class Bz2Streams(io.RawIOBase):
         """Read into a buffer, and return the number of bytes; 0 at the end of the last stream."""
         content = b""
         while not content:
-            given = b""
+            raw = b""
             if self._stream.eof:
-                given = self._stream.unused_data or self._file.read(CHUNK)
-                if not given:
+                raw = self._stream.unused_data or self._file.read(CHUNK)
+                if not raw:
                     return 0
                 self._stream = bz2.BZ2Decompressor()
-            elif self._stream.needs_input and not (given := self._file.read(CHUNK)):
+            elif self._stream.needs_input and not (raw := self._file.read(CHUNK)):
                 raise EOFError("the compressed file ends early")
-            content = self._stream.decompress(given, len(buffer))
+            content = self._stream.decompress(raw, len(buffer))
         buffer[: len(content)] = content
         self._taken += len(content)
         return len(content)

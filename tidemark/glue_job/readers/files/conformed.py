@@ -10,7 +10,8 @@ from pyspark.sql import types as T
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of
-from tidemark.glue_job.frames.lenient import lenient_cast
+from tidemark.glue_job.frames.fields import struct_of
+from tidemark.glue_job.frames.session import lenient_cast
 from tidemark.glue_job.frames.types import (
     NESTED,
     WIDENING,
@@ -22,7 +23,6 @@ from tidemark.glue_job.frames.types import (
 )
 from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import failing, misfit
-from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED
 from tidemark.glue_job.readers.tables.declared import Names, missing, undeclared
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -32,10 +32,10 @@ MAX_SHOWN = 50  # names of fields in a warning
 
 def conformed_frame(frame: DataFrame, declared: T.StructType, names: Names) -> DataFrame:
     """Return the declared columns in their order; those that the rows lack are null."""
-    found = schema_of(frame)
-    frame = frame.toDF(*map(str, range(len(found))))
-    columns = [F.col(str(place)).cast(numbered(one.dataType)) for place, one in enumerate(found)]
-    return built(frame, _fields(columns, found, declared, names, ""))
+    schema = schema_of(frame)
+    frame = frame.toDF(*map(str, range(len(schema))))
+    columns = [F.col(str(n)).cast(numbered(f.dataType)) for n, f in enumerate(schema)]
+    return built(frame, _fields(columns, schema, declared, names, ""))
 
 
 def conformed_rows(frame: DataFrame, files: Files) -> DataFrame:
@@ -44,67 +44,51 @@ def conformed_rows(frame: DataFrame, files: Files) -> DataFrame:
     if declared.schema is None or declared.names is None:
         return frame
     folders = {name.lower() for name in layout.columns}
-    kept = [one for one in declared.schema if one.name.lower() not in folders]
-    of_folders = [one for one in frame.schema if one.name.lower() in folders]
-    return conformed_frame(frame, T.StructType([*kept, *of_folders]), declared.names)
-
-
-def data_schema(frame: DataFrame, layout: Layout) -> T.StructType:
-    """Return the schema of the file contents, without the columns of folders."""
-    folders = {name.lower() for name in layout.columns}
-    return T.StructType([one for one in frame.schema if one.name.lower() not in folders])
+    of_folders = [field for field in frame.schema if field.name.lower() in folders]
+    wanted = T.StructType([*layout.fields_of_files(declared.schema), *of_folders])
+    return conformed_frame(frame, wanted, declared.names)
 
 
 def declared_record(
     declared: Format,
-    found: T.StructType,
+    actual: T.StructType,
     inside: Callable[[T.DataType, T.DataType, Names], T.DataType],
 ) -> T.StructType:
     """Return the type as which records of files are parsed; see `note_differences`."""
     assert declared.schema is not None  # noqa: S101 (of a table, both are given)
     assert declared.names is not None  # noqa: S101
-    note_differences(declared, [found])
-    return as_struct_type(inside(declared.schema, found, declared.names))
+    note_differences(declared, [actual])
+    return as_struct_type(inside(declared.schema, actual, declared.names))
 
 
-def note_differences(declared: Format, found: Sequence[T.StructType]) -> None:
+def note_differences(declared: Format, schemas: Sequence[T.StructType]) -> None:
     """Warn of declared columns that no file has, and of fields that the table does not declare."""
     if declared.schema is None or declared.names is None:
         return
-    left_out = dict.fromkeys(
-        name
-        for one in found
-        for name in undeclared(declared.schema, one, declared.names)
-        if name.lower() not in declared.partitions
-    )
-    if left_out:
-        more = ", ..." if len(left_out) > MAX_SHOWN else ""
-        shown = ", ".join([*left_out][:MAX_SHOWN]) + more
-        note(
-            RunWarning.FIELDS_UNDECLARED, f"{len(left_out)} of the table {declared.table}: {shown}"
-        )
-    absent = [missing(declared.schema, one, declared.names) for one in found]
+    extra, absent = dict[str, None](), list[list[str]]()
+    for schema in schemas:
+        extra |= dict.fromkeys(undeclared(declared.schema, schema, declared.names))
+        absent.append(missing(declared.schema, schema, declared.names))
+    if left_out := [name for name in extra if name.lower() not in declared.partitions]:
+        shown = ", ".join([*left_out[:MAX_SHOWN], *(["..."] if left_out[MAX_SHOWN:] else [])])
+        about = f"{len(left_out)} of the table {declared.table}: {shown}"
+        note(RunWarning.FIELDS_UNDECLARED, about)
     for name in absent[0]:
-        if all(name in others for others in absent) and name.lower() not in declared.partitions:
+        if all(name in names for names in absent) and name.lower() not in declared.partitions:
             note(RunWarning.COLUMN_MISSING, name)
 
 
 def _fields(
-    columns: Sequence[Column], found: T.StructType, declared: T.StructType, names: Names, path: str
+    columns: Sequence[Column], actual: T.StructType, declared: T.StructType, names: Names, path: str
 ) -> list[Value]:
     fields = []
-    for one in declared:
-        name = f"{path}.{one.name}" if path else one.name
-        values = [
-            _conformed(
-                Value(one.name, columns[place], found.fields[place].dataType),
-                one.dataType,
-                names,
-                name,
-            )
-            for place in names.places(one.name, found)
-        ]
-        nothing = Value(one.name, F.lit(None).cast(one.dataType), one.dataType)
+    for field in declared:
+        name, kind = f"{path}.{field.name}" if path else field.name, field.dataType
+        values = []
+        for place in names.places(field.name, actual):
+            value = Value(field.name, columns[place], actual.fields[place].dataType)
+            values.append(_conformed(value, kind, names, name))
+        nothing = Value(field.name, F.lit(None).cast(kind), kind)
         fields.append(_only(values, name) if values else nothing)
     return fields
 
@@ -127,72 +111,67 @@ def _only(values: list[Value], name: str) -> Value:
 
 def _conformed(value: Value, declared: T.DataType, names: Names, path: str) -> Value:
     """Return a value, whose fields have numbers, with the names and the type of a declaration."""
-    found, column = value.kind, value.column
+    actual, column = value.kind, value.column
 
-    def inner(column: Column, found: T.DataType, declared: T.DataType) -> Value:
-        return _conformed(Value("", column, found), declared, names, path)
+    def inner(column: Column, actual: T.DataType, declared: T.DataType) -> Value:
+        return _conformed(Value("", column, actual), declared, names, path)
 
-    match found, declared:
+    match actual, declared:
         case Choice(), _:
-            return Value(value.name, column.cast(plain_type(found)), found)
-        case _ if _needs_cast_only(found, declared, names):
+            return Value(value.name, column.cast(plain_type(actual)), actual)
+        case _ if _needs_cast_only(actual, declared, names):
             return Value(value.name, column.cast(declared), declared)
         case T.StructType(), T.StructType():
-            columns = [column.getField(str(place)) for place in range(len(found))]
-            fields = _fields(columns, found, declared, names, path)
-            struct = F.struct(*[one.column.alias(one.name) for one in fields])
-            record = T.StructType([T.StructField(one.name, one.kind) for one in fields])
-            return Value(value.name, F.when(column.isNotNull(), struct), record)
+            columns = [column.getField(str(place)) for place in range(len(actual))]
+            fields = _fields(columns, actual, declared, names, path)
+            return Value(value.name, *struct_of(column, fields))
         case T.ArrayType(), T.ArrayType():
-            element, wanted = found.elementType, declared.elementType
+            element, wanted = actual.elementType, declared.elementType
             each = F.transform(column, lambda v: inner(v, element, wanted).column)
             return Value(value.name, each, T.ArrayType(inner(column, element, wanted).kind))
         case T.MapType(), T.MapType():
-            element, wanted = found.valueType, declared.valueType
+            element, wanted = actual.valueType, declared.valueType
             each = F.transform_values(column, lambda _, v: inner(v, element, wanted).column)
             kind = inner(column, element, wanted).kind
             return Value(value.name, each, T.MapType(declared.keyType, kind))
-    if isinstance(found, NESTED) or isinstance(declared, NESTED):
+    if isinstance(actual, NESTED) or isinstance(declared, NESTED):
         raise UnsupportedError(
             f"the column {path!r} is declared {declared.simpleString()} and is "
-            f"{found.simpleString()} in the files; declare the type that it has there"
+            f"{actual.simpleString()} in the files; declare the type that it has there"
         )
-    return Value(value.name, _cast(column, found, declared, path), declared)
+    return Value(value.name, _cast(column, actual, declared, path), declared)
 
 
-def _needs_cast_only(found: T.DataType, declared: T.DataType, names: Names) -> bool:
-    """Return whether Spark's cast, which goes by position, is enough."""
-    match found, declared:
+def _needs_cast_only(actual: T.DataType, declared: T.DataType, names: Names) -> bool:
+    match actual, declared:
         case Choice(), _:
             return False
         case T.StructType(), T.StructType():
-            return len(found) == len(declared) and all(
-                names.places(one.name, found) == [place]
-                and _needs_cast_only(found.fields[place].dataType, one.dataType, names)
-                for place, one in enumerate(declared)
+            # Spark casts structs by position.
+            return len(actual) == len(declared) and all(
+                names.places(field.name, actual) == [place]
+                and _needs_cast_only(actual.fields[place].dataType, field.dataType, names)
+                for place, field in enumerate(declared)
             )
         case T.ArrayType(), T.ArrayType():
-            return _needs_cast_only(found.elementType, declared.elementType, names)
+            return _needs_cast_only(actual.elementType, declared.elementType, names)
         case T.MapType(), T.MapType():
-            return _needs_cast_only(found.valueType, declared.valueType, names)
-    return found == declared
+            return _needs_cast_only(actual.valueType, declared.valueType, names)
+    return actual == declared
 
 
-def _cast(column: Column, found: T.DataType, declared: T.DataType, path: str) -> Column:
+def _cast(column: Column, actual: T.DataType, declared: T.DataType, path: str) -> Column:
     """Return the values as another atomic type; a value that it cannot hold fails the action."""
     value = lenient_cast(column, declared)
-    if isinstance(declared, T.StringType) or _holds(declared, found):
-        return value
-    is_lost = value.isNull()
-    if not isinstance(found, T.StringType):  # it would wrap, round, or lose a time of day
-        is_lost = F.coalesce(lenient_cast(value, found) != column, F.lit(True))
-    error = failing(misfit(path, declared, column.cast("string")), declared)
-    return F.when(column.isNotNull() & is_lost, error).otherwise(value)
-
-
-def _holds(wide: T.DataType, narrow: T.DataType) -> bool:
-    """Return whether a type can hold every value of another one."""
-    return any(
-        wide in order and narrow in order and order.index(wide) >= order.index(narrow)
+    # A wider type holds every value of a narrower one.
+    is_wider = any(
+        declared in order and actual in order and order.index(declared) >= order.index(actual)
         for order in WIDENING
     )
+    if isinstance(declared, T.StringType) or is_wider:
+        return value
+    is_lost = value.isNull()
+    if not isinstance(actual, T.StringType):  # it would wrap, round, or lose a time of day
+        is_lost = F.coalesce(lenient_cast(value, actual) != column, F.lit(True))
+    error = failing(misfit(path, declared, column.cast("string")), declared)
+    return F.when(column.isNotNull() & is_lost, error).otherwise(value)

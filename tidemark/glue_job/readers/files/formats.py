@@ -23,31 +23,17 @@ from tidemark.local_state.run_warnings import RunWarning, note
 
 # Options that only select a faster reader on AWS, or that belong to a writer.
 WITHOUT_EFFECT = {"optimizePerformance", "writeHeader"}
-ATTACHED = {"attachFilename", "attachTimestamp"}  # columns about the file of a row, in any format
+ATTACHED = ("attachFilename", "attachTimestamp")  # columns about the file of a row, in any format
 READ_OPTIONS: dict[str, set[str]] = {
-    "csv": {
-        "separator",
-        "escaper",
-        "quoteChar",
-        "multiLine",
-        "multiline",
-        "withHeader",
-        "skipFirst",
-        *WITHOUT_EFFECT,
-    },
+    "csv": WITHOUT_EFFECT.union(
+        "separator escaper quoteChar multiLine multiline withHeader skipFirst".split()
+    ),
     "json": {"jsonPath", "multiLine", "multiline", "withSchema", "optimizePerformance"},
     "avro": {"version"},
-    "xml": {
-        "rowTag",
-        "encoding",
-        "excludeAttribute",
-        "excludeAttributes",
-        "withSchema",
-        "treatEmptyValuesAsNulls",
-        "attributePrefix",
-        "valueTag",
-        "ignoreSurroundingSpaces",
-    },
+    "xml": set(
+        "rowTag encoding excludeAttribute excludeAttributes withSchema treatEmptyValuesAsNulls "
+        "attributePrefix valueTag ignoreSurroundingSpaces".split()
+    ),
     "parquet": set(),
     "orc": set(),
     "ion": set(),
@@ -135,24 +121,32 @@ def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
 
     An option that Glue does not know for this format is ignored, as on AWS, with a warning.
     """
-    known = _known(SAME_AS.get(str(name).lower(), str(name).lower()), name, READ_OPTIONS)
-    for option in sorted(set(format_options) - READ_OPTIONS[known] - ATTACHED):
-        note(RunWarning.OPTION_IGNORED, f"format_options[{option!r}] of the format {known}")
-    if known == "xml" and not format_options.get("rowTag"):
+    format_name = SAME_AS.get(str(name).lower(), str(name).lower())
+    if format_name not in READ_OPTIONS:
+        allowed = ", ".join(READ_OPTIONS)
+        raise UnsupportedError(f"format {name!r} is not supported; allowed are {allowed}")
+    for option in sorted(set(format_options) - READ_OPTIONS[format_name] - {*ATTACHED}):
+        note(RunWarning.OPTION_IGNORED, f"format_options[{option!r}] of the format {format_name}")
+    if format_name == "xml" and not format_options.get("rowTag"):
         raise UsageError("format 'xml' needs format_options['rowTag'], the tag of one row")
-    if known == "avro":
+    if format_name == "avro":
         avro_version(format_options)
-    schema = None
-    if text := format_options.get("withSchema"):
-        try:
-            schema = as_struct_type(without_nulls(spark_schema(json.loads(text))))
-        except (ValueError, KeyError, TypeError) as error:
-            raise UsageError(
-                f"format_options['withSchema'] is {text!r}; it must be the JSON of a "
-                "awsglue.gluetypes.StructType, as json.dumps(schema.jsonValue()) writes it "
-                f"({error})"
-            ) from error
-    return Format(known, dict(format_options), schema)
+    what = "format_options['withSchema']"
+    schema = given_schema(format_options.get("withSchema"), what)
+    return Format(format_name, dict(format_options), schema)
+
+
+def given_schema(text: object, what: str) -> StructType | None:
+    """Return the schema that a script gives in an option, if any."""
+    if not text:
+        return None
+    try:
+        return as_struct_type(without_nulls(spark_schema(json.loads(str(text)))))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{what} is {text!r}; it must be the JSON of a awsglue.gluetypes.StructType, as "
+            f"json.dumps(schema.jsonValue()) writes it ({error})"
+        ) from error
 
 
 def avro_version(format_options: Mapping[str, Any]) -> str:
@@ -184,11 +178,3 @@ def csv_options(csv: Format) -> dict[str, str]:
         "multiLine": option_string(csv.is_multi_line),
         "header": option_string(csv.is_on("withHeader", "skipFirst")),
     }
-
-
-def _known(known: str, name: str | None, formats: Mapping[str, Any]) -> str:
-    if known not in formats:
-        raise UnsupportedError(
-            f"format {name!r} is not supported; allowed are {', '.join(formats)}"
-        )
-    return known

@@ -8,7 +8,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import partial, reduce
+from functools import reduce
 from typing import IO, Any
 
 from pyspark.sql import DataFrame
@@ -17,7 +17,7 @@ from pyspark.sql.types import DataType, StructType
 from tidemark.errors import UnsupportedError
 from tidemark.extras import require
 from tidemark.glue_job.frames.choices import with_marks
-from tidemark.glue_job.frames.records import filled, kind_of, widened, writer
+from tidemark.glue_job.frames.records import filled, kind_of, record_writer, widened
 from tidemark.glue_job.frames.types import as_struct_type, plain_type
 from tidemark.glue_job.readers.files.compression import open_file
 from tidemark.glue_job.readers.files.formats import Files
@@ -35,11 +35,12 @@ def read_ion(files: Files) -> DataFrame:
             "tables of the Data Catalog in Ion are not supported here: read their files with "
             "create_dynamic_frame.from_options and the format ion"
         )
-    found = look_at(files, _kinds)
+    kinds = look_at(files, _kinds)
     none: DataType = StructType([])
-    schema = as_struct_type(filled(reduce(widened, found, none)))
+    schema = as_struct_type(filled(reduce(widened, kinds, none)))
     kind = as_struct_type(with_marks(schema) if files.format.is_dynamic else plain_type(schema))
-    return read_rows(files, kind, partial(_rows, schema))
+    write = record_writer(schema)
+    return read_rows(files, kind, lambda uri, path: map(write, records_of(uri, path)))
 
 
 def _kinds(tasks: Iterable[tuple[str, str]]) -> Iterator[DataType]:
@@ -49,13 +50,6 @@ def _kinds(tasks: Iterable[tuple[str, str]]) -> Iterator[DataType]:
         for record in records_of(uri, path):
             kind = widened(kind, kind_of(record))
     yield kind
-
-
-def _rows(schema: StructType, uri: str, path: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one file; runs in a worker of Spark."""
-    write = writer(schema)
-    assert write is not None  # noqa: S101 (of a struct)
-    return map(write, records_of(uri, path))
 
 
 def records_of(uri: str, path: str) -> Iterator[dict[str, Any]]:
@@ -93,13 +87,14 @@ class _Checked:
 
 
 def _plain(value: Any) -> Any:
-    """Return an Ion value as a Python value; see the docstring of this module."""
     if isinstance(value, Mapping):
-        if twice := _twice(value):
-            raise ValueError(f"a struct has the field {twice!r} more than once")
-        return {str(name): _plain(one) for name, one in value.items()}
+        all_of = getattr(value, "get_all_values", None)
+        # Ion allows a field more than once, which a row does not.
+        if twice := [str(name) for name in value if all_of and len(all_of(name)) > 1]:
+            raise ValueError(f"a struct has the field {twice[0]!r} more than once")
+        return {str(name): _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     if isinstance(value, datetime):
         return datetime.combine(value.date(), value.time(), value.tzinfo)  # exact at any year
     # Annotated values and typed nulls have a class of Ion.
@@ -108,11 +103,5 @@ def _plain(value: Any) -> Any:
         return None
     if name == "IonPyBool":
         return bool(value)
-    base = next((one for one in (int, float, str, bytes) if isinstance(value, one)), None)
+    base = next((kind for kind in (int, float, str, bytes) if isinstance(value, kind)), None)
     return base(value) if base and name.startswith("IonPy") else value
-
-
-def _twice(struct: Mapping[Any, Any]) -> str | None:
-    """Return a field that a struct has more than once, which Ion allows and a row does not."""
-    all_of = getattr(struct, "get_all_values", None)
-    return next((str(name) for name in struct if len(all_of(name)) > 1), None) if all_of else None

@@ -9,20 +9,11 @@ from collections.abc import Iterator, Mapping
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    ArrayType,
-    DataType,
-    DecimalType,
-    DoubleType,
-    MapType,
-    StringType,
-    StructType,
-)
+from pyspark.sql import types as T
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import quoted
-from tidemark.glue_job.frames.lenient import lenient_cast
-from tidemark.glue_job.frames.own_queries import any_row_has
+from tidemark.glue_job.frames.session import lenient_cast, met_in_some_row
 from tidemark.glue_job.readers.files.read_errors import REMEDY, UNCHANGED
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.model.messages import plural
@@ -36,12 +27,12 @@ CHOICE_REMEDY = (
 )
 
 
-def glue_name(kind: DataType) -> str:
+def glue_name(kind: T.DataType) -> str:
     """Return Glue's name of an atomic type."""
     return _NAMES.get(kind.simpleString(), kind.simpleString())
 
 
-def mixed(path: str, kind: DataType, value: str, file: str) -> UnsupportedError:
+def mixed(path: str, kind: T.DataType, value: str, file: str) -> UnsupportedError:
     """Return the error for one value."""
     return UnsupportedError(
         f"the column {path!r} is declared {kind.simpleString()} and holds {value[:SHOWN]!r} in "
@@ -49,11 +40,11 @@ def mixed(path: str, kind: DataType, value: str, file: str) -> UnsupportedError:
     )
 
 
-def _of_choice(kind: DataType) -> str:
+def _of_choice(kind: T.DataType) -> str:
     return f"Glue makes a choice of a column of mixed types, as choice<{glue_name(kind)},string>"
 
 
-def misfit(path: str, kind: DataType, value: Column) -> Column:
+def misfit(path: str, kind: T.DataType, value: Column) -> Column:
     """Return the error message for one value, as a column of the rows of a file."""
     return F.concat(
         F.lit(
@@ -82,12 +73,12 @@ def without_quotes(uri: Column) -> Column:
     return F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
 
 
-def failing(text: Column, kind: DataType) -> Column:
+def failing(text: Column, kind: T.DataType) -> Column:
     """Return a column that fails the action as soon as its value is used."""
     return F.raise_error(text).cast(kind)
 
 
-def first_misfit_of_csv(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
+def first_misfit_of_csv(schema: T.StructType, line: Column, options: Mapping[str, str]) -> Column:
     """Return the error message for the first field of a line that its column cannot hold."""
     declared = ", ".join(f"`{place}` string" for place in range(len(schema)))
     texts = F.from_csv(line, declared, {k: v for k, v in options.items() if k != "header"})
@@ -97,11 +88,11 @@ def first_misfit_of_csv(schema: StructType, line: Column, options: Mapping[str, 
             misfit(field.name, field.dataType, texts[str(place)]),
         )
         for place, field in enumerate(schema)
-        if not isinstance(field.dataType, StringType)
+        if not isinstance(field.dataType, T.StringType)
     )
 
 
-def first_misfit_of_json(schema: StructType, struct: Column, record: Column) -> Column:
+def first_misfit_of_json(schema: T.StructType, struct: Column, record: Column) -> Column:
     """Return the error message for the first key of a record that its column cannot hold.
 
     A value that only partly does not fit comes after values that do not fit at all.
@@ -111,20 +102,20 @@ def first_misfit_of_json(schema: StructType, struct: Column, record: Column) -> 
         text = F.get_json_object(record, "$" + "".join(f"['{step}']" for step in steps))
         error = misfit(".".join(steps), kind, text)
         whole.append(F.when(value.isNull() & text.isNotNull(), error))
-        if isinstance(kind, ArrayType | MapType):
+        if isinstance(kind, T.ArrayType | T.MapType):
             parts.append(F.when(text.isNotNull() & (F.to_json(value) != text), error))
     return _first([*whole, *parts])
 
 
 def _values(
-    schema: StructType, steps: tuple[str, ...], struct: Column
-) -> Iterator[tuple[tuple[str, ...], DataType, Column]]:
+    schema: T.StructType, steps: tuple[str, ...], struct: Column
+) -> Iterator[tuple[tuple[str, ...], T.DataType, Column]]:
     """Yield the fields and the fields inside structs, innermost first."""
     for place, field in enumerate(schema):
         value = struct.getField(str(place))
-        if isinstance(field.dataType, StructType):
+        if isinstance(field.dataType, T.StructType):
             yield from _values(field.dataType, (*steps, field.name), value)
-        if not isinstance(field.dataType, StringType):
+        if not isinstance(field.dataType, T.StringType):
             yield (*steps, field.name), field.dataType, value
 
 
@@ -135,7 +126,7 @@ def _first(texts: Iterator[Column] | list[Column]) -> Column:
 BREAKS = r"[\s\p{Cc}\p{Zl}\p{Zp}]+"  # a control character would cut the message off
 
 
-def csv_reason(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
+def csv_reason(schema: T.StructType, line: Column, options: Mapping[str, str]) -> Column:
     """Return why a line of CSV was misread."""
     reason = csv_does_not_parse(line, options, len(schema))
     return F.coalesce(first_misfit_of_csv(schema, line, options), reason)
@@ -148,23 +139,20 @@ def csv_does_not_parse(line: Column, options: Mapping[str, str], columns: int) -
     fields = _field_count(line, options)
     noun = F.when(fields == 1, " field").otherwise(" fields")
     counts = F.concat(F.lit("it has "), fields, noun, F.lit(f" for {plural(columns, 'column')}; "))
-    return does_not_parse(
-        line, "csv", "" if is_multi_line else hint, F.when(fields != columns, counts)
-    )
+    cause = F.when(fields != columns, counts)
+    return does_not_parse(line, "csv", "" if is_multi_line else hint, cause)
 
 
 def _field_count(line: Column, options: Mapping[str, str]) -> Column:
-    """Return how many fields a line of CSV has."""
     quote, escape = re.escape(options["quote"]), re.escape(options["escape"])
     if quote:
-        inside = (
-            rf"[^{quote}]|{quote}{quote}" if quote == escape else rf"[^{quote}{escape}]|{escape}."
-        )
+        escaped = rf"[^{quote}{escape}]|{escape}."
+        inside = rf"[^{quote}]|{quote}{quote}" if quote == escape else escaped
         line = F.regexp_replace(line, f"(?s){quote}(?:{inside})*+{quote}", "")
     return F.size(F.split(line, re.escape(options["sep"])))
 
 
-def json_reason(schema: StructType, struct: Column, record: Column) -> Column:
+def json_reason(schema: T.StructType, struct: Column, record: Column) -> Column:
     """Return why a record of JSON was misread; see `first_misfit_of_json`."""
     return F.coalesce(first_misfit_of_json(schema, struct, record), json_does_not_parse(record))
 
@@ -204,22 +192,21 @@ def does_not_parse(
     )
 
 
-def is_rounded(text: Column, kind: DataType) -> Column:
+def is_rounded(text: Column, kind: T.DataType) -> Column:
     """Return whether a decimal type rounds the number in a string; False for other types."""
-    if not isinstance(kind, DecimalType):
+    if not isinstance(kind, T.DecimalType):
         return F.lit(False)
     # The first two tests spare most strings the slow third one.
     is_long = F.length(F.substring_index(text, ".", -1)) > kind.scale
     digits = rf"^\s*[+-]?[0-9]*\.[0-9]{{{kind.scale}}}[0-9]*[1-9]"
-    number = lenient_cast(text, DoubleType())
+    number = lenient_cast(text, T.DoubleType())
     by_exponent = F.lower(text).contains("e") & (F.round(number, kind.scale) != number)
     return (text.contains(".") & is_long & text.rlike(digits)) | by_exponent
 
 
 def note_rounded(frame: DataFrame, flags: Mapping[str, Column]) -> None:
     """Warn of the columns whose flag is set in some row; one pass over the rows."""
-    if not flags:
-        return
-    for column, is_set in zip(flags, any_row_has(frame, flags.values()), strict=True):
-        if is_set:
-            note(RunWarning.DECIMAL_ROUNDED, column)
+    rounded = met_in_some_row(frame, flags)
+    for name in flags:
+        if name in rounded:
+            note(RunWarning.DECIMAL_ROUNDED, name)

@@ -1,17 +1,25 @@
-"""Partition folders: their columns, and the types of these.
+"""Partition folders: their columns, the types of these, and conditions on them.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-partitions.html
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, StringType, StructType
+
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames.types import MAX_DIGITS
+from tidemark.glue_job.frames.choices import column
+from tidemark.glue_job.frames.session import lenient_cast
+from tidemark.glue_job.frames.types import MAX_DIGITS, struct_type
 from tidemark.local_state.bookmarks.path_patterns import root_of
+from tidemark.local_state.bookmarks.sources import not_partitioned
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
@@ -23,6 +31,11 @@ class Layout(NamedTuple):
 
     base: str = ""
     columns: tuple[str, ...] = ()
+
+    def fields_of_files(self, schema: StructType) -> StructType:
+        """Return the fields that are not columns of folders, which win over them, as in Spark."""
+        folders = {name.lower() for name in self.columns}
+        return StructType([field for field in schema if field.name.lower() not in folders])
 
 
 def layout_of(file: str, paths: Iterable[str]) -> Layout:
@@ -56,6 +69,7 @@ def values_of(file: str, layout: Layout) -> tuple[str | None, ...]:
 
 def inferred_type(values: Sequence[str | None]) -> str:
     """Return the type that Spark gives a partition column with these values, as in ``cast``."""
+    # As Spark infers them: null fits any type.
     types = {_type_of(value) for value in values if value is not None}
     if "decimal" in types <= {"int", "bigint", "decimal"}:
         return f"decimal({max(map(_digits, filter(None, values)))},0)"
@@ -85,3 +99,64 @@ def _type_of(value: str) -> str:
             continue
         return name if re.match(r"\d{4}-\d{2}-\d{2}", value) else "string"
     return "string"
+
+
+_NUMBER = "partition number"  # no partition column has a space in its name
+
+
+class SparkPredicate:
+    """A predicate that needs only a session, so that it can be evaluated outside a job."""
+
+    def __init__(
+        self, spark: SparkSession, expression: str, types: Mapping[str, str] | None = None
+    ) -> None:
+        """Parse the expression."""
+        self._spark = spark
+        self._expression = expression
+        self._types = {name.lower(): kind for name, kind in (types or {}).items()}
+        try:
+            parser = spark._jsparkSession.sessionState().sqlParser()
+            self.columns = frozenset(_columns(parser.parseExpression(expression)))
+        except ParseException as error:
+            raise self._error(error) from error
+        if not self.columns:
+            raise UsageError(f"push_down_predicate {expression!r} names no partition column")
+        if types is not None and not self.columns <= set(self._types):
+            raise not_partitioned(self.columns, self._types)
+
+    def select(self, partitions: list[dict[str, str]]) -> list[bool]:
+        """Return for each partition, its values by lower-case name, whether it is read."""
+        if not partitions:
+            return []
+        names = sorted(self.columns)
+        null = {NULL_PARTITION: None}
+        rows = [[null.get(values[name], values[name]) for name in names] for values in partitions]
+        schema = struct_type([(_NUMBER, IntegerType()), *((name, StringType()) for name in names)])
+        typed = []
+        for name, texts in zip(names, zip(*rows, strict=True), strict=True):
+            kind = self._types.get(name) or inferred_type(texts)
+            typed.append(lenient_cast(column(name), kind).alias(name))
+        try:
+            numbered = [(number, *row) for number, row in enumerate(rows)]
+            frame = self._spark.createDataFrame(numbered, schema)
+            chosen = frame.select(F.col(_NUMBER), *typed).filter(self._expression).collect()
+        except AnalysisException as error:
+            raise self._error(error) from error
+        numbers = {row[0] for row in chosen}
+        return [number in numbers for number in range(len(partitions))]
+
+    def _error(self, error: Exception) -> UsageError:
+        reason = next(line for line in str(error).splitlines() if line.strip())
+        return UsageError(
+            f"push_down_predicate {self._expression!r} is not a condition on partition columns: "
+            f"{reason}; write it in Spark SQL, such as year = 2013 AND month > 6"
+        )
+
+
+def _columns(expression: Any) -> Iterator[str]:
+    """Yield the columns of a parsed, unresolved expression of Catalyst, in lower case."""
+    if expression.getClass().getSimpleName() == "UnresolvedAttribute":
+        yield expression.name().lower()
+    children = expression.children()
+    for position in range(children.size()):
+        yield from _columns(children.apply(position))

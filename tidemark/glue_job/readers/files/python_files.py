@@ -10,7 +10,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
-from tidemark.glue_job.frames.lenient import lenient_cast
+from tidemark.glue_job.frames.choices import column
+from tidemark.glue_job.frames.session import lenient_cast
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.process.event_marks import SOURCE_ROW
 from tidemark.glue_job.readers.files.formats import Files
@@ -57,7 +58,7 @@ def read_rows(files: Files, schema: StructType, records_of: RecordsOf) -> DataFr
 
 def look_at(files: Files, look: Callable[[Iterable[tuple[str, str]]], Iterable[T]]) -> list[T]:
     """Return the results of a function; it gets URIs and local paths of some files at a time."""
-    tasks, context = [(one, str(folder_of(one))) for one in files.paths], files.spark.sparkContext
+    tasks, context = [(uri, str(folder_of(uri))) for uri in files.paths], files.spark.sparkContext
     slices = min(len(tasks), TASKS_PER_CORE * context.defaultParallelism)
     with blaming_files(files.paths, files.format.name):
         return context.parallelize(tasks, slices).mapPartitions(look).collect()
@@ -75,17 +76,15 @@ def _rows(
 def _with_folders(
     frame: DataFrame, files: Files, values: Sequence[tuple[str | None, ...]]
 ) -> DataFrame:
-    """Give the partition columns their names and types; a folder wins over a field, as in Spark."""
     columns = dict(zip(files.layout.columns, zip(*values, strict=True), strict=True))
     lower = {name.lower() for name in columns}
     fields = frame.columns[: -len(columns)]
+    # A folder wins over a field of its name, as in Spark.
     data = [F.col(f"`{name}`") for name in fields if name.lower() not in lower]
-    folders = [
-        _of_folder(
-            F.col(f"`{FOLDER}{name}`"), files.format.partitions.get(name.lower()), texts, name
-        )
-        for name, texts in columns.items()
-    ]
+    folders = []
+    for name, texts in columns.items():
+        declared = files.format.partitions.get(name.lower())
+        folders.append(_of_folder(column(f"{FOLDER}{name}"), declared, texts, name))
     return frame.select(*data, *folders)
 
 

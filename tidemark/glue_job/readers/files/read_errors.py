@@ -94,9 +94,9 @@ def _other_cause(text: str, file: str, format_name: str) -> TidemarkError | None
             f"{begin}: Spark cannot read ORC's type {instant!r}; the file may be good: write it "
             "with timestamps that have no time zone"
         )
-    if found := _MISSING_CLASS.search(text) or _MISSING_SOURCE.search(text):
+    if absent := _MISSING_CLASS.search(text) or _MISSING_SOURCE.search(text):
         return UnsupportedError(
-            f"{begin}: the class {found.group(1).replace('/', '.')} is missing; the file may be "
+            f"{begin}: the class {absent.group(1).replace('/', '.')} is missing; the file may be "
             "good: name the jar with this class in --extra-jars, or write the files in a form that "
             "does not need it"
         )
@@ -130,14 +130,13 @@ def _other_cause(text: str, file: str, format_name: str) -> TidemarkError | None
 def _differing(
     first: DataType, second: DataType, path: str
 ) -> Iterator[tuple[str, DataType, DataType]]:
-    """Yield the columns whose types differ in two schemas, with both types."""
     match first, second:
         case StructType(), StructType():
-            others = {one.name.lower(): one.dataType for one in second}
-            for one in first:
-                name = f"{path}.{one.name}" if path else one.name
-                other = others.get(one.name.lower(), one.dataType)
-                yield from _differing(one.dataType, other, name)
+            others = {field.name.lower(): field.dataType for field in second}
+            for field in first:
+                name = f"{path}.{field.name}" if path else field.name
+                other = others.get(field.name.lower(), field.dataType)
+                yield from _differing(field.dataType, other, name)
         case ArrayType(), ArrayType():
             yield from _differing(first.elementType, second.elementType, path)
         case MapType(), MapType():
@@ -147,7 +146,7 @@ def _differing(
 
 
 def _bad_file(files: list[str], format_name: str, text: str) -> tuple[str, str]:
-    """Return the file that an error is about and the reason, as far as known."""
+    # Spark names the file in most messages; else the first one that is broken is to blame.
     named = next((file for file in files if file in text), None)
     magic = MAGIC.get(format_name, b"")
     for file in [named] if named else files:
@@ -159,7 +158,6 @@ def _bad_file(files: list[str], format_name: str, text: str) -> tuple[str, str]:
 
 
 def _broken(path: Path, magic: bytes) -> str | None:
-    """Return what is wrong with a whole file; None if nothing is."""
     try:
         with open_file(str(path)) as file:
             begin = file.read(len(magic))

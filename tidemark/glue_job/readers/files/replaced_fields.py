@@ -10,10 +10,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, NumericType, _parse_datatype_string
+from pyspark.sql.types import NumericType, _parse_datatype_string
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.session import own_query
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import without_quotes
 from tidemark.glue_job.readers.files.partitions import (
@@ -45,13 +45,13 @@ def note_replaced(names: Iterable[str], files: Files, rows: Callable[[], DataFra
     def values() -> Mapping[str, FolderValue]:
         texts = list(zip(*[values_of(file, layout) for file in files.paths], strict=True))
         declared = files.format.partitions
-        return {
-            name: FolderValue(
-                _folder_string(layout, place),
-                _is_number(declared.get(name.lower()) or inferred_type(texts[place])),
-            )
-            for place, name in enumerate(layout.columns)
-        }
+        values = {}
+        for place, name in enumerate(layout.columns):
+            kind = declared.get(name.lower()) or inferred_type(texts[place])
+            kind = _parse_datatype_string(kind) if isinstance(kind, str) else kind
+            text = _folder_string(layout, place)
+            values[name] = FolderValue(text, isinstance(kind, NumericType))
+        return values
 
     note_differing(names, layout, rows, values)
 
@@ -75,41 +75,34 @@ def _differing(
     rows: Callable[[], DataFrame],
     values: Callable[[], Mapping[str, FolderValue]],
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs whose values differ; all pairs if Spark cannot compare them."""
+    # Where Spark cannot compare them, all pairs may differ.
     has: Sequence[bool] = [True] * len(pairs)
     with suppress(PySparkException, Py4JJavaError, TidemarkError):  # the reader itself reports it
         frame, of_folders = rows(), values()
         fields = frame.columns
         frame = frame.toDF(*map(str, range(len(fields))))  # names may differ in case only
         named = {name for name, _ in pairs}
-        asked = [str(place) for place, name in enumerate(fields) if name in named]
-        frame = frame.select(*[F.col(one).cast("string").alias(one) for one in asked])
-        flags = [
-            reduce(
-                or_,
-                (
-                    _differs(F.col(str(place)), of_folders[folder])
-                    for place, one in enumerate(fields)
-                    if one == name
-                ),
-            )
-            for name, folder in pairs
-        ]
-        flags = [F.max(F.coalesce(flag, F.lit(True))) for flag in flags]
+        places = [str(place) for place, name in enumerate(fields) if name in named]
+        frame = frame.select(*[F.col(place).cast("string").alias(place) for place in places])
+        flags = []
+        for name, folder in pairs:
+            own = (str(place) for place, field in enumerate(fields) if field == name)
+            each = (_differs(F.col(place), of_folders[folder]) for place in own)
+            flags.append(F.max(F.coalesce(reduce(or_, each), F.lit(True))))
         # Most files have few values, and comparing them takes longer than finding them.
-        few = frame.withColumn(FILE, F.input_file_name()).select(FILE, *asked).distinct()
+        few = frame.withColumn(FILE, F.input_file_name()).select(FILE, *places).distinct()
         with own_query(frame.sparkSession):
             has = few.agg(*flags).collect()[0]
     yield from (pair for pair, differs in zip(pairs, has, strict=True) if differs)
 
 
 def _differs(text: Column, folder: FolderValue) -> Column:
-    """Return whether a string differs from that of its folder; a null loses nothing."""
     value = folder.text
     is_same = text == value
     if folder.is_number:
-        short = [F.regexp_replace(one, ZEROS, "$1") for one in (text, value)]
+        short = [F.regexp_replace(string, ZEROS, "$1") for string in (text, value)]
         is_same |= short[0] == short[1]
+    # A null loses nothing.
     return text.isNotNull() & ~F.coalesce(is_same, F.lit(False))
 
 
@@ -119,9 +112,3 @@ def _folder_string(layout: Layout, place: int) -> Column:
     escaped = F.regexp_extract(without_quotes(F.col(FILE)), rf"{before}[^/=]*=([^/]*)/", 1)
     text = F.url_decode(F.replace(escaped, F.lit("+"), F.lit("%2B")))
     return F.when(text != NULL_PARTITION, text)
-
-
-def _is_number(kind: DataType | str) -> bool:
-    if isinstance(kind, str):
-        kind = _parse_datatype_string(kind)
-    return isinstance(kind, NumericType)

@@ -26,8 +26,7 @@ from tidemark.glue_job.readers.files.formats import (
 )
 from tidemark.glue_job.readers.files.ion import read_ion
 from tidemark.glue_job.readers.files.misread import uri_of_row
-from tidemark.glue_job.readers.files.partitions import Layout, layout_of
-from tidemark.glue_job.readers.files.predicates import SparkPredicate
+from tidemark.glue_job.readers.files.partitions import Layout, SparkPredicate, layout_of
 from tidemark.glue_job.readers.files.read_errors import unreadable
 from tidemark.glue_job.readers.files.replaced_fields import FolderValue, note_differing
 from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS, S3Request, s3_request
@@ -51,14 +50,15 @@ def with_attached(frame: DataFrame, files: Sequence[FileVersion], file_format: F
     """Return the rows with the columns about their file that the format options name."""
     if not attaches(file_format) or not frame.columns:
         return frame
-    name, time = (file_format.options.get(one) for one in ("attachFilename", "attachTimestamp"))
-    taken = {one.lower() for one in frame.columns}
-    for option, column in (("attachFilename", name), ("attachTimestamp", time)):
-        if column and (not isinstance(column, str) or column.lower() in taken):
+    taken = {name.lower() for name in frame.columns}
+    for option in ATTACHED:
+        name = file_format.options.get(option)
+        if name and (not isinstance(name, str) or name.lower() in taken):
             raise UsageError(
-                f"format_options[{option!r}] is {column!r}; it must be the name of a column that "
+                f"format_options[{option!r}] is {name!r}; it must be the name of a column that "
                 f"the rows do not have; they have {', '.join(frame.columns)}"
             )
+    name, time = map(file_format.options.get, ATTACHED)
     rows = [f"`{column}`" for column in frame.columns]
     frame = frame.withColumn(FILE, uri_of_row())
     if time:
@@ -92,14 +92,14 @@ def read_s3(
     """
     name = FILE_CONNECTIONS[request.connection_type] or request.format
     file_format = read_format(name, request.format_options).with_errors_in(failed)
-    asked = s3_request(request, file_format.name)
+    files_request = s3_request(request, file_format.name)
 
     def predicate_of(expression: str) -> SparkPredicate | None:
         return SparkPredicate(spark, expression) if expression else None
 
     earlier = Earlier(lambda expression, _: Partitions(predicate_of(expression)))
     predicate = predicate_of(request.push_down_predicate)
-    return read_new_files(spark, asked, file_format, predicate, earlier=earlier)
+    return read_new_files(spark, files_request, file_format, predicate, earlier=earlier)
 
 
 def read_new_files(
@@ -114,14 +114,14 @@ def read_new_files(
     with taken_back_on_error(request.source.transformation_ctx):
         files = files_to_read(request.source, predicate, earlier).files
         suffix = request.suffix
-        if other := [one.path for one in files if suffix and not one.path.endswith(suffix)]:
+        if other := [file.path for file in files if suffix and not file.path.endswith(suffix)]:
             raise UnsupportedError(
                 f"{other[0]} does not end with {suffix}, and compressionType says it is "
                 "compressed: this machine goes by the suffix only; rename the file"
             )
         is_grouped = request.is_grouped(len(files)) and not attaches(file_format)
-        asked = replace(file_format, is_grouped=is_grouped)
-        frame = read_files(spark, files, request.source.paths, asked, located)
+        grouped_format = replace(file_format, is_grouped=is_grouped)
+        frame = read_files(spark, files, request.source.paths, grouped_format, located)
     if request.group_size is None:
         return frame
     size = sum(file.size for file in files)
@@ -140,7 +140,7 @@ def read_files(
     layouts: dict[tuple[Layout, str], list[str]] = {}
     for file in files:
         if file.size:
-            place = next((one for one in located if file.path.startswith(f"{one}/")), "")
+            place = next((folder for folder in located if file.path.startswith(f"{folder}/")), "")
             layout = Layout() if place else layout_of(file.path, paths)
             layouts.setdefault((layout, place), []).append(file.path)
         elif file_format.name not in MAY_BE_EMPTY:
@@ -149,12 +149,12 @@ def read_files(
         return empty_frame(spark, file_format.schema)
     frames = list[DataFrame]()
     for (layout, place), group in layouts.items():
-        given = Files(spark, group, layout, file_format)
-        rows = READERS[file_format.name](given)
+        group_files = Files(spark, group, layout, file_format)
+        rows = READERS[file_format.name](group_files)
         if place:
             rows = _with_values(rows, place, located[place])
-            given = replace(given, layout=Layout("", tuple(located[place])))
-        frames.append(with_attached(conformed_rows(rows, given), files, file_format))
+            group_files = replace(group_files, layout=Layout("", tuple(located[place])))
+        frames.append(with_attached(conformed_rows(rows, group_files), files, file_format))
     return union(frames)
 
 

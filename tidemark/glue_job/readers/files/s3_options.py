@@ -21,42 +21,21 @@ NO_EFFECT = frozenset({"useS3ListImplementation", "optimizePerformance", "isFail
 # Options of Glue for files that would change rows here.
 NOT_RUN = frozenset({"catalogPartitionPredicate"})
 KNOWN = frozenset(
-    {
-        "paths",
-        "recurse",
-        "exclusions",
-        "excludeStorageClasses",
-        "groupFiles",
-        "groupSize",
-        "maxBand",
-        "maxFilesInBand",
-        "boundedFiles",
-        "boundedSize",
-        "compressionType",
-    }
+    (
+        "paths recurse exclusions excludeStorageClasses groupFiles groupSize maxBand "
+        "maxFilesInBand boundedFiles boundedSize compressionType"
+    ).split()
 )
 # connection_type -> the format it implies; AWS keeps the last two for older scripts.
-FILE_CONNECTIONS: dict[str, str | None] = {
-    "s3": None,
-    "file": None,
-    "parquet": "parquet",
-    "orc": "orc",
-}
+FILE_CONNECTIONS = {"s3": None, "file": None, "parquet": "parquet", "orc": "orc"}
 GROUPED_FORMATS = ("csv", "json", "xml")
 GROUP_FILES = ("inPartition", "none")
 GROUPED_ABOVE = 50_000  # files, unless groupFiles says otherwise
 LOCAL_STORAGE_CLASS = "STANDARD"  # the class of every object in a folder
 STORAGE_CLASSES = (
-    LOCAL_STORAGE_CLASS,
-    "STANDARD_IA",
-    "ONEZONE_IA",
-    "INTELLIGENT_TIERING",
-    "GLACIER",
-    "GLACIER_IR",
-    "DEEP_ARCHIVE",
-    "REDUCED_REDUNDANCY",
-    "OUTPOSTS",
-)
+    f"{LOCAL_STORAGE_CLASS} STANDARD_IA ONEZONE_IA INTELLIGENT_TIERING GLACIER GLACIER_IR "
+    "DEEP_ARCHIVE REDUCED_REDUNDANCY OUTPOSTS"
+).split()
 
 
 @dataclass(frozen=True)
@@ -95,12 +74,15 @@ def s3_request(request: ReadRequest, format_name: str, table: str = "") -> S3Req
         )
     for name in sorted(set(options) - KNOWN - NO_EFFECT):
         note(RunWarning.OPTION_IGNORED, f"connection_options[{name!r}] of files")
+    exclusions = _strings(options, "exclusions", '"[\\"**.pdf\\"]"')
+    if LOCAL_STORAGE_CLASS in storage_classes(options):
+        exclusions = (*exclusions, "**")
     source = S3Source(
         paths=_paths(options.get("paths")),
         transformation_ctx=request.transformation_ctx,
         format=format_name,
         recurse=is_true(options.get("recurse", False)),
-        exclusions=_exclusions(options),
+        exclusions=exclusions,
         push_down_predicate=request.push_down_predicate,
         limits=_limits(options),
         table=table,
@@ -135,15 +117,10 @@ def option_string(value: object) -> str:
 
 
 def _paths(paths: object) -> tuple[str, ...]:
-    given = [paths] if isinstance(paths, str) and paths else paths
-    if not isinstance(given, list | tuple) or not given:
+    listed = [paths] if isinstance(paths, str) and paths else paths
+    if not isinstance(listed, list | tuple) or not listed:
         raise ValueError(f"connection_options['paths'] is {paths!r}; it must be a list of URIs")
-    return tuple(given)
-
-
-def _exclusions(options: Mapping[str, Any]) -> tuple[str, ...]:
-    patterns = _strings(options, "exclusions", '"[\\"**.pdf\\"]"')
-    return (*patterns, "**") if LOCAL_STORAGE_CLASS in storage_classes(options) else patterns
+    return tuple(listed)
 
 
 def storage_classes(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -158,8 +135,8 @@ def storage_classes(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _strings(options: Mapping[str, Any], name: str, example: str) -> tuple[str, ...]:
-    """Return a list, or a list in a JSON string, which is the form that AWS takes."""
-    given = value = options.get(name, [])
+    text = value = options.get(name, [])
+    # AWS takes a JSON string of a list; a list is what scripts mean.
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -167,7 +144,7 @@ def _strings(options: Mapping[str, Any], name: str, example: str) -> tuple[str, 
             value = None
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise UsageError(
-            f"connection_options[{name!r}] is {given!r}; it must be a JSON list such as {example}"
+            f"connection_options[{name!r}] is {text!r}; it must be a JSON list such as {example}"
         )
     return tuple(value)
 

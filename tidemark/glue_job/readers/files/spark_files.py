@@ -5,13 +5,12 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError
-from tidemark.glue_job.frames.choices import has_choices, quoted
+from tidemark.glue_job.frames.choices import column, has_choices
 from tidemark.glue_job.frames.joins import union as union_of_types
-from tidemark.glue_job.readers.files.conformed import conformed_rows, data_schema, note_differences
+from tidemark.glue_job.readers.files.conformed import conformed_rows, note_differences
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import refusing
 from tidemark.glue_job.readers.files.read_errors import DisagreementError, blaming_files
@@ -33,21 +32,20 @@ def without_bad(
     frame: DataFrame, companion: Column, reason: Callable[[Column], Column]
 ) -> DataFrame:
     """Return the rows of `with_bad`; one that does not fit fails the action with the reason."""
-    corrupt = F.col(f"`{CORRUPT}`")
+    corrupt = column(CORRUPT)
     return refusing(frame, corrupt, reason(corrupt), companion).drop(CORRUPT)
 
 
 def companion_column(schema: StructType, files: Files) -> Column:
     """Return a column that is in the files, which `refusing` asks for with the bad records."""
-    folders = {name.lower() for name in files.layout.columns}
-    of_files = [name for name in schema.names if name.lower() not in folders]
+    of_files = files.layout.fields_of_files(schema).names
     if not of_files and own_spark().major >= 4:  # 3.5 does look for bad records there
         raise UnsupportedError(
             f"each field of the {files.format.name} files in {files.paths[0]} and others, "
             f"{', '.join(schema.names)}, has the name of a folder that it is in, and Spark 4 does "
             "not look for bad records there; rename the folders, or run the job on Glue 5.1"
         )
-    return F.col(quoted((of_files or schema.names)[0]))
+    return column((of_files or schema.names)[0])
 
 
 def with_bad(reader: DataFrameReader, files: Files, schema: StructType) -> DataFrame:
@@ -72,7 +70,7 @@ def read_columns(files: Files) -> DataFrame:
         frames = [_typed(files)]
     except DisagreementError:
         frames = [_typed(group) for group in _alike(files)]
-    note_differences(files.format, [data_schema(frame, files.layout) for frame in frames])
+    note_differences(files.format, [files.layout.fields_of_files(frame.schema) for frame in frames])
     return union(conformed_rows(frame, files) for frame in frames)
 
 
@@ -94,12 +92,11 @@ def _typed(files: Files) -> DataFrame:
     frame = load(_merging(files), files)
     if not files.layout.columns:
         return frame
-    schema = with_folders(data_schema(frame, files.layout), files)
+    schema = with_folders(files.layout.fields_of_files(frame.schema), files)
     return load(_merging(files).schema(schema), files)
 
 
 def _alike(files: Files) -> list[Files]:
-    """Return the files in groups of one schema each."""
     groups: dict[str, list[str]] = {}
     for file in files.paths:
         kind = load(_merging(files), replace(files, paths=[file])).schema.simpleString()
@@ -116,10 +113,10 @@ def with_folders(schema: StructType, files: Files) -> StructType:
 def union(frames: Iterable[DataFrame]) -> DataFrame:
     """Return the rows of all frames; a column that a frame lacks is null."""
     first, *others = frames
-    if any(has_choices(one) for one in (first, *others)):
+    if any(has_choices(frame) for frame in (first, *others)):
         return reduce(union_of_types, others, first)
-    for other in others:
-        first = first.unionByName(other, allowMissingColumns=True)
+    for frame in others:
+        first = first.unionByName(frame, allowMissingColumns=True)
     return first
 
 
@@ -132,4 +129,5 @@ def load(reader: DataFrameReader, files: Files, format_name: str = "") -> DataFr
     """Return the rows of files, whatever characters their names have."""
     name = format_name or files.format.name
     with blaming_files(files.paths, name):
+        # Hadoop takes some characters of names for patterns.
         return reader.load([WILDCARD.sub(r"\\\g<0>", file) for file in files.paths], format=name)

@@ -16,7 +16,13 @@ from lxml import etree
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from tidemark.glue_job.frames.types import as_struct_type, merged, widened_or, without_nulls
+from tidemark.glue_job.frames.types import (
+    as_struct_type,
+    merged,
+    struct_type,
+    widened_or,
+    without_nulls,
+)
 from tidemark.glue_job.readers.files.conformed import declared_record
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import mixed
@@ -43,7 +49,7 @@ _PARSERS: list[tuple[type[T.DataType], Callable[[str], Any]]] = [
 BROKEN = (etree.XMLSyntaxError, OSError, EOFError, ValueError, KeyError, InvalidOperation)
 
 
-class Seen(NamedTuple):
+class XmlContent(NamedTuple):
     """What is in one file.
 
     Attributes:
@@ -70,10 +76,10 @@ def read_xml(files: Files) -> DataFrame:
     if xml.schema is not None and xml.names is None:
         schema = xml.schema
     else:
-        found: T.DataType = reduce(partial(_merged, options.value_tag), [one.kind for one in each])
-        schema = as_struct_type(T.StructType([]) if _is_null(found) else without_nulls(found))
+        kind: T.DataType = reduce(partial(_merged, options.value_tag), [seen.kind for seen in each])
+        schema = as_struct_type(T.StructType([]) if _is_null(kind) else without_nulls(kind))
         schema = schema if xml.schema is None else declared_record(xml, schema, in_files)
-        lost = frozenset[str]().union(*[one.lost for one in each])
+        lost = frozenset[str]().union(*[seen.lost for seen in each])
         for path in sorted(lost.intersection(_doubles(schema, options.value_tag))):
             note(RunWarning.XML_ROUNDED, f"the element {path} of {some_of(files.paths)}")
     return read_rows(files, schema, partial(_rows, options, schema))
@@ -93,7 +99,7 @@ def _rows(
         raise unreadable(uri, "xml", error) from error
 
 
-def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> Seen:
+def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> XmlContent:
     """Return what is in one file; runs in a worker of Spark."""
     uri, path = task
     kind: T.DataType = T.NullType()
@@ -103,30 +109,26 @@ def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> Seen:
             kind = _merged(options.value_tag, kind, inferred(record, options.value_tag, lost))
     except BROKEN as error:
         raise unreadable(uri, "xml", error) from error
-    return Seen(kind, stray_texts[0][:SHOWN] if stray_texts else "", lost)
+    return XmlContent(kind, stray_texts[0][:SHOWN] if stray_texts else "", lost)
 
 
-def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> Seen:
+def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> XmlContent:
     """Return the result of `_seen_in_file` if a search for the row tag is enough to know it."""
     uri, path = task
     try:
-        return Seen(T.StructType([]) if has_tag(path, options) else T.NullType())
+        return XmlContent(T.StructType([]) if has_tag(path, options) else T.NullType())
     except BROKEN as error:
         raise unreadable(uri, "xml", error) from error
 
 
-def _warn(row_tag: str, files: Sequence[str], seen: Sequence[Seen]) -> None:
-    """Warn of content that is in no row: files without the row tag, and text between rows."""
-    without = [file for file, one in zip(files, seen, strict=True) if _is_null(one.kind)]
-    if without:
-        where = (
-            "no file has an" if len(without) == len(files) else f"there is in {some_of(without)} no"
-        )
+def _warn(row_tag: str, files: Sequence[str], seen: Sequence[XmlContent]) -> None:
+    by_file = dict(zip(files, seen, strict=True))
+    if without := [file for file in files if _is_null(by_file[file].kind)]:
+        some = f"there is in {some_of(without)} no"
+        where = "no file has an" if len(without) == len(files) else some
         note(RunWarning.ROW_TAG, f"{where} element {row_tag}")
-    stray_texts = [(file, one.text) for file, one in zip(files, seen, strict=True) if one.text]
-    if stray_texts:
-        file, text = stray_texts[0]
-        note(RunWarning.TEXT_BETWEEN_ROWS, f"{text!r} in {file}")
+    if stray := next((file for file in files if by_file[file].text), None):
+        note(RunWarning.TEXT_BETWEEN_ROWS, f"{by_file[stray].text!r} in {stray}")
 
 
 def _is_null(kind: T.DataType) -> bool:
@@ -134,13 +136,12 @@ def _is_null(kind: T.DataType) -> bool:
 
 
 def _doubles(kind: T.DataType, value_tag: str, path: str = "") -> Iterator[str]:
-    """Yield the paths of elements and attributes whose column is of doubles."""
     if isinstance(kind, T.ArrayType):
         yield from _doubles(kind.elementType, value_tag, path)
     elif isinstance(kind, T.StructType):
-        for one in kind:
-            below = path if one.name == value_tag else _joined(path, one.name)
-            yield from _doubles(one.dataType, value_tag, below)
+        for field in kind:
+            below = path if field.name == value_tag else _joined(path, field.name)
+            yield from _doubles(field.dataType, value_tag, below)
     elif isinstance(kind, T.DoubleType):
         yield path
 
@@ -150,20 +151,13 @@ def _joined(path: str, name: str) -> str:
 
 
 def inferred(value: Any, value_tag: str, lost: set[str], path: str = "") -> T.DataType:
-    """Return the type of a value that `records` returned; add to `Seen.lost`."""
+    """Return the type of a value that `records` returned; add to `XmlContent.lost`."""
     if value is None:
         return T.NullType()
     if isinstance(value, dict):
-        fields = [
-            (name, one, path if name == value_tag else _joined(path, name))
-            for name, one in value.items()
-        ]
-        return T.StructType(
-            [
-                T.StructField(name, inferred(one, value_tag, lost, below))
-                for name, one, below in fields
-            ]
-        )
+        paths = {name: path if name == value_tag else _joined(path, name) for name in value}
+        kinds = ((n, inferred(part, value_tag, lost, paths[n])) for n, part in value.items())
+        return struct_type(kinds)
     if isinstance(value, list):
         element: T.DataType = T.NullType()
         for item in value:
@@ -181,9 +175,9 @@ def inferred(value: Any, value_tag: str, lost: set[str], path: str = "") -> T.Da
 
 
 def _is_held(number: str) -> bool:
-    """Return whether a double has all the digits with which a number is written."""
     if len(number) <= _IN_DOUBLES and "e" not in number.lower():
         return True
+    # Both forms count: the shortest that is this double, and its exact value cut to these digits.
     exact, double = Decimal(number), float(number)
     digits = Context(prec=len(exact.as_tuple().digits))
     return exact in (Decimal(repr(double)), digits.create_decimal(Decimal(double)))
@@ -245,7 +239,9 @@ def _parsed(parse: Callable[[str], Any], path: str, kind: T.DataType, value: Any
 
 def _struct_converter(kind: T.StructType, value_tag: str, path: str) -> Callable[[Any], Any]:
     prefix = f"{path}." if path else ""
-    fields = [(one.name, converter(one.dataType, value_tag, prefix + one.name)) for one in kind]
+    fields = [
+        (field.name, converter(field.dataType, value_tag, prefix + field.name)) for field in kind
+    ]
 
     def convert(value: Any) -> tuple[Any, ...] | None:
         if value is None:
@@ -254,7 +250,7 @@ def _struct_converter(kind: T.StructType, value_tag: str, path: str) -> Callable
             value_tag not in kind.names and isinstance(value, str) and value.strip()
         ):
             raise MisfitError(path, kind, value)
-        found = value if isinstance(value, dict) else {value_tag: value}
-        return tuple(parse(found.get(name)) for name, parse in fields)
+        fields_of_value = value if isinstance(value, dict) else {value_tag: value}
+        return tuple(parse(fields_of_value.get(name)) for name, parse in fields)
 
     return convert

@@ -60,7 +60,8 @@ def records(
             depth += 1 if event == "start" else -1
             if event == "end" and depth == 0:
                 value = _value(element, options)
-                yield value if isinstance(value, dict) else _only(options.value_tag, value)
+                text = {} if value is None else {options.value_tag: value}
+                yield value if isinstance(value, dict) else text
                 element.clear(keep_tail=True)
 
 
@@ -80,10 +81,6 @@ def _text_between_rows(element: Any, row_tag: str) -> Iterator[str]:
     if any(isinstance(child.tag, str) and _name(child) == row_tag for child in element):
         texts = [element.text, *[child.tail for child in element]]
         yield from (text.strip() for text in texts if text and text.strip())
-
-
-def _only(name: str, value: str | None) -> dict[str, Any]:
-    return {} if value is None else {name: value}
 
 
 def _value(element: Any, options: XmlOptions) -> Any:

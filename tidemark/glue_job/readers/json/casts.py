@@ -1,6 +1,6 @@
 """Dates, timestamps and decimals that a JSON table declares: strings that Spark casts.
 
-Spark's JSON reader misreads them like its CSV reader, see `csv.choices`. So they are read as
+Spark's JSON reader misreads them like its CSV reader, see `csv.files`. So they are read as
 strings, at every depth.
 """
 
@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from tidemark.glue_job.frames.lenient import lenient_cast, read_text
+from tidemark.glue_job.frames.session import lenient_cast, read_text
 from tidemark.glue_job.frames.types import (
     VALUE,
     Choice,
@@ -22,6 +22,7 @@ from tidemark.glue_job.frames.types import (
     is_cast,
     numbered,
     parts_of,
+    struct_type,
     with_parts,
 )
 from tidemark.glue_job.readers.files.misread import failing, misfit
@@ -51,10 +52,8 @@ def with_casts(frame: DataFrame, schema: T.StructType) -> DataFrame:
         return frame
     names = frame.columns
     columns = [F.col(str(place)) for place in range(len(names))]
-    cast = [
-        cast_value(column, one.dataType, one.name)
-        for column, one in zip(columns, schema, strict=False)
-    ]
+    pairs = zip(columns, schema, strict=False)
+    cast = [cast_value(column, field.dataType, field.name) for column, field in pairs]
     each = zip([*cast, *columns[len(cast) :]], names, strict=True)
     numbered_frame = frame.toDF(*map(str, range(len(names))))
     return numbered_frame.select(*[column.alias(name) for column, name in each])
@@ -89,30 +88,32 @@ def rebuilt(
             named = [field.alias(name) for field, name in zip(fields, kind.names, strict=True)]
             return F.when(column.isNotNull(), F.struct(*named))
         case T.ArrayType(elementType=inner):
-            return F.transform(column, lambda one: rebuilt(one, inner, path, leaf))
+            return F.transform(column, lambda element: rebuilt(element, inner, path, leaf))
         case T.MapType(valueType=inner):
-            return F.transform_values(column, lambda _, one: rebuilt(one, inner, path, leaf))
+            return F.transform_values(column, lambda _, value: rebuilt(value, inner, path, leaf))
     return leaf(column, kind, path)
 
 
-def cast_places(kind: T.DataType, found: T.DataType) -> Iterator[tuple[Steps, T.DataType]]:
+def cast_places(kind: T.DataType, actual: T.DataType) -> Iterator[tuple[Steps, T.DataType]]:
     """Yield the places where strings must be cast, and the target types."""
     for steps, declared in _cast_places(kind, ()):
-        if _has(found, steps, T.StringType):
+        if _has(actual, steps, T.StringType):
             yield steps, declared
 
 
-def decimal_places(kind: T.DataType, found: T.DataType) -> Iterator[tuple[Steps, T.DataType]]:
+def decimal_places(kind: T.DataType, actual: T.DataType) -> Iterator[tuple[Steps, T.DataType]]:
     """Yield the places where a decimal is declared and values may have more digits."""
     for steps, declared in _cast_places(kind, ()):
-        if isinstance(declared, T.DecimalType) and _has(found, steps, (T.StringType, T.DoubleType)):
+        if isinstance(declared, T.DecimalType) and _has(
+            actual, steps, (T.StringType, T.DoubleType)
+        ):
             yield steps, declared
 
 
 def _cast_places(kind: T.DataType, steps: Steps) -> Iterator[tuple[Steps, T.DataType]]:
     parts = alternatives(kind)
-    declared = next((one for one in parts if is_cast(one)), None)
-    if declared is not None and not any(isinstance(one, T.StringType) for one in parts):
+    declared = next((part for part in parts if is_cast(part)), None)
+    if declared is not None and not any(isinstance(part, T.StringType) for part in parts):
         yield steps, declared
     if not isinstance(kind, Choice):
         for step, inner in parts_of(kind):
@@ -123,12 +124,12 @@ def _has(
     kind: T.DataType, steps: Steps, types: type[T.DataType] | tuple[type[T.DataType], ...]
 ) -> bool:
     if isinstance(kind, Choice):
-        return any(_has(one, steps, types) for one in alternatives(kind))
+        return any(_has(part, steps, types) for part in alternatives(kind))
     if not steps:
         return isinstance(kind, types)
     is_key = steps[0] == VALUE and isinstance(kind, T.StructType)  # inference makes no maps
     return any(
-        _has(one, steps[1:], types) for step, one in parts_of(kind) if is_key or step == steps[0]
+        _has(part, steps[1:], types) for step, part in parts_of(kind) if is_key or step == steps[0]
     )
 
 
@@ -138,14 +139,8 @@ def pruned(kind: T.DataType, places: list[Steps]) -> T.DataType:
         case Choice():
             return kind
         case T.StructType():
-            kept = [(one, _below(f".{one.name}", places)) for one in kind]
-            return T.StructType(
-                [
-                    T.StructField(one.name, pruned(one.dataType, inner))
-                    for one, inner in kept
-                    if inner
-                ]
-            )
+            fields = [(field, _below(f".{field.name}", places)) for field in kind]
+            return struct_type((f.name, pruned(f.dataType, inner)) for f, inner in fields if inner)
     return with_parts(kind, lambda step, part: pruned(part, _below(step, places)))
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.choices import Value, built
-from tidemark.glue_job.frames.lenient import lenient_cast
+from tidemark.glue_job.frames.session import lenient_cast
 from tidemark.glue_job.frames.types import (
     MAX_DIGITS,
     Choice,
@@ -51,12 +51,12 @@ def has_choice(kind: T.DataType) -> bool:
 def raw_type(kind: T.DataType) -> T.DataType:
     """Return the type for parsing: string for a choice, or for a string to convert."""
     is_raw = Choice, *STRING_TARGETS
-    return replaced(kind, lambda one: T.StringType() if isinstance(one, is_raw) else None)
+    return replaced(kind, lambda part: T.StringType() if isinstance(part, is_raw) else None)
 
 
 def with_choices(frame: DataFrame, schema: T.StructType, folders: Sequence[str]) -> DataFrame:
     """Return records with choices."""
-    names, kinds = frame.columns, [one.dataType for one in frame.schema]
+    names, kinds = frame.columns, [field.dataType for field in frame.schema]
     frame = frame.toDF(*map(str, range(len(names))))
     columns = [F.col(str(place)) for place in range(len(names))]
     values = [
@@ -70,8 +70,8 @@ def with_choices(frame: DataFrame, schema: T.StructType, folders: Sequence[str])
 def member_of(document: Column, name: str, kind: T.DataType) -> Column:
     """Return the value of a key in a JSON object, given as a string, with its choices."""
     raw = T.StructType([T.StructField(name, raw_type(kind))])
-    found = F.from_json(marked(document), raw).getField(name)
-    return _value(_numbered(found, kind), kind, name)
+    member = F.from_json(marked(document), raw).getField(name)
+    return _value(_numbered(member, kind), kind, name)
 
 
 def is_misfit(column: Column, kind: T.DataType, steps: Steps, declared: T.DataType) -> Column:
@@ -100,10 +100,10 @@ def _has_at(
             inner = kind.fields[place].dataType
             return _has_at(column.getField(str(place)), inner, tuple(rest), asks)
         case T.ArrayType(elementType=inner):
-            return F.exists(column, lambda one: _has_at(one, inner, tuple(rest), asks))
+            return F.exists(column, lambda element: _has_at(element, inner, tuple(rest), asks))
         case T.MapType(valueType=inner):
             each = F.map_values(column)
-            return F.exists(each, lambda one: _has_at(one, inner, tuple(rest), asks))
+            return F.exists(each, lambda value: _has_at(value, inner, tuple(rest), asks))
     raise AssertionError(f"{kind} has no {steps}")
 
 
@@ -159,25 +159,26 @@ def _cast(text: Column, kind: T.DataType) -> Column:
 
 def _choice(text: Column, kind: Choice, path: str) -> Column:
     numbers = _numbers(text, kind)
-    found = numbers | _times_and_strings(text, kind, has_numbers=bool(numbers))
-    parts = [
-        found[one.name] if one.name in found else _part(text, one.dataType, path) for one in kind
-    ]
-    named = [part.alias(one.name) for part, one in zip(parts, kind, strict=True)]
+    parts = numbers | _times_and_strings(text, kind, has_numbers=bool(numbers))
+    named = []
+    for field in kind:
+        part = parts.get(field.name)
+        part = _part(text, field.dataType, path) if part is None else part
+        named.append(part.alias(field.name))
     return F.when(text.isNotNull(), F.struct(*named))
 
 
 def _times_and_strings(text: Column, kind: Choice, *, has_numbers: bool) -> dict[str, Column]:
     """Return the times and the strings of a choice that has both, by the names of their types."""
-    time = next((one for one in kind if is_time(one.dataType)), None)
-    string = next((one for one in kind if isinstance(one.dataType, T.StringType)), None)
+    time = next((field for field in kind if is_time(field.dataType)), None)
+    string = next((field for field in kind if isinstance(field.dataType, T.StringType)), None)
     if time is None or string is None:
         return {}
-    is_text, found = text.startswith(STRING), _cast(text, time.dataType)
+    is_text, cast = text.startswith(STRING), _cast(text, time.dataType)
     is_number = F.lit(not has_numbers) & text.rlike(r"^-?[0-9]+$")
     return {
-        time.name: F.when(is_text | is_number, found),
-        string.name: F.when(is_text & found.isNull(), _unmarked(text)),
+        time.name: F.when(is_text | is_number, cast),
+        string.name: F.when(is_text & cast.isNull(), _unmarked(text)),
     }
 
 
@@ -208,23 +209,23 @@ def _numbers(text: Column, kind: Choice) -> dict[str, Column]:
     is_whole = text.rlike(r"^-?[0-9]+$") & (F.length(text) <= MAX_DIGITS)
     whole = F.when(is_whole, lenient_cast(text, T.DecimalType(38, 0)))
     is_left = text.rlike('^["NI0-9-]')  # Spark puts non-finite numbers in quotes
-    found: dict[str, Column] = {}
-    for one, fits, value in _candidates(text, kind, whole):
-        found[one.name] = F.when(is_left & fits, value)
+    numbers: dict[str, Column] = {}
+    for field, fits, value in _candidates(text, kind, whole):
+        numbers[field.name] = F.when(is_left & fits, value)
         is_left = is_left & ~fits
-    return found
+    return numbers
 
 
 def _candidates(
     text: Column, kind: Choice, whole: Column
 ) -> Iterator[tuple[T.StructField, Column, Column]]:
-    """Yield the numeric types of a choice, from narrow to wide, with the numbers that fit them."""
+    # From narrow to wide: the first one that holds a number gets it.
     for cls, end in WHOLE:
-        for one in (one for one in kind if isinstance(one.dataType, cls)):
+        for field in (f for f in kind if isinstance(f.dataType, cls)):
             fits = F.coalesce(whole.between(-end, end - 1), F.lit(False))
-            yield one, fits, lenient_cast(whole, one.dataType)
+            yield field, fits, lenient_cast(whole, field.dataType)
     for wide in FRACTIONS:
-        for one in (one for one in kind if isinstance(one.dataType, wide)):
-            is_whole = isinstance(one.dataType, T.DecimalType) and one.dataType.scale == 0
+        for field in (f for f in kind if isinstance(f.dataType, wide)):
+            is_whole = isinstance(field.dataType, T.DecimalType) and field.dataType.scale == 0
             fits = whole.isNotNull() if is_whole else F.lit(True)
-            yield one, fits, lenient_cast(F.translate(text, '"', ""), one.dataType)
+            yield field, fits, lenient_cast(F.translate(text, '"', ""), field.dataType)

@@ -11,12 +11,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from tidemark.glue_job.frames.own_queries import any_row_has, own_query
+from tidemark.glue_job.frames.session import met_in_some_row, own_query
 from tidemark.glue_job.frames.types import as_struct_type, numbered
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.conformed import declared_record
 from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import note_rounded, uri_of_row
+from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.glue_job.readers.json.casts import cast_places, decimal_places, pruned, with_strings
 from tidemark.glue_job.readers.json.choices import (
@@ -82,28 +83,29 @@ def documents(files: Files) -> Documents | None:
     A file with a line that is not a record is read as a whole, as if records spanned several lines;
     text that is still not JSON becomes an error record, see `good_strings`.
     """
-    if not files.format.is_multi_line and (found := _documents(files, strings_of(files))):
-        return found
+    # Line by line first: it is the faster way, and most files have a record in each line.
+    if not files.format.is_multi_line and (readable := _documents(files, strings_of(files))):
+        return readable
     if fit_in_strings(files.paths) and (
-        found := _documents(files, strings_of(files, is_whole=True))
+        readable := _documents(files, strings_of(files, is_whole=True))
     ):
-        return replace(found, are_lines=False)
+        return replace(readable, are_lines=False)
     good = good_strings(files)
-    found = None if good is None else _documents(files, good)
-    return found and replace(found, are_lines=False)
+    readable = None if good is None else _documents(files, good)
+    return readable and replace(readable, are_lines=False)
 
 
 def _documents(files: Files, strings: DataFrame) -> Documents | None:
     size = sum(folder_of(file).stat().st_size for file in files.paths)
     with blaming_files(files.paths, "json"):
-        found = kinds_in(strings, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
-    if found is None:
+        kinds = kinds_in(strings, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
+    if kinds is None:
         return None
-    note_changed(found, are_declared=files.format.schema is not None)
-    if NULL in found.letters:
+    note_changed(kinds, are_declared=files.format.schema is not None)
+    if NULL in kinds.letters:
         note(RunWarning.JSON_NULL_RECORD, _first_with_null(strings))
-    files.format.failed.note_absence(absence_in(found))
-    return Documents(strings, schema_of_records(found), are_lines=SEVERAL not in found.letters)
+    files.format.failed.note_absence(absence_in(kinds))
+    return Documents(strings, schema_of_records(kinds), are_lines=SEVERAL not in kinds.letters)
 
 
 def _first_with_null(strings: DataFrame) -> str:
@@ -114,37 +116,39 @@ def _first_with_null(strings: DataFrame) -> str:
     return first[0] if first else "a file"
 
 
-def declared_documents(found: Documents, json: Format, path: str) -> Documents:
+def declared_documents(inferred: Documents, json: Format, path: str) -> Documents:
     """Return documents as a table declares their records, with the names of the files.
 
     A string that is not the table's time or decimal makes a choice.
     """
     declared = partial(declared_record, json, inside=declared_kind)
-    wanted = replace(found, schema=document_with(found.schema, path, declared))
+    wanted = replace(inferred, schema=document_with(inferred.schema, path, declared))
     # If such columns have strings, one pass over the documents finds these places. Another pass
     # finds the numbers that a decimal of the table rounds.
-    places = list(cast_places(wanted.schema, found.schema))
-    decimals = list(decimal_places(wanted.schema, found.schema))
+    places = list(cast_places(wanted.schema, inferred.schema))
+    decimals = list(decimal_places(wanted.schema, inferred.schema))
     if not places and not decimals:
         return wanted
-    asked = as_struct_type(pruned(wanted.schema, [steps for steps, _ in [*places, *decimals]]))
-    rows = _parsed(wanted.strings, asked)
-    rows = rows.toDF(*map(str, range(len(asked))))  # names may differ in case only
-    record = F.struct(*[F.col(name) for name in rows.columns]).cast(numbered(raw_type(asked)))
+    cast_fields = as_struct_type(
+        pruned(wanted.schema, [steps for steps, _ in [*places, *decimals]])
+    )
+    rows = _parsed(wanted.strings, cast_fields)
+    rows = rows.toDF(*map(str, range(len(cast_fields))))  # names may differ in case only
+    record = F.struct(*[F.col(name) for name in rows.columns]).cast(numbered(raw_type(cast_fields)))
     rounded = {
-        "".join(steps).removeprefix("."): has_rounded(record, asked, steps, kind)
+        "".join(steps).removeprefix("."): has_rounded(record, cast_fields, steps, kind)
         for steps, kind in decimals
     }
-    note_rounded(_unmarked(wanted, asked), rounded)
+    note_rounded(_unmarked(wanted, cast_fields), rounded)
     if not places:
         return wanted
-    has = any_row_has(rows, [is_misfit(record, asked, steps, kind) for steps, kind in places])
-    mixed = [steps for (steps, _), one in zip(places, has, strict=True) if one]
+    misfits = {steps: is_misfit(record, cast_fields, steps, kind) for steps, kind in places}
+    mixed = list(met_in_some_row(rows, misfits))
     return replace(wanted, schema=as_struct_type(with_strings(wanted.schema, mixed)))
 
 
 def _unmarked(wanted: Documents, schema: StructType) -> DataFrame:
-    """Return the same as `_parsed`, but without marks on strings, which is faster."""
+    # Without marks on strings, which would take a call of Java for each line.
     raw = as_struct_type(raw_type(schema))
     return records(wanted.separated, raw, ()).toDF(*map(str, range(len(schema))))
 
@@ -155,10 +159,8 @@ def _parsed(strings: DataFrame, schema: StructType, folders: Sequence[str] = ())
     return records(strings.withColumn(LINE, marked(F.col(f"`{LINE}`"))), raw, folders)
 
 
-def read_documents(found: Documents, path: str, folders: Sequence[str]) -> DataFrame:
+def read_documents(wanted: Documents, path: str, layout: Layout) -> DataFrame:
     """Return the records that a path selects, with their choices."""
-    lower = {name.lower() for name in folders}
-    # A folder wins over a field of its name, as in Spark.
-    schema = StructType([one for one in found.schema if one.name.lower() not in lower])
-    chosen = select_records(_parsed(found.strings, schema, folders), path, folders)
+    schema, folders = layout.fields_of_files(wanted.schema), layout.columns
+    chosen = select_records(_parsed(wanted.strings, schema, folders), path, folders)
     return with_choices(chosen, record_type(schema, path), folders)

@@ -9,8 +9,8 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from tidemark.glue_job.frames.errors import Failed
-from tidemark.glue_job.frames.own_queries import any_row_has, own_query
+from tidemark.glue_job.frames.errors import Failed, reader_errors
+from tidemark.glue_job.frames.session import met_in_some_row, own_query
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import SHOWN, uri_of_row, without_quotes
 from tidemark.glue_job.readers.files.read_errors import blaming_files, unreadable
@@ -66,10 +66,8 @@ def _states(strings: DataFrame, files: Files) -> set[str]:
     """Return which of `BROKEN` and `SEVERAL` apply to some strings."""
     state = F.reflect(F.lit(JAVA), F.lit("state"), _line())
     each = strings.select(state.alias("state"))
-    states = (BROKEN, SEVERAL)
     with blaming_files(files.paths, "json"):
-        found = any_row_has(each, [F.col("state") == one for one in states])
-    return {one for one, has in zip(states, found, strict=True) if has}
+        return met_in_some_row(each, {name: F.col("state") == name for name in (BROKEN, SEVERAL)})
 
 
 def _without_errors(
@@ -81,13 +79,15 @@ def _without_errors(
     if other := either.filter(~is_utf_8(_line())).select(uri_of_row()).first():
         raise unreadable(other[0], "json", "it is not UTF-8, which Glue reads")
     if lines is None or whole is None:
-        asked = _asked(either)
-        good, bad = asked.filter(~_broken()), asked.filter(_broken())
+        judged = _asked(either)
+        good, bad = judged.filter(~_broken()), judged.filter(_broken())
     else:
         good, bad = _by_file(lines, whole)
     if good.isEmpty():
         return None
-    failed.append(Failed(lambda: _records(bad), "", ""))
+    failed.append(
+        Failed(lambda: reader_errors(bad, F.lit(MESSAGE), _line(), F.col(SOURCE)), "", "")
+    )
     count, source, text = bad.agg(
         F.count("*"), F.min_by(SOURCE, SOURCE), F.min_by(F.substring(_line(), 1, SHOWN), SOURCE)
     ).collect()[0]
@@ -99,11 +99,11 @@ def _without_errors(
 
 def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
     """Return the strings that are JSON and those that are not, each file read the better way."""
-    asked = _asked(lines).groupBy(SOURCE).agg(F.min(_broken()).alias("no record"))
+    judged = _asked(lines).groupBy(SOURCE).agg(F.min(_broken()).alias("no record"))
     broken = _asked(whole).filter(_broken()).select(SOURCE)
-    found = broken.join(asked, SOURCE, "left").collect()
-    by_line = [row[0] for row in found if row[1] is False]
-    nothing = [row[0] for row in found if row[1] is not False]
+    rows = broken.join(judged, SOURCE, "left").collect()
+    by_line = [row[0] for row in rows if row[1] is False]
+    nothing = [row[0] for row in rows if row[1] is not False]
     # Because of it, and before anything that is not deterministic, Spark does not open other files.
     file = without_quotes(F.col("_metadata.file_path"))
     lines = _asked(lines.filter(file.isin(by_line)))
@@ -124,15 +124,3 @@ def _line() -> Column:
 
 def _broken() -> Column:
     return F.col(f"`{IS_BROKEN}`")
-
-
-def _records(bad: DataFrame) -> DataFrame:
-    """Return error records: the string, its length in bytes, and the file."""
-    return bad.select(
-        F.lit(MESSAGE).alias("msg"),
-        F.lit("").alias("stackTrace"),
-        F.when(F.lit(True), F.struct()).alias("dynamicRecord"),
-        _line().alias("input"),
-        F.octet_length(_line()).alias("bytesread"),
-        F.col(SOURCE).alias("source"),
-    )

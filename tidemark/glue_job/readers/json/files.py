@@ -10,12 +10,11 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
-from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.session import own_query
 from tidemark.glue_job.frames.types import numbered, schema_with_strings
-from tidemark.glue_job.readers.files.conformed import data_schema, declared_record
+from tidemark.glue_job.readers.files.conformed import declared_record
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import json_does_not_parse, json_reason
-from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import (
     blaming_files,
     refuse_cut_bzip2,
@@ -77,21 +76,21 @@ def read_json(files: Files) -> DataFrame:
         dynamic = documents(files) if json.is_dynamic else None
         # For a data frame it would take another pass.
         strings = separated_strings(files) if json.is_dynamic and dynamic is None else None
-        found = dynamic.schema if dynamic else _found(files, strings)
-        _note_replaced(files, found.names, dynamic)
+        schema = dynamic.schema if dynamic else _found(files, strings)
+        _note_replaced(files, schema.names, dynamic)
         if given is not None:
-            found = document_with(found, path, lambda _: given)
+            schema = document_with(schema, path, lambda _: given)
             strings = dynamic.separated if dynamic else strings
         elif json.names is None:
-            _refuse_duplicates(files, found)
+            _refuse_duplicates(files, schema)
         elif json.schema is not None and not dynamic:
-            found = document_with(found, path, partial(declared_record, json, inside=in_files))
+            schema = document_with(schema, path, partial(declared_record, json, inside=in_files))
         if dynamic and given is None:
             wanted = declared_documents(dynamic, json, path) if json.names else dynamic
             if not wanted.are_plain:
-                return read_documents(wanted, path, layout.columns)
-            found = wanted.schema
-        return select_records(_read(files, found, strings), path, layout.columns)
+                return read_documents(wanted, path, layout)
+            schema = wanted.schema
+        return select_records(_read(files, schema, strings), path, layout.columns)
 
 
 @contextmanager
@@ -106,6 +105,7 @@ def _naming_deep_values(files: Sequence[str]) -> Iterator[None]:
 def _note_replaced(files: Files, names: Sequence[str], dynamic: Documents | None = None) -> None:
     """Call `note_replaced` with a reader of these fields alone, as strings."""
     folders = {name.lower() for name in files.layout.columns}
+    # Only the fields that a folder hides are read again.
     fields = [StructField(name, StringType()) for name in names if name.lower() in folders]
 
     def rows() -> DataFrame:
@@ -124,7 +124,7 @@ def _as_given(files: Files, schema: StructType) -> DataFrame:
     separated = separated_good_strings if files.format.is_dynamic else separated_strings
     strings = separated(files)
     if strings is not None:
-        return records(strings, _without_folders(schema, files.layout), files.layout.columns)
+        return records(strings, files.layout.fields_of_files(schema), files.layout.columns)
     return _strict(files, schema)
 
 
@@ -142,7 +142,7 @@ def _found(files: Files, strings: DataFrame | None) -> StructType:
         schema = without_mark(schema, strings_by_spark(files, is_whole=False))
     else:
         with telling_case(files.spark):
-            schema = data_schema(load(_reader(files), files), files.layout)
+            schema = files.layout.fields_of_files(load(_reader(files), files).schema)
         if not files.format.is_dynamic and (several := next(files_with_several(files), None)):
             note(RunWarning.SEVERAL_VALUES, several)
     if CORRUPT in schema.names or not schema.names:  # a record is not an object; find it
@@ -161,9 +161,9 @@ def _pass(_: Row) -> None:
 
 
 def _schema_of_strings(files: Files, strings: DataFrame) -> StructType:
-    """Return the schema that Spark infers for strings of `separated_strings`."""
     spark, only_names = files.spark, files.format.names is not None
     line = F.col(f"`{LINE}`")
+    # Spark infers nothing from an empty object, not even that its key is there.
     lines = strings.select(F.regexp_replace(line, EMPTY, FULL) if only_names else line)
     reader = spark.read.option("columnNameOfCorruptRecord", CORRUPT)
     jreader = (for_keys(reader) if only_names else reader)._jreader
@@ -172,8 +172,8 @@ def _schema_of_strings(files: Files, strings: DataFrame) -> StructType:
         return DataFrame(jreader.json(getattr(lines._jdf, "as")(strings)), spark).schema
 
 
-def _refuse_duplicates(files: Files, found: StructType) -> None:
-    pair = next(case_duplicates(found), None)
+def _refuse_duplicates(files: Files, schema: StructType) -> None:
+    pair = next(case_duplicates(schema), None)
     if pair and files.spark.conf.get(CASE) != "true":
         raise UsageError(
             f"the fields {', '.join(pair)} of the JSON files {files.paths[0]} and others differ in "
@@ -184,7 +184,7 @@ def _refuse_duplicates(files: Files, found: StructType) -> None:
 
 
 def _read(files: Files, schema: StructType, strings: DataFrame | None) -> DataFrame:
-    schema, folders = _without_folders(schema, files.layout), files.layout.columns
+    schema, folders = files.layout.fields_of_files(schema), files.layout.columns
     if strings is not None:
         return records(strings, schema, folders)
     if not files.format.is_multi_line and are_many_small(files.paths):
@@ -196,12 +196,6 @@ def _read(files: Files, schema: StructType, strings: DataFrame | None) -> DataFr
         return load(_reader(files).schema(schema).option("mode", "FAILFAST"), files)
     # Spark infers nothing from null, and fails at it without naming the file.
     return strict(_reader(files), files, with_folders(schema, files), json_does_not_parse)
-
-
-def _without_folders(schema: StructType, layout: Layout) -> StructType:
-    """Return the fields of records; a folder wins over a field of the same name, as in Spark."""
-    folders = {name.lower() for name in layout.columns}
-    return StructType([one for one in schema if one.name.lower() not in folders])
 
 
 def _strict(files: Files, schema: StructType) -> DataFrame:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.absence import Absence, absence_of
-from tidemark.glue_job.frames.types import MAX_DIGITS, Choice, choice_of
+from tidemark.glue_job.frames.types import MAX_DIGITS, Choice, choice_of, struct_type
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.sparks.installed import own_spark
 
@@ -62,7 +62,7 @@ class Kinds:
         return cls(
             set(letters),
             digits,
-            {name: cls.of(one) for name, one in fields.items()},
+            {name: cls.of(field) for name, field in fields.items()},
             cls.of(elements[0]) if elements else None,
         )
 
@@ -90,16 +90,16 @@ def kinds_in(frame: DataFrame, text: Column, *, is_small: bool = False) -> Kinds
     kinds = F.when(is_utf_8(text), kinds_of(text)).otherwise(BROKEN)
     each = frame.select(kinds.alias("kinds"), F.monotonically_increasing_id().alias("place"))
     first = each if is_small else each.groupBy("kinds").agg(F.min("place").alias("place"))
-    found: list[Kinds | None]
+    parts: list[Kinds | None]
     # Not a query of the data frame: its scan would count as rows that the job has read.
     few = (first if is_small else first.limit(MAX_COLLECTED + 1)).rdd.collect()
     if is_small or len(few) <= MAX_COLLECTED:
-        found = list(_of_partition(sorted(few, key=lambda row: row.place)))
+        parts = list(_of_partition(sorted(few, key=lambda row: row.place)))
     else:  # merged where they are
-        found = first.orderBy("place").rdd.mapPartitions(_of_partition).collect()
-    if any(one is None for one in found):
+        parts = first.orderBy("place").rdd.mapPartitions(_of_partition).collect()
+    if any(kinds is None for kinds in parts):
         return None
-    return reduce(Kinds.with_all, (one for one in found if one is not None), Kinds())
+    return reduce(Kinds.with_all, (kinds for kinds in parts if kinds is not None), Kinds())
 
 
 def is_utf_8(text: Column) -> Column:
@@ -117,13 +117,13 @@ def kinds_of(text: Column) -> Column:
 
 def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
     """Yield the kinds of the strings of a partition; None if one is not JSON."""
-    found = Kinds()
+    merged = Kinds()
     for row in rows:
         if row.kinds == BROKEN:
             yield None
             return
-        found.with_all(Kinds.of(json.loads(row.kinds)))
-    yield found
+        merged.with_all(Kinds.of(json.loads(row.kinds)))
+    yield merged
 
 
 CHANGED = {
@@ -137,17 +137,17 @@ CHANGED = {
 def note_changed(kinds: Kinds, path: str = "", *, are_declared: bool = False) -> None:
     """Warn of fields, below a path, whose values are not kept; not of what a table declares."""
     letters = CHANGED.keys() - ({ROUNDED} if are_declared else set())
-    for place, one in _paths_in(kinds, path):
-        if not are_declared and place and type_of(one) == T.StructType([]):
+    for place, inner in _paths_in(kinds, path):
+        if not are_declared and place and type_of(inner) == T.StructType([]):
             note(RunWarning.JSON_EMPTY, place)
-        for letter in sorted(letters & one.letters):
+        for letter in sorted(letters & inner.letters):
             note(CHANGED[letter], place)
 
 
 def _paths_in(kinds: Kinds, path: str) -> Iterator[tuple[str, Kinds]]:
     yield path, kinds
-    for name, one in kinds.fields.items():
-        yield from _paths_in(one, f"{path}.{name}" if path else name)
+    for name, inner in kinds.fields.items():
+        yield from _paths_in(inner, f"{path}.{name}" if path else name)
     if kinds.elements is not None:
         yield from _paths_in(kinds.elements, f"{path}[]")
 
@@ -157,16 +157,15 @@ def absence_in(kinds: Kinds) -> Absence:
     fields = list(_fields_in(kinds))
     return absence_of(
         [name for name, _ in fields],
-        [name for name, one in fields if NULL in one.letters],
-        [name for name, one in fields if LACKING in one.letters],
+        [name for name, part in fields if NULL in part.letters],
+        [name for name, part in fields if LACKING in part.letters],
     )
 
 
 def _fields_in(kinds: Kinds) -> Iterator[tuple[str, Kinds]]:
-    """Yield all fields, of any depth."""
     yield from kinds.fields.items()
-    for one in (*kinds.fields.values(), *([kinds.elements] if kinds.elements else [])):
-        yield from _fields_in(one)
+    for inner in (*kinds.fields.values(), *([kinds.elements] if kinds.elements else [])):
+        yield from _fields_in(inner)
 
 
 def type_of(kinds: Kinds) -> T.DataType:
@@ -176,8 +175,7 @@ def type_of(kinds: Kinds) -> T.DataType:
         is_decimal = kinds.digits <= MAX_DIGITS
         each.append(T.DecimalType(kinds.digits, 0) if is_decimal else T.DoubleType())
     if OBJECT in kinds.letters:
-        fields = [T.StructField(name, type_of(one)) for name, one in kinds.fields.items()]
-        each.append(T.StructType(fields))
+        each.append(struct_type((name, type_of(field)) for name, field in kinds.fields.items()))
     if ARRAY in kinds.letters:
         each.append(T.ArrayType(type_of(kinds.elements or Kinds())))
     return choice_of(each) if each else T.NullType()
@@ -196,13 +194,12 @@ def _readable(kind: T.DataType) -> T.DataType | None:
         case T.NullType():
             return T.StringType()
         case Choice():
-            return Choice(
-                [T.StructField(f.name, _readable(f.dataType) or f.dataType) for f in kind]
-            )
+            kinds = ((f.name, _readable(f.dataType) or f.dataType) for f in kind)
+            return Choice(list(struct_type(kinds)))
         case T.StructType():
-            fields = [(f.name, _readable(f.dataType)) for f in kind]
-            kept = [T.StructField(name, one) for name, one in fields if one is not None]
-            return T.StructType(kept) if kept else None
+            fields = ((f.name, _readable(f.dataType)) for f in kind)
+            readable = struct_type((name, part) for name, part in fields if part is not None)
+            return readable if readable.fields else None
         case T.ArrayType():
             element = _readable(kind.elementType)
             return None if element is None else T.ArrayType(element)

@@ -4,7 +4,7 @@ Hadoop copies its whole configuration per file, which takes a millisecond; a pla
 twenty microseconds. Spark's own inference and its own parser then get the lines.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from itertools import islice
@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError
-from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.session import own_query
 from tidemark.glue_job.frames.types import numbered, schema_with_strings
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
@@ -75,7 +75,7 @@ def for_keys(reader: DataFrameReader) -> DataFrameReader:
 def small_file_lines(files: Files) -> DataFrame:
     """Return the non-blank lines of small files, with their partition columns."""
     line = StructType([StructField(LINE, StringType())])
-    return read_rows(files, line, _records)
+    return read_rows(files, line, _lines)
 
 
 def strings_of(files: Files, *, is_whole: bool = False) -> DataFrame:
@@ -116,28 +116,23 @@ def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[st
 
 
 def _elements() -> Column:
-    """Return the strings of a line's records: the line itself, or the elements of its array."""
     line = F.col(f"`{LINE}`")
     elements = F.from_json(line, "array<string>")
+    # A line that looks like an array and is none is the line itself, which then fails to parse.
     is_array = F.btrim(line, F.lit(BLANK)).startswith("[") & elements.isNotNull()
-    return F.when(is_array, F.filter(elements, lambda one: one.isNotNull())).otherwise(
-        F.array(line)
-    )
+    there = F.filter(elements, lambda element: element.isNotNull())
+    return F.when(is_array, there).otherwise(F.array(line))
 
 
-def _records(uri: str, path: str) -> Iterator[tuple[str]]:
-    return ((line,) for line in _lines([(uri, path)]) if line.strip(BLANK))
-
-
-def _lines(tasks: Iterable[tuple[str, str]]) -> Iterator[str]:
-    for uri, path in tasks:
-        try:
-            with open_file(path) as file:
-                # Ends lines at \n, \r and \r\n, as Hadoop does.
-                for line in TextIOWrapper(file, encoding="utf-8-sig"):
-                    yield line.removesuffix("\n")
-        except (OSError, EOFError, UnicodeDecodeError) as error:
-            raise unreadable(uri, "json", error) from error
+def _lines(uri: str, path: str) -> Iterator[tuple[str]]:
+    try:
+        with open_file(path) as file:
+            # Ends lines at \n, \r and \r\n, as Hadoop does.
+            for line in TextIOWrapper(file, encoding="utf-8-sig"):
+                if line.strip(BLANK):
+                    yield (line.removesuffix("\n"),)
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise unreadable(uri, "json", error) from error
 
 
 MAX_BYTES = 1 << 28  # of a file that is read as one string
@@ -198,9 +193,9 @@ def without_mark(schema: StructType, strings: DataFrame) -> StructType:
     if MARK not in schema.names:
         return schema
     with own_query(strings.sparkSession):
-        found = strings.filter(_has_several()).select(uri_of_row()).first()
-    note(RunWarning.SEVERAL_VALUES, found[0] if found else "a file")
-    return StructType([one for one in schema if one.name != MARK])
+        row = strings.filter(_has_several()).select(uri_of_row()).first()
+    note(RunWarning.SEVERAL_VALUES, row[0] if row else "a file")
+    return StructType([field for field in schema if field.name != MARK])
 
 
 def _is_flat() -> Column:
@@ -215,6 +210,5 @@ def _has_several() -> Column:
 
 
 def _asked(method: str, *arguments: str) -> Column:
-    """Return the result of a method of `JsonKinds` in Java for a string."""
     line = F.col(f"`{LINE}`")
     return F.reflect(F.lit(JAVA), F.lit(method), line, *map(F.lit, arguments))

@@ -55,8 +55,8 @@ def _no_objects(kind: DataType, path: str) -> UsageError:
 
 
 def _inner_steps(path: str) -> list[str]:
-    """Return the steps of a path inside a document; Spark turns a top-level array into rows."""
     steps = parse_json_path(path) if path else []
+    # Spark turns an array at the top of a document into rows.
     return steps[1:] if steps[:1] == [EACH] else steps
 
 

@@ -9,21 +9,22 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import DataType, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.choices import MARK
 from tidemark.glue_job.frames.errors import ReaderErrors
-from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.schemas import spark_type
+from tidemark.glue_job.frames.session import lenient_cast
+from tidemark.glue_job.frames.types import struct_type
 from tidemark.glue_job.iceberg.frames import read_iceberg
 from tidemark.glue_job.metastore.storage import null_string
 from tidemark.glue_job.process.bookmark_session import note_no_bookmark
 from tidemark.glue_job.readers.databases.dynamodb import SCANNED, read_dynamodb
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS, HASH_OPTIONS, read_jdbc
 from tidemark.glue_job.readers.files.formats import Format, read_format
-from tidemark.glue_job.readers.files.predicates import SparkPredicate
+from tidemark.glue_job.readers.files.partitions import SparkPredicate
 from tidemark.glue_job.readers.files.s3 import read_new_files
 from tidemark.glue_job.readers.files.s3_options import is_true, s3_request
 from tidemark.glue_job.readers.files.spark_files import empty_frame
@@ -41,15 +42,9 @@ from tidemark.model.awsglue_api.connections import NO_STREAMS
 
 # Properties of a table that mean connection options; those of the call win.
 TABLE_OPTIONS = (
-    "boundedFiles",
-    "boundedSize",
-    "exclusions",
-    "groupFiles",
-    "groupSize",
-    "recurse",
-    "maxBand",
-    "maxFilesInBand",
-)
+    "boundedFiles boundedSize exclusions groupFiles groupSize recurse maxBand maxFilesInBand"
+).split()
+BOUNDS = {"boundedFiles", "boundedSize"}
 CSV_PARAMETERS = {  # of the SerDes of Hive -> Glue's format option
     "field.delim": "separator",
     "separatorChar": "separator",
@@ -107,7 +102,7 @@ def types_of_table(
             f"{table_name!r}"
         )
     check_account(catalog_id)
-    return {one.name.lower(): one.dataType for one in schema_of_table(database, table_name)}
+    return {field.name.lower(): field.dataType for field in schema_of_table(database, table_name)}
 
 
 def _read_database(spark: SparkSession, table: CatalogTable, request: TableRequest) -> DataFrame:
@@ -150,18 +145,22 @@ def _read_files(
             f"reads registered partitions, and there are none; read {table.location} "
             "with create_dynamic_frame.from_options, or declare the table without projection"
         )
+    # Properties of the table mean connection options; those of the call win.
     options = {name: table.parameters[name] for name in TABLE_OPTIONS if name in table.parameters}
     schema, keys = _schema(table.columns), dict(table.partition_keys)
     given = dict(request.options)
-    condition = _both(request.push_down_predicate, given.pop(CATALOG_PREDICATE, ""))
+    # The job's condition on partition keys, and the Data Catalog's.
+    conditions = [request.push_down_predicate, given.pop(CATALOG_PREDICATE, "")]
+    texts = [text for text in conditions if text]
+    condition = texts[0] if len(texts) == 1 else " AND ".join(f"({text})" for text in texts)
     of_spark, of_catalog = given.pop(SPARK_SOURCE, False), given.pop(CATALOG_SCHEMA, False)
     if is_true(of_spark) and not is_true(of_catalog):
         note(RunWarning.SCHEMA_OF_FILES, table.full_name)
-    paths = {"paths": [table.location], **_with_replaced_bounds(options, given)}
-    ctx = request.transformation_ctx
-    asked = s3_request(
-        ReadRequest("s3", paths, None, {}, ctx, condition), file_format.name, table.full_name
-    )
+    if BOUNDS & set(given):  # a bound of the call replaces the other
+        options = {name: value for name, value in options.items() if name not in BOUNDS}
+    paths = {"paths": [table.location], **options, **given}
+    files = ReadRequest("s3", paths, None, {}, request.transformation_ctx, condition)
+    asked = s3_request(files, file_format.name, table.full_name)
     home = job_home()
 
     def entered_by(expression: str, until_ms: int | None = None) -> TablePartitions:
@@ -187,23 +186,8 @@ def _read_files(
     return _declared(spark, frame, schema, keys)
 
 
-def _both(push_down_predicate: str, catalog_predicate: str) -> str:
-    """Return the job's condition on partition keys and the Data Catalog's, as one."""
-    given = [text for text in (push_down_predicate, catalog_predicate) if text]
-    return given[0] if len(given) == 1 else " AND ".join(f"({text})" for text in given)
-
-
-def _with_replaced_bounds(
-    properties: Mapping[str, Any], options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the options merged over the properties; a bound of the call replaces the other."""
-    bounds = {"boundedFiles", "boundedSize"}
-    replaced = bounds if bounds & set(options) else set()
-    return {**{k: v for k, v in properties.items() if k not in replaced}, **options}
-
-
 def _schema(columns: list[tuple[str, str]]) -> StructType:
-    return StructType([StructField(name, spark_type(kind)) for name, kind in columns])
+    return struct_type((name, spark_type(kind)) for name, kind in columns)
 
 
 def _format(table: CatalogTable, schema: StructType) -> Format:
@@ -238,8 +222,8 @@ def csv_options_of(parameters: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _column_names(format_name: str, serde: Mapping[str, str]) -> Names | None:
-    """Return how a table's column names map to its files; None for CSV, which has no names."""
     # Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
+    # Fields of CSV go by place.
     if format_name == "csv":
         return None
     if format_name != "json":
@@ -262,13 +246,11 @@ def _declared(
     present = {name.lower() for name in frame.columns}
     if not present:
         return empty_frame(spark, StructType(declared))
-    choices = {one.name.lower() for one in frame.schema if MARK in one.metadata}
+    choices = {field.name.lower() for field in frame.schema if MARK in field.metadata}
     columns = [F.col(f"`{f.name}`") if f.name.lower() in present else F.lit(None) for f in declared]
-    return frame.select(
-        *[
-            (column if f.name.lower() in choices else lenient_cast(column, f.dataType)).alias(
-                f.name
-            )
-            for column, f in zip(columns, declared, strict=True)
-        ]
-    )
+    values = []
+    for field, column in zip(declared, columns, strict=True):
+        is_choice = field.name.lower() in choices
+        value = column if is_choice else lenient_cast(column, field.dataType)
+        values.append(value.alias(field.name))
+    return frame.select(*values)

@@ -40,105 +40,104 @@ class Names:
         """Return a key in the form in which names are compared."""
         return key if self.is_case_sensitive else key.lower()
 
-    def places(self, declared: str, found: T.StructType) -> list[int]:
+    def places(self, declared: str, actual: T.StructType) -> list[int]:
         """Return the positions of the fields that a declared name stands for."""
         wanted = self.folded(self.keys.get(declared.lower(), declared))
-        return [place for place, one in enumerate(found) if self.folded(one.name) == wanted]
+        return [place for place, field in enumerate(actual) if self.folded(field.name) == wanted]
 
 
-def in_files(declared: T.DataType, found: T.DataType, names: Names) -> T.DataType:
+def in_files(declared: T.DataType, actual: T.DataType, names: Names) -> T.DataType:
     """Return the declared type with the names of the files, each spelling as a separate field."""
-    match declared, found:
+    match declared, actual:
         case T.StructType(), T.StructType():
             return T.StructType(
-                [one for f in declared for one in _spellings(f, found, names, in_files)]
+                [spelling for f in declared for spelling in _spellings(f, actual, names, in_files)]
             )
         case T.ArrayType(), T.ArrayType():
-            return T.ArrayType(in_files(declared.elementType, found.elementType, names))
+            return T.ArrayType(in_files(declared.elementType, actual.elementType, names))
         case T.ArrayType(), T.StructType():
-            return T.ArrayType(in_files(declared.elementType, found, names))
+            return T.ArrayType(in_files(declared.elementType, actual, names))
         case T.MapType(), T.StructType() | T.MapType():
-            value = in_files(declared.valueType, _value_type(found), names)
+            value = in_files(declared.valueType, _value_type(actual), names)
             return T.MapType(declared.keyType, value)
     return declared
 
 
 def _spellings(
     declared: T.StructField,
-    found: T.StructType,
+    actual: T.StructType,
     names: Names,
     inside: Callable[[T.DataType, T.DataType, Names], T.DataType],
 ) -> list[T.StructField]:
     """Return the fields of the files that a declared field stands for, with their contents."""
-    fields = [found.fields[place] for place in names.places(declared.name, found)]
+    fields = [actual.fields[place] for place in names.places(declared.name, actual)]
     return [
-        T.StructField(one.name, inside(declared.dataType, one.dataType, names)) for one in fields
+        T.StructField(field.name, inside(declared.dataType, field.dataType, names))
+        for field in fields
     ] or [declared]
 
 
-def _value_type(found: T.StructType | T.MapType) -> T.DataType:
-    """Return the common type of all values of a map."""
-    if isinstance(found, T.MapType):
-        return found.valueType
+def _value_type(actual: T.StructType | T.MapType) -> T.DataType:
+    if isinstance(actual, T.MapType):
+        return actual.valueType
     kind: T.DataType = T.NullType()
-    for one in (one for one in found if one.name != EMPTY_OBJECT_KEY):
-        kind = merged(kind, one.dataType, widened_or(lambda *_: T.StringType()))
+    for name in actual.names:
+        if name != EMPTY_OBJECT_KEY:
+            kind = merged(kind, actual[name].dataType, widened_or(lambda *_: T.StringType()))
     return kind
 
 
-def missing(declared: T.DataType, found: T.DataType, names: Names, path: str = "") -> list[str]:
+def missing(declared: T.DataType, actual: T.DataType, names: Names, path: str = "") -> list[str]:
     """Return the declared columns that the files lack; nested ones as ``a.b``."""
-    if isinstance(found, Choice):
-        nested = [one for one in alternatives(found) if isinstance(one, NESTED)]
-        return _in_all([missing(declared, one, names, path) for one in nested] or [[]])
-    if isinstance(declared, T.StructType) and isinstance(found, T.StructType):
-        return [name for one in declared for name in _missing(one, found, names, path)]
-    parts = _parts(declared, found)
+    if isinstance(actual, Choice):
+        nested = [part for part in alternatives(actual) if isinstance(part, NESTED)]
+        return _in_all([missing(declared, part, names, path) for part in nested] or [[]])
+    if isinstance(declared, T.StructType) and isinstance(actual, T.StructType):
+        return [name for field in declared for name in _missing(field, actual, names, path)]
+    parts = _parts(declared, actual)
     return missing(*parts, names, path) if parts else []
 
 
-def _parts(declared: T.DataType, found: T.DataType) -> tuple[T.DataType, T.DataType] | None:
-    """Return the types inside an array or a map; None for other types."""
-    match declared, found:
+def _parts(declared: T.DataType, actual: T.DataType) -> tuple[T.DataType, T.DataType] | None:
+    match declared, actual:
         case T.ArrayType(), T.ArrayType():
-            return declared.elementType, found.elementType
+            return declared.elementType, actual.elementType
         case T.ArrayType(), T.StructType():
-            return declared.elementType, found
+            return declared.elementType, actual
         case T.MapType(), T.StructType() | T.MapType():
-            return declared.valueType, _value_type(found)
+            return declared.valueType, _value_type(actual)
     return None
 
 
-def _missing(one: T.StructField, found: T.StructType, names: Names, path: str) -> list[str]:
+def _missing(one: T.StructField, actual: T.StructType, names: Names, path: str) -> list[str]:
     name = f"{path}.{one.name}" if path else one.name
-    places = names.places(one.name, found)
+    places = names.places(one.name, actual)
     if not places:
         return [name]
-    return _in_all([missing(one.dataType, found.fields[p].dataType, names, name) for p in places])
+    return _in_all([missing(one.dataType, actual.fields[p].dataType, names, name) for p in places])
 
 
 def _in_all(lists: list[list[str]]) -> list[str]:
-    """Return the names that are in each of some lists."""
     first, *others = lists
-    return [name for name in first if all(name in other for other in others)]
+    return [name for name in first if all(name in names for names in others)]
 
 
 def undeclared(
-    declared: T.DataType, found: T.DataType, names: Names, path: str = ""
+    declared: T.DataType, actual: T.DataType, names: Names, path: str = ""
 ) -> Iterator[str]:
     """Yield the fields of the files that a table does not declare; nested ones as ``a.b``."""
-    if isinstance(found, Choice):
-        for kind in alternatives(found):
+    if isinstance(actual, Choice):
+        for kind in alternatives(actual):
             yield from undeclared(declared, kind, names, path)
-    elif isinstance(declared, T.StructType) and isinstance(found, T.StructType):
-        known = {place: one for one in declared for place in names.places(one.name, found)}
-        for place, one in enumerate(found):
-            name = f"{path}.{one.name}" if path else one.name
+    elif isinstance(declared, T.StructType) and isinstance(actual, T.StructType):
+        known = {place: field for field in declared for place in names.places(field.name, actual)}
+        for place, field in enumerate(actual):
+            name = f"{path}.{field.name}" if path else field.name
             if place in known:
-                yield from undeclared(known[place].dataType, one.dataType, names, name)
-            elif one.name != EMPTY_OBJECT_KEY:
+                yield from undeclared(known[place].dataType, field.dataType, names, name)
+            elif field.name != EMPTY_OBJECT_KEY:
                 yield name
-    elif parts := _parts(declared, found):
+    elif parts := _parts(declared, actual):
         yield from undeclared(*parts, names, path)
 
 
@@ -147,10 +146,10 @@ def case_duplicates(kind: T.DataType, path: str = "") -> Iterator[list[str]]:
     match kind:
         case T.StructType():
             groups: dict[str, list[str]] = defaultdict(list)
-            for one in kind:
-                name = f"{path}.{one.name}" if path else one.name
-                groups[one.name.lower()].append(name)
-                yield from case_duplicates(one.dataType, name)
+            for field in kind:
+                name = f"{path}.{field.name}" if path else field.name
+                groups[field.name.lower()].append(name)
+                yield from case_duplicates(field.dataType, name)
             yield from (group for group in groups.values() if len(group) > 1)
         case T.ArrayType():
             yield from case_duplicates(kind.elementType, path)
@@ -178,22 +177,22 @@ TAKES: tuple[tuple[type[T.DataType], Types], ...] = (
 )
 
 
-def declared_kind(declared: T.DataType, found: T.DataType, names: Names) -> T.DataType:
+def declared_kind(declared: T.DataType, actual: T.DataType, names: Names) -> T.DataType:
     """Return the declared type with the names of the files, a choice where values do not fit."""
-    kinds = alternatives(found)
-    fitting = [one for one in kinds if _takes(declared, one)]
-    others = [one for one in kinds if not _takes(declared, one)]
+    kinds = alternatives(actual)
+    fitting = [kind for kind in kinds if _takes(declared, kind)]
+    others = [kind for kind in kinds if not _takes(declared, kind)]
     return choice_of([_named(declared, fitting, names), *others])
 
 
-def _takes(declared: T.DataType, found: T.DataType) -> bool:
+def _takes(declared: T.DataType, actual: T.DataType) -> bool:
     """Return whether a declared type accepts values of a type, or its parser decides."""
-    return isinstance(found, next(taken for kind, taken in TAKES if isinstance(declared, kind)))
+    return isinstance(actual, next(taken for kind, taken in TAKES if isinstance(declared, kind)))
 
 
-def _named(declared: T.DataType, found: list[T.DataType], names: Names) -> T.DataType:
+def _named(declared: T.DataType, actual: list[T.DataType], names: Names) -> T.DataType:
     """Return the declared type with the names of files, each spelling as a separate field."""
-    match declared, found:
+    match declared, actual:
         case T.StructType(), [T.StructType() as record]:
             fields = [
                 spelt for f in declared for spelt in _spellings(f, record, names, declared_kind)
@@ -203,7 +202,7 @@ def _named(declared: T.DataType, found: list[T.DataType], names: Names) -> T.Dat
             return T.ArrayType(declared_kind(declared.elementType, element, names))
         case T.MapType(), [T.StructType() as record]:
             value: T.DataType = T.NullType()
-            for one in record:
-                value = merged(value, one.dataType)
+            for field in record:
+                value = merged(value, field.dataType)
             return T.MapType(declared.keyType, declared_kind(declared.valueType, value, names))
     return declared

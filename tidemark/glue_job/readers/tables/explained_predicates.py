@@ -38,7 +38,7 @@ def predicates_of(home: Home) -> Iterator[PredicateOf]:
         if source.push_down_predicate:
             if not sessions:
                 sessions.append(start_spark())
-            from tidemark.glue_job.readers.files.predicates import SparkPredicate
+            from tidemark.glue_job.readers.files.partitions import SparkPredicate
 
             types = _types(home, source)
             chosen = SparkPredicate(sessions[0], source.push_down_predicate, types)
@@ -72,7 +72,6 @@ def start_spark() -> "SparkSession":
 
 
 def _types(home: Home, source: S3Source) -> dict[str, str] | None:
-    """Return the declared types of a table's partition keys; None for a source without a table."""
     if not source.table:
         return None
     database, _, name = source.table.partition(".")

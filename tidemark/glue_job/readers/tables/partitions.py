@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -13,34 +14,29 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
 
 
-class EveryPartition:
-    """Enters every partition of a table; files outside partition folders are not part of it."""
-
-    def __init__(self, columns: Iterable[str]) -> None:
-        self.columns = frozenset(column.lower() for column in columns)
-
-    def select(self, partitions: list[dict[str, str]]) -> list[bool]:
-        """Return True for each partition."""
-        return [True] * len(partitions)
-
-
-class RegisteredPartitions:
-    """Enters the registered partitions that another predicate selects."""
+class EnteredPartitions:
+    """Enters the partitions of a table that are registered, if any are, and that are chosen."""
 
     def __init__(
-        self, keys: Iterable[str], registered: Iterable[tuple[str, ...]], chosen: Predicate
+        self,
+        keys: Iterable[str],
+        chosen: Predicate | None,
+        registered: Iterable[tuple[str, ...]] | None = None,
     ) -> None:
-        """Take the names of all partition keys, their registered values, and a predicate."""
+        """Take the names of all partition keys, a predicate if there is one, registered values."""
         self._keys = [key.lower() for key in keys]
         self.columns = frozenset(self._keys)
-        self._registered = set(registered)
         self._chosen = chosen
+        self._registered = None if registered is None else set(registered)
 
     def select(self, partitions: list[dict[str, str]]) -> list[bool]:
         """Return for each partition, its values by lower-case name, whether it is read."""
+        chosen = self._chosen.select(partitions) if self._chosen else [True] * len(partitions)
+        if self._registered is None:
+            return chosen
+        values = (tuple(partition[key] for key in self._keys) for partition in partitions)
         return [
-            is_chosen and tuple(one[key] for key in self._keys) in self._registered
-            for one, is_chosen in zip(partitions, self._chosen.select(partitions), strict=True)
+            is_one and row in self._registered for is_one, row in zip(chosen, values, strict=True)
         ]
 
 
@@ -68,38 +64,38 @@ def partitions_to_read(
 ) -> TablePartitions:
     """Return the partitions that a reader enters: the registered ones, or every folder."""
     keys = [name for name, _ in table.partition_keys]
-    chosen = chosen or EveryPartition(keys)
     registered = registered_partitions(store, table)
     if registered is None:
-        return TablePartitions(chosen)
-    changed_at_ms = max((one.registered_at_ms for one in registered), default=0)
+        return TablePartitions(chosen or EnteredPartitions(keys, None))
+    changed_at_ms = max((partition.registered_at_ms for partition in registered), default=0)
     if until_ms is not None:
-        registered = [one for one in registered if one.registered_at_ms <= until_ms]
+        registered = [
+            partition for partition in registered if partition.registered_at_ms <= until_ms
+        ]
     here, elsewhere = list[Partition](), list[Partition]()
-    for one in registered:
-        own = [f"{key}={value}" for key, value in zip(keys, one.values, strict=True)]
+    for partition in registered:
+        own = [f"{key}={value}" for key, value in zip(keys, partition.values, strict=True)]
         expected = folder_of(table.location).joinpath(*own)
-        is_own = _without_escapes(folder_of(one.location)) == _without_escapes(expected)
-        (here if is_own else elsewhere).append(one)
-    predicate = RegisteredPartitions(keys, (one.values for one in here), chosen)
-    return TablePartitions(predicate, _located(keys, elsewhere, chosen), changed_at_ms)
+        is_own = _without_escapes(folder_of(partition.location)) == _without_escapes(expected)
+        (here if is_own else elsewhere).append(partition)
+    predicate = EnteredPartitions(keys, chosen, (partition.values for partition in here))
+    located = _located(keys, elsewhere, chosen or EnteredPartitions(keys, None))
+    return TablePartitions(predicate, located, changed_at_ms)
 
 
 def _located(
     keys: Sequence[str], partitions: Sequence[Partition], chosen: Predicate
 ) -> dict[str, dict[str, str | None]]:
-    """Return the values of the selected partitions by their folders."""
     values = [
-        {key.lower(): value for key, value in zip(keys, one.values, strict=True)}
-        for one in partitions
+        {key.lower(): value for key, value in zip(keys, partition.values, strict=True)}
+        for partition in partitions
     ]
     return {
-        with_one_scheme(one.location.rstrip("/")): {
+        with_one_scheme(partition.location.rstrip("/")): {
             key: None if value == NULL_PARTITION else value
-            for key, value in zip(keys, one.values, strict=True)
+            for key, value in zip(keys, partition.values, strict=True)
         }
-        for one, is_chosen in zip(partitions, chosen.select(values), strict=True)
-        if is_chosen
+        for partition in compress(partitions, chosen.select(values))
     }
 
 

@@ -113,7 +113,6 @@ class GlueContext(SQLContext):
         return DynamicFrame(self._plan(request), self, request.frame_name)
 
     def _plan(self, request: ReadRequest | TableRequest) -> Plan:
-        """Return the rows of a source and its error records."""
         failed = ReaderErrors()
         return Plan.of_source(read(self.spark_session, request, failed), failed)
 

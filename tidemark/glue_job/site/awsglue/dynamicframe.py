@@ -15,13 +15,12 @@ from tidemark.glue_job.frames import fields, functions, joins, nested, resolve, 
 from tidemark.glue_job.frames.choices import unmarked
 from tidemark.glue_job.frames.csv_text import write_sample
 from tidemark.glue_job.frames.errors import Failed, count_errors, errors_frame
-from tidemark.glue_job.frames.mapped import Mapped
+from tidemark.glue_job.frames.function_results import FunctionResults
 from tidemark.glue_job.frames.mapping import apply_mapping, full_mappings, with_schema
-from tidemark.glue_job.frames.nulls import null_fields
-from tidemark.glue_job.frames.plan import Limits, Plan, check_frame
+from tidemark.glue_job.frames.plan import Plan, StepLimits, check_frame
+from tidemark.glue_job.frames.record_schemas import fields_left_out, null_fields
 from tidemark.glue_job.frames.relationalize import relationalize
 from tidemark.glue_job.frames.schemas import glue_schema
-from tidemark.glue_job.frames.seen import fields_left_out
 from tidemark.glue_job.frames.unbox import unbox
 from tidemark.glue_job.readers.files.choice_examples import note_choices
 from tidemark.glue_job.readers.request import catalog_request, options_request
@@ -74,8 +73,7 @@ class DynamicFrame:
         """The rows, with marked choices."""
         return self._plan.frame
 
-    def _next(self, limits: Limits, of: Of, own: tuple[Failed, ...] = ()) -> "DynamicFrame":
-        """Return the frame after a step."""
+    def _next(self, limits: StepLimits, of: Of, own: tuple[Failed, ...] = ()) -> "DynamicFrame":
         plan = self._plan
         frame = of(plan.frame)
         return DynamicFrame(plan.then(lambda: frame, limits, own=own), self.glue_ctx, self.name)
@@ -119,7 +117,7 @@ class DynamicFrame:
             ArgumentError: the action or the target of an option is wrong; also a ValueError.
             UsageError: an option has no target, or the field has no values of that type.
         """
-        frame = resolve.resolve_options(self._frame, options or (), _is_type)
+        frame = resolve.resolve_options(self._frame, options or (), DataType)
         note_choices(frame)
         return unmarked(frame)
 
@@ -130,7 +128,7 @@ class DynamicFrame:
             UsageError: a field cannot be converted to its type.
         """
         document = schema.jsonValue()
-        return self._next(Limits(), lambda frame: with_schema(frame, document))
+        return self._next(StepLimits(), lambda frame: with_schema(frame, document))
 
     def schema(self) -> DataType:
         """Return the schema, in Glue's types."""
@@ -162,7 +160,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the same rows in ``num_partitions`` Spark partitions."""
-        limits = Limits("repartition", info, stageThreshold, totalThreshold)
+        limits = StepLimits("repartition", info, stageThreshold, totalThreshold)
         return self._next(limits, lambda frame: frame.repartition(num_partitions))
 
     def coalesce(
@@ -175,7 +173,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the same rows in at most ``num_partitions`` partitions; with shuffle, exactly."""
-        limits = Limits("coalesce", info, stageThreshold, totalThreshold)
+        limits = StepLimits("coalesce", info, stageThreshold, totalThreshold)
         if shuffle:
             return self._next(limits, lambda frame: frame.repartition(num_partitions))
         return self._next(limits, lambda frame: frame.coalesce(num_partitions))
@@ -193,7 +191,7 @@ class DynamicFrame:
         Raises:
             ErrorThresholdError: it failed for too many rows.
         """
-        limits = Limits("filter", info, stageThreshold, totalThreshold)
+        limits = StepLimits("filter", info, stageThreshold, totalThreshold)
         kept, failed = functions.filtered(self._frame, f, DynamicRecord, self._plan.absence)
         made = self._next(limits, lambda _: kept, (Failed(failed, "filter", info),))
         return DynamicFrame(made._plan.of_some_records(), self.glue_ctx, self.name)
@@ -212,7 +210,7 @@ class DynamicFrame:
         Raises:
             ErrorThresholdError: it failed for too many records.
         """
-        limits = Limits("map", info, stageThreshold, totalThreshold)
+        limits = StepLimits("map", info, stageThreshold, totalThreshold)
         made = functions.mapped(self._frame, f, DynamicRecord, self._plan.absence)
         return self._mapped(limits, made)
 
@@ -226,7 +224,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the results of a function for each partition; see `mapPartitionsWithIndex`."""
-        limits = Limits("mapPartitions", info, stageThreshold, totalThreshold)
+        limits = StepLimits("mapPartitions", info, stageThreshold, totalThreshold)
         made = functions.mapped_partitions(
             self._frame, lambda _, items: f(items), self._plan.absence
         )
@@ -245,11 +243,11 @@ class DynamicFrame:
 
         It takes and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
         """
-        limits = Limits("mapPartitionsWithIndex", info, stageThreshold, totalThreshold)
+        limits = StepLimits("mapPartitionsWithIndex", info, stageThreshold, totalThreshold)
         made = functions.mapped_partitions(self._frame, f, self._plan.absence)
         return self._mapped(limits, made)
 
-    def _mapped(self, limits: Limits, made: Mapped) -> "DynamicFrame":
+    def _mapped(self, limits: StepLimits, made: FunctionResults) -> "DynamicFrame":
         own = (Failed(made.failed, limits.step, limits.info),)
         plan = self._plan.then(made.frame, limits, own=own).with_absence(made.absence)
         plan = plan.of_records()
@@ -266,7 +264,7 @@ class DynamicFrame:
         **options: Any,
     ) -> "DynamicFrame":
         """Return the rows with a string field parsed; see `frames.unbox.unbox`."""
-        limits = Limits("unbox", info, stageThreshold, totalThreshold)
+        limits = StepLimits("unbox", info, stageThreshold, totalThreshold)
         unboxed = unbox(self._frame, path, format, options)
         failed = (Failed(unboxed.failed, "unbox", info),)
         made, plan = self._next(limits, lambda _: unboxed.frame, failed), self._plan
@@ -286,7 +284,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the rows without some fields; a missing path has no effect."""
-        limits = Limits("drop_fields", info, stageThreshold, totalThreshold)
+        limits = StepLimits("drop_fields", info, stageThreshold, totalThreshold)
         return self._next(limits, lambda frame: fields.drop_fields(frame, paths))
 
     def select_fields(
@@ -298,7 +296,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return some fields of the rows, in the order of their paths."""
-        limits = Limits("select_fields", info, stageThreshold, totalThreshold)
+        limits = StepLimits("select_fields", info, stageThreshold, totalThreshold)
         return self._next(limits, lambda frame: fields.select_fields(frame, paths))
 
     def split_fields(
@@ -331,17 +329,14 @@ class DynamicFrame:
         Raises:
             UsageError: a field is missing, or an operator is unknown.
         """
-        limits = Limits("split_rows", info, stageThreshold, totalThreshold)
-        one, two = joins.split_rows(self._frame, comparison_dict)
-        frames = {
-            name1: self._next(limits, lambda _: one),
-            name2: self._next(limits, lambda _: two),
-        }
-        return self._collection(frames)
+        limits = StepLimits("split_rows", info, stageThreshold, totalThreshold)
+        meeting, others = joins.split_rows(self._frame, comparison_dict)
+        first, second = self._next(limits, lambda _: meeting), self._next(limits, lambda _: others)
+        return self._collection({name1: first, name2: second})
 
     def _collection(self, frames: Mapping[str, "DynamicFrame"]) -> "DynamicFrameCollection":
         """Return frames of some of the records or fields by name, each with its name."""
-        plans = {name: one._plan.of_some_records() for name, one in frames.items()}
+        plans = {name: frame._plan.of_some_records() for name, frame in frames.items()}
         named = {name: DynamicFrame(plan, self.glue_ctx, name) for name, plan in plans.items()}
         return DynamicFrameCollection(named, self.glue_ctx)
 
@@ -355,12 +350,11 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the rows with a field renamed."""
-        limits = Limits("rename_field", info, stageThreshold, totalThreshold)
+        limits = StepLimits("rename_field", info, stageThreshold, totalThreshold)
         renamed = self._next(limits, lambda frame: fields.rename_field(frame, oldName, newName))
         return renamed._with_names({oldName: newName})
 
     def _with_names(self, names: Mapping[str, str]) -> "DynamicFrame":
-        """Return this frame after its fields were renamed."""
         absence = self._plan.absence_of
         plan = self._plan.with_absence(lambda: absence().renamed(names))
         return DynamicFrame(plan, self.glue_ctx, self.name)
@@ -375,7 +369,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Write a sample of the rows as JSON now, and return all rows; see `write_sample`."""
-        limits = Limits("spigot", info, stageThreshold, totalThreshold)
+        limits = StepLimits("spigot", info, stageThreshold, totalThreshold)
         write_sample(self._frame, path, options or {})
         return self._next(limits, lambda frame: frame)
 
@@ -394,7 +388,7 @@ class DynamicFrame:
         Raises:
             UsageError: a key is missing, or the frames have different numbers of keys.
         """
-        limits = Limits("join", info, stageThreshold, totalThreshold)
+        limits = StepLimits("join", info, stageThreshold, totalThreshold)
         check_frame(DynamicFrame, frame2, "join")
         joined = joins.join(self._frame, frame2._frame, paths1, paths2)
         plan = self._plan.then(lambda: joined, limits, frame2._plan)
@@ -408,7 +402,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the fields of structs as columns ``a.b``."""
-        return self._next(Limits("unnest", info, stageThreshold, totalThreshold), nested.unnest)
+        return self._next(StepLimits("unnest", info, stageThreshold, totalThreshold), nested.unnest)
 
     def relationalize(
         self,
@@ -439,7 +433,7 @@ class DynamicFrame:
 
         Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
         """
-        limits = Limits("relationalize", info, stageThreshold, totalThreshold)
+        limits = StepLimits("relationalize", info, stageThreshold, totalThreshold)
         known = fields_left_out(self._plan.frame_schema, self._plan.schema)
         rows = fields.without(self._frame, known)
         tables = relationalize(unmarked(rows), root_table_name, transformation_ctx)
@@ -462,7 +456,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the mapped fields of the rows; see `frames.mapping.apply_mapping`."""
-        limits = Limits("apply_mapping", info, stageThreshold, totalThreshold)
+        limits = StepLimits("apply_mapping", info, stageThreshold, totalThreshold)
         mapped = self._next(
             limits, lambda frame: apply_mapping(frame, mappings, is_case_sensitive=case_sensitive)
         )
@@ -476,12 +470,12 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the attributes of DynamoDB's JSON as columns, and those of maps as ``a.b``."""
-        limits = Limits("unnest_ddb_json", info, stageThreshold, totalThreshold)
+        limits = StepLimits("unnest_ddb_json", info, stageThreshold, totalThreshold)
         return self._next(limits, nested.unnest_ddb_json)
 
     def simplify_ddb_json(self) -> "DynamicFrame":
         """Return the attributes of DynamoDB's JSON as columns; maps are structs."""
-        return self._next(Limits("simplify_ddb_json"), nested.simplify_ddb_json)
+        return self._next(StepLimits("simplify_ddb_json"), nested.simplify_ddb_json)
 
     def resolveChoice(
         self,
@@ -512,7 +506,7 @@ class DynamicFrame:
             UsageError: specs and choice are both given or both missing, or one is wrong.
             EntityNotFoundError: the table does not exist.
         """
-        limits = Limits("resolveChoice", info, stageThreshold, totalThreshold)
+        limits = StepLimits("resolveChoice", info, stageThreshold, totalThreshold)
         if (specs is None) != bool(choice):
             raise UsageError(_BOTH if choice else _NEITHER)
         if specs is not None:
@@ -533,7 +527,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the rows of a stage, and those of this frame whose keys are not in the stage."""
-        limits = Limits("mergeDynamicFrame", info, stageThreshold, totalThreshold)
+        limits = StepLimits("mergeDynamicFrame", info, stageThreshold, totalThreshold)
         check_frame(DynamicFrame, stage_dynamic_frame, "mergeDynamicFrame")
         merged = joins.merge(self._frame, stage_dynamic_frame._frame, primary_keys)
         plan = self._plan.then(lambda: merged, limits, stage_dynamic_frame._plan)
@@ -548,7 +542,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the rows of both frames by column name; a column of two types becomes a choice."""
-        limits = Limits("union", info, stageThreshold, totalThreshold)
+        limits = StepLimits("union", info, stageThreshold, totalThreshold)
         check_frame(DynamicFrame, other_frame, "union")
         both = joins.union(self._frame, other_frame._frame)
         plan = self._plan.then(lambda: both, limits, other_frame._plan)
@@ -562,7 +556,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the rows without the fields that `schema` shows as null, or not at all."""
-        limits = Limits("DropNullFields", info, stageThreshold, totalThreshold)
+        limits = StepLimits("DropNullFields", info, stageThreshold, totalThreshold)
         plan = self._plan
         null = null_fields(plan.frame_schema, plan.schema) if plan.schema.fields else ()
         return self._next(limits, lambda frame: fields.without(frame, null))
@@ -587,10 +581,6 @@ class DynamicFrame:
             ErrorThresholdError: there are too many.
         """
         self._plan.check()
-
-
-def _is_type(value: object) -> bool:
-    return isinstance(value, DataType)
 
 
 def _constant(frame: DataFrame) -> Callable[[], DataFrame]:
@@ -652,11 +642,11 @@ class DynamicFrameCollection:
         Raises:
             TypeError: it returned something other than a frame.
         """
-        found = {k: callable(v, f"{transformation_ctx}:{k}") for k, v in self._frames.items()}
-        for one in found.values():
-            if not isinstance(one, DynamicFrame):
-                raise TypeError(f"callable must return a DynamicFrame. Got {type(one)}")
-        return DynamicFrameCollection(found, self._glue_ctx)
+        frames = {k: callable(v, f"{transformation_ctx}:{k}") for k, v in self._frames.items()}
+        for frame in frames.values():
+            if not isinstance(frame, DynamicFrame):
+                raise TypeError(f"callable must return a DynamicFrame. Got {type(frame)}")
+        return DynamicFrameCollection(frames, self._glue_ctx)
 
     def flatmap(
         self,
@@ -670,15 +660,15 @@ class DynamicFrameCollection:
         """
         frames = dict[str, DynamicFrame]()
         for frame in self._frames.values():
-            found = f(frame, f"{transformation_ctx}:{frame.name}")
-            if isinstance(found, DynamicFrame):
-                frames[found.name] = found
-            elif isinstance(found, DynamicFrameCollection):
-                frames |= found._frames
+            result = f(frame, f"{transformation_ctx}:{frame.name}")
+            if isinstance(result, DynamicFrame):
+                frames[result.name] = result
+            elif isinstance(result, DynamicFrameCollection):
+                frames |= result._frames
             else:
                 raise TypeError(
                     "Function argument to flatmap must return DynamicFrame or "
-                    f"DynamicFrameCollection. Got {type(found)}"
+                    f"DynamicFrameCollection. Got {type(result)}"
                 )
         return DynamicFrameCollection(frames, self._glue_ctx)
 

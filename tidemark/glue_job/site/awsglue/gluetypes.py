@@ -236,10 +236,9 @@ class Field:
         self.properties: Mapping[str, Any] = {} if properties is None else properties
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Field) and (self.name, self.dataType) == (
-            other.name,
-            other.dataType,
-        )
+        if not isinstance(other, Field):
+            return False
+        return (self.name, self.dataType) == (other.name, other.dataType)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -324,7 +323,6 @@ def mergeDataTypes(s1: DataType, s2: DataType) -> DataType:
 
 
 def _merged(s1: DataType, s2: DataType) -> DataType:
-    """Return the type of values of two types of one class."""
     match s1, s2:
         case StructType(), StructType():
             return _merged_structs(s1, s2)
@@ -361,31 +359,9 @@ def _checked(kind: DataType) -> DataType:
     return kind
 
 
+_KINDS: list[Any] = [*AtomicType.__subclasses__(), *_OfElements.__subclasses__()]
 _TYPES: dict[str, Any] = {
-    one.typeName(): one
-    for one in (
-        BinaryType,
-        BooleanType,
-        ByteType,
-        DateType,
-        DecimalType,
-        DoubleType,
-        EnumType,
-        FloatType,
-        IntegerType,
-        LongType,
-        NullType,
-        ShortType,
-        StringType,
-        TimestampType,
-        TimestampNTZType,
-        UnknownType,
-        ArrayType,
-        ChoiceType,
-        MapType,
-        StructType,
-        SetType,
-    )
+    kind.typeName(): kind for kind in (*_KINDS, ChoiceType, MapType, StructType)
 }
 
 

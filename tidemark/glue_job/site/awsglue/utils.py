@@ -12,19 +12,8 @@ from tidemark.glue_job.refusals import install
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.model.assembly.definitions import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS
 
-RESERVED = (
-    "job-bookmark-option",
-    "job-bookmark-from",
-    "job-bookmark-to",
-    "continuation-option",
-)
-INTERNAL = (
-    "JOB_ID",
-    "JOB_RUN_ID",
-    "SECURITY_CONFIGURATION",
-    "encryption-type",
-    "enable-data-lineage",
-)
+RESERVED = "job-bookmark-option job-bookmark-from job-bookmark-to continuation-option".split()
+INTERNAL = "JOB_ID JOB_RUN_ID SECURITY_CONFIGURATION encryption-type enable-data-lineage".split()
 TEMPORARY_FOLDERS = ("RedshiftTempDir", "TempDir")
 
 
@@ -117,12 +106,12 @@ else:
 
 
 def _check_window(parsed: dict[str, Any]) -> None:
-    """Refuse from/to as AWS does; a single one outside pause is accepted there, and here."""
     given = [parsed["job_bookmark_from"] is not None, parsed["job_bookmark_to"] is not None]
     if parsed["job_bookmark_option"] == "job-bookmark-pause":
         if any(given) and not all(given):
             missing = "--job-bookmark-to" if given[0] else "--job-bookmark-from"
             raise RuntimeError(f"Missing option or value for {missing}")
+    # AWS accepts a single one of them outside job-bookmark-pause.
     elif all(given):
         raise RuntimeError("Invalid option(s)--job-bookmark-from --job-bookmark-to")
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from tidemark.glue_job.readers.csv.heads import looks_at
+from tidemark.glue_job.readers.csv.heads import inspect_files
 from tidemark.glue_job.readers.files.formats import Format
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
@@ -50,7 +50,7 @@ def look(tmp_path):
     def look(name, content, **options):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return looks_at([str(path)], Format("csv", options), str)[str(path)]
+        return inspect_files([str(path)], Format("csv", options), str)[str(path)]
 
     return look
 

@@ -68,12 +68,12 @@ def get_transforms() -> set[GlueTransform]:
 
 def get_transform(name: str) -> GlueTransform | None:
     """Return a transform by its name in any case; None if it is missing."""
-    found = (one for one in get_transforms() if one.name().lower() == name.lower())
-    return next(found, None)
+    by_name = {transform.name().lower(): transform for transform in get_transforms()}
+    return by_name.get(name.lower())
 
 
 def describe_transform(name: str) -> str:
     """Return the description of a transform as JSON; an empty object if it is missing."""
     transform = get_transform(name)
-    found = transform.describe() if transform else {}
-    return json.dumps(found, sort_keys=True, indent=4, separators=(",", ": "))
+    description = transform.describe() if transform else {}
+    return json.dumps(description, sort_keys=True, indent=4, separators=(",", ": "))

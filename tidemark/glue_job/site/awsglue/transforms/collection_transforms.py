@@ -42,7 +42,7 @@ class FlatMap(Described, GlueTransform):
 
         def apply(frame: DynamicFrame, context: str) -> DynamicFrame | DynamicFrameCollection:
             arguments = {**base_kwargs, frame_name: frame, "transformation_ctx": context}
-            found: DynamicFrame | DynamicFrameCollection = BaseTransform.apply(**arguments)
-            return found
+            result: DynamicFrame | DynamicFrameCollection = BaseTransform.apply(**arguments)
+            return result
 
         return dfc.flatmap(apply, transformation_ctx)

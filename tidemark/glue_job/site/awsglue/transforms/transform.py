@@ -6,6 +6,10 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 from typing import Any
 
 
+def _missing(transform: "type[GlueTransform]", method: str) -> NotImplementedError:
+    return NotImplementedError(f"{method} method not implemented for Transform {transform.name()}")
+
+
 class GlueTransform:
     """A transform; scripts call it by ``apply``, and derive their own transforms."""
 
@@ -27,28 +31,22 @@ class GlueTransform:
         Raises:
             NotImplementedError: the transform has none; the other descriptions raise it too.
         """
-        raise NotImplementedError(f"describeArgs method not implemented for Transform {cls.name()}")
+        raise _missing(cls, "describeArgs")
 
     @classmethod
     def describeReturn(cls) -> dict[str, Any]:
         """Return the type and the description of the result."""
-        raise NotImplementedError(
-            f"describeReturn method not implemented for Transform {cls.name()}"
-        )
+        raise _missing(cls, "describeReturn")
 
     @classmethod
     def describeTransform(cls) -> str:
         """Return what the transform does."""
-        raise NotImplementedError(
-            f"describeTransform method not implemented for Transform {cls.name()}"
-        )
+        raise _missing(cls, "describeTransform")
 
     @classmethod
     def describeErrors(cls) -> list[dict[str, Any]]:
         """Return the errors that it raises."""
-        raise NotImplementedError(
-            f"describeErrors method not implemented for Transform {cls.name()}"
-        )
+        raise _missing(cls, "describeErrors")
 
     @classmethod
     def describe(cls) -> dict[str, Any]:

@@ -26,7 +26,8 @@ def commits_in_finally(text: str) -> list[int]:
     jobs = {
         ast.unparse(target)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and _makes_job(node.value)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        if _name_of(node.value) == "Job"
         for target in node.targets
     }
     commits = {
@@ -34,21 +35,22 @@ def commits_in_finally(text: str) -> list[int]:
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef)
     }
-    found: set[int] = set()
-    for node in ast.walk(tree):
-        for statement in node.finalbody if isinstance(node, ast.Try) else ():
-            found |= _commits(statement, jobs)
-            for call in (it for it in ast.walk(statement) if isinstance(it, ast.Call)):
-                found |= commits.get(ast.unparse(call.func).rpartition(".")[2], set())
-    return sorted(found)
+    lines: set[int] = set()
+    endings = (node.finalbody for node in ast.walk(tree) if isinstance(node, ast.Try))
+    for ending in endings:
+        for statement in ending:
+            lines |= _commits(statement, jobs)
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Call):
+                    lines |= commits.get(_name_of(node), set())
+    return sorted(lines)
 
 
-def _makes_job(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == "Job"
+def _name_of(call: ast.Call) -> str:
+    return ast.unparse(call.func).rpartition(".")[2]
 
 
 def _commits(node: ast.AST, jobs: set[str]) -> set[int]:
-    """Return the lines below a node where one of the jobs is committed."""
     calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
     return {
         call.lineno
@@ -100,7 +102,7 @@ def note_at_end(
             for line in commits_in_finally(source):
                 note(RunWarning.COMMIT_IN_FINALLY, f"{name}, line {line}")
         if losing := settings_in(source) | settings_of_session():
-            settings = " and ".join(f"spark.sql.files.{one}" for one in sorted(losing))
+            settings = " and ".join(f"spark.sql.files.{name}" for name in sorted(losing))
             note(RunWarning.LOST_LINES, settings)
         if option == ENABLE:
             _note_bookmark(session, name)

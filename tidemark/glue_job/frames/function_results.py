@@ -7,19 +7,19 @@ from typing import Any
 
 from pyspark import RDD, StorageLevel
 from pyspark.sql import DataFrame, Row
-from pyspark.sql.types import DataType, FloatType, StringType, StructField, StructType
+from pyspark.sql.types import DataType, FloatType, StringType, StructType
 
 from tidemark.glue_job.frames.absence import Absence, absence_of
 from tidemark.glue_job.frames.choices import schema_of, with_marks
-from tidemark.glue_job.frames.records import filled, kind_of, widened, writer
-from tidemark.glue_job.frames.types import plain_type, types_in
+from tidemark.glue_job.frames.records import filled, kind_of, record_writer, widened
+from tidemark.glue_job.frames.types import plain_type, struct_type, types_in
 
 Item = tuple[bool, Any, str, str]
 """Whether it is a record, then the record or the row, the error, and where it was raised."""
 Run = Callable[[int, Iterable[Row]], Iterator[Item]]
 
 
-class Mapped:
+class FunctionResults:
     """The results of a function for records; computed once, at the first access."""
 
     def __init__(self, frame: DataFrame, run: Run) -> None:
@@ -27,15 +27,21 @@ class Mapped:
         self._spark = frame.sparkSession
         self._schema = schema_of(frame)
         self._items: RDD[Item] = frame.rdd.mapPartitionsWithIndex(run)
+        # The schema, the meaning of nulls and the rows are passes over them; the function runs
+        # once.
         self._items.persist(StorageLevel.MEMORY_AND_DISK)
+
+    def _records(self) -> RDD[Any]:
+        return self._items.filter(lambda item: item[0]).map(lambda item: item[1])
 
     def absence(self) -> Absence:
         """Return the meaning of nulls in the records."""
-        records = self._items.filter(_is_record).map(_record)
         places, null = dict[str, Counter[str]](), set[str]()
-        for found, found_null in records.mapPartitions(_fields_of_partition).collect():
+        for of_partition, found_null in (
+            self._records().mapPartitions(_fields_of_partition).collect()
+        ):
             null |= found_null
-            for place, counts in found.items():
+            for place, counts in of_partition.items():
                 places.setdefault(place, Counter()).update(counts)
         known, lacking = set[str](), set[str]()
         for counts in places.values():
@@ -45,36 +51,23 @@ class Mapped:
 
     def frame(self) -> DataFrame:
         """Return the records, with the common schema of all of them."""
-        records = self._items.filter(_is_record).map(_record)
-        hints = {one.name: one.dataType for one in self._schema}
+        records = self._records()
+        hints = {field.name: field.dataType for field in self._schema}
         kinds = records.mapPartitions(partial(_kinds, self._schema)).collect()
         kind: DataType = StructType([])
-        for one in kinds:
-            kind = widened(kind, one)
-        schema = StructType(
-            [
-                StructField(one.name, filled(one.dataType, hints.get(one.name)))
-                for one in (kind if isinstance(kind, StructType) else StructType([]))
-            ]
-        )
-        write = writer(schema)
-        assert write is not None  # noqa: S101 (of a struct)
-        return self._spark.createDataFrame(
-            records.map(write), with_marks(schema), verifySchema=False
-        )
+        for of_partition in kinds:
+            kind = widened(kind, of_partition)
+        fields = kind if isinstance(kind, StructType) else ()
+        schema = struct_type((f.name, filled(f.dataType, hints.get(f.name))) for f in fields)
+        rows = records.map(record_writer(schema))
+        return self._spark.createDataFrame(rows, with_marks(schema), verifySchema=False)
 
     def failed(self) -> DataFrame:
         """Return the rows for which the function failed."""
-        schema = StructType(
-            [
-                StructField("msg", StringType()),
-                StructField("stackTrace", StringType()),
-                StructField("dynamicRecord", plain_type(self._schema)),
-            ]
-        )
-        rows = self._items.filter(lambda item: not item[0]).map(
-            lambda item: (item[2], item[3], item[1])
-        )
+        texts, record = dict.fromkeys(("msg", "stackTrace"), StringType()), plain_type(self._schema)
+        schema = struct_type({**texts, "dynamicRecord": record}.items())
+        failed = self._items.filter(lambda item: not item[0])
+        rows = failed.map(lambda item: (item[2], item[3], item[1]))
         return self._spark.createDataFrame(rows, schema, verifySchema=False)
 
 
@@ -84,7 +77,6 @@ Fields = tuple[dict[str, Counter[str]], set[str]]
 
 
 def _fields_of_partition(records: Iterable[Any]) -> Iterator[Fields]:
-    """Yield the fields that the records of a partition have."""
     places, null = dict[str, Counter[str]](), set[str]()
     for record in records:
         _count_fields(record, "", places, null)
@@ -93,32 +85,23 @@ def _fields_of_partition(records: Iterable[Any]) -> Iterator[Fields]:
 
 def _count_fields(value: Any, place: str, places: dict[str, Counter[str]], null: set[str]) -> None:
     if isinstance(value, list):
-        for one in value:
-            _count_fields(one, place, places, null)
+        for part in value:
+            _count_fields(part, place, places, null)
     elif isinstance(value, dict):
         counts = places.setdefault(place, Counter())
         counts.update([_ALL, *value])
-        for name, one in value.items():
-            if one is None:
+        for name, part in value.items():
+            if part is None:
                 null.add(name)
             else:
-                _count_fields(one, f"{place}.{name}", places, null)
-
-
-def _is_record(item: Item) -> bool:
-    return item[0]
-
-
-def _record(item: Item) -> Any:
-    return item[1]
+                _count_fields(part, f"{place}.{name}", places, null)
 
 
 _SIMPLE = frozenset((str, bool, float, type(None), bytes))
 
 
 def _kinds(schema: StructType, records: Iterator[Any]) -> Iterator[DataType]:
-    """Yield the common type of all records of a partition."""
-    known = dict[tuple[Any, ...], None]()
+    shapes = dict[tuple[Any, ...], None]()
     has_floats = any(isinstance(kind, FloatType) for _, kind in types_in(schema))
     simple = _SIMPLE - {float} if has_floats else _SIMPLE
     kind: DataType | None = None
@@ -126,11 +109,11 @@ def _kinds(schema: StructType, records: Iterator[Any]) -> Iterator[DataType]:
         # A key for the type of a record, unless it has parts, or numbers of any size.
         shape = tuple((name, type(value)) for name, value in record.items())
         is_simple = all(kind in simple for _, kind in shape)
-        if is_simple and shape in known:
+        if is_simple and shape in shapes:
             continue
-        found = kind_of(record, schema)
-        kind = found if kind is None else widened(kind, found)
+        record_kind = kind_of(record, schema)
+        kind = record_kind if kind is None else widened(kind, record_kind)
         if is_simple:
-            known[shape] = None
+            shapes[shape] = None
     if kind is not None:
         yield kind

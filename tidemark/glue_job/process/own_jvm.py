@@ -12,26 +12,16 @@ JVM_SETTINGS = re.compile(
     r"|(broadcastExchange|subquery)\.maxThreadThreshold))"
 )
 # Environment variables that a JVM, or the script that starts it, reads at its start.
-JVM_VARIABLES = (
-    "SPARK_",
-    "PYSPARK_",
-    "JAVA_",
-    "JDK_JAVA_OPTIONS",
-    "_JAVA_OPTIONS",
-    "HADOOP_",
-    "HIVE_",
-    "YARN_",
-    "TZ",
-    "LANG",
-    "LC_",
-    "LD_",
-    "DYLD_",
-    "MALLOC_",
+JVM_VARIABLES = tuple(
+    (
+        "SPARK_ PYSPARK_ JAVA_ JDK_JAVA_OPTIONS _JAVA_OPTIONS HADOOP_ HIVE_ YARN_ TZ LANG LC_ LD_ "
+        "DYLD_ MALLOC_"
+    ).split()
 )
 
 
 def own_jvm_reason(
-    settings: Mapping[str, str], given: Mapping[str, str], changed: Mapping[str, str]
+    settings: Mapping[str, str], before: Mapping[str, str], after: Mapping[str, str]
 ) -> str | None:
     """Return why a job run needs its own JVM; None if it may borrow one."""
     for name, value in settings.items():
@@ -39,7 +29,7 @@ def own_jvm_reason(
             return f"{name} is set"
         if name == "spark.master" and not value.startswith("local"):
             return f"{name} is {value}"
-    for name in sorted({*given, *changed}):
-        if name.startswith(JVM_VARIABLES) and given.get(name) != changed.get(name):
+    for name in sorted({*before, *after}):
+        if name.startswith(JVM_VARIABLES) and before.get(name) != after.get(name):
             return f"the script changed the environment variable {name}"
     return None

@@ -21,10 +21,8 @@ OURS = "dev.tidemark.catalog.CatalogExtensions"
 ARGUMENT = "--enable-glue-datacatalog"
 WAREHOUSE = "spark.sql.warehouse.dir"
 # Hadoop's name of the class that scripts set before the argument existed, and Spark's name.
-FACTORIES = (
-    "hive.metastore.client.factory.class",
-    "spark.hadoop.hive.metastore.client.factory.class",
-)
+_HIVE_FACTORY = "hive.metastore.client.factory.class"
+FACTORIES = (_HIVE_FACTORY, f"spark.hadoop.{_HIVE_FACTORY}")
 FACTORY = "AWSGlueDataCatalogHiveClientFactory"
 SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
 OWN_SESSION_CATALOG = {
