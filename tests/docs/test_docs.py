@@ -63,7 +63,6 @@ def make_targets() -> set[str]:
 def check_command(command: click.Command, words: list[str]) -> None:
     """Parse a command line without running it; click raises on what does not exist."""
     while isinstance(command, click.Group):
-        command.list_commands(click.Context(command))
         verbs = command.list_commands(click.Context(command))
         is_verb = bool(words) and words[0] in verbs and "--to" not in words
         if command.invoke_without_command and not is_verb:
