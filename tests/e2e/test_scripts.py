@@ -158,7 +158,6 @@ def test_three_frames_joined_and_made_flat(submit, land, home):
     ]
 
 
-@pytest.mark.nightly
 def test_several_contexts_and_arguments_in_all_spellings(submit, land, home):
     land("landing/sales/a.csv", *SALES)
     (home / "lake" / "lake").mkdir()

@@ -434,7 +434,6 @@ def test_run_costs_three_requests(new_client, table_name, job):
     assert sent == ["GetItem", "UpdateItem", "TransactWriteItems"]
 
 
-@pytest.mark.nightly
 @pytest.mark.stress
 @pytest.mark.parametrize("runs", [4, *at_night(16)])
 def test_threads_with_lost_responses_tile_the_cursor(

@@ -1,4 +1,4 @@
-"""The commands about job bookmarks: `bookmark show|reset|rewind` and `explain`."""
+"""The commands about job bookmarks: `bookmark show|reset|rewind`."""
 
 import sys
 

@@ -91,14 +91,15 @@ class NamesOrVerb(Verbs):
         """Read the options of the command, or leave all to a verb."""
         has_target = any(word.partition("=")[0] == "--to" for word in args)
         is_verb = bool(args) and args[0] in self.commands and not has_target
-        ctx.obj = list(args) if is_verb else None
-        return click.Command.parse_args(self, ctx, [] if is_verb else args)
+        click.Command.parse_args(self, ctx, [] if is_verb else args)
+        ctx.args = list(args) if is_verb else []  # from here, completion goes on too
+        return ctx.args
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the verb, or the command itself."""
-        if ctx.obj is None:
+        if not ctx.args:
             return click.Command.invoke(self, ctx)
-        name, command, rest = self.resolve_command(ctx, ctx.obj)
+        name, command, rest = self.resolve_command(ctx, ctx.args)
         assert command is not None  # noqa: S101 (`parse_args` has seen it)
         with command.make_context(name, rest, parent=ctx) as verb:
             return command.invoke(verb)

@@ -76,10 +76,6 @@ def owner_of_runs() -> Owner | None:
     return None if pid is None else Owner(pid, home.held_since_ms())
 
 
-def _deploy(engine: Engine, folder: Path) -> str:
-    return engine.ask(lambda glue: deploy_on_port(glue, folder))
-
-
 def wait_for_runs(engine: Engine, changes: SimpleQueue[JobRun], observe: Observe) -> None:
     """Wait until no run is in progress: those of a fired trigger, and all downstream of them."""
     while engine.ask(lambda glue: glue.runner.has_runs or glue.runner.is_due):

@@ -26,6 +26,7 @@ from watermarks import WatermarksError
 
 # Bytes: the space in the table of watermarks, and a number.
 MAX_REASON_LENGTH, MAX_ACTOR_LENGTH = 9_000, 900
+VERBS = ("list", "resume", "undo")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ def rewind(
             raise UsageError("--undo, --resume and --list each stand alone: leave out JOB and --to")
         _run_old_option(undo, resume, where, **options)
         return
+    if jobs and not to and jobs[0] in VERBS:
+        raise UsageError(
+            f"options stand after the verb: tidemark rewind {jobs[0]} …; of a job with this name, "
+            "give --to"
+        )
     if not jobs or not to:
         raise UsageError(
             "say which jobs and where to: tidemark rewind JOB --to RUN, previous, a date or "
@@ -79,6 +85,10 @@ def _run_old_option(
 ) -> None:
     """Do what --undo, --resume or --list asks for; the release after 0.1 drops these."""
     verb = "resume" if resume else "list" if number is None else "undo"
+    for name in ("dry_run", "clear", "with_downstream", "accept_changes"):
+        if options[name]:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} does nothing with --{verb}: leave it out")
     click.echo(
         f"warning: `tidemark rewind --{verb}` becomes `tidemark rewind {verb}`: the next release "
         "has no such option",

@@ -144,7 +144,6 @@ def _run_job(glue: Glue, workflow: str, job: str, where: Where, output: str) -> 
 
 def _run_here(home: Home, console: Console, where: Where, request: RunOptions) -> int:
     # It can do what no operation of Glue can: start at a job, take crawlers as SUCCEEDED.
-
     job = request.only if request.begin is None else request.begin
     selection = None if job is None else Selection(job, has_following=request.begin is not None)
     progress = JobProgress(console)

@@ -12,7 +12,6 @@ from tidemark.checks.state.manifest import MANIFEST
 from tidemark.checks.state.plan import PLAN
 from tidemark.checks.state.project import review_project, review_since, write_manifest
 from tidemark.checks.state.review import Review, changes
-from tidemark.cli.carry_over import carry_out_locally, carry_out_on_aws, steps_of_project
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.terminal import Terminal, print_json
 from tidemark.local_state.home import Home
@@ -40,6 +39,9 @@ def write(app: Path | None, context: tuple[str, ...]) -> None:
 
 
 def carry_over(dry_run: bool, deployed: bool, app: Path | None, context: tuple[str, ...]) -> None:
+    # AWS's clients, which CI's `state check` would load for nothing.
+    from tidemark.cli.carry_over import carry_out_locally, carry_out_on_aws, steps_of_project
+
     assembly = assembly_folder(Terminal(stderr=True), app, context)
     steps = steps_of_project(Path.cwd(), assembly, on_aws=deployed)
     if not steps:

@@ -8,8 +8,8 @@ characters in them: it clears the screen, sets the title, fills the clipboard, t
 
 import json
 import re
-from collections.abc import Iterable
-from datetime import UTC, date, datetime
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import IO, Any, TextIO, cast
 
 import click
@@ -96,18 +96,14 @@ class Terminal(Console):
             yield segment if control else Segment(visible(text), style)
 
 
-def print_json(document: Any) -> None:
-    """Print plain JSON values, and dates and numbers of a watermark as strings."""
-    click.echo(json.dumps(document, indent=2, default=_json_value))
+def print_json(document: Any, default: Callable[[Any], str] | None = None) -> None:
+    """Print plain JSON values; ``default`` says what other values are, if there are any."""
+    click.echo(json.dumps(document, indent=2, default=default))
 
 
 def moment_json(at_ms: int) -> str:
     """Return epoch milliseconds as ISO 8601, in UTC."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
-
-
-def _json_value(value: Any) -> str:
-    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def guard(stream: TextIO) -> TextIO:

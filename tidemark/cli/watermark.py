@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date
+from typing import Any
 
 import click
 
@@ -34,7 +36,7 @@ def show(job: str, table: str | None, where: Where, output: str) -> None:
             check_job()
     if output == "json":
         of_sources = {source: current_json(*state) for source, state in states.items() if source}
-        print_json({"job": job, **current_json(*states[""]), "sources": of_sources})
+        print_json({"job": job, **current_json(*states[""]), "sources": of_sources}, value_json)
         return
     if is_without and has_sources:
         del states[""]
@@ -51,7 +53,7 @@ def history(
         if not entries:
             check_job()
     if output == "json":
-        print_json(history_json(entries))
+        print_json(history_json(entries), value_json)
     else:
         console_for_tables().print(history_table(job, entries))
 
@@ -87,7 +89,7 @@ def rewind(
             click.confirm(question, abort=True, err=is_json)
         latest = watermarks.rewind(job, to_run=run, reason=reason, actor=actor, source=source)
     if is_json:
-        print_json({"job": job, "source": source, **current_json(latest, [])})
+        print_json({"job": job, "source": source, **current_json(latest, [])}, value_json)
         return
     click.echo(f"rewound: version {latest.version}")
     click.echo("data in targets is not changed: repeated input is written again")
@@ -149,3 +151,8 @@ def _run_meant(
         check_job()
     lists = f"`tidemark watermark history {job}{where.option}` lists the runs to rewind to"
     return known_run(text, ids, f"of job {job}", lists)
+
+
+def value_json(value: Any) -> str:
+    """Return a date or a number of a watermark as a string of JSON."""
+    return value.isoformat() if isinstance(value, date) else str(value)

@@ -32,8 +32,8 @@ from tidemark.local_state.watermark_tables import expect, expected, forget, key_
 from tidemark.model.assembly.definitions import TableDefinition
 
 if TYPE_CHECKING:
-    import boto3
     from botocore.loaders import Loader
+    from botocore.session import Session
     from mypy_boto3_dynamodb import DynamoDBClient
 
 NOWHERE = "http://127.0.0.1:9"  # nothing listens on this port (discard)
@@ -125,22 +125,23 @@ _local = threading.local()  # what makes clients is not for several threads at o
 @cache
 def _loader() -> "Loader":
     """Return what reads the models of services: each takes 0.1 s, and is kept for all threads."""
-    from botocore.loaders import create_loader
+    import botocore.session
 
-    return create_loader()
+    loader: Loader = botocore.session.Session().get_component("data_loader")
+    return loader
 
 
-def _clients() -> "boto3.Session":
-    import boto3
+def _clients() -> "Session":
+    """Return this thread's factory of clients."""
     import botocore.session
 
     if not hasattr(_local, "session"):
         # Neither a profile of the caller, which may not exist, nor a proxy has a say here.
-        own = botocore.session.Session({"profile": (None, None, None, None)})
-        own.register_component("data_loader", _loader())
-        _local.session = boto3.Session(botocore_session=own)
-    session: boto3.Session = _local.session
-    return session
+        session = botocore.session.Session({"profile": (None, None, None, None)})
+        session.register_component("data_loader", _loader())
+        _local.session = session
+    clients: Session = _local.session
+    return clients
 
 
 @contextmanager
@@ -152,7 +153,7 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
     key = key_of_environment()
     try:
         is_here = urlsplit(endpoint).hostname in LOOPBACK_NAMES
-        client = _clients().client(
+        client: Any = _clients().create_client(
             "dynamodb",
             endpoint_url=endpoint,
             region_name=region,

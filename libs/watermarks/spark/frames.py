@@ -220,7 +220,7 @@ def captured(frame: DataFrame, kind: DataType, column: str) -> Any:
         exact = functions.unix_micros(exact)
     elif name in {"timestamp_ntz", "date"}:
         exact = exact.cast("string")
-    others = [functions.col(name_) for name_ in frame.columns if name_ != NEWEST]
+    others = [functions.col(label) for label in frame.columns if label != NEWEST]
     (row,) = frame.select(exact.alias(NEWEST), *others).collect()
     value, *counts = row
     if null_rows := sum(counts):

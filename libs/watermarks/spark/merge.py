@@ -135,9 +135,9 @@ def merge_window(
         # nothing.
         into(table)
     else:
-        one = IcebergTarget(iceberg, window, is_merge=True)
-        one.write(
-            lambda branch: with_summary(spark, one.summary, lambda: into(branch)),
+        iceberg_target = IcebergTarget(iceberg, window, is_merge=True)
+        iceberg_target.write(
+            lambda branch: with_summary(spark, iceberg_target.summary, lambda: into(branch)),
             is_repeatable=True,
         )
     run_notes.note_written(window, run_notes.table(table), "merge")

@@ -96,7 +96,6 @@ def test_a_column_gets_the_type_that_holds_all_its_values(target, kind):
     ]
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("before", "after", "kind"),
     [

@@ -149,7 +149,6 @@ def test_reader_ignores_windows_and_attempts_that_no_run_committed(write, read, 
     assert read(committed, kind, SCHEMA) == [(1, "EWR", "0000000001", 1)]
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("mode", ["dynamic", *at_night("static")])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_partitions_inside_a_window_are_replaced_with_it(spark, write, read, s3, kind, mode):
@@ -372,7 +371,6 @@ def test_csv_brings_back_every_text_but_an_empty_one(spark, s3):
     assert [row["text"] for row in found.orderBy("n").collect()] == texts
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["a*b?", "100%", *at_night("a[1]b", "{a,b}")])
 def test_a_path_is_a_name_and_no_pattern(spark, s3, name):
     held, path = window("0000000001", 1), f"{s3.uri}{name}/"

@@ -128,14 +128,14 @@ def test_a_crawler_is_adopted_or_left_out_with_what_waits_for_it(resource):
 @given(answers("Workflow", Name="nightly"))
 @settings(max_examples=tries(100), deadline=None)
 def test_every_field_of_a_workflow_is_said_or_listed(resource):
-    found = Existing(
+    existing = Existing(
         "",
         {"orders": PLAIN},
         triggers={"t": {"Name": "t", "Type": "ON_DEMAND", "Actions": [{"JobName": "orders"}]}},
         workflow=resource,
     )
 
-    adoption = adopt(found)
+    adoption = adopt(existing)
 
     differences = [one for one in adoption.differences if one.of == "workflow nightly"]
     for path, value in leaves(resource):

@@ -33,8 +33,8 @@ def clicks(**arguments: str) -> dict[str, object]:
 def adopted(job: dict[str, object], script: str | None = None) -> tuple[Adoption, Existing]:
     start = {"Name": "s", "Type": "ON_DEMAND", "Actions": [{"JobName": "orders"}]}
     jobs = {"orders": BATCH, "Clicks": job}
-    found = Existing("", jobs, {"s": start}, scripts={"Clicks": script} if script else {})
-    return adopt(found), found
+    existing = Existing("", jobs, {"s": start}, scripts={"Clicks": script} if script else {})
+    return adopt(existing), existing
 
 
 def test_an_argument_names_the_checkpoint_and_the_new_job_continues_from_it():
@@ -106,15 +106,15 @@ def test_what_waits_for_a_streaming_job_is_left_out_and_no_trigger_starts_it():
 
 
 def test_streaming_jobs_alone_are_a_pipeline_whose_steps_start_nothing_else():
-    found = Existing("", {"Clicks": clicks(checkpoint="s3://lake/state/clicks/")})
-    adoption = adopt(found)
+    existing = Existing("", {"Clicks": clicks(checkpoint="s3://lake/state/clicks/")})
+    adoption = adopt(existing)
 
     assert [one.old for one in adoption.streaming_jobs] == ["Clicks"]
-    titles = [step.title for step in steps_of(adoption, found, "x.py")]
+    titles = [step.title for step in steps_of(adoption, existing, "x.py")]
     assert [title for title in titles if "continue the stream" in title]
     assert "Start the new pipeline" not in titles
     assert "Let the old jobs run a last time" not in titles
-    assert "a checkpoint: the new job continues from it" in as_markdown(adoption, found, [])
+    assert "a checkpoint: the new job continues from it" in as_markdown(adoption, existing, [])
 
 
 def test_a_trigger_that_starts_a_streaming_job_again_is_stopped_and_is_no_start_of_the_pipeline():
@@ -127,15 +127,17 @@ def test_a_trigger_that_starts_a_streaming_job_again_is_stopped_and_is_no_start_
     }
     start = {"Name": "s", "Type": "ON_DEMAND", "Actions": [{"JobName": "orders"}]}
     jobs = {"orders": BATCH, "Clicks": clicks(checkpoint="s3://lake/state/clicks/")}
-    found = Existing("", jobs, {"s": start, "again": again})
+    existing = Existing("", jobs, {"s": start, "again": again})
 
-    adoption = adopt(found)
+    adoption = adopt(existing)
 
     assert adoption.schedules == ()
     assert any(
         one.path == ("Schedule",) and one.of == "trigger again" for one in adoption.differences
     )
-    (stop,) = [one for one in steps_of(adoption, found, "x.py") if "Stop everything" in one.title]
+    (stop,) = [
+        one for one in steps_of(adoption, existing, "x.py") if "Stop everything" in one.title
+    ]
     assert "aws glue stop-trigger --name again" in stop.commands
 
 

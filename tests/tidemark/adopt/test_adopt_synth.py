@@ -107,23 +107,23 @@ def template(project: Path) -> Mapping[str, Any]:
 
 
 def test_the_jobs_are_what_they_were_except_for_what_is_listed(template):
-    found = found_in(read_templates(APP, {}), [], "Nightly Orders")
-    adoption = make_pipeline(found)
+    adoptable = found_in(read_templates(APP, {}), [], "Nightly Orders")
+    adoption = make_pipeline(adoptable)
     new = {job["Name"]: job for job in resources(template, "AWS::Glue::Job")}
 
     assert len(new) == 5
     for job in adoption.jobs:
         own = [one for one in adoption.differences if one.of == f"job {job.old}"]
-        assert unlisted(found.jobs[job.old], new[job.name], own) == []
+        assert unlisted(adoptable.jobs[job.old], new[job.name], own) == []
 
 
 def test_the_crawlers_are_what_they_were_except_for_what_is_listed(template):
-    found = found_in(read_templates(APP, {}), [], "Nightly Orders")
-    differences = make_pipeline(found).differences
+    adoptable = found_in(read_templates(APP, {}), [], "Nightly Orders")
+    differences = make_pipeline(adoptable).differences
     (new,) = resources(template, "AWS::Glue::Crawler")
 
     own = [one for one in differences if one.of == "crawler Orders Crawler"]
-    assert unlisted(found.crawlers["Orders Crawler"], new, own) == []
+    assert unlisted(adoptable.crawlers["Orders Crawler"], new, own) == []
     assert new["Targets"]["S3Targets"] == [
         {"Path": "s3://acme-curated/orders/", "Exclusions": ["**.tmp"], "SampleSize": 5}
     ]
@@ -200,8 +200,8 @@ def test_the_workflow_begins_with_the_same_run_properties(template):
 @pytest.mark.nightly
 def test_nothing_starts_the_pipeline_until_its_step_whatever_the_stage_says(project):
     """The stage prod of a new project has a schedule."""
-    found = found_in(read_templates(APP, {}), [], "Nightly Orders")
-    steps = steps_of(make_pipeline(found), found, "infra/nightly_orders_stack.py")
+    adoptable = found_in(read_templates(APP, {}), [], "Nightly Orders")
+    steps = steps_of(make_pipeline(adoptable), adoptable, "infra/nightly_orders_stack.py")
     lines = [line for step in steps for line in (*step.commands, *step.rollback)]
     begin, end = (line for line in lines if line.startswith("sed "))
     kind = "AWS::Scheduler::Schedule"
@@ -293,7 +293,7 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
     workflow = {"Name": "any"}
     triggers = {name: one | {"WorkflowName": "any"} for name, one in triggers.items()}
     text = "import sys\n"
-    found = Existing(
+    existing = Existing(
         "",
         jobs,
         triggers,
@@ -303,7 +303,7 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
         rules={"any": (rule,)},
         scripts=dict.fromkeys(jobs, text),
     )
-    adoption = make_pipeline(found, "any")
+    adoption = make_pipeline(existing, "any")
     stack = "infra/any_stack.py"
     switched = stack_of(adoption, "any-migration.md", {}).replace("ITSELF = False", "ITSELF = True")
     files = {stack: formatted(project, stack, switched)}

@@ -111,9 +111,9 @@ def test_the_old_jobs_are_deleted_last_and_every_step_can_be_checked_and_undone(
 def test_a_paused_bookmark_is_enabled_for_the_one_run_that_makes_it(stored, expected):
     arguments = {"--job-bookmark-option": "job-bookmark-pause", "--out": "s3://lake/out/"}
     job = {"Name": "J", "Command": {"Name": "glueetl"}, "DefaultArguments": arguments}
-    found = Existing("", {"J": job}, bookmarks={"J": stored}, taken=frozenset({"J"}))
+    existing = Existing("", {"J": job}, bookmarks={"J": stored}, taken=frozenset({"J"}))
 
-    steps = steps_of(adopt(found), found, "infra/x_stack.py")
+    steps = steps_of(adopt(existing), existing, "infra/x_stack.py")
 
     runs = [line for step in steps for line in step.commands if "job-bookmark-enable" in line]
     assert len(runs) == expected
@@ -122,9 +122,9 @@ def test_a_paused_bookmark_is_enabled_for_the_one_run_that_makes_it(stored, expe
 def test_watermarks_are_carried_by_name_and_back():
     arguments = {"--watermark_table": "marks"}
     job = {"Name": "Load", "Command": {"Name": "glueetl"}, "DefaultArguments": arguments}
-    found = Existing("", {"Load": job}, taken=frozenset({"Load"}))
+    existing = Existing("", {"Load": job}, taken=frozenset({"Load"}))
 
-    steps = steps_of(adopt(found), found, "infra/x_stack.py")
+    steps = steps_of(adopt(existing), existing, "infra/x_stack.py")
 
     (step,) = [step for step in steps if "watermarks" in step.title]
     assert 'WatermarkAdmin("marks").rename_job("Load", "load-v2")' in step.commands[0]

@@ -341,7 +341,6 @@ def watermark_job(port: Port, tmp_path: Path) -> Iterator[tuple[str, Any]]:
         yield job, state
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "steps",
     [("written",), pytest.param(("begin", "window", "end"), marks=pytest.mark.nightly)],

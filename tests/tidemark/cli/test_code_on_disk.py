@@ -102,7 +102,6 @@ def shop(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     return made
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "words",
     [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.tidemark.cli.test_backfill import RANGE
 from tests.tidemark.cli.test_cli import tidemark
 from tidemark.glue_service.deployments import deploy_on_port
@@ -11,7 +9,6 @@ from tidemark.glue_service.deployments import deploy_on_port
 GAP = "<td>2013-01-02</td><td>2013-01-02</td><td>missing</td>"
 
 
-@pytest.mark.nightly
 def test_a_day_between_two_that_were_filled_is_a_gap(
     stage,
     home,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
@@ -75,7 +76,8 @@ def test_a_plan_is_shown_in_80_columns_and_changes_nothing(app, home):
     assert versions(home) == [(2, "jr_l2"), (2, "jr_r2")]
 
 
-def test_a_rewind_is_recorded_and_undone(app, home):
+@pytest.mark.parametrize("undo", [["undo"], ["--undo"]], ids=" ".join)
+def test_a_rewind_is_recorded_and_undone(app, home, undo):
     shown = rewind(app, "load-ü", "--to", "previous", "--dry-run", "--format", "json")
     plan = json.loads(shown.stdout)
     done = rewind(
@@ -98,7 +100,7 @@ def test_a_rewind_is_recorded_and_undone(app, home):
     assert versions(home) == [(3, "jr_l1"), (3, "jr_r1")]
     assert "ada: a bad day" in rewind(app, "list").stdout
 
-    undone = rewind(app, "undo", "--yes")
+    undone = rewind(app, *undo, "--yes")
 
     assert undone.exit_code == 0, undone.output
     assert versions(home) == [(4, "jr_l2"), (4, "jr_r2")]
@@ -202,10 +204,33 @@ def test_while_one_is_half_done_nothing_else_is_rewound(app, home):
 def test_the_old_options_work_and_warn(app, home):
     listed = rewind(app, "--list")
     refused = rewind(app, "--undo", "7", "--yes")
+    resumed = rewind(app, "--resume")
 
     assert "`tidemark rewind --list` becomes `tidemark rewind list`" in listed.stderr
     assert listed.stdout.startswith("nothing was rewound in")
     assert "there is no rewind 7" in refused.stderr
+    assert "no rewind was interrupted" in resumed.stderr
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--clear", "--with-downstream"])
+@pytest.mark.parametrize("verb", ["--undo", "--resume"])
+def test_an_old_option_takes_no_option_that_it_would_not_follow(app, home, verb, option):
+    assert_one_clear_line(rewind(app, verb, option), 2, f"{option} does nothing with {verb}")
+
+
+def test_options_stand_after_a_verb(app, home):
+    refused = rewind(app, "--yes", "undo")
+
+    assert_one_clear_line(refused, 2, "tidemark rewind undo …")
+
+
+def test_a_shell_is_offered_the_options_of_a_verb():
+    completion = ShellComplete(main, {}, "tidemark", "TIDEMARK")
+
+    offered = {item.value for item in completion.get_completions(["rewind", "list"], "--")}
+
+    assert "--format" in offered
+    assert "--to" not in offered
 
 
 @pytest.mark.parametrize("verb", ["list", "resume", "undo"])

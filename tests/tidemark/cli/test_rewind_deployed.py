@@ -119,7 +119,10 @@ def test_one_that_was_interrupted_before_other_runs_is_given_up_and_those_stay(w
     undone = world.rewind("undo", "--yes")
 
     assert_one_clear_line_after(
-        refused, 2, "load has committed since", "`rewind undo 1` takes back"
+        refused,
+        2,
+        "load has committed since",
+        "`tidemark rewind undo 1 --deployed prod` takes back",
     )
     assert "rewind 1 is undone; load moved on since it was interrupted" in undone.output
     assert world.state == ("jr_r3", 9)

@@ -186,6 +186,6 @@ def test_a_composite_rule_has_the_metrics_and_reasons_of_all_parts():
     ],
 )
 def test_the_rows_of_a_rule_are_sql(text, sql):
-    found = plan_of(rule_of(text), DATA).row
+    row = plan_of(rule_of(text), DATA).row
 
-    assert sql in found
+    assert sql in row

@@ -25,7 +25,6 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 
 
-@pytest.mark.nightly
 @pytest.mark.skipif(not can_mount(), reason="a disk of its own needs root")
 @pytest.mark.parametrize(
     ("seed", "flows", "kills"), [(1, 4, 0), *at_night((2, 60, 0), (3, 60, 6), (4, 40, 10))]

@@ -8,9 +8,7 @@ import pytest
 
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, Stack
-from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
-from tidemark.operate.app_jobs import PipelineJob, dpu_of, read_jobs
-from tidemark.report.model import with_datasets
+from tidemark.operate.app_jobs import dpu_of, read_jobs
 
 
 def job(name: str, **properties: object) -> dict[str, object]:
@@ -81,13 +79,3 @@ def test_an_app_without_a_job_that_can_be_read_is_refused(resources: dict[str, o
 def test_python_shell_jobs_are_small() -> None:
     assert dpu_of("pythonshell", "", {}) == 0.0625
     assert dpu_of("pythonshell", "", {"MaxCapacity": 1}) == 1.0
-
-
-def test_a_run_with_nothing_new_leaves_the_datasets_of_a_job_as_they_were():
-    written = DatasetWritten("s3://b/out/", "append")
-    first = Checkpoint("load", "jr_1", 1, read=(DatasetRead("s3://b/in/"),), written=(written,))
-    nothing = Checkpoint("load", "jr_2", 2, read=(DatasetRead("s3://b/in/", files=0),))
-
-    (job,) = with_datasets([PipelineJob("load")], [nothing, first])
-
-    assert (job.reads, job.writes) == (("s3://b/in/",), ("s3://b/out/",))

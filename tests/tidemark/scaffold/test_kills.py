@@ -48,7 +48,6 @@ def dies_and_is_repeated(tmp_path, glue_job):
     return run
 
 
-@pytest.mark.nightly
 def test_a_bookmark_job_replaces_the_folders_of_the_files_that_it_reads_again(
     lake, dies_and_is_repeated
 ):

@@ -54,7 +54,6 @@ def test_a_job_of_an_account_runs_on_the_objects_of_its_test(account, glue_test,
     assert lake.names() == ["raw/orders/2.json"]
 
 
-@pytest.mark.nightly
 def test_without_an_account_the_test_fails_with_one_line(pytester, monkeypatch):
     for name in ("TIDEMARK_AWS_BUCKET", "TIDEMARK_AWS_ROLE"):
         monkeypatch.delenv(name, raising=False)

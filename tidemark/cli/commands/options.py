@@ -87,8 +87,6 @@ yes = click.option("--yes", is_flag=True, help="Do not ask.")
 actor = click.option(
     "--actor", default=getpass.getuser, help="Who asks; your user name if not given."
 )
-
-
 reason = click.option("--reason", "--why", "why", metavar="TEXT", help="Reason, for the record.")
 
 

@@ -57,7 +57,7 @@ def delimiter_of(text: str) -> str:
     return ""
 
 
-def csv_kind(head: bytes, *, is_whole: bool) -> FileSchema:
+def csv_schema(head: bytes, *, is_whole: bool) -> FileSchema:
     """Return the columns of a CSV file, its delimiter, and whether it has a header."""
     text = head.decode("utf-8", "replace").lstrip("\ufeff")
     delimiter = delimiter_of(text)
@@ -107,7 +107,7 @@ def _type_of_strings(texts: Sequence[str]) -> str:
     return "string"
 
 
-def json_kind(head: bytes, *, is_whole: bool) -> FileSchema | None:
+def json_schema(head: bytes, *, is_whole: bool) -> FileSchema | None:
     """Return the columns of a JSON file; None for JSON that is not supported here.
 
     A file holds objects one after another, or a list: a crawler makes one column `array` of it.

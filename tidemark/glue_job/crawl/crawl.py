@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.crawl.classify import BYTES, csv_kind, format_of, json_kind
+from tidemark.glue_job.crawl.classify import BYTES, csv_schema, format_of, json_schema
 from tidemark.glue_job.crawl.layout import (
     CrawledTable,
     DataFolder,
@@ -67,10 +67,10 @@ def crawl(home: Home, uri: str, database: str, prefix: str = "") -> list[Crawled
 
 
 def _leaves(
-    place: Path, uri: str, kind_of: SchemaOf, folders: tuple[str, ...] = ()
+    place: Path, uri: str, schema_of: SchemaOf, folders: tuple[str, ...] = ()
 ) -> Iterator[DataFolder]:
     if place.is_file():
-        yield DataFolder(folders, _kind_of_file(place, uri, kind_of))
+        yield DataFolder(folders, _schema_of_file(place, uri, schema_of))
         return
     if next(place.glob("metadata/*.metadata.json"), None):
         raise UsageError(
@@ -82,7 +82,7 @@ def _leaves(
     if files:
         # Two files stand for all: a crawler samples them, too.
         looked_at = dict.fromkeys((files[0], files[-1]))
-        kinds = [_kind_of_file(file, f"{uri}/{file.name}", kind_of) for file in looked_at]
+        kinds = [_schema_of_file(file, f"{uri}/{file.name}", schema_of) for file in looked_at]
         if other := next((kind for kind in kinds if kind.format != kinds[0].format), None):
             raise UsageError(
                 f"{uri} has files of the formats {kinds[0].format} and {other.format}; a table "
@@ -91,7 +91,7 @@ def _leaves(
         yield DataFolder(folders, _united(kinds))
     for entry in entries:
         if entry.is_dir():
-            yield from _leaves(entry, f"{uri}/{entry.name}", kind_of, (*folders, entry.name))
+            yield from _leaves(entry, f"{uri}/{entry.name}", schema_of, (*folders, entry.name))
 
 
 def _united(kinds: list[FileSchema]) -> FileSchema:
@@ -102,20 +102,20 @@ def _united(kinds: list[FileSchema]) -> FileSchema:
     return replace(kinds[0], columns=tuple(columns.items()))
 
 
-def _kind_of_file(file: Path, uri: str, kind_of: SchemaOf) -> FileSchema:
+def _schema_of_file(file: Path, uri: str, schema_of: SchemaOf) -> FileSchema:
     if file.suffix in OTHER_CODECS:
         raise UsageError(f"{uri} is compressed with {file.suffix}, which crawls do not support")
     with open_file(str(file)) as opened:
         head = opened.read(BYTES)
     name, is_whole = format_of(head), len(head) < BYTES
     if name in COLUMNAR:
-        return kind_of(name, file, uri)
+        return schema_of(name, file, uri)
     compression = {"compressionType": COMPRESSIONS.get(file.suffix, "none")}
     kind = None
     if name == "csv":
-        kind = csv_kind(head, is_whole=is_whole)
+        kind = csv_schema(head, is_whole=is_whole)
     elif name == "json":
-        kind = json_kind(head, is_whole=is_whole)
+        kind = json_schema(head, is_whole=is_whole)
     if kind is None:
         raise UsageError(
             f"{uri} is {name or 'of an unknown format'}; crawls support csv, json, parquet, orc "

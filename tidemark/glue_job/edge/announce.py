@@ -25,10 +25,10 @@ from tidemark.local_state.operations import REQUEST, Recorder, records_operation
 CALL_OF_JVM = "send_command"  # of Py4J
 WAITS = {"awaitTermination", "awaitAnyTermination", "processAllAvailable"}  # in the main thread
 # What is in these folders is nobody's own code; the library of watermarks is ours.
-_OURS = str(Path(__file__).parents[2])
-_PLACES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), _OURS)
+_TOOLKIT = str(Path(__file__).parents[2])
+_PLACES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), _TOOLKIT)
 LIBRARIES = tuple({str(path) for place in _PLACES for path in (place, Path(place).resolve())})
-OURS, INSTALLED = "/watermarks/", "/site-packages/"
+WATERMARKS, INSTALLED = "/watermarks/", "/site-packages/"
 
 
 class Calls(NamedTuple):
@@ -81,7 +81,7 @@ def is_own(file: str, script: str) -> bool:
     """Return whether a file is the user's own code: the script, or a module that it ships."""
     if file == script:
         return True
-    is_library = file.startswith((*LIBRARIES, "<")) or OURS in file or INSTALLED in file
+    is_library = file.startswith((*LIBRARIES, "<")) or WATERMARKS in file or INSTALLED in file
     return not is_library
 
 

@@ -111,7 +111,7 @@ def _announce_requests(module: ModuleType) -> None:
                     keep_messages(changes[0][1], operation_name, done)
             if how == operations.UNANSWERED:
                 raise unanswered(client)
-        if prefix := listed(service, operation_name, api_params):
+        if prefix := _listed(service, operation_name, api_params):
             note_listed(prefix, is_deep=not api_params.get("Delimiter"))
         return answer
 
@@ -130,7 +130,7 @@ def _read(service: str, name: str, parameters: Mapping[str, Any]) -> str:
     return f"s3://{source['Bucket']}/{source['Key']}" if source else ""
 
 
-def listed(service: str, name: str, parameters: Mapping[str, Any]) -> str:
+def _listed(service: str, name: str, parameters: Mapping[str, Any]) -> str:
     """Return with what the URIs begin that a request of boto3 lists; empty if it lists none."""
     if service != "s3" or name not in LISTS:
         return ""

@@ -78,8 +78,13 @@ class Plan:
     def of_source(cls, frame: DataFrame, failed: ReaderErrors) -> "Plan":
         """Return the plan of the rows of a source, and of the records that its reader rejected."""
         absence, records = failed.absence or ALL_THERE, tuple(failed)
-        made = cls(lambda: frame, records, records, absence_of=lambda: absence)
-        return replace(made, is_dynamic=failed.is_of_records)
+        return cls(
+            lambda: frame,
+            records,
+            records,
+            absence_of=lambda: absence,
+            is_dynamic=failed.is_of_records,
+        )
 
     def first(self, number: int | None) -> "Plan":
         """Return the plan of the first rows only; None means all."""

@@ -105,10 +105,13 @@ def seen_in(kind: DataType, seen: DataType, boxes: Collection[Steps], path: Step
         return seen
     if not isinstance(kind, StructType) or not isinstance(seen, StructType):
         return kind
-    there = (field for field in seen if not isinstance(field.dataType, NullType))
-    kinds = {field.name: field.dataType for field in there}
-    inside = ((f.name, kinds.get(f.name, f.dataType), f.dataType) for f in kind)
-    return struct_type((n, seen_in(f, there, boxes, (*path, f".{n}"))) for n, there, f in inside)
+    kinds = {
+        field.name: field.dataType for field in seen if not isinstance(field.dataType, NullType)
+    }
+    return struct_type(
+        (name, seen_in(inside, kinds.get(name, inside), boxes, (*path, f".{name}")))
+        for name, inside in ((field.name, field.dataType) for field in kind)
+    )
 
 
 def fields_left_out(

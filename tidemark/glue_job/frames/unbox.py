@@ -87,8 +87,9 @@ def unbox(frame: DataFrame, path: str, format: str, options: Mapping[str, Any]) 
         kind, absence = names, SAME
         parsed = _boxed_or_bad(text, *unboxed(text, names, box))
     else:
-        kind, bad, absence = schema_given or StringType(), 0, _with_json(schema)
-        if not schema_given:
+        if schema_given:
+            kind, bad, absence = schema_given, 0, _with_json(schema)
+        else:
             kind, bad, absence = _inferred(texts, schema, path)
         parsed = _parsed(text, kind)
     if bad:

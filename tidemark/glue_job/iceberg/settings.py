@@ -14,11 +14,9 @@ from tidemark.model.assembly.iceberg import GLUE_CATALOG
 
 CATALOG = "spark.sql.catalog."
 REST_CATALOG = "org.apache.iceberg.rest.RESTCatalog"
-LOCKS = tuple(
-    (
-        "org.apache.iceberg.aws.dynamodb.DynamoDbLockManager "
-        "org.apache.iceberg.aws.glue.DynamoLockManager"
-    ).split()
+LOCKS = (
+    "org.apache.iceberg.aws.dynamodb.DynamoDbLockManager",
+    "org.apache.iceberg.aws.glue.DynamoLockManager",
 )
 LOCK_HERE = "org.apache.iceberg.util.LockManagers$InMemoryLockManager"
 GLUE_REST = re.compile(r"https?://glue[.-][^/]*amazonaws\.[^/]*/iceberg")

@@ -9,7 +9,6 @@ Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
 
 import json
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,7 +61,8 @@ def plain_ends(file: Path) -> frozenset[str]:
     """Return the line ends of a file; empty if it cannot be opened as text."""
     ends = set[str]()
     if file.suffix not in OTHER_CODECS:
-        deque(seeing_ends(_chunks(file), ends), maxlen=0)
+        for _ in seeing_ends(_chunks(file), ends):
+            pass
     return frozenset(ends)
 
 

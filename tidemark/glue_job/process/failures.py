@@ -193,7 +193,6 @@ def with_remedy(
 
 def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
     """Return why a script failed; if the JVM is gone, the cause is what it wrote before."""
-    # If the JVM or its Spark is gone, what it wrote before says why.
     is_gone = JVM_IS_GONE.search(failure.cause)
     if not is_gone and not SPARK_IS_STOPPED.search(failure.cause):
         if kills > 0 and PYTHON_WORKER_DIED.search(failure.cause):

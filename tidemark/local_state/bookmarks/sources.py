@@ -113,17 +113,17 @@ def list_source(
     seen: set[str] = set()
     paths = [match for path in source.paths for match in matches_of(path, folder_of)]
     for path in paths:
-        of_path = None if path in source.located else predicate
+        path_predicate = None if path in source.located else predicate
         excluded = Exclusions(source.exclusions, path)
         filters = Filters(
             recurse=source.recurse,
             is_excluded=excluded.matches if source.exclusions else None,
-            choose_folders=_folder_chooser(of_path, seen),
+            choose_folders=_folder_chooser(path_predicate, seen),
             unlisted=unlisted,
             check_link=folder_of,
         )
         listing = list_files(folder_of(path), path, filters)
-        partitioned = [f for f in listing.files if _is_in_partition(f.path, path, of_path)]
+        partitioned = [f for f in listing.files if _is_in_partition(f.path, path, path_predicate)]
         whole.files += partitioned if len(paths) == 1 else _unlisted(partitioned, whole)
         whole.late += listing.late
         whole.late_count += listing.late_count

@@ -79,7 +79,7 @@ def record_app(home: Home, app: DeployedApp) -> None:
         for former in deployed_apps(home)
         if former.assembly != app.assembly or former.context != app.context
     ]
-    apps = [asdict(member) for member in (app, *others) if member.names]
+    apps = [asdict(recorded) for recorded in (app, *others) if recorded.names]
     write_own_file(home.root / APPS_FILE, {"apps": apps})
 
 

@@ -15,6 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+GONE, OTHER = "a process that is gone", "another program"
+LOOPBACK_V6 = bytes(15) + b"\x01"
+WITHIN_V6 = bytes(10) + b"\xff\xff"  # what begins an address of IPv4 in the form of IPv6
+CREDENTIALS = struct.Struct("3i")  # of the process at the other end: id, user, group
+NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
+# Linux tells by it who holds a socket, in microseconds and for any address.
+# Source: https://man7.org/linux/man-pages/man7/sock_diag.7.html
 NETLINK_SOCK_DIAG = 4
 SOCK_DIAG_BY_FAMILY = 20
 REQUEST = 1
@@ -76,13 +83,6 @@ def _asked(end: End, other: End, interface: int) -> Holder | None:
     _, state, *_, user, inode = FOUND.unpack_from(answer, HEAD.size)
     # A socket that its process has closed has no inode, and may have no user.
     return Holder(int(user), int(inode)) if state != LISTEN and inode else None
-
-
-GONE, OTHER = "a process that is gone", "another program"
-LOOPBACK_V6 = bytes(15) + b"\x01"
-WITHIN_V6 = bytes(10) + b"\xff\xff"  # what begins an address of IPv4 in the form of IPv6
-CREDENTIALS = struct.Struct("3i")  # of the process at the other end: id, user, group
-NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 
 
 def stranger(connection: socket.socket, pid: int | None = None) -> str | None:

@@ -16,6 +16,7 @@ _TYPES = {
     "int": "IntegerType",
     "bigint": "LongType",
 }
+_ALIKE = "float double decimal string boolean date timestamp binary array map struct"
 NUMERIC = (*_TYPES, "float", "double", "decimal")
 STRING = ("string",)
 
@@ -64,7 +65,8 @@ class Columns:
 
 
 def _type_name(word: str) -> str:
-    return _TYPES.get(word) or f"{word.title()}Type"
+    # The classes of other words, such as timestamp_ntz, have names of their own.
+    return _TYPES.get(word) or (f"{word.title()}Type" if word in _ALIKE.split() else word)
 
 
 class OtherData(Protocol):

@@ -72,7 +72,6 @@ class JobFacts:
         return [(read, self._until_ms(read.source)) for read in reads]
 
     def _until_ms(self, source: str) -> int | None:
-        # On AWS the bookmark does not tell: it is at least the start of its run.
         if not self.job.has_bookmark or self.bookmark is None:
             return None
         if source in self.bookmark.until_ms:
@@ -82,6 +81,7 @@ class JobFacts:
                 for read in checkpoint.read:
                     if read.source == source and read.after and read.after.get("kind") == FILES:
                         return int(read.after["until_ms"])
+        # On AWS the bookmark does not tell: what was there when its run began has been read.
         started = {run.run_id: run.started_at_ms for run in self.runs}
         return started.get(self.bookmark.run_id)
 
@@ -175,7 +175,11 @@ def _filled(facts: JobFacts) -> list[tuple[Unit, Loaded]]:
     forgotten = [record for record in facts.checkpoints if record.run_id not in states]
     ones += [(record.arguments, record.committed_at_ms) for record in forgotten]
     ranges = [(filled_range(arguments), at_ms) for arguments, at_ms in ones]
-    return [(span[0], Loaded(span[1].low, span[1].high, at_ms)) for span, at_ms in ranges if span]
+    return [
+        (filled[0], Loaded(filled[1].low, filled[1].high, at_ms))
+        for filled, at_ms in ranges
+        if filled
+    ]
 
 
 def _windows(facts: JobFacts) -> list[tuple[Unit, Loaded]]:

@@ -112,7 +112,9 @@ def plan(
     cut = parts_of(whole, parts, unit)
     wanted = intervals
     if only_missing:
-        wanted = [span for span in intervals if span.state in TO_RUN and not span.is_empty]
+        wanted = [
+            interval for interval in intervals if interval.state in TO_RUN and not interval.is_empty
+        ]
         joined = _joined(interval.range for interval in wanted)
         cut = [both for part in cut for gap in joined if (both := part.common(gap))]
     skipped = tuple(interval for interval in intervals if interval not in wanted)
@@ -143,7 +145,7 @@ def _joined(ranges: Iterable[Span]) -> list[Span]:
 
 def _warnings_of_filling(unit: Unit, wanted: Sequence[Interval], targets: Targets) -> Iterator[str]:
     loaded = (RangeState.DONE, RangeState.STALE)
-    again = sum(span.range.size for span in wanted if span.state in loaded)
+    again = sum(interval.range.size for interval in wanted if interval.state in loaded)
     rows = f"rows of {unit.count(again)} that were loaded before will be there twice"
     unless = "" if targets.is_known else "unless the script does otherwise when it fills a range, "
     for target in targets.filled:

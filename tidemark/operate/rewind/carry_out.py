@@ -114,7 +114,7 @@ class CarryOut:
     before: Callable[[str], None] = no_step
 
     def do(
-        self, steps: Steps, asked: RewindCause, to: str, undoes: int | None = None
+        self, steps: Steps, cause: RewindCause, to: str, undoes: int | None = None
     ) -> RewindRecord:
         """Do all steps, or nothing; return the record."""
         self.before("record")
@@ -128,7 +128,7 @@ class CarryOut:
             with self.store.transaction():
                 _check_bookmarks(self.store, steps)
                 document = {"to": to, "steps": steps.to_json()}
-                record = record_start(self.store, asked, document, undoes)
+                record = record_start(self.store, cause, document, undoes)
                 folder = Path(CLEARED, str(record.rewind_id))  # for what goes away
                 files = tuple((from_, at or str(folder / from_)) for from_, at in steps.files)
                 if files != steps.files:
@@ -139,7 +139,7 @@ class CarryOut:
                         (json.dumps(document), record.rewind_id, BEGUN),
                     )
             try:
-                return self._finish(record, asked.at_ms)
+                return self._finish(record, cause.at_ms)
             except UnfinishedError as error:
                 return self._give_up(record, error)
 

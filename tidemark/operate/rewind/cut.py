@@ -182,5 +182,5 @@ def first_start(facts: RewindFacts, cut: Cut) -> int | None:
 
 
 def _reaches_back(track: Track) -> bool:
-    # The first version there ever was is a commit; older ones may have been thinned out.
+    # A whole history begins with version 1, a commit: watermarks expire, and Glue forgets runs.
     return track.moves[-1].version <= 1 and track.moves[-1].kind in (COMMIT, "legacy")

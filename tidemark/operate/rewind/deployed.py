@@ -87,7 +87,7 @@ class StageRewinds:
         """Return the plan unchanged, and its steps: there are no files among them."""
         return plan, steps_of_plan(plan, windows)
 
-    def carry_out(self, plan: RewindPlan, steps: Steps, asked: RewindCause) -> RewindRecord | None:
+    def carry_out(self, plan: RewindPlan, steps: Steps, cause: RewindCause) -> RewindRecord | None:
         """Carry a plan out; return its record, None if no table keeps one."""
         bookmarks = [state for state in plan.states if state.kind == BOOKMARK]
         if self.table is None and len(bookmarks) > 1:
@@ -108,9 +108,9 @@ class StageRewinds:
         record = StageRecord(
             number,
             BEGUN,
-            asked.at_ms,
-            asked.actor,
-            asked.why,
+            cause.at_ms,
+            cause.actor,
+            cause.why,
             plan.to,
             runs,
             steps.watermarks,
@@ -129,12 +129,12 @@ class StageRewinds:
         self._finish(record, claim)
         return replace(record, state=DONE).to_record()
 
-    def note_nothing(self, plan: RewindPlan, asked: RewindCause) -> None:
+    def note_nothing(self, plan: RewindPlan, cause: RewindCause) -> None:
         """Record that a rewind had nothing to do: an undo after it undoes none before it."""
         if self.table is None:
             return
         number = max((record.number for record in self._records()), default=0) + 1
-        about = (asked.at_ms, asked.actor, asked.why, plan.to)
+        about = (cause.at_ms, cause.actor, cause.why, plan.to)
         record = StageRecord(number, NOTHING, *about, (), ())
         Claim(self.dynamodb, self.table, record, "").put_new()
 
@@ -160,7 +160,9 @@ class StageRewinds:
             raise UsageError("no rewind was interrupted: there is nothing to finish")
         check_nobody_is_at_work(unfinished, now_ms())
         self._check_no_runs(unfinished)
-        check_may_be_finished(unfinished, standing(self.glue, self.dynamodb, unfinished))
+        check_may_be_finished(
+            self.glue.names.stage, unfinished, standing(self.glue, self.dynamodb, unfinished)
+        )
         self._finish(unfinished, self._claim(unfinished, BEGUN))
         return replace(unfinished, state=DONE).to_record()
 
@@ -182,14 +184,14 @@ class StageRewinds:
             raise UsageError(f"there is no {which} of this stage that is not undone already")
         return last
 
-    def undo(self, number: int, asked: RewindCause) -> tuple[RewindRecord, Sequence[str]]:
+    def undo(self, number: int, cause: RewindCause) -> tuple[RewindRecord, Sequence[str]]:
         """Undo a rewind; its own record says so."""
         records = self._records()
         to_undo = self._to_undo(records, number)
         check_nobody_is_at_work(to_undo, now_ms())
         others = [record for record in records if record.number != to_undo.number]
         check_none_is_open(self.glue.names.stage, others, now_ms())
-        check_is_the_last(to_undo, others)
+        check_is_the_last(self.glue.names.stage, to_undo, others)
         self._check_no_runs(to_undo)
         now = standing(self.glue, self.dynamodb, to_undo)
         check_may_be_undone(to_undo, now)

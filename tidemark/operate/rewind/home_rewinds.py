@@ -51,22 +51,22 @@ class HomeRewinds(CarryOut):
         current = with_current_sources(self.home, self.store, plan)
         return current, steps_of(self.home, facts, current, windows)
 
-    def carry_out(self, plan: RewindPlan, steps: Steps, asked: RewindCause) -> RewindRecord:
+    def carry_out(self, plan: RewindPlan, steps: Steps, cause: RewindCause) -> RewindRecord:
         """Do all steps, or nothing."""
-        return self.do(steps, asked, plan.to)
+        return self.do(steps, cause, plan.to)
 
-    def note_nothing(self, plan: RewindPlan, asked: RewindCause) -> None:
+    def note_nothing(self, plan: RewindPlan, cause: RewindCause) -> None:
         """Record that a rewind had nothing to do."""
-        note_nothing(self.store, asked, plan.to)
+        note_nothing(self.store, cause, plan.to)
 
     def to_undo(self, number: int | None) -> RewindRecord:
         """Return the rewind of a number, or the last one that is not undone."""
         self._check_no_run()
         return record_to_undo(rewinds(self.store), number)
 
-    def undo(self, number: int, asked: RewindCause) -> tuple[RewindRecord, Sequence[str]]:
+    def undo(self, number: int, cause: RewindCause) -> tuple[RewindRecord, Sequence[str]]:
         """Undo a rewind, with a separate record unless it was interrupted."""
-        return undo(self, number, asked), ()
+        return undo(self, number, cause), ()
 
     def resume(self, at_ms: int) -> RewindRecord:
         """Finish the rewind that was interrupted."""

@@ -25,16 +25,16 @@ class Rewinds(Protocol):
     ) -> tuple[RewindPlan, Steps]:
         """Return a plan with facts that only this place can read, and its steps."""
 
-    def carry_out(self, plan: RewindPlan, steps: Steps, asked: RewindCause) -> RewindRecord | None:
+    def carry_out(self, plan: RewindPlan, steps: Steps, cause: RewindCause) -> RewindRecord | None:
         """Carry a plan out; return its record, None if nothing keeps one."""
 
-    def note_nothing(self, plan: RewindPlan, asked: RewindCause) -> None:
+    def note_nothing(self, plan: RewindPlan, cause: RewindCause) -> None:
         """Record that a rewind had nothing to do: an undo after it undoes none before it."""
 
     def to_undo(self, number: int | None) -> RewindRecord:
         """Return the rewind of a number, or the last one that is not undone."""
 
-    def undo(self, number: int, asked: RewindCause) -> tuple[RewindRecord, Sequence[str]]:
+    def undo(self, number: int, cause: RewindCause) -> tuple[RewindRecord, Sequence[str]]:
         """Take a rewind back; return its record, and the jobs that moved on and stay so."""
 
     def resume(self, at_ms: int) -> RewindRecord:

@@ -108,7 +108,7 @@ def check_nobody_is_at_work(record: StageRecord, at_ms: int) -> None:
         raise UsageError(
             f"rewind {record.number}, of {record.actor}, was worked on {ago}, and may be "
             f"carried out, finished or taken back now; nothing was changed: look at `tidemark "
-            f"rewind list`, and ask again in {AT_WORK_S - age_s} s"
+            f"rewind list` of this stage, and ask again in {AT_WORK_S - age_s} s"
         )
 
 
@@ -155,7 +155,7 @@ class Claim:
             f"wmState = :state AND {is_as_read}",
             {**values, **new},
             f"somebody else works on rewind {self.record.number} now; nothing was changed: look "
-            "at `tidemark rewind list`",
+            "at `tidemark rewind list` of this stage",
         )
 
     def hold(self, at_ms: int) -> None:
@@ -187,7 +187,7 @@ class Claim:
     def _lost(self) -> str:
         return (
             f"another command works on rewind {self.record.number} by now, and this one stops: "
-            "look at `tidemark rewind list`"
+            "look at `tidemark rewind list` of this stage"
         )
 
     def _update(self, update: str, condition: str, values: dict[str, Any], refusal: str) -> None:

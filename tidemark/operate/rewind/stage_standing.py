@@ -74,11 +74,14 @@ def check_none_is_open(stage: str | None, records: Sequence[StageRecord], at_ms:
             )
         raise UsageError(
             f"rewind {record.number} was interrupted and is half done; `tidemark rewind resume "
-            f"--deployed {stage}` finishes it, `rewind undo {record.number}` takes it back"
+            f"--deployed {stage}` finishes it, `tidemark rewind undo {record.number} "
+            f"--deployed {stage}` takes it back"
         )
 
 
-def check_is_the_last(record: StageRecord, records: Sequence[StageRecord]) -> None:
+def check_is_the_last(
+    stage: str | None, record: StageRecord, records: Sequence[StageRecord]
+) -> None:
     """Refuse to undo a rewind before a later one of the same jobs."""
     for later in records:
         common = [job for job in record.jobs if job in later.jobs]
@@ -86,7 +89,7 @@ def check_is_the_last(record: StageRecord, records: Sequence[StageRecord]) -> No
             raise UsageError(
                 f"rewind {later.number} has moved {common[0]} since rewind {record.number}: to "
                 "undo that would take both back; nothing was changed: `tidemark rewind undo "
-                f"{later.number}` first"
+                f"{later.number} --deployed {stage}` first"
             )
 
 
@@ -99,11 +102,11 @@ def check_may_be_undone(record: StageRecord, now: Standing) -> None:
         )
 
 
-def check_may_be_finished(record: StageRecord, now: Standing) -> None:
+def check_may_be_finished(stage: str | None, record: StageRecord, now: Standing) -> None:
     """Refuse to finish a rewind if one of its jobs has moved on since."""
     if now.moved:
         raise UsageError(
             f"{now.moved[0]} has committed since rewind {record.number} began, and to finish it "
-            "would take that back too; nothing was changed: `rewind undo "
-            f"{record.number}` takes back the rest of it, then plan it again"
+            "would take that back too; nothing was changed: `tidemark rewind undo "
+            f"{record.number} --deployed {stage}` takes back the rest of it, then plan it again"
         )

@@ -23,7 +23,7 @@ StateKey: TypeAlias = tuple[str, ...]
 """What a step moves: a bookmark by its job; a watermark by its job, table and source."""
 
 
-def undo(work: CarryOut, rewind_id: int | None, asked: RewindCause) -> RewindRecord:
+def undo(work: CarryOut, rewind_id: int | None, cause: RewindCause) -> RewindRecord:
     """Take a rewind back, the last one if none is named; return the record of what was done.
 
     An interrupted one is taken back; a complete one is undone by a separate record.
@@ -52,7 +52,7 @@ def undo(work: CarryOut, rewind_id: int | None, asked: RewindCause) -> RewindRec
                 "has set its bookmark: to undo it would take that back too; nothing was changed: "
                 f"rewind {step.job} again instead"
             )
-    return work.do(steps, asked, f"before rewind {record.rewind_id}", undoes=record.rewind_id)
+    return work.do(steps, cause, f"before rewind {record.rewind_id}", undoes=record.rewind_id)
 
 
 def _version_now(

@@ -98,7 +98,7 @@ class View:
         return self._render("live_run.html.jinja", shown=shown)
 
     def _find(self, target: Target, run_id: str) -> Run:
-        # One that was shown before may be beyond the newest: its job's are asked once more.
+        # One that was shown before is looked for among the newest of its job: all runs are many.
         job = self._job_of_run.get(run_id)
         runs = target.runs([job], None, LIMIT) if job else ()
         run = _named(runs, run_id) or _named(target.runs(None), run_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.glue_job.crawl.classify import csv_kind, format_of, json_kind
+from tidemark.glue_job.crawl.classify import csv_schema, format_of, json_schema
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_format_is_told_by_the_first_bytes(head, name):
 def test_csv_has_a_header_if_its_first_row_differs_from_the_others(
     text, columns, delimiter, has_header
 ):
-    kind = csv_kind(text.encode(), is_whole=not text.endswith("cut o"))
+    kind = csv_schema(text.encode(), is_whole=not text.endswith("cut o"))
     parameters = dict(kind.parameters)
 
     assert list(kind.columns) == columns
@@ -72,11 +72,11 @@ def test_csv_has_a_header_if_its_first_row_differs_from_the_others(
     ids=["rows", "nested", "many lines", "list", "null"],
 )
 def test_json_has_the_columns_of_its_records(text, columns):
-    kind = json_kind(text.encode(), is_whole=True)
+    kind = json_schema(text.encode(), is_whole=True)
 
     assert list(kind.columns) == columns
 
 
 def test_last_record_that_is_cut_is_left_out_and_broken_json_is_none():
-    assert json_kind(b'{"a": 1}\n{"a": "x', is_whole=False).columns == (("a", "int"),)
-    assert json_kind(b'{"a": 1}\n{"a": "x', is_whole=True) is None
+    assert json_schema(b'{"a": 1}\n{"a": "x', is_whole=False).columns == (("a", "int"),)
+    assert json_schema(b'{"a": 1}\n{"a": "x', is_whole=True) is None

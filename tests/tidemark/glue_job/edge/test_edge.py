@@ -15,7 +15,7 @@ import pytest
 
 from tidemark.glue_job.edge import announce
 from tidemark.glue_job.edge.announce import Calls, Edge, announced, calls_of
-from tidemark.glue_job.edge.hooks import _changes, _read, listed
+from tidemark.glue_job.edge.hooks import _changes, _listed, _read
 from tidemark.glue_job.edge.jvm import EXECUTOR, PLACE, JvmEdge, delete_left_socket
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import (
@@ -264,4 +264,4 @@ def test_requests_of_boto3_that_read_tell_what(service, name, parameters, place)
     ],
 )
 def test_requests_of_boto3_that_list_objects_tell_where(service, name, parameters, prefix):
-    assert listed(service, name, parameters) == prefix
+    assert _listed(service, name, parameters) == prefix

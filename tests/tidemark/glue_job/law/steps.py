@@ -202,7 +202,7 @@ def flattened(frame: DynamicFrame, table: Table) -> Table:
                 f"{name}.{part}", kind, lambda row, n=name, v=value_of: v(row.get(n))
             )
         if parts:
-            table = table.of_columns([kind for kind in table.kinds if kind != name])
+            table = table.of_columns([column for column in table.kinds if column != name])
     return table
 
 

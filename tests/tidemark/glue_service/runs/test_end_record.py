@@ -104,11 +104,11 @@ def test_a_run_without_a_commit_has_one_if_it_succeeded_or_moved_a_watermark(
 
 
 def test_an_end_that_is_recorded_again_changes_nothing(store, run):
-    found = RunEffects(RowCounts(5, 3, (Scan("s3://b/in/x.json", "", 5, 1),), (WRITTEN,)))
-    record_end(store, run, found)
+    effects = RunEffects(RowCounts(5, 3, (Scan("s3://b/in/x.json", "", 5, 1),), (WRITTEN,)))
+    record_end(store, run, effects)
     before = checkpoint_of_run(store, "jr_1")
 
-    record_end(store, run, found)
+    record_end(store, run, effects)
 
     assert checkpoint_of_run(store, "jr_1") == before
     assert before.read == (DatasetRead("s3://b/in/x.json", files=1, rows=5),)
@@ -117,10 +117,10 @@ def test_an_end_that_is_recorded_again_changes_nothing(store, run):
 def test_files_that_a_script_broke_do_not_keep_a_run_from_its_end(store, run, tmp_path):
     (tmp_path / "runs/jr_1/tidemark-datasets.jsonl").write_text("no json\n", encoding="utf-8")
 
-    found = read_effects(store, run)
-    record_end(store, run, found)
+    effects = read_effects(store, run)
+    record_end(store, run, effects)
 
-    assert found.problem.startswith("JSONDecodeError")
+    assert effects.problem.startswith("JSONDecodeError")
     (warning,) = store.query("SELECT text FROM run_warning")
     assert "not all of what the run has done is in its checkpoint" in warning["text"]
 
@@ -146,9 +146,9 @@ def test_notes_of_another_form_are_a_warning_and_no_end_of_the_run(store, run, s
 def test_a_folder_of_a_run_that_cannot_be_looked_at_keeps_no_run_from_its_end(store, run):
     nowhere = "x" * 300  # an error, as a folder is that nobody may read
 
-    found = read_effects(store, replace(run, log_path=f"{nowhere}/stderr.log"))
+    effects = read_effects(store, replace(run, log_path=f"{nowhere}/stderr.log"))
 
-    assert found.problem.startswith("OSError")
+    assert effects.problem.startswith("OSError")
 
 
 def test_a_run_that_was_never_started_has_nothing(store, run):

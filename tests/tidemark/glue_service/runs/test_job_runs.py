@@ -317,7 +317,6 @@ def test_a_report_that_fails_stops_no_run_and_is_a_warning(serve):
     assert [text.split()[2] for text in texts] == ["RUNNING", "SUCCEEDED"]
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["../../up", "日本 語", "x" * 255, *at_night("a/b", ".", "-rf")])
 def test_any_name_of_glue_is_the_name_of_a_job_and_nothing_is_written_elsewhere(port, name):
     before = sorted(path.name for path in port.home.root.parent.iterdir())

@@ -81,7 +81,6 @@ def test_rows_of_readers_in_python_are_counted(glue_context, spark, s3, counts, 
     assert counts(lambda: read("xml", {"rowTag": "row"})) == RowCounts(rows_read=2)
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("many", [1, *at_night(200)])
 @pytest.mark.parametrize(
     ("texts", "options", "rows"),

@@ -128,7 +128,6 @@ def test_two_uploads_of_one_part_leave_one_of_them(port, s3, bucket):
     s3.abort_multipart_upload(Bucket=bucket, Key="m", UploadId=upload)
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("each", [27, pytest.param(1, marks=pytest.mark.nightly)])
 def test_an_operation_that_is_killed_at_any_line_was_done_or_was_not(tmp_path, each):
     program = Path(__file__).with_name("killed_steps.py")

@@ -66,7 +66,6 @@ while True:
 """
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("rounds", [2, *at_night(30)])
 def test_kills_of_users_of_tables_are_never_taken_for_a_loss(environment, rounds):
     Home.from_environment()

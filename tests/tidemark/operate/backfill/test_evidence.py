@@ -34,8 +34,8 @@ def files(*days: int, at: int) -> list[tuple[str, int]]:
 def states(facts: JobFacts, last: int, landed=()) -> str:
     """Return a letter for each day of January up to ``last``: d, m, r, s."""
     known = known_of(facts, {LANDING: landed})
-    found = ledger(Span(DAY + 1, DAY + last + 1), known.evidence)
-    return "".join(it.state.value[0] * it.range.size for it in found)
+    entries = ledger(Span(DAY + 1, DAY + last + 1), known.evidence)
+    return "".join(it.state.value[0] * it.range.size for it in entries)
 
 
 def read(run_id: str, until_ms: int, at: int = 0, **others) -> Checkpoint:
@@ -172,8 +172,8 @@ HEAD = {"": {"updated_at": datetime(2013, 1, 5, 10, tzinfo=UTC)}}
 
 def ahead(facts: JobFacts, last: int, landed=()) -> str:
     """Return ``x`` for each day of January that the next run reads."""
-    found = ledger(Span(DAY + 1, DAY + last + 1), known_of(facts, {LANDING: landed}).evidence)
-    return "".join(".x"[it.is_ahead] * it.range.size for it in found)
+    entries = ledger(Span(DAY + 1, DAY + last + 1), known_of(facts, {LANDING: landed}).evidence)
+    return "".join(".x"[it.is_ahead] * it.range.size for it in entries)
 
 
 def test_what_the_next_run_reads_is_told():
@@ -227,8 +227,8 @@ def test_numbers_are_known_by_the_key_of_a_bookmark_and_by_filled_ranges():
     known = known_of(JobFacts(BOOKMARK, runs, [checkpoint], BookmarkReach("jr_1")), {})
 
     assert known.unit is Unit.NUMBER
-    found = ledger(Span(1, 41), known.evidence)
-    assert [(it.range.low, it.range.high, it.state.value) for it in found] == [
+    entries = ledger(Span(1, 41), known.evidence)
+    assert [(it.range.low, it.range.high, it.state.value) for it in entries] == [
         (1, 11, "done"),
         (11, 21, "missing"),
         (21, 31, "done"),

@@ -133,17 +133,19 @@ def writes(mode: str) -> tuple[DatasetWritten, ...]:
 def test_what_becomes_of_rows_that_are_there_is_told(mode, only_missing, told):
     targets = Targets(writes(mode), is_known=True)
 
-    found = plan("job", NUMBER, Span(1, 4), 1, DONE_ONE, targets, only_missing=only_missing)
+    planned = plan("job", NUMBER, Span(1, 4), 1, DONE_ONE, targets, only_missing=only_missing)
 
-    assert [told in it for it in found.warnings] == ([True] if told else [])
+    assert [told in it for it in planned.warnings] == ([True] if told else [])
 
 
 def test_rows_of_stale_points_are_there_already():
     stale = [Interval(Span(1, 4), STALE)]
 
-    found = plan("job", NUMBER, Span(1, 4), 1, stale, Targets(writes("append")), only_missing=True)
+    planned = plan(
+        "job", NUMBER, Span(1, 4), 1, stale, Targets(writes("append")), only_missing=True
+    )
 
-    assert found.warnings == (
+    assert planned.warnings == (
         "unless the script does otherwise when it fills a range, runs add to s3://raw/a/: rows of "
         "3 numbers that were loaded before will be there twice",
     )
@@ -151,9 +153,9 @@ def test_rows_of_stale_points_are_there_already():
 
 def test_rows_that_the_next_run_loads_too_are_told_by_how_that_run_writes():
     targets = Targets(writes("overwrite_partitions"), writes("append"), is_known=True)
-    found = [Interval(Span(1, 3), RangeState.DONE), Interval(Span(3, 4), STALE, is_ahead=True)]
+    intervals = [Interval(Span(1, 3), RangeState.DONE), Interval(Span(3, 4), STALE, is_ahead=True)]
 
-    assert plan("job", NUMBER, Span(1, 4), 1, found, targets).warnings == (
+    assert plan("job", NUMBER, Span(1, 4), 1, intervals, targets).warnings == (
         "the next incremental run reads 1 number of this as well, and adds to s3://raw/a/: their "
         "rows will be there twice",
     )

@@ -73,10 +73,10 @@ def inspect_files(
     """Return the inspection of each file, in one pass over it."""
     skips = "1" if csv_format.is_on("skipFirst") else "0"
     options = {**csv_options(csv_format), NULL: csv_format.null_string, SKIPS: skips}
-    inspection = partial(_inspect, options, first_lines)
+    inspect = partial(_inspect, options, first_lines)
     # In threads: reading and decompressing release the lock of Python.
     with _unlimited_fields(), ThreadPoolExecutor(os.cpu_count()) as pool:
-        inspections = dict(zip(files, pool.map(inspection, files), strict=True))
+        inspections = dict(zip(files, pool.map(inspect, files), strict=True))
     _warn(RunWarning.CUT_VALUES, [file for file in files if inspections[file].is_cut])
     with_escapers = [file for file in files if inspections[file].keeps_escapers]
     _warn(RunWarning.ESCAPERS, [file for file in with_escapers if not inspections[file].is_escaped])

@@ -174,18 +174,18 @@ def read_jdbc_table(
     if order not in (ASC, DESC):
         raise UsageError(f"jobBookmarkKeysSortOrder is {order!r}; allowed are {ASC} and {DESC}")
     opened_at_ms = now_ms()
-    source_without_keys = JdbcSource(table, transformation_ctx, tuple(keys), order)
-    session = session_of_source(transformation_ctx, source_without_keys.name)
+    source_as_asked = JdbcSource(table, transformation_ctx, tuple(keys), order)
+    session = session_of_source(transformation_ctx, source_as_asked.name)
     is_bookmarked = session is not None and session.open_source(
-        transformation_ctx, source_without_keys.name
+        transformation_ctx, source_as_asked.name
     )
     frame = load(spark, connection, dbtable=table)
     parted = load(spark, connection, partitions, dbtable=table) if partitions else frame
     if session is None or not is_bookmarked:
-        return _in_full(parted, source_without_keys, session, opened_at_ms, connection)
+        return _in_full(parted, source_as_asked, session, opened_at_ms, connection)
     chosen = choose_keys(keys, frame.columns, table)
     chosen = chosen or default_key(spark, connection, frame, table)
-    source = replace(source_without_keys, keys=chosen)
+    source = replace(source_as_asked, keys=chosen)
     if not chosen:
         note(RunWarning.JDBC_KEY, table)
         return _in_full(parted, source, session, opened_at_ms, connection)

@@ -32,10 +32,10 @@ GROUPED_FORMATS = ("csv", "json", "xml")
 GROUP_FILES = ("inPartition", "none")
 GROUPED_ABOVE = 50_000  # files, unless groupFiles says otherwise
 LOCAL_STORAGE_CLASS = "STANDARD"  # the class of every object in a folder
-STORAGE_CLASSES = (
+STORAGE_CLASSES = tuple(
     f"{LOCAL_STORAGE_CLASS} STANDARD_IA ONEZONE_IA INTELLIGENT_TIERING GLACIER GLACIER_IR "
-    "DEEP_ARCHIVE REDUCED_REDUNDANCY OUTPOSTS"
-).split()
+    "DEEP_ARCHIVE REDUCED_REDUNDANCY OUTPOSTS".split()
+)
 
 
 @dataclass(frozen=True)

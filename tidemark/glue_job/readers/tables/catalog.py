@@ -41,9 +41,10 @@ from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 from tidemark.model.awsglue_api.connections import NO_STREAMS
 
 # Properties of a table that mean connection options; those of the call win.
-TABLE_OPTIONS = (
-    "boundedFiles boundedSize exclusions groupFiles groupSize recurse maxBand maxFilesInBand"
-).split()
+TABLE_OPTIONS = tuple(
+    "boundedFiles boundedSize exclusions groupFiles groupSize "
+    "recurse maxBand maxFilesInBand".split()
+)
 BOUNDS = {"boundedFiles", "boundedSize"}
 CSV_PARAMETERS = {  # of the SerDes of Hive -> Glue's format option
     "field.delim": "separator",
@@ -145,7 +146,6 @@ def _read_files(
             f"reads registered partitions, and there are none; read {table.location} "
             "with create_dynamic_frame.from_options, or declare the table without projection"
         )
-    # Properties of the table mean connection options; those of the call win.
     options = {name: table.parameters[name] for name in TABLE_OPTIONS if name in table.parameters}
     schema, keys = _schema(table.columns), dict(table.partition_keys)
     given = dict(request.options)

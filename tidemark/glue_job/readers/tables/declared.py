@@ -81,9 +81,9 @@ def _value_type(actual: T.StructType | T.MapType) -> T.DataType:
     if isinstance(actual, T.MapType):
         return actual.valueType
     kind: T.DataType = T.NullType()
-    for name in actual.names:
-        if name != EMPTY_OBJECT_KEY:
-            kind = merged(kind, actual[name].dataType, widened_or(lambda *_: T.StringType()))
+    for value in actual:
+        if value.name != EMPTY_OBJECT_KEY:
+            kind = merged(kind, value.dataType, widened_or(lambda *_: T.StringType()))
     return kind
 
 

@@ -36,7 +36,8 @@ class EnteredPartitions:
             return chosen
         values = (tuple(partition[key] for key in self._keys) for partition in partitions)
         return [
-            is_one and row in self._registered for is_one, row in zip(chosen, values, strict=True)
+            is_chosen and row in self._registered
+            for is_chosen, row in zip(chosen, values, strict=True)
         ]
 
 

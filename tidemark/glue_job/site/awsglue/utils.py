@@ -12,8 +12,12 @@ from tidemark.glue_job.refusals import install
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.model.assembly.definitions import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS
 
-RESERVED = "job-bookmark-option job-bookmark-from job-bookmark-to continuation-option".split()
-INTERNAL = "JOB_ID JOB_RUN_ID SECURITY_CONFIGURATION encryption-type enable-data-lineage".split()
+RESERVED = tuple(
+    "job-bookmark-option job-bookmark-from job-bookmark-to continuation-option".split()
+)
+INTERNAL = tuple(
+    "JOB_ID JOB_RUN_ID SECURITY_CONFIGURATION encryption-type enable-data-lineage".split()
+)
 TEMPORARY_FOLDERS = ("RedshiftTempDir", "TempDir")
 
 

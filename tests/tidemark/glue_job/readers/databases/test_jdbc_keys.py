@@ -47,7 +47,6 @@ KINDS = {
 }
 
 
-@pytest.mark.nightly
 @pytest.mark.rule(
     "JDBC sources", source="INFER", choice="integer, decimal, string, date and timestamp"
 )

@@ -160,7 +160,6 @@ def test_json_that_is_not_utf_8_is_named_however_many_files_there_are(
     assert versions() == 0
 
 
-@pytest.mark.nightly
 @pytest.mark.rule(
     "Bad input", source="INFER", choice="an error; Spark would silently drop or invent fields"
 )

@@ -218,7 +218,6 @@ def test_a_declared_column_missing_in_all_files_causes_a_warning(
     assert told == ["gone", "origin.city"]
 
 
-@pytest.mark.nightly
 @pytest.mark.rule(
     "Formats",
     source="DYF, CAT",

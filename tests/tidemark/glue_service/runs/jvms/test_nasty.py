@@ -116,7 +116,6 @@ def test_run_that_is_stopped_or_runs_too_long_or_is_killed_takes_its_jvm_along(
     assert sorted(never.rglob("*")) == left  # no one wrote on
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("before", "why"),
     [

@@ -22,11 +22,10 @@ class ApplyMapping:
     @classmethod
     def describeArgs(cls) -> list[dict[str, Any]]:
         """Return the arguments."""
-        frame = ("frame", "DataFrame", "the DataFrame to map")
-        mappings = ("mappings", "List", "source, source type, target and target type of each")
-        needed = {"optional": False, "defaultValue": None}
-        keys = ("name", "type", "description")
-        return [{**dict(zip(keys, texts, strict=True)), **needed} for texts in (frame, mappings)]
+        return [
+            _argument("frame", "DataFrame", "the DataFrame to map"),
+            _argument("mappings", "List", "source, source type, target and target type of each"),
+        ]
 
     @classmethod
     def describeTransform(cls) -> str:
@@ -42,3 +41,13 @@ class ApplyMapping:
     def describeReturn(cls) -> dict[str, Any]:
         """Return the type and the description of the result."""
         return {"type": "DataFrame", "description": "DataFrame after the transform"}
+
+
+def _argument(name: str, kind: str, description: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "type": kind,
+        "description": description,
+        "optional": False,
+        "defaultValue": None,
+    }

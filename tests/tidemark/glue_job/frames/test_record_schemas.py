@@ -161,7 +161,6 @@ def null_fields(frame, schema, path=""):
             yield path
 
 
-@pytest.mark.nightly
 @pytest.mark.rule("Frames", source="INFER")
 @pytest.mark.parametrize(
     ("kind", "text", "found"),
