@@ -55,6 +55,7 @@ class Layout(Places):
         self._names = names
         self.calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         self._sites: dict[Function, list[ast.Call]] = {}
+        self._entries: dict[tuple[Function, int], list[Way]] = {}
         for call in self.calls:
             values = [*call.args, *(word.value for word in call.keywords)]
             named = [value.id for value in values if isinstance(value, ast.Name)]
@@ -64,18 +65,28 @@ class Layout(Places):
 
     def ways(self, node: ast.expr | ast.stmt) -> list[Way]:
         """Return the ways to a node; none if nothing visible calls its function."""
-        return list(islice(self._ways(node, 0), MAX_WAYS))
+        return self._ways(node, 0)
 
-    def _ways(self, node: ast.expr | ast.stmt, depth: int) -> Iterator[Way]:
+    def _ways(self, node: ast.expr | ast.stmt, depth: int) -> list[Way]:
         function, repeating = self.function_of(node), tuple(self._repeating(node))
         if function is None:
-            yield Way(self._names.constants, (node,), repeating)
-            return
+            return [Way(self._names.constants, (node,), repeating)]
+        # What names are worth in a function is the same at each of its nodes.
+        if (function, depth) not in self._entries:
+            entries = islice(self._enter(function, depth), MAX_WAYS)
+            self._entries[function, depth] = list(entries)
+        return [
+            Way(way.scope, (node, *way.sites), (*repeating, *way.repeating))
+            for way in self._entries[function, depth]
+        ]
+
+    def _enter(self, function: Function, depth: int) -> Iterator[Way]:
+        """Yield the ways into a function."""
         for site in self._sites.get(function, ()) if depth < DEEPEST else ():
             mapping = (site,) if identifier(site.func) in MAPPING else ()
             for way in self._ways(site, depth + 1):
                 scope = self._inside(function, site, way.scope)
-                yield Way(scope, (node, *way.sites), (*repeating, *mapping, *way.repeating))
+                yield Way(scope, way.sites, (*mapping, *way.repeating))
 
     def _inside(self, function: Function, site: ast.Call, around: Scope) -> Scope:
         """Return what names are worth in a function that a call runs."""
@@ -100,15 +111,17 @@ class Layout(Places):
 
     def leaders(self, calls: Iterable[ast.Call], *, is_certain: bool = False) -> list[ast.Call]:
         """Return some calls, and those of functions of the script that (certainly) lead to them."""
-        leading, left = list[ast.Call](), list(calls)
+        leading = dict.fromkeys(calls)
+        left = list(leading)
         while left:
-            leading.append(call := left.pop())
+            call = left.pop()
             function = self.function_of(call)
             # A helper that commits under a condition is no commit of its callers.
             if function and not (is_certain and self.conditions(call)):
-                sites = self._sites.get(function, [])
-                left += [site for site in sites if site not in leading and site not in left]
-        return leading
+                sites = [site for site in self._sites.get(function, ()) if site not in leading]
+                leading |= dict.fromkeys(sites)
+                left += sites
+        return list(leading)
 
     def conditions(self, node: ast.AST) -> dict[ast.AST, str]:
         """Return what may leave a node out, in its function, each with its branch."""

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from tidemark.checks.lint import layout
 from tidemark.checks.lint.arguments_read import note_arguments
@@ -54,7 +55,7 @@ class ScriptReader:
         calls = self._layout.calls
         self._inits = [call for call in calls if is_job_call(call, "init", self._names)]
         self._commits = [call for call in calls if is_job_call(call, "commit", self._names)]
-        self._reads: list[ast.Call] = []
+        self._reads: dict[ast.Call, None] = {}  # in their order, each once
 
     def read(self) -> ScriptFacts:
         """Return the facts of the whole script."""
@@ -80,7 +81,7 @@ class ScriptReader:
         values = [*call.args, *(word.value for word in call.keywords)]
         if hands_the_context_out(call, values, names):
             facts.has_hidden_source = True
-            self._reads.append(call)
+            self._reads[call] = None
         # What code of others does with a Job cannot be seen: it may commit, or never.
         is_own = bool(called_functions(call, names))
         if not is_own and any(identifier(value) in names.jobs for value in values):
@@ -139,7 +140,7 @@ class ScriptReader:
             self._opened, key=lambda it: [layout.position(site) for site in it[2].sites[::-1]]
         ):
             if operator.is_source and operator.is_bookmarked:
-                self._reads.append(call)
+                self._reads[call] = None
             lines = set[int]()
             if operator.ctx is Ctx.LITERAL:
                 ways = before.setdefault(operator.text, [])
@@ -161,7 +162,7 @@ class ScriptReader:
         return any(self._layout.excludes(site, its) for site, its in pairs)
 
     def _is_after_init(self, way: Way) -> bool:
-        inits = self._layout.leaders(self._inits, is_certain=True)
+        inits = self._certain_inits
         return any(self._layout.precedes(init, site) for site in way.sites for init in inits)
 
     def _ends(self) -> Iterator[ScriptPlace]:
@@ -176,14 +177,26 @@ class ScriptReader:
                 yield from (place_of(node) for way in self._layout.ways(node) if self._loses(way))
 
     def _is_committed(self, sites: Sequence[ast.expr | ast.stmt]) -> bool:
-        commits = self._layout.leaders(self._commits, is_certain=True)
+        commits = self._certain_commits
         return any(self._layout.follows(commit, site) for site in sites for commit in commits)
+
+    @cached_property
+    def _certain_inits(self) -> list[ast.Call]:
+        return self._layout.leaders(self._inits, is_certain=True)
+
+    @cached_property
+    def _certain_commits(self) -> list[ast.Call]:
+        return self._layout.leaders(self._commits, is_certain=True)
+
+    @cached_property
+    def _committed_reads(self) -> list[ast.Call]:
+        """Return the calls that lead to a source, and that a commit certainly follows."""
+        leading = self._layout.leaders(self._reads)
+        return [read for read in leading if self._is_committed([read])]
 
     def _loses(self, out: Way) -> bool:
         """Return whether a way out comes after a source, and before the commit that follows it."""
-        at, sites = self._layout, out.sites
-        commits = at.leaders(self._commits, is_certain=True)
-        reads = at.leaders(self._reads)
+        at, sites, commits = self._layout, out.sites, self._certain_commits
         if isinstance(sites[0], ast.Return):
             # It leaves its function only: a commit may follow in the one that called it.
             if self._is_committed(sites[1:]):
@@ -191,12 +204,11 @@ class ScriptReader:
             sites = sites[:1]
         return any(
             at.may_precede(read, site)
-            and any(at.follows(commit, read) for commit in commits)
             and not any(
                 at.may_precede(read, commit) and at.precedes(commit, site) for commit in commits
             )
             for site in sites
-            for read in reads
+            for read in self._committed_reads
         )
 
     def _after_errors(self) -> Iterator[tuple[ScriptPlace, ScriptPlace]]:

@@ -21,6 +21,9 @@ class Places:
             child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
         }
         self._loops = [node for node in ast.walk(tree) if isinstance(node, LOOPS)]
+        # Asked for each pair of calls: a script of 200 reads has 40,000 of them.
+        self._branches: dict[ast.AST, dict[ast.AST, str]] = {}
+        self._functions: dict[ast.AST, Function | None] = {}
         self._values: dict[tuple[Function | None, str], list[ast.expr]] = {}
         functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTION)]
         for scope in (None, *functions):
@@ -34,19 +37,24 @@ class Places:
 
     def function_of(self, node: ast.AST) -> Function | None:
         """Return the innermost function around a node."""
-        while (parent := self._parents.get(node)) is not None and not isinstance(parent, FUNCTION):
-            node = parent
-        return parent
+        if node not in self._functions:
+            above: ast.AST | None = self._parents.get(node)
+            while above is not None and not isinstance(above, FUNCTION):
+                above = self._parents.get(above)
+            self._functions[node] = above
+        return self._functions[node]
 
     def branches(self, node: ast.AST) -> dict[ast.AST, str]:
         """Return the statements around a node that may leave it out, each with its branch."""
-        around: dict[ast.AST, str] = {}
-        while (parent := self._parents.get(node)) is not None and not isinstance(parent, FUNCTION):
-            # A test, or what a loop goes through, is of no branch.
-            if isinstance(parent, BRANCHING) and (arm := _arm(parent, node)):
-                around[parent] = arm
-            node = parent
-        return around
+        if node not in self._branches:
+            inner, branches = node, dict[ast.AST, str]()
+            for parent in self.around(node):
+                # A test, or what a loop goes through, is of no branch.
+                if isinstance(parent, BRANCHING) and (arm := _arm(parent, inner)):
+                    branches[parent] = arm
+                inner = parent
+            self._branches[node] = branches
+        return self._branches[node]
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield what is around a node within its function, the innermost first."""

@@ -1,8 +1,10 @@
 """Scripts put together from right pieces have no finding; without one piece, exactly its own."""
 
 import textwrap
+import time
 from dataclasses import dataclass, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,3 +114,20 @@ def test_without_commit_exactly_that_is_found(pieces: Pieces):
 @given(scripts, st.integers(0, 3))
 def test_without_a_ctx_exactly_that_is_found(pieces: Pieces, source: int):
     assert replace(pieces, without_ctx=source % len(pieces.sources)).rules() == ["ctx-missing"]
+
+
+@pytest.mark.parametrize("read", [READS[0], READS[5]], ids=["itself", "a function"])
+def test_a_script_of_many_sources_and_ends_is_read_in_no_time(read):
+    pieces = [
+        f"f{number} = {read.format(ctx=f', transformation_ctx={number!r}')}\nif not f{number}:\n"
+        "    return"
+        for number in range(80)
+    ]
+    body = textwrap.indent("\n".join(pieces), "    ")
+    begin = f"{IMPORTS}{CONTEXT}{READ}job.init(args['JOB_NAME'], args)\ndef main():\n"
+    text = f"{begin}{body}\nmain()\njob.commit()\n"
+    started = time.process_time()
+
+    lint_source(text, "job.py", None)
+
+    assert time.process_time() - started < 5  # it was minutes
