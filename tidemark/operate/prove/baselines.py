@@ -1,7 +1,7 @@
 """The runs that go well, whose rows the experiments are compared with."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.local_state.home import Home
@@ -127,23 +127,6 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Known:
-    """The experiments whose last runs begin in states that are known.
-
-    Attributes:
-        identity_of: returns what tells the state of a home from others.
-        experiments: by these identities.
-    """
-
-    identity_of: Callable[[Home], str]
-    experiments: Mapping[str, Experiment]
-
-    def like(self, home: Home) -> Experiment | None:
-        """Return the experiment whose last run begins in the state of a home; None if none does."""
-        return self.experiments.get(self.identity_of(home))
-
-
-@dataclass(frozen=True)
 class Wanted:
     """An experiment, the run that it changes, and what arrives after a crash in it.
 
@@ -152,14 +135,12 @@ class Wanted:
         experiment: what goes wrong.
         well: the run whose rows should come out; None: the first one.
         late: URIs of the files that arrive before the next run.
-        known: the experiments whose last runs begin in states that are known.
     """
 
     of: Baseline
     experiment: Experiment
     well: Outcome | None = None
     late: Sequence[str] = ()
-    known: Known | None = None
 
 
 @dataclass(frozen=True)
@@ -202,8 +183,6 @@ def run_well(bench: Bench, base: Home, name: str, turn: int = 0) -> Baseline:
     home = linked_home(base, bench.folder(name))
     trial = bench.run(home, turn=turn)
     outcome = Outcome(Experiment("again", name), home, [trial], time.monotonic() - began)
-    with Store(home.database) as store:
-        jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
     opened, operations = read_opened(home), read_operations(home)
     databases = {operation.places[-1] for operation in operations if operation.kind == JDBC}
     other_stores = OtherStores(tables_of(home, operations), sorted(databases))
@@ -214,20 +193,25 @@ def run_well(bench: Bench, base: Home, name: str, turn: int = 0) -> Baseline:
         outcome,
         operations,
         sources_of(base, outcome),
-        jobs,
+        jobs_of_runs(home),
         opened,
         other_stores,
         read_requests(home),
     )
 
 
+def jobs_of_runs(home: Home) -> dict[str, str]:
+    """Return the job of each run in a home, by the id of the run."""
+    with Store(home.database) as store:
+        return {run.run_id: run.job_name for run in store.all_job_runs()}
+
+
 def run_after(of: Baseline, outcome: Outcome, start: Home) -> Baseline:
     """Return the last run of an experiment as a run to be changed; `start`: its home before."""
-    with Store(outcome.home.database) as store:
-        runs = {run.run_id: run.job_name for run in store.all_job_runs()}
-    with Store(start.database) as store:
-        earlier = {run.run_id for run in store.all_job_runs()}
-    jobs = {run_id: job for run_id, job in runs.items() if run_id not in earlier}
+    earlier = jobs_of_runs(start)
+    jobs = {
+        run_id: job for run_id, job in jobs_of_runs(outcome.home).items() if run_id not in earlier
+    }
     recorded = [made for made in read_operations(outcome.home) if made.run_id in jobs]
     operations = with_short_calls(with_items(recorded, of.other_stores.items))
     opened = [(run_id, uri) for run_id, uri in read_opened(outcome.home) if run_id in jobs]

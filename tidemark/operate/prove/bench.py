@@ -34,9 +34,9 @@ class Outcome:
         trials: the runs, in order.
         seconds: how long it took.
         start: the home as it was before the last run; None where that is not kept.
-        like: the experiment that had led to the same state, and so has the next run; None: it is
-            among the trials.
-        rows: the home whose rows are those after the next run; None: `home`.
+        rows: the home whose rows are those after the last run, where another experiment has made
+            it from an equal state; None: `home`.
+        repairs: how many runs have followed in `home` what went wrong.
     """
 
     experiment: Experiment
@@ -44,8 +44,8 @@ class Outcome:
     trials: Sequence[Trial] = ()
     seconds: float = 0.0
     start: Home | None = None
-    like: Experiment | None = None
     rows: Home | None = None
+    repairs: int = 0
 
     @property
     def failure(self) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeAlias
 
 from tidemark.local_state.operations import Operation, read_first, read_operations
-from tidemark.operate.prove.baselines import Baseline, Wanted
+from tidemark.operate.prove.baselines import Baseline, Wanted, jobs_of_runs
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import Cause, Fault, of_types, or_of_mark
 from tidemark.operate.prove.changes import (
@@ -207,8 +207,8 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
     failing, has_noted = experiment.operation, False
     if failing is not None and recorded and experiment.kind == ERROR:
         own = [change.number for change in baseline.operations if change.run_id == failing.run_id]
-        of_next = "" if outcome.like else recorded[-1].run_id
-        of_failed = [change for change in recorded if change.run_id != of_next]
+        until_then = jobs_of_runs(outcome.start) if outcome.start else {}
+        of_failed = [change for change in recorded if change.run_id in until_then]
         has_noted = any(map(is_state, of_failed[own.index(failing.number) :]))
     marks = read_first(baseline.outcome.home)
     fault = Fault(

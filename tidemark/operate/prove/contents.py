@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tidemark.local_state.operations import EMBEDDED
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import METADATA
 from tidemark.operate.prove.changes import PART_PATH, VARYING
+from tidemark.operate.prove.identity import Piece, condensed
 from tidemark.operate.prove.tables import folders_of_tables, iceberg_tables
 from tidemark.operate.rows.file_rows import read_table
 from tidemark.operate.rows.records import lines_of
@@ -27,6 +28,7 @@ from tidemark.operate.versions.targets import SCRIPTS
 
 # What Hadoop's committers leave: the next run may find it, but no reader does.
 UNCOMMITTED = re.compile(r"(?<=/)(_temporary|\.spark-staging[^/]*|__magic[^/]*)/.*|\.[^/]+\.crc$")
+STAGING = ".spark-staging-"
 UNCHANGED = "as it was before the first run"
 MAX_BYTES = 1_000_000  # of a file whose rows are looked at; of others, their bytes
 BOOKMARKS = """
@@ -46,27 +48,17 @@ OF_TABLE = ("schemas", "current-schema-id", "partition-specs", "default-spec-id"
 OF_PROCESS, SIZES = ("app-id", "engine-", "iceberg-", "spark.app.id"), "-size"
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A part of a state.
-
-    Attributes:
-        name: what it is a part of, such as the path of an object, or the folder of a row.
-        text: what it holds.
-    """
-
-    name: str
-    text: str
-
-
 class Contents:
     """Reads the states of homes that share most of their objects, each object once."""
 
-    def __init__(self, base: Home, sources: Sequence[str]) -> None:
-        """Take objects of a base as they are, by their names, but sources: these arrive again."""
+    def __init__(self, base: Home, sources: Sequence[str], since: float) -> None:
+        """Take objects of a base as they are, by their names, but sources: these arrive again.
+
+        `since` is when the proof began, in seconds since 1970.
+        """
         files = (Path(root, name) for root, _, names in os.walk(base.lake) for name in names)
-        self._read = {_key(file): [f"{file.name} {UNCHANGED}"] for file in files}
-        self._sources = sources
+        self._read = {_key(file): [Piece("", f"{file.name} {UNCHANGED}")] for file in files}
+        self._sources, self._since = sources, since
         for uri in sources:
             self._read.pop(_key(base.local_path(uri)), None)
 
@@ -93,11 +85,13 @@ class Contents:
                 if path.startswith(of_tables):  # those that count are in its history
                     continue
                 if left := UNCOMMITTED.search(path):  # how many attempts have died does not count
-                    uncommitted.add(path[: left.start()] + VARYING.sub("*", left[0]))
+                    # The name of such a folder is of one run: none later finds what it holds.
+                    rest = STAGING if STAGING in left[0] else VARYING.sub("*", left[0])
+                    uncommitted.add(path[: left.start()] + rest)
                     continue
                 is_part = bool(PART_PATH.search(f"/{path}"))
                 rows = self._rows(Path(root, name), is_part=is_part)
-                yield from (Piece(path, row) for row in rows)
+                yield from (replace(row, name=path) for row in rows)
         yield from (Piece("uncommitted", path) for path in uncommitted)
 
     def _arrivals(self, home: Home) -> Piece:
@@ -106,11 +100,11 @@ class Contents:
         times = [(int(file.stat().st_mtime), uri) for file, uri in files if file.is_file()]
         return Piece("arrivals", " ".join(uri for _, uri in sorted(times)))
 
-    def _rows(self, file: Path, *, is_part: bool) -> list[str]:
-        """Return what a file holds, read once."""
+    def _rows(self, file: Path, *, is_part: bool) -> list[Piece]:
+        """Return what a file holds, without a name, read once."""
         key = _key(file)
         if key not in self._read:
-            self._read[key] = _rows_of(file, is_part=is_part)
+            self._read[key] = condensed(_rows_of(file, is_part=is_part), self._since)
         return self._read[key]
 
 

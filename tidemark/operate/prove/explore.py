@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tidemark.model.messages import plural
-from tidemark.operate.prove.baselines import Baseline, Known, Parts, Wanted, run_after
+from tidemark.operate.prove.baselines import Baseline, Parts, Wanted, run_after
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.changes import is_write
-from tidemark.operate.prove.crash_points import CRASH, crashes, late_first, without_middles
+from tidemark.operate.prove.crash_points import crashes, late_first, without_middles
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.findings import RIGHT, Finding, Wish
 from tidemark.operate.prove.kinds.every import CHANGE_KINDS, kind_of, not_tried
+from tidemark.operate.prove.next_runs import NextRuns
 from tidemark.operate.prove.refusals import ERROR, refusals
 from tidemark.operate.prove.states import MAX_DEATHS, State, States
 
 MAX_FIRST_CRASHES = 8  # that are tried before anything else
-ITSELF = Experiment("again", "the run itself")  # what leads to the state before it
 NO_WRITE = "the run writes no object, and no rows to an embedded database"
 ENDS = "an error ends the run wherever it writes or reads, which leaves what a crash there leaves"
 
@@ -27,6 +27,7 @@ def of_changes(
     first: Baseline,
     parts: Parts | None,
     states: States,
+    next_runs: NextRuns,
     draws: random.Random,
 ) -> list[Wanted]:
     """Return the crashes and errors that are asked for, the most telling ones first.
@@ -44,6 +45,7 @@ def of_changes(
             if others:
                 why = _unannounced(others)
                 return [Wanted(first, not_tried(kind, why, is_open=True)) for kind in kinds]
+            next_runs.note_run(of, {number: state.identity for number, state in left[name].items()})
     of_increment, late, of_first = list[Wanted](), list[Wanted](), list[Wanted]()
     if increment:
         new = states.new(crashes(increment.operations, is_in_increment=True), left["increment"])
@@ -66,49 +68,12 @@ def of_changes(
         is_in_increment=increment is not None,
     )
     well = increment.outcome if increment else None
-    tried = (of_increment if increment else of_first) if wish.wants(CRASH) else []
-    left_by = left["increment" if increment else "first"]
-    known = Known(
-        lambda home: states.of(home).identity,
-        {left_by[0].identity: ITSELF}
-        | {left_by[wanted.experiment.after].identity: wanted.experiment for wanted in tried},
-    )
-    refused = [Wanted(run, error, well, known=known) for error in errors]
+    refused = [Wanted(run, error, well) for error in errors]
     if not errors:
         has_written = any(map(is_write, run.operations))
         refused = [Wanted(first, not_tried(ERROR, ENDS if has_written else NO_WRITE))]
     plan = [*told_first, *refused, *rest]
     return [wanted for wanted in plan if wanted.experiment.kind in kinds]
-
-
-def with_repairs(
-    done: Sequence[tuple[Wanted, Outcome]],
-) -> tuple[list[tuple[Wanted, Outcome]], list[Experiment]]:
-    """Return the outcomes, those in a known state with the next run of the experiment like it.
-
-    Return, too, those of which it was not carried out, as not tried.
-    """
-    next_runs = {(str(wanted.of.base.root), wanted.experiment): outcome for wanted, outcome in done}
-    complete, left = list[tuple[Wanted, Outcome]](), list[Experiment]()
-    for wanted, outcome in done:
-        if outcome.like is None or outcome.rows:
-            complete.append((wanted, outcome))
-            continue
-        run = wanted.of
-        key = str(run.base.root), outcome.like
-        following = run.outcome if outcome.like == ITSELF else next_runs.get(key)
-        if following is None:
-            reason = f"it leaves what {outcome.like.title} leaves, which was not tried"
-            left.append(replace(outcome.experiment, not_tried=reason, is_open=True))
-            continue
-        whole = replace(
-            outcome,
-            trials=[*outcome.trials, *following.trials],
-            rows=following.home,
-            start=following.start or run.base,
-        )
-        complete.append((wanted, whole))
-    return complete, left
 
 
 def after_repairs(
@@ -124,7 +89,7 @@ def after_repairs(
         is_repair = kind_of(wanted.experiment).is_of_changes
         if (
             not is_repair
-            or outcome.like
+            or not outcome.repairs  # it was made from an equal state
             or outcome.start is None
             or not finding
             or finding.verdict not in RIGHT

@@ -4,14 +4,13 @@ A job that starts from one of two equal states does what it does from the other.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import sha256
-
-from tidemark.operate.prove.contents import Piece
 
 # Ids of runs, random ids, and digests.
 ID = r"jr_[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32,64}\b"
@@ -23,6 +22,47 @@ MADE_UP = re.compile(f"({ID}|{TIME})")
 A_TIME = re.compile(TIME)
 DAY_S = 86_400.0  # a time zone may be ahead
 ROUNDS = 2  # what names an object that names another one
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a state.
+
+    Attributes:
+        name: what it is a part of, such as the path of an object, or the folder of a row.
+        text: what it holds.
+        count: how many rows that is.
+    """
+
+    name: str
+    text: str
+    count: int = 1
+
+
+def condensed(texts: Sequence[str], since: float) -> list[Piece]:
+    """Return the texts that runs may have made up a part of, and one piece for all others.
+
+    That is the same for the same texts, whatever their order.
+    """
+    pieces, others = list[Piece](), list[str]()
+    for text in texts:
+        if any(_varies(word, since) for word in MADE_UP.findall(text)):
+            pieces.append(Piece("", text))
+        else:
+            others.append(text)
+    if len(others) == 1:
+        return [*pieces, Piece("", others[0])]
+    total = sum(int.from_bytes(sha256(text.encode()).digest()) for text in others)
+    return [*pieces, Piece("", f"{total}", len(others))] if others else pieces
+
+
+def _varies(word: str, since: float) -> bool:
+    """Return whether a word may be another one in an equal run; times of data are not."""
+    return not A_TIME.fullmatch(word) or _is_new(_seconds(word), since)
+
+
+def _is_new(at: float, since: float) -> bool:
+    return 0 <= at - since < DAY_S
 
 
 @dataclass(frozen=True)
@@ -45,28 +85,37 @@ class Equality:
 def learned(since: float, one: Sequence[Piece], other: Sequence[Piece]) -> Equality:
     """Return which differences count, from what two equal runs have left."""
     equality = Equality(since, _ids(one) & _ids(other))
-    texts = [set(_rendered(pieces, equality)) for pieces in (one, other)]
+    texts = [
+        {(piece.name, piece.text) for piece in rendered(pieces, equality)}
+        for pieces in (one, other)
+    ]
     return Equality(since, equality.stable, {name for name, _ in texts[0] ^ texts[1]})
 
 
-def identity(pieces: Sequence[Piece], equality: Equality) -> str:
-    """Return the same text for equal states.
+def identity(pieces: Iterable[Piece]) -> str:
+    """Return the same text for equal states, of which these are the rendered pieces."""
+    return _digest(sorted(f"{piece.name}\n{piece.text}" for piece in pieces))
+
+
+def likeness(pieces: Iterable[Piece], noisy: Collection[str]) -> str:
+    """Return the same text for states that are equal but for what differs by chance.
+
+    Of noisy pieces it counts how many there are, by their names.
+    """
+    counts, texts = Counter[str](), []
+    for piece in pieces:
+        if piece.name in noisy:
+            counts[piece.name] += piece.count
+        else:
+            texts.append(f"{piece.name}\n{piece.text}")
+    return _digest(sorted([*texts, *(f"{name} {count}" for name, count in counts.items())]))
+
+
+def rendered(pieces: Sequence[Piece], equality: Equality) -> list[Piece]:
+    """Return pieces without what their runs have made up.
 
     Ids are the same if they stand in the same places. Times count by their order.
     """
-    return _digest(sorted(f"{name}\n{text}" for name, text in _rendered(pieces, equality)))
-
-
-def likeness(pieces: Sequence[Piece], equality: Equality) -> str:
-    """Return the same text for states that are equal but for what differs by chance."""
-    rendered = _rendered(pieces, equality)
-    return _digest(
-        sorted(name if name in equality.noisy else f"{name}\n{text}" for name, text in rendered)
-    )
-
-
-def _rendered(pieces: Sequence[Piece], equality: Equality) -> list[tuple[str, str]]:
-    """Return the names and texts of pieces without what their runs have made up."""
     split = [
         (MADE_UP.sub("*", piece.name), MADE_UP.split(f"{piece.name}\n{piece.text}"))
         for piece in pieces
@@ -74,13 +123,16 @@ def _rendered(pieces: Sequence[Piece], equality: Equality) -> list[tuple[str, st
     words = {word for _, parts in split for word in parts[1::2]}
     times = {word: _seconds(word) for word in words if A_TIME.fullmatch(word)}
     ids = words - times.keys() - set(equality.stable)
-    new = [at for at in times.values() if 0 <= at - equality.since < DAY_S]
+    new = [at for at in times.values() if _is_new(at, equality.since)]
     order = {at: rank for rank, at in enumerate(sorted(set(new)))}
     shown = {word: f"time {order[at]}" for word, at in times.items() if at in order}
     shown |= dict.fromkeys(ids, "id")
     for _ in range(ROUNDS if ids else 0):
         shown |= _by_their_places([parts for _, parts in split], ids, shown)
-    return [(name, "".join(shown.get(part, part) for part in parts)) for name, parts in split]
+    return [
+        Piece(name, "".join(shown.get(part, part) for part in parts), piece.count)
+        for piece, (name, parts) in zip(pieces, split, strict=True)
+    ]
 
 
 def _by_their_places(
@@ -102,6 +154,7 @@ def _ids(pieces: Sequence[Piece]) -> set[str]:
     return {word for word in words if not A_TIME.fullmatch(word)}
 
 
+@lru_cache(maxsize=100_000)
 def _seconds(word: str) -> float:
     """Return the seconds since 1970 of a time in seconds, thousandths and so on, or in words."""
     digits = word.replace(".", "") if word.startswith("1") else re.sub(r"\D", "", word)

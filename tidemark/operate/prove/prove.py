@@ -26,7 +26,7 @@ from tidemark.operate.prove.changes import messages_taken, unjudged
 from tidemark.operate.prove.comparison import compared
 from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.experiments import Experiment
-from tidemark.operate.prove.explore import after_repairs, not_reached, of_changes, with_repairs
+from tidemark.operate.prove.explore import after_repairs, not_reached, of_changes
 from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.halves import home_of_halves
 from tidemark.operate.prove.homes import without_scratch
@@ -34,6 +34,7 @@ from tidemark.operate.prove.kinds.arrivals import InParts
 from tidemark.operate.prove.kinds.every import BY_NAME, KINDS, at_once, kind_of, not_tried
 from tidemark.operate.prove.kinds.kind import FirstRun
 from tidemark.operate.prove.kinds.machines import drawn_moments
+from tidemark.operate.prove.next_runs import NextRuns
 from tidemark.operate.prove.places import hidden_marks
 from tidemark.operate.prove.pointers import run_folders
 from tidemark.operate.prove.replays import keep
@@ -70,7 +71,8 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             bench = replace(bench, reserve=FOR_COMPARISON * wish.budget_s)
         folders = run_folders(bench.base, first.outcome.home, control.home)
         states = States.between(since, first, control.home, folders)
-        queue = Queue(bench, threads, began, say)
+        next_runs = NextRuns(lambda home: states.of(home).identity)
+        queue = Queue(bench, threads, began, say, next_runs)
         moments = drawn_moments(first.operations, draws, wish.moments)
         known = FirstRun(len(first.sources), first.looks, _impossible(bench, first), moments)
         early = [experiment for experiment in at_once(known) if wish.wants(experiment.kind)]
@@ -84,7 +86,9 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             ]
         )
         has_parts = len(first.sources) > 1
-        queue.run(lambda: _planned(bench, wish, first, states, draws, has_parts=has_parts))
+        queue.run(
+            lambda: _planned(bench, wish, first, states, next_runs, draws, has_parts=has_parts)
+        )
         findings, by_time, left = _explored(bench, wish, first, control, states, queue)
     findings += [
         Finding(experiment, "not tried", reason=experiment.not_tried)
@@ -150,8 +154,6 @@ def _explored(
     """
     tried, findings, by_time = queue.done, dict[str, Finding](), dict[str, list[str]]()
     while tried:
-        queue.done, left = with_repairs(queue.done)
-        queue.not_tried += left
         queue.say("comparing the rows", len(queue.done), len(queue.done))
         findings, by_time = compared(bench, wish, first, control, queue.done, states.folders)
         wanted = after_repairs(bench, states, tried, findings) if wish.wants(CRASH) else []
@@ -256,6 +258,7 @@ def _planned(
     wish: Wish,
     first: Baseline,
     states: States,
+    next_runs: NextRuns,
     draws: random.Random,
     *,
     has_parts: bool,
@@ -273,4 +276,4 @@ def _planned(
     if parts and wish.wants(InParts.name):
         experiment = Experiment(InParts.name, InParts.title)
         done = [(Wanted(first, experiment), parts.outcome(experiment))]
-    return Planned(of_changes(bench, wish, first, parts, states, draws), done)
+    return Planned(of_changes(bench, wish, first, parts, states, next_runs, draws), done)

@@ -12,6 +12,7 @@ from typing import Any
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.experiments import Experiment
+from tidemark.operate.prove.next_runs import NextRuns
 from tidemark.operate.prove.trials import carry_out
 
 AT_ONCE = 2
@@ -38,12 +39,14 @@ class Queue:
         threads: carry them out.
         began: when the proof began, on the clock of `time.monotonic`.
         say: is told what is done.
+        next_runs: those that have followed states.
     """
 
     bench: Bench
     threads: ThreadPoolExecutor
     began: float
     say: Say
+    next_runs: NextRuns
     waiting: deque[Wanted] = field(default_factory=deque)
     done: list[tuple[Wanted, Outcome]] = field(default_factory=list)
     not_tried: list[Experiment] = field(default_factory=list)
@@ -66,7 +69,9 @@ class Queue:
             free = AT_ONCE - len(trying) - (plan is not None)
             while free > 0 and self.waiting and not self._is_late():
                 wanted = self.waiting.popleft()
-                run = self.threads.submit(carry_out, self.bench, wanted, next(self.numbers))
+                run = self.threads.submit(
+                    carry_out, self.bench, wanted, self.next_runs, next(self.numbers)
+                )
                 trying[run] = wanted
                 free -= 1
             if not trying and plan is None:

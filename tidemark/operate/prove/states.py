@@ -10,7 +10,7 @@ from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import carried_out, linked_home, unannounced
-from tidemark.operate.prove.identity import Equality, identity, learned, likeness
+from tidemark.operate.prove.identity import Equality, identity, learned, likeness, rendered
 from tidemark.operate.prove.pointers import SAME, RunFolders, forgotten
 from tidemark.operate.versions.targets import files_of
 
@@ -49,7 +49,7 @@ class States:
     @classmethod
     def between(cls, since: float, run: Baseline, other: Home, folders: RunFolders) -> "States":
         """Return what tells states apart, from what a run has left, and one that is equal."""
-        contents = Contents(run.base, run.sources)
+        contents = Contents(run.base, run.sources, since)
         left = contents.of(run.outcome.home), contents.of(other)
         return cls(contents, learned(since, *left), folders)
 
@@ -57,8 +57,11 @@ class States:
         """Return what tells the state of a home from others."""
         pieces = self.contents.of(home)
         out = forgotten(home, files_of(home.lake, with_hidden=True), self.folders.pointers)
-        known = [piece for piece in pieces if piece.name not in out]
-        return State(identity(pieces, self.equality), likeness(known, self.equality))
+        all_rendered = rendered(pieces, self.equality)
+        counting = all_rendered
+        if out:
+            counting = rendered([piece for piece in pieces if piece.name not in out], self.equality)
+        return State(identity(all_rendered), likeness(counting, self.equality.noisy))
 
     def along(self, bench: Bench, run: Baseline, name: str) -> tuple[dict[int, State], list[str]]:
         """Return the states that crashes in a run leave, by the numbers of its operations.

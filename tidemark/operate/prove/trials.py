@@ -12,22 +12,28 @@ from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.kinds.every import kind_of
-from tidemark.operate.prove.kinds.kind import start_of
+from tidemark.operate.prove.kinds.kind import keep_start, start_of
 from tidemark.operate.prove.kinds.machines import NewestVersion
+from tidemark.operate.prove.next_runs import Following, NextRuns
 from tidemark.operate.prove.tables import dump_tables
 from tidemark.operate.versions.trial import Trial
 
 
-def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
+def carry_out(bench: Bench, wanted: Wanted, next_runs: NextRuns, number: int) -> Outcome:
     """Carry an experiment out, in the home with a number."""
     began = time.monotonic()
     experiment, folder = wanted.experiment, bench.folder(f"{number}")
     home, trials, is_open = Home(folder), list[Trial](), True
-    kind, like = kind_of(experiment), None
+    kind, following = kind_of(experiment), Following(home)
     try:
         home, trials = kind.carry_out(bench, wanted, folder)
-        like = wanted.known.like(home) if wanted.known else None
-        trials += [] if like else kind.repair(bench, wanted, folder, home)
+        following = Following(home)
+        jobs = () if kind.why_unknown(wanted, home) else tuple(kind.next_jobs(wanted))
+        if jobs:
+            keep_start(home, folder)
+            is_unseen = kind.is_unseen(experiment)
+            following = next_runs.follow(bench, home, jobs, is_unseen=is_unseen)
+            trials += following.trials
     except OutOfTimeError as error:
         why_not = str(error)
     except TidemarkError as error:  # the other experiments continue
@@ -36,12 +42,20 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
         why_not = without_scratch(_why_unknown(wanted, home, trials), bench.scratch)
         if not why_not and (why_not := kind.why_impossible(wanted, home)):
             is_open = False
-        why_not = why_not or _make_comparable(bench, wanted, home)
+        why_not = why_not or _make_comparable(bench, wanted, following.home)
     experiment = replace(experiment, not_tried=why_not, is_open=bool(why_not) and is_open)
     start = Home(start_of(folder))
     is_kept = (start.root / MARKER).exists()
     seconds = time.monotonic() - began
-    return Outcome(experiment, home, trials, seconds, start if is_kept else None, like)
+    return Outcome(
+        experiment,
+        home,
+        trials,
+        seconds,
+        start if is_kept else None,
+        rows=None if following.home == home else following.home,
+        repairs=following.made,
+    )
 
 
 def _why_unknown(wanted: Wanted, home: Home, trials: Sequence[Trial]) -> str:

@@ -10,13 +10,14 @@ from tidemark.operate.prove import schedule
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
 from tidemark.operate.prove.experiments import Experiment
+from tidemark.operate.prove.next_runs import NextRuns
 from tidemark.operate.prove.schedule import Queue
 
 
 def test_what_was_tried_before_an_interruption_counts(tmp_path, monkeypatch):
     bench = Bench(sentinel.subject, sentinel.jvms, tmp_path, Home(tmp_path / "base"))
 
-    def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
+    def carry_out(bench: Bench, wanted: Wanted, _: NextRuns, number: int) -> Outcome:
         one = wanted.experiment
         if one.title == "is interrupted":
             bench.is_interrupted.set()
@@ -33,7 +34,7 @@ def test_what_was_tried_before_an_interruption_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(schedule, "carry_out", carry_out)
     titles = ("runs", "ends", "is interrupted", "waits", "waits too")
     with ThreadPoolExecutor(schedule.AT_ONCE) as threads:
-        queue = Queue(bench, threads, time.monotonic(), lambda *_: None)
+        queue = Queue(bench, threads, time.monotonic(), lambda *_: None, sentinel.next_runs)
         queue.add([Wanted(sentinel.baseline, Experiment("again", title)) for title in titles])
 
         queue.run()

@@ -24,6 +24,7 @@ from tidemark.operate.prove.identity import Equality
 from tidemark.operate.prove.states import State, States
 
 OUT = "s3://lake/out/"
+BEGAN_S = time.time()
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def put(home: Home, key: str, text: str | bytes) -> None:
 
 
 def states_of(base: Home) -> States:
-    return States(Contents(base, ["s3://lake/in/a.json"]), Equality(time.time()))
+    return States(Contents(base, ["s3://lake/in/a.json"], BEGAN_S), Equality(BEGAN_S))
 
 
 def part(number: int) -> str:
@@ -112,6 +113,16 @@ def test_what_committers_leave_counts_by_its_kind(base, tmp_path):
     assert states.of(none) != states.of(base)  # no committer makes it
 
 
+def test_what_an_overwrite_of_partitions_has_staged_counts_as_one(base, tmp_path):
+    staged, moved, both = (linked_home(base, tmp_path / name) for name in ("1", "2", "3"))
+    for home, folder in ((staged, "_temporary/0/task_1/day=1"), (moved, "day=1"), (both, "day=1")):
+        put(home, f"out/.spark-staging-{uuid.uuid4()}/{folder}/{part(0)}", "{}")
+    put(both, "out/.spark-staging-2/_SUCCESS", "")
+    states = states_of(base)
+
+    assert states.of(staged) == states.of(moved) == states.of(both) != states.of(base)
+
+
 @pytest.mark.parametrize("key", ["in/a.json", "out/note"])
 def test_an_object_that_was_there_counts_by_what_became_of_it(base, tmp_path, key):
     put(base, "out/note", "1")
@@ -155,7 +166,7 @@ def test_when_a_bookmark_was_committed_does_not_count(base, tmp_path):
         with sqlite3.connect(home.database) as connection:
             row = ("job", 1, 1, 0, "jr_1", None, 1, "commit", pack({"rows": state}))
             connection.execute("INSERT INTO bookmark VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-        left.append(States(Contents(base, []), Equality(high_ms / 1000)).of(home))
+        left.append(States(Contents(base, [], high_ms / 1000), Equality(high_ms / 1000)).of(home))
 
     assert left[0] == left[1] != states.of(base)
 

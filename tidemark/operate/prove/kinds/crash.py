@@ -1,5 +1,6 @@
 """A run that dies after an operation, and the run that is started again after it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from tidemark.local_state.home import Home
@@ -9,8 +10,10 @@ from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.causes import Cause, Fault, of_run
 from tidemark.operate.prove.crash_causes import of_crash
 from tidemark.operate.prove.crash_points import CRASH
+from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import home_after
-from tidemark.operate.prove.kinds.kind import ExperimentKind, keep_start, resumed
+from tidemark.operate.prove.kinds.kind import ExperimentKind
+from tidemark.operate.prove.states import UNSEEN
 from tidemark.operate.versions.trial import Trial
 
 
@@ -24,14 +27,20 @@ class Crash(ExperimentKind):
     needs_parts = True
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
-        """Make the home that the dead run leaves, let late files arrive, and run again."""
+        """Make the home that the dead run leaves, and let late files arrive."""
         run, experiment = wanted.of, wanted.experiment
         done = [change for change in run.operations if change.number <= experiment.after]
         home = home_after(run.base, run.outcome.home, done, folder)
         let_arrive(bench.base, home, wanted.late)
-        job = None if wanted.late else run.job_of(experiment)
-        keep_start(home, folder)
-        return home, resumed(bench, run, home, job)
+        return home, []
+
+    def next_jobs(self, wanted: Wanted) -> Sequence[str | None]:
+        """The job that died runs again, and those after it; all of them if a file has arrived."""
+        return wanted.of.jobs_from(None if wanted.late else wanted.of.job_of(wanted.experiment))
+
+    def is_unseen(self, experiment: Experiment) -> bool:
+        """What a request to another service changes, no identity may tell."""
+        return experiment.operation is not None and experiment.operation.kind in UNSEEN
 
     def cause(self, fault: Fault) -> Cause:
         """Where the run had done all, its end is no crash."""

@@ -22,7 +22,7 @@ from tidemark.operate.prove.changes import is_state, is_write, place_of
 from tidemark.operate.prove.crash_causes import of_crash
 from tidemark.operate.prove.homes import home_after
 from tidemark.operate.prove.judged import Verdict
-from tidemark.operate.prove.kinds.kind import ExperimentKind, keep_start, resumed
+from tidemark.operate.prove.kinds.kind import ExperimentKind
 from tidemark.operate.prove.refusals import ERROR
 from tidemark.operate.versions.trial import Trial
 
@@ -74,10 +74,9 @@ class FailingRequest(ExperimentKind):
         job = run.jobs.get(run_id)
         return home, [bench.run(home, bench.subject.only(job) if job else None)]
 
-    def repair(self, bench: Bench, wanted: Wanted, folder: Path, home: Home) -> list[Trial]:
-        """Run the job again, and those after it."""
-        keep_start(home, folder)
-        return resumed(bench, wanted.of, home, wanted.of.job_of(wanted.experiment))
+    def next_jobs(self, wanted: Wanted) -> Sequence[str | None]:
+        """The job runs again, and those after it."""
+        return wanted.of.jobs_from(wanted.of.job_of(wanted.experiment))
 
     def why_unknown(self, wanted: Wanted, home: Home) -> str:
         """A run may go another way than the first one."""

@@ -85,9 +85,13 @@ class ExperimentKind:
         """Return a new home after an experiment, and its runs."""
         raise NotImplementedError
 
-    def repair(self, bench: Bench, wanted: Wanted, folder: Path, home: Home) -> list[Trial]:
-        """Run again after what went wrong, and return the runs; a known state has them already."""
-        return []
+    def next_jobs(self, wanted: Wanted) -> Sequence[str | None]:
+        """Return the jobs that run after what went wrong; None is all of what is proved."""
+        return ()
+
+    def is_unseen(self, experiment: Experiment) -> bool:
+        """Return whether it leaves something that does not tell its state from others."""
+        return False
 
     def why_unknown(self, wanted: Wanted, home: Home) -> str:
         """Return why an experiment has not shown what the job does; empty if it has."""
@@ -121,13 +125,3 @@ def last_run(bench: Bench, home: Home, folder: Path) -> Trial:
     """Run once, and keep the home as it was before."""
     keep_start(home, folder)
     return bench.run(home)
-
-
-def resumed(bench: Bench, of: Baseline, home: Home, job: str | None) -> list[Trial]:
-    """Run a job, and those after it in the workflow, until one fails; without a job, all."""
-    trials = list[Trial]()
-    for name in of.jobs_from(job):
-        trials.append(bench.run(home, bench.subject.only(name) if name else None))
-        if trials[-1].failure:
-            break
-    return trials
