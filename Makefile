@@ -3,6 +3,10 @@
 PYTHON ?= python3.11
 STAGE  ?= dev
 CLIENTS := aws-cli awswrangler dagster prefect airflow
+LOCKS   := runtime setup dev ministack checkov
+PAGES   := cli constructs library local awsglue_coverage semantics
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-header
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 export CDK_DISABLE_CLI_TELEMETRY := true
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -27,8 +31,8 @@ $(QUICK): export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -
 .DEFAULT_GOAL := help
 .PHONY: help setup demo demo-iceberg test test-fast test-java test-nightly test-ministack test-deploy
 .PHONY: test-alone test-install test-glue6 check lint
-.PHONY: format semantics test-browser test-clients
-.PHONY: checkov cli constructs coverage library local site synth state diff bootstrap deploy destroy bench lock clean
+.PHONY: format test-browser test-clients
+.PHONY: checkov docs site synth state diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,30 +104,15 @@ format: setup ## Format the code and fix what the linter can fix
 	@ruff check --fix
 	@ruff format
 
-semantics: setup ## Rewrite docs/semantics.md from the tests that show a rule of Glue
-	@python -m tools.semantics_doc
-
 checkov: synth .venv-checkov/.complete ## Run checkov on the templates, in a venv of its own
 	@.venv-checkov/bin/checkov --directory cdk.out --framework cloudformation --skip-download \
 		--compact --quiet
 
-constructs: setup ## Rewrite docs/constructs.md from the docstrings of tidemark/constructs
-	@python -m tools.constructs_doc
-
-cli: setup ## Rewrite docs/cli.md from the commands
-	@python -m tools.cli_doc
-
-library: setup ## Rewrite docs/library.md from the docstrings of watermarks and tidemark.testing
-	@python -m tools.library_doc
+docs: setup ## Rewrite the pages that the code says: docs/reference, and a table of glue-arguments.md
+	@for page in $(PAGES); do python -m tools.$${page}_doc || exit; done
 
 site: setup ## Build the site of the documentation into build/site
 	@NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
-
-local: setup ## Rewrite docs/local.md from the tables of what runs here
-	@python -m tools.local_doc
-
-coverage: setup ## Rewrite docs/awsglue-coverage.md from the tables of what runs here
-	@python -m tools.awsglue_coverage_doc
 
 synth: setup ## Synthesize the CDK app into cdk.out
 	@cdk synth --quiet -c stage=$(STAGE)
@@ -152,24 +141,21 @@ bench: setup ## Measure and rewrite benchmarks/RESULTS.md
 	@python -m benchmarks
 
 lock: setup ## Compile the pinned requirements and the npm lock anew
-	@for name in requirements requirements-setup requirements-dev requirements-ministack \
-		requirements-checkov tidemark/local_state/sparks/spark-4.1.1 $(CLIENTS:%=tests/clients/requirements/%); do \
-		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-			--no-emit-index-url --no-header $$name.in --output-file $$name.txt; done
-	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-		requirements-dev.in --override requirements-glue6.in --output-file requirements-glue6.txt
+	@for name in $(LOCKS:%=requirements/%) tidemark/local_state/sparks/spark-4.1.1 \
+		$(CLIENTS:%=tests/clients/requirements/%); do $(COMPILE) $$name.in --output-file $$name.txt || exit; done
+	@$(COMPILE) --no-deps requirements/glue6.in --output-file requirements/glue6.txt
 	@for folder in . tests/browser; do \
 		npm install --prefix $$folder --package-lock-only --omit-lockfile-registry-resolved; done
 
 clean: ## Delete everything that was set up or synthesized; local state stays
 	rm -rf .venv .venv-ministack .venv-glue6 .venv-checkov .venv-clients node_modules tests/browser/node_modules cdk.out build *.egg-info
 
-.venv/.complete: .venv/.python requirements-dev.txt package.json package-lock.json
+.venv/.complete: .venv/.python requirements/dev.txt package.json package-lock.json
 	@python -m tools.set_up
 	@touch .venv/.packages .venv/.runtime $@
 
 # What checks need, which start no JVM and no Node.
-.venv/.packages: .venv/.python requirements-dev.txt
+.venv/.packages: .venv/.python requirements/dev.txt
 	@python -m tools.set_up --packages
 	@touch $@
 
@@ -178,30 +164,30 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 	@python -m tools.set_up --node
 	@touch $@
 
-.venv/.python: requirements-setup.txt requirements.txt pyproject.toml
+.venv/.python: requirements/setup.txt requirements/runtime.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { \
 		echo "error: Tidemark needs Python 3.11 (as AWS Glue 5.1 has), and '$(PYTHON)' is not one;" \
 			"install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@test -x .venv/bin/pip || { echo "Creating .venv"; $(PYTHON) -m venv .venv; }
-	@pip install --quiet --no-compile --require-hashes --no-deps -r requirements-setup.txt
+	@pip install --quiet --no-compile --require-hashes --no-deps -r requirements/setup.txt
 	@python -m tools.set_up --python
 	@touch $@
 
 # A venv of its own, because ministack pins another botocore.
-.venv-ministack/.complete: requirements-ministack.txt | .venv/.packages
+.venv-ministack/.complete: requirements/ministack.txt | .venv/.packages
 	@python -m tools.own_venv .venv-ministack $<
 	@touch $@
 
 # A venv of its own, because the other one has the Spark of Glue 5.1.
-.venv-glue6/.complete: requirements-glue6.txt | .venv/.packages
-	@python -m tools.own_venv .venv-glue6 $<
+.venv-glue6/.complete: requirements/dev.txt requirements/glue6.txt | .venv/.packages
+	@python -m tools.own_venv .venv-glue6 $^
 	@cd .venv-glue6/lib/python3.*/site-packages && \
 		ln -sfn $(CURDIR)/tidemark tidemark && ln -sfn $(CURDIR)/libs/watermarks watermarks && \
 		ln -sfn $(CURDIR)/.venv/lib/python3.*/site-packages/tidemark_glue-*.dist-info .
 	@touch $@
 
 # A venv of its own, because checkov pins a hundred packages.
-.venv-checkov/.complete: requirements-checkov.txt | .venv/.complete
+.venv-checkov/.complete: requirements/checkov.txt | .venv/.complete
 	@python -m tools.own_venv .venv-checkov $<
 	@touch $@
 

@@ -15,7 +15,7 @@ from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 DEMO_RUNS = 2
 INSTALLED = (".venv", "node_modules")
 COMMAND = "python -m benchmarks.cold_setup"
-LOCKED = ("--no-deps", "--no-build-isolation", "--require-hashes", "-r", "requirements-dev.txt")
+LOCKED = ("--no-deps", "--no-build-isolation", "--require-hashes", "-r", "requirements/dev.txt")
 
 
 def measure() -> list[Result]:
@@ -57,7 +57,7 @@ def _by_pip(folder: Path) -> float:
 def _environment(folder: Path) -> Path:
     """Return a new virtual environment with what packages are built with."""
     time_command([sys.executable, "-m", "venv", str(folder)], PROJECT)
-    build = ["install", "--quiet", "--require-hashes", "--no-deps", "-r", "requirements-setup.txt"]
+    build = ["install", "--quiet", "--require-hashes", "--no-deps", "-r", "requirements/setup.txt"]
     time_command([str(folder / "bin" / "pip"), *build], PROJECT)
     return folder
 

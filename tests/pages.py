@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 PROJECT = Path(__file__).parents[1]
-DOCUMENTS = sorted([*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")])
+DOCUMENTS = sorted([*PROJECT.glob("*.md"), *PROJECT.glob("docs/**/*.md")])
 FENCE = re.compile(
     r"(?:<!-- test: (?P<test>[^>]+) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.DOTALL
 )

@@ -19,7 +19,7 @@ OF_ONE_FILE = {
 
 
 def locks() -> list[Path]:
-    files = [*ROOT.glob("requirements*.txt"), *ROOT.glob("tidemark/local_state/sparks/*.txt")]
+    files = [*ROOT.glob("requirements/*.txt"), *ROOT.glob("tidemark/local_state/sparks/*.txt")]
     return [*files, *ROOT.glob("tests/clients/requirements/*.txt")]
 
 

@@ -2,8 +2,8 @@
 
 Checks pages by proselint, and by our own words: a standard term in place of one that reads as
 translated. The messages of the code are checked by our words. Code, names and comments of a page
-are left out. docs/cli.md, docs/constructs.md and docs/library.md are made from help texts and
-docstrings, so these are read too.
+are left out. Pages of docs/reference are made from help texts and docstrings, so these are read
+too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import proselint.checks
 from proselint.registry.checks import Check, types
 
 PROJECT = Path(__file__).parents[1]
-PAGES = (*sorted(PROJECT.glob("*.md")), *sorted((PROJECT / "docs").glob("*.md")))
+PAGES = (*sorted(PROJECT.glob("*.md")), *sorted((PROJECT / "docs").rglob("*.md")))
 CODE = ("tidemark", "libs", "infra", "sample")
 MIN_SPACES = 3  # of a string that is a message
 # Matters of typography, of American letters and of small vocabularies; terms that are ours.

@@ -1,6 +1,6 @@
 """Installs the pinned Python and Node packages into this project, showing how far it is.
 
-Run inside .venv, when only the packages of requirements-setup.txt are there: as ``python -m
+Run inside .venv, when only the packages of requirements/setup.txt are there: as ``python -m
 tools.set_up --python``, for the Python packages that the pipeline needs; then by `make demo` with
 ``--node``, for the Node tools, and by `make setup` without an option, for these and what the tests
 need beside them, at once. ``--packages`` installs the Python packages of the tests only.
@@ -21,7 +21,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 
-RUNTIME, ALL = "requirements.txt", "requirements-dev.txt"
+RUNTIME, ALL = "requirements/runtime.txt", "requirements/dev.txt"
 # uv does not compile modules: most of them are never imported.
 UV = ("uv", "pip", "install", "--python", sys.executable, "--no-deps", "--no-build-isolation")
 PIP = (

@@ -1,4 +1,4 @@
-"""docs/semantics.md says what the tests show."""
+"""docs/reference/semantics.md says what the tests show."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rules() -> list[Rule]:
 def test_document_is_what_the_tests_show(rules):
     shown = render(rules, SOURCES, PROJECT)
 
-    assert DOCUMENT.read_text(encoding="utf-8") == shown, "run `make semantics`"
+    assert DOCUMENT.read_text(encoding="utf-8") == shown, "run `make docs`"
 
 
 def test_rule_is_the_name_of_its_test_with_source_and_choice(tmp_path):
@@ -44,7 +44,7 @@ def test_rule_is_the_name_of_its_test_with_source_and_choice(tmp_path):
 
     expected = ("Modes", "It is so", ("BM", "LIB"), "so be it", project / "tests" / "test_it.py")
     assert rule == Rule(*expected)
-    assert "| It is so | BM, LIB | so be it | [it](../tests/test_it.py) |\n" in render(
+    assert "| It is so | BM, LIB | so be it | [it](../../tests/test_it.py) |\n" in render(
         [rule], SOURCES, project
     )
 

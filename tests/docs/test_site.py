@@ -60,12 +60,13 @@ def pages_of(nav: object) -> list[str]:
 def test_every_page_is_in_the_navigation_once() -> None:
     shown = pages_of(yaml.safe_load(CONFIG.read_text(encoding="utf-8"))["nav"])
 
-    assert sorted(shown) == sorted(page.name for page in (PROJECT / "docs").glob("*.md"))
+    docs = PROJECT / "docs"
+    assert sorted(shown) == sorted(str(page.relative_to(docs)) for page in docs.rglob("*.md"))
 
 
 @pytest.mark.nightly
 def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
-    loaded = {url for page in site.glob("*.html") for url in Loaded(page).loaded}
+    loaded = {url for page in site.rglob("*.html") for url in Loaded(page).loaded}
 
     assert [url for url in loaded if re.match(r"(https?:)?//", url)] == []
     assert any(url.endswith(".js") for url in loaded)
@@ -74,7 +75,7 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
 def test_every_link_of_the_site_leads_to_a_page_or_a_file(site: Path) -> None:
     broken = [
         (page.name, link)
-        for page in site.glob("*.html")
+        for page in site.rglob("*.html")
         if page.name != "404.html"  # its links begin at the root of a server
         for link in Loaded(page).links
         if not re.match(r"https?:|mailto:|#", link)

@@ -77,8 +77,8 @@ def user(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> User:
     user = User(folder, environment)
     user.variables |= uv_settings(pip_settings())  # what the set-up has fetched is in its cache
     uv = f"{find_uv_bin()} pip install -q --no-deps --python {environment}"
-    user.types(f"{uv} --require-hashes -r {PROJECT}/requirements-setup.txt")
-    pinned = f"--require-hashes -r {PROJECT}/requirements.txt"
+    user.types(f"{uv} --require-hashes -r {PROJECT}/requirements/setup.txt")
+    pinned = f"--require-hashes -r {PROJECT}/requirements/runtime.txt"
     user.types(f"{uv} --no-build-isolation {pinned}")
     user.types(f"pip install -q --no-deps --no-compile {wheel}")
     pins = (f"{name}=={version(name)}" for name in ("pytest", "pluggy", "iniconfig", "packaging"))

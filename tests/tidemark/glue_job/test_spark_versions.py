@@ -1,4 +1,4 @@
-"""What Spark's own rules make of a script on Glue 5.1 and on 6.0: docs/semantics.md lists them."""
+"""What Spark's own rules make of a script on Glue 5.1 and on 6.0, as the page semantics lists."""
 
 from __future__ import annotations
 

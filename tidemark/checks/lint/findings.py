@@ -66,7 +66,7 @@ REMEDIES = {
         "docs/watermarks-iceberg.md"
     ),
     "extensions-too-late": "set it in --conf of the job, or in the SparkConf of the SparkContext",
-    "not-run-locally": "it runs on AWS; docs/awsglue-coverage.md lists what runs on this machine",
+    "not-run-locally": "it runs on AWS; docs/reference/awsglue-coverage.md lists what runs here",
     "ignore-invalid": "write # tidemark: ignore[rule-id] and the reason",
 }
 

@@ -168,7 +168,7 @@ def unsupported(service: str, operation: str) -> ServiceError:
             alike = tuple(get_close_matches(operation, same, FEW, cutoff=0))
         why = f"it has {', '.join(alike)}" if alike else "no operation here is like it"
     text = f"the local Glue does not have {operation} of {service}; {why}; all that it has: "
-    return ServiceError(code, f"{text}docs/local.md")
+    return ServiceError(code, f"{text}docs/reference/local.md")
 
 
 def _subject(operation: str) -> str:

@@ -56,7 +56,7 @@ NOT_YET: dict[str, dict[str, str]] = {
 # Visual transforms of Glue Studio: a script imports one by name and calls it as a method.
 STUDIO = ("gs_intersect", "gs_lookup", "gs_unpivot")
 NOT_YET |= {name: {"": name} for name in STUDIO}
-PAGE = "docs/awsglue-coverage.md"
+PAGE = "docs/reference/awsglue-coverage.md"
 WITH_SPARK = "convert with toDF() and use Spark"
 _STREAM = "streaming jobs do not run locally; read the source as a batch"
 _GOVERNED = "AWS ended governed tables; write to a table of Iceberg, Hudi or Delta Lake"

@@ -85,7 +85,7 @@ def test_an_operation_that_is_not_there_is_told_by_name(port, target, named):
         ("glue", "CreateSession", "tidemark submit"),
         ("glue", "RunStatement", "tidemark submit"),
         ("glue", "CreateCrawler", "tidemark catalog crawl"),
-        ("glue", "UpdateColumnStatisticsForTable", "docs/local.md"),
+        ("glue", "UpdateColumnStatisticsForTable", "docs/reference/local.md"),
         ("glue", "CreatePartitionIndex", "it has CreatePartition"),
         ("iam", "CreateRole", "any ARN of a role"),
         ("events", "CreateEventBus", "on AWS only"),

@@ -8,18 +8,19 @@ from pathlib import Path
 import pytest
 
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, libraries_of, library_with
+from tools.own_venv import with_pins
 
 PROJECT = Path(__file__).parents[4]
 LOCKS = {
-    "requirements.txt": "5.1",
-    "requirements-glue6.txt": "6.0",
-    "tidemark/local_state/sparks/spark-4.1.1.txt": "6.0",
+    ("requirements/runtime.txt",): "5.1",
+    ("requirements/dev.txt", "requirements/glue6.txt"): "6.0",
+    ("tidemark/local_state/sparks/spark-4.1.1.txt",): "6.0",
 }
 
 
-@pytest.mark.parametrize(("lock", "glue_version"), LOCKS.items())
-def test_jobs_run_with_the_pandas_pyarrow_and_numpy_of_their_version_of_glue(lock, glue_version):
-    text = (PROJECT / lock).read_text(encoding="utf-8")
+@pytest.mark.parametrize(("locks", "glue_version"), LOCKS.items())
+def test_jobs_run_with_the_pandas_pyarrow_and_numpy_of_their_version_of_glue(locks, glue_version):
+    text = with_pins(*(PROJECT / lock for lock in locks))
     pinned = dict(re.findall(r"^(numpy|pandas|pyarrow)==([\w.]+) \\$", text, re.MULTILINE))
 
     libraries = libraries_of(glue_version)
