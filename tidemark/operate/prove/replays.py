@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -43,7 +44,7 @@ def keep(
     Return the findings, those that are kept with the names of their states. `command` is what was
     proved, as `kept_command` returns it.
     """
-    folder, named = home.root / FOLDER, list[Finding]()
+    folder, named, titles = home.root / FOLDER, list[Finding](), Counter[str]()
     shutil.rmtree(folder, ignore_errors=True)
     for root, finding in findings.items():
         outcome, job = outcomes.get(root, (None, None))
@@ -52,11 +53,12 @@ def keep(
             named.append(finding)
             continue
         title = finding.experiment.title
-        name = hashlib.sha256(title.encode()).hexdigest()[:LENGTH]
-        if not (folder / name).exists():  # else another one with the same title is kept
-            linked_home(start, folder / name)
-            facts = {"title": title, "job": job, "command": dict(command)}
-            (folder / name / FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        titles[title] += 1
+        told = title if titles[title] == 1 else f"{title}, {titles[title]}"  # a line that loops
+        name = hashlib.sha256(told.encode()).hexdigest()[:LENGTH]
+        linked_home(start, folder / name)
+        facts = {"title": title, "job": job, "command": dict(command)}
+        (folder / name / FACTS).write_text(json.dumps(facts), encoding="utf-8")
         named.append(replace(finding, replay=name))
     return named
 

@@ -65,3 +65,20 @@ def test_another_name_is_refused(home, tmp_path, name):
 
     with pytest.raises(UsageError, match="allowed are"):
         kept_command(home, name)
+
+
+def test_two_states_that_a_line_in_a_loop_leaves_have_names_of_their_own(home, tmp_path):
+    experiments = [Experiment("crash", "crash", after) for after in (1, 2)]
+    outcomes = {}
+    for experiment in experiments:
+        start = Home.open(tmp_path / f"start-{experiment.after}")
+        (start.lake / "lake").mkdir(parents=True)
+        (start.lake / "lake" / "rows").write_text(f"{experiment.after}")
+        outcome = Outcome(experiment, Home(tmp_path / f"{experiment.after}"), start=start)
+        outcomes[f"{experiment.after}"] = outcome, None
+    findings = {f"{crash.after}": Finding(crash, "lost") for crash in experiments}
+
+    names = [finding.replay for finding in keep(home, COMMAND, findings, outcomes)]
+
+    rows = [(home.root / "replays" / name / "lake/lake/rows").read_text() for name in names]
+    assert rows == ["1", "2"]
