@@ -29,6 +29,7 @@ from tidemark.operate.versions.targets import SCRIPTS
 # What Hadoop's committers leave: the next run may find it, but no reader does.
 UNCOMMITTED = re.compile(r"(?<=/)(_temporary|\.spark-staging[^/]*|__magic[^/]*)/.*|\.[^/]+\.crc$")
 STAGING = ".spark-staging-"
+CREATES = re.compile(r"^AmazonSQS\.CreateQueue$|(^|&)Action=CreateTopic(&|$)")
 UNCHANGED = "as it was before the first run"
 MAX_BYTES = 1_000_000  # of a file whose rows are looked at; of others, their bytes
 BOOKMARKS = """
@@ -193,11 +194,18 @@ def _histories(home: Home) -> Iterator[Piece]:
 
 
 def _requests(file: Path) -> Iterator[Piece]:
-    """Yield the requests that services were sent, in order, without their signatures."""
+    """Yield the requests that services were sent, in order, without their signatures.
+
+    A topic or a queue that is created again is the one that is there.
+    """
     entries = file.read_bytes().splitlines() if file.is_file() else []
+    made = dict[str, None]()
     for number, entry in enumerate(map(json.loads, entries)):
         body = base64.b64decode(entry["body"]).decode(errors="replace")
-        yield Piece("requests", f"{number} {entry['service']} {entry['path']} {body}")
+        name = entry["headers"].get("x-amz-target", body)
+        text = f"{entry['service']} {entry['path']} {name} {body}"
+        made[text if CREATES.search(name) else f"{number} {text}"] = None
+    yield from (Piece("requests", f"{number} {text}") for number, text in enumerate(made))
 
 
 def _embedded(folder: Path) -> Iterator[Piece]:

@@ -63,9 +63,10 @@ def test_ids_that_every_run_makes_count_as_they_are():
         lambda at: f"{at * 1000:.0f}",
         lambda at: datetime.fromtimestamp(at, UTC).isoformat(),
         lambda at: f"run-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%S}/x",
+        lambda at: f"run-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%S%f}/x",
         lambda at: f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S.%f}",
     ],
-    ids=["seconds", "milliseconds", "iso", "compact", "microseconds"],
+    ids=["seconds", "milliseconds", "iso", "compact", "compact microseconds", "microseconds"],
 )
 def test_times_of_the_proof_count_by_their_order_and_others_as_they_are(text_of):
     def state(*seconds: float) -> list[Piece]:

@@ -158,6 +158,27 @@ def test_bookmarks_items_and_requests_count(base, tmp_path):
     assert states.of(again) == states.of(sent)
 
 
+@pytest.mark.parametrize(
+    ("service", "headers", "body", "is_other"),
+    [
+        ("sqs", {"x-amz-target": "AmazonSQS.CreateQueue"}, b'{"QueueName": "a"}', False),
+        ("sns", {}, b"Action=CreateTopic&Name=a&Version=2010-03-31", False),
+        ("ssm", {"x-amz-target": "AmazonSSM.PutParameter"}, b'{"Name": "a"}', True),
+    ],
+)
+def test_a_queue_or_topic_that_is_created_again_is_the_same(
+    base, tmp_path, service, headers, body, is_other
+):
+    states, left = states_of(base), []
+    for count in (1, 2):
+        home = linked_home(base, tmp_path / f"{count}")
+        line = JournalEntry(service, "/", headers, body, count).line()
+        (home.root / SERVICES).write_bytes(line * count)
+        left.append(states.of(home))
+
+    assert (left[0] != left[1]) is is_other
+
+
 def test_when_a_bookmark_was_committed_does_not_count(base, tmp_path):
     states, left = states_of(base), []
     for name, high_ms in (("1", 1_790_000_000_000), ("2", 1_790_000_060_000)):
