@@ -171,7 +171,7 @@ def let_arrive_at_look(home: Home, uri: str, look: int) -> None:
 def count_looks(home: Home, uri: str) -> int:
     """Return how often the runs of a home have listed the place of an object."""
     path, count = uri.partition("://")[2], 0
-    for folder, is_deep in read_lines(home.root / FOLDER / LISTED):
+    for folder, is_deep, *_ in read_lines(home.root / FOLDER / LISTED):
         # A listing of a folder, or of all URIs that begin so, may have the object.
         prefix = folder.partition("://")[2]
         rest = path.removeprefix(prefix)
@@ -211,28 +211,6 @@ def changes_items(operation: Operation) -> bool:
     return operation.places[0].split(" ")[1].endswith(ITEM_SUFFIXES)
 
 
-def read_opened(home: Home) -> list[tuple[str, str]]:
-    """Return the objects that the JVMs of a home have read, as run ids and URIs, in order."""
-    return [(run_id, uri) for run_id, uri, _ in _opened(home)]
-
-
-def read_first(home: Home) -> set[str]:
-    """Return the objects and tables that a run has read before it wrote them, if it did at all."""
-    written: dict[tuple[str, str], int] = {}
-    for operation in read_operations(home):
-        places = list(map(table_uri, tables_changed(operation)))
-        for place in (operation.places[-1], *places) if operation.kind in (PUT, COPY) else places:
-            written.setdefault((operation.run_id, place), operation.number)
-    return {
-        uri for run_id, uri, done in _opened(home) if done < written.get((run_id, uri), done + 1)
-    }
-
-
-def _opened(home: Home) -> list[tuple[str, str, int]]:
-    """Return run ids, URIs, and how many operations had been recorded when they were opened."""
-    return [(run_id, uri, done) for run_id, uri, done in read_lines(home.root / FOLDER / OPENED)]
-
-
 class Recorder:
     """Records the operations of one run, one at a time among all runs of the home."""
 
@@ -254,9 +232,13 @@ class Recorder:
             done = _lines_in(self._folder / LOG)
             append_line(self._folder / OPENED, [self._run_id, uri, done])
 
-    def note_listed(self, folder: str, *, is_deep: bool) -> None:
-        """Note that the objects in a folder were listed, or all whose URIs begin with it."""
-        append_line(self._folder / LISTED, [folder, is_deep])
+    def note_listed(self, folder: str, *, is_deep: bool, by_script: bool = False) -> None:
+        """Note that the objects in a folder were listed, or all whose URIs begin with it.
+
+        What the script lists itself, it may go by.
+        """
+        run_id, done = (self._run_id, _lines_in(self._folder / LOG)) if by_script else ("", 0)
+        append_line(self._folder / LISTED, [folder, is_deep, run_id, done])
         uri, look = self._awaited.uri, self._awaited.look
         if look and not has_arrived(self.home) and count_looks(self.home, uri) >= look:
             self._arrive()

@@ -182,7 +182,7 @@ def note_read(place: str) -> None:
         _edge.recorder.note_opened(place)
 
 
-def note_listed(prefix: str, *, is_deep: bool) -> None:
+def note_listed(prefix: str, *, is_deep: bool, by_script: bool = False) -> None:
     """Note which objects the run has listed, if anybody records it."""
     if _edge is not None:
-        _edge.recorder.note_listed(prefix, is_deep=is_deep)
+        _edge.recorder.note_listed(prefix, is_deep=is_deep, by_script=by_script)

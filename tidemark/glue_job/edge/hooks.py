@@ -34,6 +34,7 @@ READS = ("Get", "List", "Head", "Describe", "BatchGet", "TransactGet", "Query", 
 READS_OF = {"sts", "logs", "cloudwatch", "monitoring", "iam", "kms"}  # nothing of a job's state
 LISTS = ("ListObjects", "ListObjectsV2")
 SENT = f"s3://{operations.MESSAGES}/"
+CONDITIONS = {"IfMatch", "IfNoneMatch"}
 PUTS = ("PutObject", "CopyObject", "CompleteMultipartUpload")
 # The parameter that says what a request changes.
 SUBJECTS = ("TableName", "Table", "JobName", "DatabaseName", "Name", "TopicArn", "QueueUrl")
@@ -112,18 +113,19 @@ def _announce_requests(module: ModuleType) -> None:
             if how == operations.UNANSWERED:
                 raise unanswered(client)
         if prefix := _listed(service, operation_name, api_params):
-            note_listed(prefix, is_deep=not api_params.get("Delimiter"))
+            note_listed(prefix, is_deep=not api_params.get("Delimiter"), by_script=True)
         return answer
 
     module.BaseClient._make_api_call = announce
 
 
 def _read(service: str, name: str, parameters: Mapping[str, Any]) -> str:
-    if service == "dynamodb" and name.startswith(READS):
+    # A write under a condition reads what it would replace.
+    if service == "dynamodb" and (name.startswith(READS) or "ConditionExpression" in parameters):
         return f"dynamodb:{_subject(parameters)}"
     # A copy reads its source; other reads of S3 name the object themselves.
     source = parameters.get("CopySource") if name == "CopyObject" else None
-    if service == "s3" and name in ("GetObject", "HeadObject"):
+    if service == "s3" and (name in ("GetObject", "HeadObject") or parameters.keys() & CONDITIONS):
         source = parameters
     if isinstance(source, str):
         return f"s3://{unquote(source.partition('?')[0].lstrip('/'))}"

@@ -1,5 +1,6 @@
-"""Folders to which a job moves its input: each delivery lies there, also one that came twice."""
+"""What has each delivery, also one that came twice: folders of moved input, and lists of files."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -7,6 +8,9 @@ from tidemark.local_state.operations import COPY, DELETE, PUT
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.changes import is_of
 from tidemark.operate.prove.judge import digest_of
+from tidemark.operate.prove.judged import TargetRows
+
+WORD = re.compile(r"[^\s\"\\,:\[\]{}]+")  # of a row as JSON, or of a text in one
 
 
 def is_archive(baseline: Baseline, target: str) -> bool:
@@ -23,6 +27,18 @@ def is_archive(baseline: Baseline, target: str) -> bool:
     home = baseline.outcome.home
     kept = _digests(home.local_path(uri) for uri in put if uri not in deleted)
     return bool(kept) and kept <= _digests(baseline.base.local_path(uri) for uri in moved)
+
+
+def names_files(rows: TargetRows, ending: str) -> bool:
+    """Return whether a target differs in one row, by the name of one more file and nothing else."""
+    if rows.verdict != "changed" or rows.added != 1 or rows.lost > 1:
+        return False
+    added, lost = (
+        [WORD.findall(example) for example in rows.examples.get(which, ())]
+        for which in ("added", "lost")
+    )
+    others = [[word for word in words if ending not in word] for words in added]
+    return others != added and (not lost or [*map(sorted, others)] == [*map(sorted, lost)])
 
 
 def _digests(files: Iterable[Path]) -> set[str]:

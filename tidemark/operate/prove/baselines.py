@@ -14,11 +14,11 @@ from tidemark.local_state.operations import (
     Operation,
     changes_items,
     count_looks,
-    read_opened,
     read_operations,
     read_requests,
     tables_changed,
 )
+from tidemark.local_state.reads import read_opened
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.arrivals import home_without, in_parts, let_arrive
 from tidemark.operate.prove.bench import Bench, Outcome

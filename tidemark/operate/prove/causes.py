@@ -53,6 +53,7 @@ class Fault:
         has_ended: whether a request that failed has ended the run.
         has_noted: whether a run has noted how far it had got after a write that failed.
         has_written: whether the later run has written the target.
+        sources: URIs of the files that the run reads as new ones.
     """
 
     experiment: Experiment
@@ -62,6 +63,7 @@ class Fault:
     has_ended: bool = False
     has_noted: bool = False
     has_written: bool = True
+    sources: Sequence[str] = ()
 
 
 REPEATABLE = (
@@ -149,7 +151,8 @@ def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Opera
     is_change = operation.kind in (PUT, COPY, DELETE, ITEMS) and not is_of(operation, target)
     is_mark = bool(target) and operation.places[-1] in marks
     if is_change and (is_mark or commits_batch(operation)):
-        return replace(operation, kind=BOOKMARK)
+        deleted = (DELETE, *operation.places) if operation.kind == DELETE else operation.places
+        return replace(operation, kind=BOOKMARK, places=deleted)
     return operation
 
 
@@ -202,6 +205,12 @@ def repeatable(remedy: str, operation: Operation) -> str:
     if remedy.startswith(REPEATABLE) and has_partitions(operation):
         return remedy.replace(REPEATABLE, f"{REPEATABLE}{OF_PARTITIONS}")
     return remedy
+
+
+def is_named_after_input(operation: Operation, sources: Iterable[str]) -> bool:
+    """Return whether an object has the name of a file that its run reads."""
+    name = operation.places[-1].rpartition("/")[2]
+    return any(source.rpartition("/")[2].partition(".")[0] in name for source in sources)
 
 
 def last(operations: Iterable[Operation]) -> Operation | None:

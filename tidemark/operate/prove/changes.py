@@ -34,11 +34,13 @@ TAKES = ("sqs ReceiveMessage", "sqs DeleteMessage")
 COMPARED = ("dynamodb ", "glue ", "s3 ", "secretsmanager ", "ssm ", "sns Create", "sqs Create")
 # Requests that keep a mark of a job's own.
 NOTES = (
+    "s3 PutObjectTagging",
     "ssm PutParameter",
     "secretsmanager PutSecretValue",
     "secretsmanager UpdateSecret",
     "glue UpdateTable",
     "glue UpdateDatabase",
+    "glue PutWorkflowRunProperties",
 )
 
 
@@ -87,9 +89,8 @@ def is_message(operation: Operation) -> bool:
 
 def is_own_object(operation: Operation) -> bool:
     """Return whether an operation writes an object that the script has named, and not Spark."""
-    is_hidden_part = is_hidden(operation) and operation.is_of_jvm
-    is_of_spark = PART_PATH.search(operation.places[-1]) or is_hidden_part
-    return operation.kind == PUT and not is_of_spark
+    is_of_spark = PART_PATH.search(operation.places[-1]) or is_hidden(operation)
+    return operation.kind == PUT and not (operation.is_of_jvm and is_of_spark)
 
 
 def has_partitions(operation: Operation) -> bool:

@@ -1,12 +1,13 @@
 """Turns what the experiments have left into findings: rows, verdicts and causes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
-from tidemark.local_state.operations import Operation, read_first, read_operations
+from tidemark.local_state.operations import Operation, read_operations
+from tidemark.local_state.reads import listed_first, read_first
 from tidemark.operate.prove.baselines import Baseline, Wanted, jobs_of_runs
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import Cause, Fault, of_types, or_of_mark
@@ -33,6 +34,29 @@ from tidemark.operate.prove.refusals import ERROR
 Done: TypeAlias = Sequence[tuple[Wanted, Outcome]]
 
 
+@dataclass(frozen=True)
+class Marks:
+    """Objects and tables that runs read before they write them, which may tell what is done.
+
+    Attributes:
+        read: those that a run has opened, or has looked for.
+        listed: those that a script has listed, or would have.
+    """
+
+    read: set[str]
+    listed: set[str]
+
+    @classmethod
+    def of(cls, first: Outcome, others: Iterable[Outcome]) -> Self:
+        """Return those of the first run and of others, which find what it has written."""
+        homes = {other.home.root: other.home for other in others}.values()
+        read, listed = read_first(first.home), listed_first(first.home)
+        for home in homes:
+            read |= read_first(home, is_written=True)
+            listed |= listed_first(home)
+        return cls(read, listed)
+
+
 def compared(
     bench: Bench,
     wish: Wish,
@@ -53,13 +77,15 @@ def compared(
     ]
     ask = partial(judge, bench, folders=folders, batches=micro_batches(first.operations))
     rows, by_time = ask(first.outcome, control, _outcomes(of_first), wish, {})
-    findings = _findings(bench, wish, of_first, rows)
+    runs = (wanted.of.outcome for wanted, _ in done)
+    marks = Marks.of(first.outcome, (*runs, *_outcomes(done)))
+    findings = _findings(bench, wish, of_first, rows, marks)
     others = [(wanted, outcome) for wanted, outcome in done if wanted.well is not None]
     if well := next((wanted.well for wanted, _ in others if wanted.well), None):
         unlike = {target.target: target for targets in rows for target in targets if target.problem}
         rows, _ = ask(well, None, _outcomes(others), wish, by_time)
         rows = [[unlike.get(target.target, target) for target in targets] for targets in rows]
-        again = _findings(bench, wish, others, rows)
+        again = _findings(bench, wish, others, rows, marks)
         for name in findings.keys() & again.keys():  # two of one experiment: the better one
             pair = (again[name], findings[name])
             again[name] = max(pair, key=lambda finding: WORST.index(finding.verdict))
@@ -75,7 +101,8 @@ def with_own_causes(findings: Sequence[Finding], operations: Sequence[Operation]
     """
     of_targets: dict[str, Counter[Cause]] = {}
     crashes = [finding for finding in findings if finding.experiment.kind == CRASH]
-    for target, cause in (pair for crash in crashes for pair in crash.causes.items()):
+    of_one_death = [crash for crash in crashes if crash.experiment.deaths == 1]
+    for target, cause in (pair for crash in of_one_death for pair in crash.causes.items()):
         writes = [change for change in operations if is_write(change) and is_of(change, target)]
         if (cause.script, cause.line) in {(write.script, write.line) for write in writes}:
             of_targets.setdefault(target, Counter())[cause] += 1
@@ -147,23 +174,34 @@ def _outcomes(done: Done) -> list[Outcome]:
 
 
 def _findings(
-    bench: Bench, wish: Wish, done: Done, rows: Sequence[Sequence[TargetRows]]
+    bench: Bench, wish: Wish, done: Done, rows: Sequence[Sequence[TargetRows]], marks: Marks
 ) -> dict[str, Finding]:
     """Return the findings by the folders of their homes."""
     return {
-        str(outcome.home.root): _finding(bench, wanted, outcome, own_rows, wish)
+        str(outcome.home.root): _finding(bench, wanted, outcome, own_rows, wish, marks)
         for (wanted, outcome), own_rows in zip(done, rows, strict=True)
     }
 
 
 def _finding(
-    bench: Bench, wanted: Wanted, outcome: Outcome, rows: Sequence[TargetRows], wish: Wish
+    bench: Bench,
+    wanted: Wanted,
+    outcome: Outcome,
+    rows: Sequence[TargetRows],
+    wish: Wish,
+    marks: Marks,
 ) -> Finding:
     baseline, experiment, kind = wanted.of, outcome.experiment, kind_of(outcome.experiment)
-    counting = list(rows)
+    counting = [
+        TargetRows(target.target, target.rows, target.expected, key=target.key)
+        if kind.is_noted(target)
+        else target
+        for target in rows
+    ]
     if not kind.is_of_changes:
         # What a later job of a workflow reads, shows in what that job writes.
-        counting = [target for target in rows if not baseline.is_read_on(target.target)] or counting
+        unread = [target for target in counting if not baseline.is_read_on(target.target)]
+        counting = unread or counting
     counting = [target for target in counting if not wish.ignores(target.target)]
     if not kind.is_of_changes:  # how often a job tells goes by how often it runs
         unsent = [target for target in counting if not target.target.startswith(SENT)]
@@ -179,11 +217,11 @@ def _finding(
         verdict = "not tried"
     worst_rows = next((target for target in counting if target.verdict == verdict), TargetRows(""))
     is_right = verdict in ("equal", "not tried")
-    cause = None if is_right else _cause(wanted, outcome, verdict, worst_rows)
+    cause = None if is_right else _cause(wanted, outcome, verdict, worst_rows, marks)
     causes = {
         target.target: cause
         if target is worst_rows and cause
-        else _cause(wanted, outcome, target.verdict, target)
+        else _cause(wanted, outcome, target.verdict, target, marks)
         for target in counting
         if target.verdict in BAD
     }
@@ -194,7 +232,9 @@ def _finding(
     return Finding(experiment, verdict, counting, reason, cause, outcome.seconds, causes)
 
 
-def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows) -> Cause:
+def _cause(
+    wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows, marks: Marks
+) -> Cause:
     """Return the cause of a verdict on the rows of one target."""
     baseline, experiment, target = wanted.of, outcome.experiment, rows.target
     around = baseline.around(experiment, target)
@@ -210,7 +250,6 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
         until_then = jobs_of_runs(outcome.start) if outcome.start else {}
         of_failed = [change for change in recorded if change.run_id in until_then]
         has_noted = any(map(is_state, of_failed[own.index(failing.number) :]))
-    marks = read_first(baseline.outcome.home)
     fault = Fault(
         experiment,
         verdict,
@@ -219,8 +258,9 @@ def _cause(wanted: Wanted, outcome: Outcome, verdict: Verdict, rows: TargetRows)
         has_ended=bool(outcome.trials and outcome.trials[0].failure),
         has_noted=has_noted,
         has_written=bool(of_target) or not target.startswith("s3://"),
+        sources=baseline.sources,
     )
-    cause = cause_of(fault, marks)
+    cause = cause_of(fault, marks.read | marks.listed)
     cause = of_types(cause, rows.types) if rows.types else cause
     written = {change.places[-1] for change in baseline.operations if is_of(change, target)}
-    return or_of_mark(cause, target) if written and written <= marks else cause
+    return or_of_mark(cause, target) if written and written <= marks.read else cause

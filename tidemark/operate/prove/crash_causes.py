@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tidemark.local_state.operations import DELETE, Operation
+from tidemark.local_state.operations import DELETE, ITEMS, Operation
 from tidemark.operate.prove.causes import (
     FINAL,
     NO_WRITE,
@@ -10,14 +10,37 @@ from tidemark.operate.prove.causes import (
     Cause,
     Fault,
     at,
+    is_named_after_input,
     last,
     repeatable,
 )
-from tidemark.operate.prove.changes import described, is_hidden, is_of, is_state, is_write, place_of
+from tidemark.operate.prove.changes import (
+    described,
+    is_hidden,
+    is_of,
+    is_own_object,
+    is_state,
+    is_write,
+    place_of,
+)
 
 IN_PLACE = (
     "do not rewrite a target that the job reads: merge into a table of Iceberg (merge_window), "
     "which changes as a whole; or keep every version in a target of its own, and publish from it"
+)
+DELETES = (DELETE, "dynamodb DeleteItem")  # of an object or an item that is a note
+LOCK_REMEDY = (
+    "leave the lock out, since a job with a MaxConcurrentRuns of 1 has one run at a time; or let a "
+    "run take over a lock that is older than a run may be"
+)
+COMPACT_REMEDY = (
+    "write what replaces other objects into a new folder, and name the folder that counts in one "
+    "object or in the Data Catalog, as the last change; or let each run first delete what an "
+    "object that is there replaces, by a list that this object holds"
+)
+IN_PART_REMEDY = (
+    "look for what is done where it is noted last: an object or an item for each input file, that "
+    "is written after all of its rows, and is no part of what they are written to"
 )
 
 
@@ -31,13 +54,16 @@ def of_crash(fault: Fault, after: int) -> Cause:
     noted = last(filter(is_state, done))
     own = [write for write in left if is_write(write) and is_of(write, target)]
     to_write = next(iter(own or filter(is_write, left)), None)
+    unlocked = _deleted_after(noted, left) if noted and not fault.has_written else None
+    if verdict == "lost" and noted and unlocked:
+        return _of_lock(noted, unlocked)
     if verdict == "lost" and noted and to_write:
-        return _of_note(noted, to_write)
+        return _of_note(fault, noted, to_write)
     seen = last(change for change in done if not is_hidden(change))
     has_written_last = bool(seen and is_write(seen) and is_of(seen, target))
     is_unnoted = has_written_last and any(map(is_state, left))  # it is noted later
     if verdict == "changed" and noted and to_write and not is_unnoted:
-        return _of_note(noted, to_write)
+        return _of_note(fault, noted, to_write)
     deleted = last(change for change in done if change.kind == DELETE and not is_hidden(change))
     if verdict in ("lost", "changed") and deleted and not noted:
         text = (
@@ -74,10 +100,18 @@ def _of_what_is_left(fault: Fault, done: Sequence[Operation], left: Sequence[Ope
         return NO_WRITE
     to_write = next((write for write in left if is_write(write) and is_of(write, target)), None)
     if verdict == "lost" and not own and to_write:  # a mark of its own, such as an object
-        return _of_note(written, to_write)
+        return _of_note(fault, written, to_write)
     if verdict == "lost":
         text = f"the next run takes what {place_of(written)} has written for all of it, and leaves "
-        return at(written, f"{text}out the rest", REPEATABLE)
+        is_by_script = is_own_object(written) or written.kind == ITEMS
+        return at(written, f"{text}out the rest", IN_PART_REMEDY if is_by_script else REPEATABLE)
+    replaced = next((change for change in left if _replaces(written, change, target)), None)
+    if verdict == "doubled" and replaced:
+        text = (
+            f"{place_of(written)} writes rows of objects that {place_of(replaced)} deletes after "
+            "that: a run that dies in between leaves both"
+        )
+        return at(written, text, COMPACT_REMEDY)
     if to_note:
         text = (
             f"{place_of(written)} has written rows that {place_of(to_note)} had not yet noted: the "
@@ -91,7 +125,29 @@ def _of_what_is_left(fault: Fault, done: Sequence[Operation], left: Sequence[Ope
     return at(written, f"{place_of(written)} wrote what the next run does not expect", REPEATABLE)
 
 
-def _of_note(noted: Operation, to_write: Operation) -> Cause:
+def _replaces(written: Operation, deleted: Operation, target: str) -> bool:
+    """Return whether another object of a target is deleted after one was written there."""
+    is_delete = deleted.kind == DELETE and is_of(deleted, target) and not is_hidden(deleted)
+    return is_delete and is_own_object(written) and deleted.places[-1] != written.places[-1]
+
+
+def _deleted_after(noted: Operation, left: Sequence[Operation]) -> Operation | None:
+    """Return what deletes a note at the end of its run: then it is a lock."""
+    if noted.places[0].startswith(DELETES):
+        return None
+    same = (change for change in left if change.places[-1] == noted.places[-1])
+    return next((change for change in same if change.places[0].startswith(DELETES)), None)
+
+
+def _of_lock(noted: Operation, deleted: Operation) -> Cause:
+    text = (
+        f"{place_of(noted)} writes {noted.places[-1]}, and {place_of(deleted)} deletes it when "
+        "the rows are written: a run that dies in between leaves it, and the next run stops there"
+    )
+    return at(noted, text, LOCK_REMEDY)
+
+
+def _of_note(fault: Fault, noted: Operation, to_write: Operation) -> Cause:
     place = place_of(noted)
     if noted.places and noted.places[-1].startswith("s3://"):  # an object that runs read
         what = f"changes or deletes {noted.places[-1]}, which tells a run what to read,"
@@ -103,5 +159,7 @@ def _of_note(noted: Operation, to_write: Operation) -> Cause:
         f"{place} {what} before {place_of(to_write)} writes them: the next run does not read them "
         "again"
     )
+    if is_named_after_input(to_write, fault.sources):
+        return at(noted, text, remedy)  # a repeat replaces it
     again = repeatable(REPEATABLE, to_write)
     return at(noted, text, f"{remedy}; and {again}, for a crash between the two")

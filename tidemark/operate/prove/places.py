@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import read_first
+from tidemark.local_state.reads import read_first
 from tidemark.operate.prove.changes import is_below, is_hidden_place, pattern_of
 from tidemark.operate.prove.pointers import RunFolders, forgotten
 from tidemark.operate.prove.tables import folders_of_tables, table_locations

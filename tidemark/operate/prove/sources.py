@@ -5,7 +5,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import COPY, PUT, read_opened, read_operations
+from tidemark.local_state.operations import COPY, PUT, read_operations
+from tidemark.local_state.reads import read_opened
 from tidemark.local_state.run_notes import noted_files
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.bench import Outcome

@@ -27,10 +27,10 @@ from tidemark.local_state.lost_executor import (
 from tidemark.local_state.operations import (
     Recorder,
     count_looks,
-    read_opened,
     read_operations,
     record_operations,
 )
+from tidemark.local_state.reads import read_opened
 
 
 @pytest.fixture

@@ -253,4 +253,49 @@ put("out/current.json", json.dumps({{"folder": f"out/v-{{version}}/"}}))
         dict.fromkeys(("crash", "again", "parts", "order", "tied", "meanwhile"), "equal"),
         (),
     ),
+    # A second delivery adds its name to the list of files, and no row.
+    case(
+        "rows-and-their-files-in-one-object",
+        f"""{HEAD}
+new = {{"files": [], "rows": {{}}}}
+try:
+    new = json.loads(read("out/index.json"))
+except s3.exceptions.NoSuchKey:
+    pass
+for key in [key for key in keys("in/") if key not in new["files"]]:
+    new["rows"].update({{str(row["id"]): row for row in rows_of(key)}})
+    new["files"].append(key)
+new["files"].sort()
+put("out/index.json", json.dumps(new, sort_keys=True))
+""",
+        "eeeeee-",
+        (),
+    ),
+    case(
+        "lock-of-a-dead-run",
+        f"""{HEAD}
+if keys("lock"):
+    raise SystemExit(0)
+put("lock", "1")
+for key in [key for key in keys("in/") if f"out/{{name_of(key)}}" not in keys("out/")]:
+    {NAMED}
+s3.delete_object(Bucket="lake", Key="lock")
+""",
+        "leeede-",
+        (),
+    ),
+    case(
+        "compacts-and-then-deletes",
+        f"""{HEAD}
+for key in [key for key in keys("in/") if f"done/{{name_of(key)}}" not in keys("done/")]:
+    {NAMED}
+    put(f"done/{{name_of(key)}}", "")
+small = keys("out/")
+if len(small) > 1:
+    put(f"out/all-{{uuid.uuid4()}}.json", "".join(map(read, small)))
+    s3.delete_objects(Bucket="lake", Delete={{"Objects": [{{"Key": key}} for key in small]}})
+""",
+        "deeede-",
+        (),
+    ),
 ]

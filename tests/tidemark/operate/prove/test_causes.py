@@ -16,7 +16,8 @@ from tidemark.operate.prove.kinds.every import KINDS
 
 
 def put(number: int, line: int) -> Operation:
-    return Operation(number, "jr_1", "put", (f"s3://lake/out/part-{number}.json",), "job.py", line)
+    place = f"s3://lake/out/part-{number}.json"
+    return Operation(number, "jr_1", "put", (place,), "job.py", line, is_of_jvm=True)
 
 
 def commit(number: int, line: int) -> Operation:
@@ -79,7 +80,8 @@ def test_an_item_that_is_added_to_has_a_remedy_of_its_own():
 )
 @pytest.mark.parametrize("verdict", ["doubled", "changed"])
 def test_the_remedy_is_one_for_what_was_written(place, named, verdict):
-    written = replace(put(1, 10), places=(place,))
+    is_of_jvm = "part-" in place
+    written = replace(put(1, 10), places=(place,), is_of_jvm=is_of_jvm)
 
     remedy = cause_of(crash(1), verdict, [written], OUT).remedy
 
@@ -211,7 +213,12 @@ def test_an_object_that_runs_read_is_a_mark_and_no_commit_is():
 
 @pytest.mark.parametrize(
     "request_",
-    ["ssm PutParameter /done", "secretsmanager PutSecretValue a", "glue UpdateTable sales"],
+    [
+        "ssm PutParameter /done",
+        "secretsmanager PutSecretValue a",
+        "glue UpdateTable sales",
+        "s3 PutObjectTagging lake",
+    ],
 )
 def test_a_request_that_keeps_a_mark_is_one(request_):
     noted = Operation(1, "jr_1", "request", (request_,), "job.py", 8)
@@ -319,3 +326,97 @@ def test_a_stage_that_the_run_writes_again_is_no_note_of_what_is_done():
     cause = cause_of(crash(2), "lost", operations, OUT, marks=())
 
     assert (cause.line, "deletes what earlier runs have written" in cause.text) == (9, True)
+
+
+IN = "s3://lake/in/2026.json"
+
+
+def of_script(number: int, kind: str, place: str, line: int, request: str = "") -> Operation:
+    places = (request, place) if request else (place,)
+    return Operation(number, "jr_1", kind, places, "job.py", line)
+
+
+@pytest.mark.parametrize(
+    ("place", "puts", "deletes"),
+    [
+        ("s3://lake/lock", ("put", ""), ("delete", "")),
+        ("dynamodb:locks", ("items", "dynamodb PutItem locks"), ("items", "dynamodb DeleteItem l")),
+    ],
+)
+def test_a_lock_that_a_dead_run_leaves_is_not_said_to_be_moved(place, puts, deletes):
+    run = [
+        of_script(1, puts[0], place, 8, puts[1]),
+        put(2, 10),
+        of_script(3, deletes[0], place, 12, deletes[1]),
+    ]
+
+    stops, goes_on = (
+        cause_of(crash(1), "lost", run, OUT, marks={place}, has_written=has_written)
+        for has_written in (False, True)
+    )
+
+    assert (stops.line, "and the next run stops there" in stops.text) == (8, True)
+    assert "take over a lock" in stops.remedy
+    assert "move job.py line 8 there" in goes_on.remedy
+
+
+def test_a_compaction_that_dies_before_it_deletes_leaves_both():
+    run = [
+        of_script(1, "put", f"{OUT}all.json", 8),
+        of_script(2, "delete", f"{OUT}a.json", 9),
+        of_script(3, "delete", f"{OUT}b.json", 9),
+    ]
+
+    for after in (1, 2):
+        cause = cause_of(crash(after), "doubled", run, OUT)
+
+        assert (cause.line, "that job.py line 9 deletes after that" in cause.text) == (8, True)
+        assert "new folder" in cause.remedy
+
+
+def test_an_object_named_after_its_input_is_not_said_to_need_another_name():
+    note = of_script(1, "items", "dynamodb:done", 8, "dynamodb PutItem done")
+    run = [note, of_script(2, "put", f"{OUT}2026.json", 10)]
+    fault = Fault(crash(1), "lost", run, OUT, sources=[IN])
+
+    named = every.cause_of(fault, {"dynamodb:done"})
+    other = every.cause_of(replace(fault, sources=["s3://lake/in/b.json"]), {"dynamodb:done"})
+
+    assert named.remedy == "commit after the last write (move job.py line 8 there)"
+    assert other.remedy.startswith(f"{named.remedy}; and write the object under a key")
+
+
+def test_what_a_script_takes_for_done_is_to_be_noted_elsewhere():
+    run = [of_script(number, "put", f"{OUT}{number}.json", 10) for number in (1, 2)]
+
+    cause = cause_of(crash(1), "lost", run, OUT)
+
+    assert "look for what is done where it is noted last" in cause.remedy
+
+
+@pytest.mark.parametrize("kind", ["meanwhile", "reading"])
+def test_the_line_that_deletes_a_file_unread_is_at_fault(kind):
+    run = [put(1, 10), of_script(2, "delete", IN, 12)]
+    fault = Fault(Experiment(kind, kind), "lost", run, OUT, sources=[IN])
+
+    cause = every.cause_of(fault, {IN})
+
+    assert (cause.line, "list the input once" in cause.remedy) == (12, True)
+    assert every.cause_of(replace(fault, verdict="doubled"), {IN}).line == 10
+
+
+@pytest.mark.parametrize("verdict", ["lost", "doubled"])
+def test_deletes_that_are_done_by_half_are_at_fault(verdict):
+    run = [put(1, 10), of_script(2, "delete", f"{OUT}a.json", 12)]
+
+    cause = cause_of(Experiment("error", "error", 2, run[1], "half done"), verdict, run, OUT)
+
+    assert (cause.line, "Errors" in cause.remedy) == (12, True)
+
+
+def test_the_form_of_a_name_does_not_tell_who_wrote_an_object():
+    by_script = of_script(1, "put", f"{OUT}part-00001.json", 10)
+
+    cause = cause_of(crash(1), "doubled", [by_script], OUT)
+
+    assert "write the object under a key that a repeat uses again" in cause.remedy

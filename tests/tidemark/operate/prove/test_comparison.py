@@ -101,3 +101,18 @@ def test_what_crashes_change_has_one_cause_at_the_write_of_its_target() -> None:
     )
 
     assert [list(one.causes.values()) for one in found] == [[own], [own], [of_others]]
+
+
+def test_what_a_second_death_shows_is_not_the_cause_of_what_the_first_one_does() -> None:
+    written = Operation(1, "jr_1", "put", ("s3://out/a",), "job.py", 16)
+    first, second = Cause("adds", "merge", "job.py", 16), Cause("repairs", "move", "job.py", 16)
+    rows = TargetRows("s3://out/", 9, 8, doubled=1)
+
+    def crash(deaths: int, cause: Cause) -> Finding:
+        plain = replace(finding("crash", "doubled", cause), targets=[rows])
+        experiment = replace(plain.experiment, deaths=deaths)
+        return replace(plain, experiment=experiment, causes={rows.target: cause})
+
+    caused = with_own_causes([crash(1, first), crash(2, second), crash(2, second)], [written])
+
+    assert [[*crash.causes.values()] for crash in caused] == [[first]] * 3

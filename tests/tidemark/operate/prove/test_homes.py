@@ -21,13 +21,12 @@ from tidemark.local_state.operations import (
     let_arrive_at_look,
     let_arrive_meanwhile,
     let_fail_once,
-    read_first,
-    read_opened,
     read_operations,
     read_requests,
     record_operations,
 )
 from tidemark.local_state.outside import withholds_others
+from tidemark.local_state.reads import listed_first, read_first, read_opened
 from tidemark.operate.prove.homes import home_after, linked_home, without_scratch
 from tidemark.operate.versions import copies
 
@@ -325,3 +324,25 @@ def test_what_a_run_reads_before_it_writes_it_may_tell_it_what_to_do(tmp_path):
         recorder.note_opened("s3://lake/input")
 
     assert read_first(home) == {"s3://lake/mark", "s3://lake/input"}
+    assert read_first(home, is_written=True) == {"s3://lake/mark"}
+
+
+def test_what_a_script_has_listed_before_it_writes_it_may_tell_it_what_to_do(tmp_path):
+    home = Home.open(tmp_path / "home")
+    (home.lake / "lake").mkdir(parents=True)
+    record_operations(home)
+    first, second = Recorder(home, "jr_1"), Recorder(home, "jr_2")
+    (home.lake / "lake" / "done").write_text("1", encoding="utf-8")
+    (home.lake / "lake" / "out").write_text("1", encoding="utf-8")
+    first.note_listed("s3://lake/out", is_deep=True)  # by Spark
+    first.note_listed("s3://lake/do", is_deep=True, by_script=True)
+    second.note_listed("s3://lake/out", is_deep=True, by_script=True)
+    with first.alone():
+        first.record("put", ("s3://lake/out",))
+        first.record("put", ("s3://lake/done",))
+    second.note_listed("s3://lake/done", is_deep=True, by_script=True)
+    with second.alone():
+        second.record("put", ("s3://lake/done",))
+    first.note_listed("s3://lake/out", is_deep=True, by_script=True)
+
+    assert listed_first(home) == {"s3://lake/done"}

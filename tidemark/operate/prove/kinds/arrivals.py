@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
+    DELETE,
     has_arrived,
     let_arrive_at_look,
     let_arrive_meanwhile,
@@ -15,7 +16,16 @@ from tidemark.local_state.operations import (
 from tidemark.operate.prove.arrivals import home_without, in_parts, let_arrive
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import NO_WRITE, ONLY_NEW, Advice, Cause, Fault, at, of_target
+from tidemark.operate.prove.causes import (
+    NO_WRITE,
+    ONLY_NEW,
+    Advice,
+    Cause,
+    Fault,
+    at,
+    last,
+    of_target,
+)
 from tidemark.operate.prove.changes import place_of
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import linked_home
@@ -33,7 +43,20 @@ UP_TO_MARK = (
     "high=newest(rows), and so do bookmarks; a job that moves or deletes its input lists it "
     "once, and moves only what it has read"
 )
+DELETE_WHAT_IS_READ = (
+    "list the input once, and delete or move at the end only the files of that list that were read"
+)
 READ_UNSEEN = "the run notes as read what arrived after it had read", UP_TO_MARK
+
+
+def _of_unread(fault: Fault) -> Cause | None:
+    """Return the cause of a file that a run deletes unread; None if it deletes none."""
+    gone = [change for change in fault.operations if change.places[-1] in fault.sources]
+    deleted = last(change for change in gone if DELETE in (change.kind, change.places[0]))
+    if fault.verdict != "lost" or deleted is None:
+        return None
+    text = f"{place_of(deleted)} deletes what arrived after the run had read its input"
+    return Cause(text, DELETE_WHAT_IS_READ, deleted.script, deleted.line)
 
 
 class InParts(ExperimentKind):
@@ -126,6 +149,10 @@ class ArrivesWhileWriting(ExperimentKind):
         """It arrives at the first change."""
         return "" if has_arrived(home) else "the run has written nothing"
 
+    def cause(self, fault: Fault) -> Cause:
+        """The run may delete the file, whatever it has read."""
+        return _of_unread(fault) or super().cause(fault)
+
 
 class ArrivesWhileReading(ExperimentKind):
     """A file arrives between two listings of a run."""
@@ -166,6 +193,10 @@ class ArrivesWhileReading(ExperimentKind):
     def why_impossible(self, wanted: Wanted, home: Home) -> str:
         """It arrives at a listing that the first run has made."""
         return "" if has_arrived(home) else "the run has not listed its input as often as before"
+
+    def cause(self, fault: Fault) -> Cause:
+        """The run may delete the file, whatever it has read."""
+        return _of_unread(fault) or super().cause(fault)
 
 
 class ArrivesWithEarlierTime(ExperimentKind):

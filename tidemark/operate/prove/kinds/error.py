@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
+    DELETE,
     HALF_DONE,
     ITEMS,
     REQUEST,
@@ -17,7 +18,7 @@ from tidemark.local_state.operations import (
 )
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import Advice, Cause, Fault, of_run
+from tidemark.operate.prove.causes import Advice, Cause, Fault, at, of_run
 from tidemark.operate.prove.changes import is_state, is_write, place_of
 from tidemark.operate.prove.crash_causes import of_crash
 from tidemark.operate.prove.homes import home_after
@@ -86,6 +87,9 @@ class FailingRequest(ExperimentKind):
         """An error that ends the run leaves what a crash there leaves."""
         if fault.verdict == "fails":
             return super().cause(fault)
+        failing = fault.experiment.operation
+        if fault.experiment.how == HALF_DONE and failing and failing.kind == DELETE:
+            return at(failing, *LEFT_UNDONE["lost"])
         if fault.experiment.how == HALF_DONE and fault.verdict == "lost":
             return of_run(fault, LEFT_UNDONE)
         if fault.has_ended and not (fault.verdict == "lost" and fault.has_noted):

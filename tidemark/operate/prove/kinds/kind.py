@@ -13,7 +13,7 @@ from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.causes import Advice, Cause, Fault, of_run
 from tidemark.operate.prove.experiments import FIRST, Experiment
 from tidemark.operate.prove.homes import linked_home
-from tidemark.operate.prove.judged import Verdict
+from tidemark.operate.prove.judged import TargetRows, Verdict
 from tidemark.operate.versions.trial import Trial
 
 NO_NEW_FILE = "the run read no file as a new one"
@@ -103,6 +103,10 @@ class ExperimentKind:
 
     def leaves_out(self, baseline: Baseline, target: str) -> bool:
         """Return whether a target may have other rows than those of the first run."""
+        return False
+
+    def is_noted(self, rows: TargetRows) -> bool:
+        """Return whether rows differ by a note of what was tried alone."""
         return False
 
     def cause(self, fault: Fault) -> Cause:

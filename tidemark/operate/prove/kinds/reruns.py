@@ -7,18 +7,20 @@ from typing import ClassVar
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import DATABASES, TABLES
 from tidemark.local_state.operations import COPY, PUT
-from tidemark.operate.prove.archives import is_archive
+from tidemark.operate.prove.archives import is_archive, names_files
 from tidemark.operate.prove.arrivals import arrive
 from tidemark.operate.prove.baselines import Baseline, Wanted
 from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.causes import ONLY_NEW, Advice
 from tidemark.operate.prove.homes import linked_home, put_databases
 from tidemark.operate.prove.items import put_watermarks
-from tidemark.operate.prove.judged import Verdict
+from tidemark.operate.prove.judged import TargetRows, Verdict
 from tidemark.operate.prove.kinds.kind import ExperimentKind, last_run
 from tidemark.operate.prove.places import data_files, hidden_marks
 from tidemark.operate.versions.targets import changed_targets
 from tidemark.operate.versions.trial import Trial
+
+AGAIN = "_again"  # ends the name of a file that is delivered a second time
 
 
 class NothingNew(ExperimentKind):
@@ -55,13 +57,17 @@ class DeliveredTwice(ExperimentKind):
         uri = wanted.of.sources[-1]
         file = home.local_path(uri)
         name, *suffixes = file.name.split(".")
-        again = file.with_name(".".join((f"{name}_again", *suffixes)))
+        again = file.with_name(".".join((f"{name}{AGAIN}", *suffixes)))
         arrive(bench.base.local_path(uri), again)
         return home, [last_run(bench, home, folder)]
 
     def leaves_out(self, baseline: Baseline, target: str) -> bool:
         """An archive has each delivery, whatever its name."""
         return is_archive(baseline, target)
+
+    def is_noted(self, rows: TargetRows) -> bool:
+        """A list of what is done has each delivery, too."""
+        return names_files(rows, AGAIN)
 
 
 class Replaced(ExperimentKind):

@@ -1,0 +1,58 @@
+"""What runs have read and listed, and what of it they have then written."""
+
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.own_files import read_lines
+from tidemark.local_state.operations import (
+    COPY,
+    FOLDER,
+    LISTED,
+    OPENED,
+    PUT,
+    read_operations,
+    table_uri,
+    tables_changed,
+)
+
+
+def read_opened(home: Home) -> list[tuple[str, str]]:
+    """Return the objects that the JVMs of a home have read, as run ids and URIs, in order."""
+    return [(run_id, uri) for run_id, uri, _ in _opened(home)]
+
+
+def read_first(home: Home, *, is_written: bool = False) -> set[str]:
+    """Return the objects and tables that a run has read before it wrote them, if it did at all.
+
+    `is_written`: only those that it did write.
+    """
+    written = _first_writes(home)
+    return {
+        uri
+        for run_id, uri, done in _opened(home)
+        if done < written.get((run_id, uri), 0 if is_written else done + 1)
+    }
+
+
+def listed_first(home: Home) -> set[str]:
+    """Return the objects whose places a script has listed in the run that then wrote them."""
+    listings = read_lines(home.root / FOLDER / LISTED)
+    return {
+        place
+        for (run_id, place), number in _first_writes(home).items()
+        for prefix, _, lister, done in listings
+        if lister == run_id and done < number and place.startswith(prefix)
+    }
+
+
+def _first_writes(home: Home) -> dict[tuple[str, str], int]:
+    """Return the numbers of the first operations that wrote objects and tables, for each run."""
+    written: dict[tuple[str, str], int] = {}
+    for operation in read_operations(home):
+        places = list(map(table_uri, tables_changed(operation)))
+        for place in (operation.places[-1], *places) if operation.kind in (PUT, COPY) else places:
+            written.setdefault((operation.run_id, place), operation.number)
+    return written
+
+
+def _opened(home: Home) -> list[tuple[str, str, int]]:
+    """Return run ids, URIs, and how many operations had been recorded when they were opened."""
+    return [(run_id, uri, done) for run_id, uri, done in read_lines(home.root / FOLDER / OPENED)]
