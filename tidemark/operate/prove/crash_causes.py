@@ -35,12 +35,12 @@ LOCK_REMEDY = (
 )
 COMPACT_REMEDY = (
     "write what replaces other objects into a new folder, and name the folder that counts in one "
-    "object or in the Data Catalog, as the last change; or let each run first delete what an "
-    "object that is there replaces, by a list that this object holds"
+    "object or in the Data Catalog, as the last change; or let each run begin by deleting what "
+    "an object replaces, by a list that this object has"
 )
 IN_PART_REMEDY = (
-    "look for what is done where it is noted last: an object or an item for each input file, that "
-    "is written after all of its rows, and is no part of what they are written to"
+    "look for what is done where it is noted last: an object or an item for each input file, "
+    "written after all of its rows, and elsewhere than these"
 )
 
 
