@@ -11,8 +11,9 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html , 
 https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 DEFAULT_MAX_BAND_MS = 900_000
@@ -25,6 +26,10 @@ class FileVersion(NamedTuple):
     path: str
     modified_ms: int
     size: int
+
+
+# Of a hundred thousand files, the constructor costs more than to list them.
+file_version: Callable[[Iterable[Any]], FileVersion] = partial(tuple.__new__, FileVersion)
 
 
 def with_one_scheme(uri: str) -> str:
@@ -64,10 +69,10 @@ class SourceState:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "SourceState":
         """Return the state that `to_json` wrote."""
-        recent = frozenset(
-            FileVersion(with_one_scheme(path), modified_ms, size)
-            for path, modified_ms, size in document["recent"]
-        )
+        recent = document["recent"]
+        if not all(path.startswith("s3:") for path, _, _ in recent):
+            recent = [(with_one_scheme(path), *version) for path, *version in recent]
+        recent = frozenset(map(file_version, recent))
         return cls(document["high_ms"], document["low_ms"], recent)
 
 
@@ -101,10 +106,14 @@ NO_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class Selection:
-    """The files one run reads, oldest first, and the state to store if it commits."""
+    """The files one run reads, oldest first, and the state to store if it commits.
+
+    `left` are the listed files that are new to that state, too.
+    """
 
     files: tuple[FileVersion, ...]
     next_state: SourceState
+    left: frozenset[FileVersion] = frozenset()
 
 
 def select_new_files(
@@ -119,12 +128,13 @@ def select_new_files(
     recent = state.recent if state else frozenset()
     # A clock set back must not lower the mark: files already read would be read again.
     edge_ms = max(opened_at_ms, state.high_ms) if state else opened_at_ms
-    seen = [file for file in listing if file.modified_ms <= edge_ms]
+    listed = frozenset(listing)
+    unread = listed - recent
     new = [
         file
-        for file in seen
+        for file in unread
         if (low_ms is None or file.modified_ms > low_ms)
-        and file not in recent
+        and file.modified_ms <= edge_ms
         and (until is None or until.has_read(file))
     ]
     new.sort(key=lambda file: (file.modified_ms, file.path))
@@ -136,10 +146,13 @@ def select_new_files(
         next_low_ms = min(high_ms - limits.max_band_ms, rest[0].modified_ms - 1)
     if low_ms is not None:
         next_low_ms = max(next_low_ms, low_ms)
-    remembered = _still_remembered(recent, seen, next_low_ms)
+    remembered = _still_remembered(recent, listed, next_low_ms, edge_ms)
     chosen = _within_band(chosen, next_low_ms, len(remembered), limits.max_files_in_band)
-    remembered.update(file for file in chosen if file.modified_ms > next_low_ms)
-    return Selection(tuple(chosen), SourceState(high_ms, next_low_ms, frozenset(remembered)))
+    if within := {file for file in chosen if file.modified_ms > next_low_ms}:
+        remembered |= within
+    next_state = SourceState(high_ms, next_low_ms, remembered)
+    left = frozenset(file for file in unread if not next_state.has_read(file))
+    return Selection(tuple(chosen), next_state, left)
 
 
 def _bounded(new: list[FileVersion], limits: Limits) -> list[FileVersion]:
@@ -158,16 +171,15 @@ def _bounded(new: list[FileVersion], limits: Limits) -> list[FileVersion]:
 
 
 def _still_remembered(
-    recent: frozenset[FileVersion], seen: list[FileVersion], low_ms: int
-) -> set[FileVersion]:
-    # A file that was replaced since is another version, and new.
-    versions = {file.path: file for file in seen if file.modified_ms > low_ms}
+    recent: frozenset[FileVersion], listed: frozenset[FileVersion], low_ms: int, edge_ms: int
+) -> frozenset[FileVersion]:
     # Another push_down_predicate lists other folders; it must not make read files new.
-    return {
-        file
-        for file in recent
-        if file.modified_ms > low_ms and versions.get(file.path, file) == file
-    }
+    gone = {file for file in recent if file.modified_ms <= low_ms}
+    if missing := recent - listed:
+        # A file that was replaced since is another version, and new.
+        paths = {file.path for file in listed if low_ms < file.modified_ms <= edge_ms}
+        gone |= {file for file in missing if file.path in paths}
+    return recent - gone if gone else recent
 
 
 def _within_band(

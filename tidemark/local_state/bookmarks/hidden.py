@@ -26,11 +26,14 @@ _MARKERS = re.compile(
 
 def is_hidden(name: str) -> bool:
     """Decide as HadoopFSUtils of Spark and EMRFS: a partition column may start with "_"."""
-    if name.startswith("_"):
+    first, last = name[:1], name[-1:]
+    if first == "_":
         return "=" not in name
+    if first != "." and last not in "_$":  # nearly all names
+        return False
     # EMR and Hadoop put the empty object NAME_$folder$ next to each folder they create:
     # https://repost.aws/knowledge-center/emr-s3-empty-files
-    return name.startswith(".") or name.endswith(("._COPYING_", FOLDER_MARKER))
+    return first == "." or name.endswith(("._COPYING_", FOLDER_MARKER))
 
 
 def is_marker(name: str) -> bool:

@@ -16,8 +16,9 @@ from tidemark.local_state.bookmarks.files import (
 )
 from tidemark.local_state.bookmarks.listing import Unlisted
 from tidemark.local_state.bookmarks.seen_files import SeenFiles
-from tidemark.local_state.bookmarks.skips import Earlier, SourceView, skip_warnings, view_of
+from tidemark.local_state.bookmarks.skips import Earlier, Mark, SourceView, skip_warnings, view_of
 from tidemark.local_state.bookmarks.sources import Edges, FolderOf, Predicate, S3Source, list_source
+from tidemark.local_state.bookmarks.versions import paused_collector
 from tidemark.local_state.run_warnings import RunWarning
 from tidemark.model.clock import is_moved
 
@@ -42,6 +43,7 @@ class Reading:
         return len(self.files), sum(file.size for file in self.files)
 
 
+@paused_collector()
 def read_s3_source(
     source: S3Source,
     folder_of: FolderOf,
@@ -60,11 +62,22 @@ def read_s3_source(
     listing = list_source(source, folder_of, predicate, _unlisted(state, seen, edges))
     selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
     view = SourceView(source, folder_of, predicate, earlier or Earlier(), opened_at_ms)
-    warnings = skip_warnings(view, listing, low, selection.next_state if edges else None)
+    after = selection.next_state
+    mark = Mark(low, state, seen) if low and state else None
+    warnings = skip_warnings(view, listing, mark, after if edges else None)
     if edges is None:
         return Reading(selection.files, None, warnings)
-    next_state = {"kind": "s3", **view_of(source, opened_at_ms), **selection.next_state.to_json()}
-    read = filter(selection.next_state.has_read, listing.files)
+    is_same = state is not None and after.recent is state.recent  # sorted already
+    document = low if low and is_same else after.to_json()
+    next_state = {
+        "kind": "s3",
+        **view_of(source, opened_at_ms),
+        "high_ms": after.high_ms,
+        "low_ms": after.low_ms,
+        "recent": document["recent"],
+    }
+    left = selection.left
+    read = [file for file in listing.files if file not in left] if left else listing.files
     next_state["seen"] = seen.with_files(read).to_json()
     return Reading(selection.files, next_state, warnings)
 

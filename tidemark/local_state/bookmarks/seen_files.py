@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from heapq import nlargest
+from operator import attrgetter
 from typing import Any
 
 from tidemark.local_state.bookmarks.files import FileVersion
@@ -38,7 +39,7 @@ class SeenFiles:
 
     def with_files(self, files: Iterable[FileVersion]) -> "SeenFiles":
         """Return the knowledge after a run has seen some more."""
-        newest = nlargest(MAX_SEEN + 1, files, key=lambda file: file.modified_ms)
+        newest = nlargest(MAX_SEEN + 1, files, key=attrgetter("modified_ms"))
         seen = {(file.modified_ms, _digest(file.path)) for file in newest}
         newest_first = sorted(self.files | seen, reverse=True)
         floor_ms = max([self.floor_ms, *(ms for ms, _ in newest_first[MAX_SEEN : MAX_SEEN + 1])])

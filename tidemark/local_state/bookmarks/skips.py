@@ -61,6 +61,21 @@ class SourceView:
     opened_at_ms: int
 
 
+@dataclass(frozen=True)
+class Mark:
+    """Where a run begins.
+
+    Attributes:
+        document: the state of the bookmark as JSON values.
+        state: the same, read.
+        seen: the newest files that earlier runs have seen.
+    """
+
+    document: Mapping[str, Any]
+    state: SourceState
+    seen: SeenFiles
+
+
 def view_of(source: S3Source, opened_at_ms: int) -> dict[str, Any]:
     """Return the bookmark's record of how a source was listed, as JSON values."""
     view: dict[str, Any] = {"paths": source.own_paths, "opened_at_ms": opened_at_ms}
@@ -71,7 +86,7 @@ def view_of(source: S3Source, opened_at_ms: int) -> dict[str, Any]:
 
 
 def skip_warnings(
-    view: SourceView, listing: Listing, low: Mapping[str, Any] | None, after: SourceState | None
+    view: SourceView, listing: Listing, mark: Mark | None, after: SourceState | None
 ) -> tuple[tuple[RunWarning, str], ...]:
     """Return the warnings, with their subjects."""
     source = view.source
@@ -88,21 +103,21 @@ def skip_warnings(
         if source.limits.is_bounded:
             warnings.append((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name))
         return tuple(warnings)
-    if low:
-        warnings += _hidden_by_mark(view, listing, low)
-    left = [f for f in listing.files if f.modified_ms <= after.high_ms and not after.has_read(f)]
-    if left and source.limits.max_files_in_band is not None:
-        warnings.append((RunWarning.BAND_FULL, f"{plural(len(left), 'file')} of {source.name}"))
+    if mark:
+        warnings += _hidden_by_mark(view, listing, mark)
+    if source.limits.max_files_in_band is not None:
+        until_mark = (file for file in listing.files if file.modified_ms <= after.high_ms)
+        if left := sum(not after.has_read(file) for file in until_mark):
+            warnings.append((RunWarning.BAND_FULL, f"{plural(left, 'file')} of {source.name}"))
     return tuple(warnings)
 
 
 def _hidden_by_mark(
-    view: SourceView, listing: Listing, low: Mapping[str, Any]
+    view: SourceView, listing: Listing, mark: Mark
 ) -> Iterator[tuple[RunWarning, str]]:
     """Yield what to warn of because the mark of the bookmark is later than files that are new."""
-    state, name = SourceState.from_json(low), view.source.name
-    seen = SeenFiles.of_state(low)
-    left_out = _left_out_before(view, low, state, seen)
+    state, seen, name = mark.state, mark.seen, view.source.name
+    left_out = _left_out_before(view, mark)
     # No run has seen these: the clock was ahead when the mark was set, or they came with old times.
     passed = (file for file in listing.files if file.modified_ms <= state.low_ms)
     unseen = {file.path for file in passed if seen.has_come_since(file)} - {*left_out}
@@ -126,10 +141,9 @@ def named(examples: Iterable[str], count: int) -> str:
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-def _left_out_before(
-    view: SourceView, low: Mapping[str, Any], state: SourceState, seen: SeenFiles
-) -> list[str]:
+def _left_out_before(view: SourceView, mark: Mark) -> list[str]:
     """Return the files that this run does not leave out, the last one did, and the mark hides."""
+    low, state, seen = mark.document, mark.state, mark.seen
     before = _source_before(view.source, low)
     opened_at_ms: int | None = low.get("opened_at_ms")
     has_new = opened_at_ms is not None and view.earlier.changed_at_ms > opened_at_ms

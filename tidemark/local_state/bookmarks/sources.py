@@ -123,7 +123,10 @@ def list_source(
             check_link=folder_of,
         )
         listing = list_files(folder_of(path), path, filters)
-        partitioned = [f for f in listing.files if _is_in_partition(f.path, path, path_predicate)]
+        partitioned = listing.files
+        if path_predicate is not None:
+            columns = path_predicate.columns
+            partitioned = [f for f in listing.files if columns <= _columns_of(f.path, path)]
         whole.files += partitioned if len(paths) == 1 else _unlisted(partitioned, whole)
         whole.late += listing.late
         whole.late_count += listing.late_count
@@ -184,9 +187,6 @@ def _folder_chooser(predicate: Predicate | None, seen: set[str]) -> ChooseFolder
     return choose
 
 
-def _is_in_partition(uri: str, path: str, predicate: Predicate | None) -> bool:
-    if predicate is None:
-        # Only a predicate asks for partitions.
-        return True
+def _columns_of(uri: str, path: str) -> set[str]:
     relative = uri.removeprefix(path.rstrip("/") + "/").rpartition("/")[0]
-    return predicate.columns <= set(partition_values(relative))
+    return set(partition_values(relative))
