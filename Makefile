@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 STAGE  ?= dev
 CLIENTS := aws-cli awswrangler dagster prefect airflow
 LOCKS   := runtime setup dev ministack checkov
-PAGES   := cli constructs library local awsglue_coverage semantics
+PAGES   := advice cli constructs library local awsglue_coverage semantics
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-header
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)

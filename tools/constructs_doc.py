@@ -12,6 +12,8 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from tidemark.model.advice import advice_of
+
 PROJECT = Path(__file__).parents[1]
 DOCUMENT = PROJECT / "docs" / "reference" / "constructs.md"
 CONSTRUCTS = Path("tidemark/constructs")
@@ -139,11 +141,12 @@ def render(project: Path) -> str:
             node, methods = _definitions(project, module, name, public)
             docs = {name: _with_props(project, method, said) for name, method in methods.items()}
             parts += _entry(node, methods, docs)
-    rules = _rules(project)
     parts.append("## Rules of the graph\n")
     parts.append("Checked at every synthesis, over all templates of an account and region.\n")
-    parts.append("| rule | what it finds |\n|---|---|")
-    parts += [f"| `{rule}` | {text} |" for rule, text in rules.items()]
+    parts.append("| id | rule | what it finds |\n|---|---|---|")
+    parts += [
+        f"| {rule.id} | `{rule.name}` | {rule.text} |" for rule in advice_of("graph").values()
+    ]
     return "\n".join(parts) + "\n"
 
 
@@ -307,14 +310,6 @@ def prose(docstring: str) -> str:
     if found:
         lines += ["", "```pycon", *inspect.cleandoc(example).splitlines(), "```"]
     return "\n".join(lines)
-
-
-def _rules(project: Path) -> dict[str, str]:
-    tree = ast.parse((project / "tidemark/checks/graph/rules.py").read_text(encoding="utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "RULES":
-            return dict(ast.literal_eval(node.value)) if node.value else {}
-    raise LookupError("tidemark/checks/graph/rules.py has no RULES")
 
 
 if __name__ == "__main__":

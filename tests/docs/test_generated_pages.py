@@ -12,7 +12,7 @@ from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
 from tidemark.glue_job.writers.formats import WRITE_OPTIONS
 from tidemark.model.awsglue_api import connections
 from tidemark.model.awsglue_api.table import Coverage, entries
-from tools import awsglue_coverage_doc, cli_doc, constructs_doc, library_doc, local_doc
+from tools import advice_doc, awsglue_coverage_doc, cli_doc, constructs_doc, library_doc, local_doc
 from tools.constructs_doc import PROJECT, public_names
 from tools.corpus.covered import covered, runs_here
 
@@ -29,6 +29,10 @@ def test_coverage_of_awsglue_is_what_the_data_say():
     shown = awsglue_coverage_doc.DOCUMENT.read_text(encoding="utf-8")
 
     assert shown == awsglue_coverage_doc.render(), "run `make docs`"
+
+
+def test_all_advice_is_listed_by_its_id():
+    assert advice_doc.DOCUMENT.read_text(encoding="utf-8") == advice_doc.render(), "run `make docs`"
 
 
 def test_the_reference_of_commands_is_what_the_commands_say():
@@ -122,15 +126,13 @@ def test_every_member_of_an_enumeration_is_named(text):
 
 
 def test_a_name_that_is_exported_tomorrow_has_an_entry_too(tmp_path):
-    for folder in ("tidemark/constructs/jobs", "tidemark/checks/graph"):
-        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "tidemark/constructs/jobs").mkdir(parents=True)
     source = "from tidemark.constructs.jobs.new import Later, Sooner\n"
     (tmp_path / "tidemark/constructs/__init__.py").write_text(source)
     (tmp_path / "tidemark/constructs/jobs/new.py").write_text(
         'class Later:\n    """Come later."""\n\n\nSooner: object = str | int\n"""Come now."""\n'
     )
-    for path in ("checks/graph/rules.py", "constructs/security/security.py",
-                 "constructs/monitoring/monitoring.py"):  # fmt: skip
+    for path in ("constructs/security/security.py", "constructs/monitoring/monitoring.py"):
         copied = tmp_path / "tidemark" / path
         copied.parent.mkdir(parents=True, exist_ok=True)
         copied.write_bytes((PROJECT / "tidemark" / path).read_bytes())

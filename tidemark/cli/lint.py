@@ -100,7 +100,7 @@ def lint_lines(linted: Sequence[Linted]) -> Iterator[Text]:
             (f"{finding.file}:{finding.place.line}", "bold"),
             f"{job}: ",
             (finding.severity, STYLES[finding.severity]),
-            f" {finding.rule}: {finding.text}",
+            f" {finding.id} {finding.rule}: {finding.text}",
         )
         yield Text(f"    {finding.remedy}", style="dim")
     errors, warnings = count(linted, "error"), count(linted, "warning")

@@ -10,15 +10,16 @@ import aws_cdk as cdk
 import jsii
 from constructs import Construct, IConstruct
 
-from tidemark.checks.graph.glue_refusals import OF_RESOURCES, problems_of_resources
+from tidemark.checks.graph.glue_refusals import problems_of_resources
 from tidemark.checks.graph.model import Problem
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
-from tidemark.constructs.overrides import RULE as OVERRIDDEN
 from tidemark.constructs.overrides import problems_of_overrides
-from tidemark.constructs.security.network_check import OTHER_SUBNET, problems_of_networks
+from tidemark.constructs.security.network_check import problems_of_networks
+from tidemark.model.advice import advice_of
 from tidemark.model.assembly.resources import Templates
 
+ADVICE = RULES | advice_of("resources")
 TOO_LARGE = "template-too-large"
 MAX_BYTES = 1_000_000  # of a template, CloudFormation's limit
 _CHECKED: WeakSet[IConstruct] = WeakSet()
@@ -57,7 +58,7 @@ class GraphChecks:
     @property
     def rule_ids(self) -> list[str]:
         """Return the rules, without the name of the plugin."""
-        return [*RULES, *OF_RESOURCES, OTHER_SUBNET, OVERRIDDEN, TOO_LARGE]
+        return list(ADVICE)
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
         """Return the problems of the synthesized templates."""
@@ -108,7 +109,7 @@ def _violation(problem: Problem, template_path: str, logical_id: str) -> cdk.Pol
     return cdk.PolicyViolation(
         rule_name=problem.rule,
         description=problem.text,
-        fix=problem.fix,
+        fix=f"{problem.fix} ({ADVICE[problem.rule].id})",
         severity="error" if problem.is_error else "warning",
         violating_resources=[
             cdk.PolicyViolatingResource(

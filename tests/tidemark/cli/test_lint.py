@@ -42,7 +42,7 @@ def test_an_error_is_shown_with_its_place_and_remedy_and_exits_with_1(tmp_path):
     result = tidemark(script)
 
     assert result.exit_code == 1
-    assert f"{script}:4: error commit-missing: job.commit() is never called" in result.output
+    assert f"{script}:4: error TM304 commit-missing: job.commit() is never called" in result.output
     assert "    make job.commit() the last statement of the job\n" in result.output
     assert result.output.endswith("1 script: 1 error, 0 warnings\n")
 
@@ -52,7 +52,7 @@ def test_a_warning_exits_with_1_only_if_it_is_strict(tmp_path):
 
     assert tidemark(script).exit_code == 0
     assert tidemark(script, "--strict").exit_code == 1
-    assert "warning ctx-not-literal" in tidemark(script).output
+    assert "warning TM309 ctx-not-literal" in tidemark(script).output
 
 
 @pytest.mark.parametrize(("option", "code"), [("enable", 1), ("disable", 0), ("pause", 0)])
@@ -71,6 +71,7 @@ def test_json_holds_every_finding_of_all_scripts(tmp_path):
     assert (answer["errors"], answer["warnings"]) == (1, 0)
     (finding,) = answer["findings"]
     assert finding == {
+        "id": "TM304",
         "rule": "commit-missing",
         "severity": "error",
         "file": scripts[1],
@@ -98,7 +99,7 @@ def test_a_file_that_is_no_script_hides_nothing_of_the_others(tmp_path):
     result = tidemark(str(none), str(deep), str(bad))
 
     assert result.exit_code == 2
-    assert f"{bad}:1: error ctx-missing" in result.stdout
+    assert f"{bad}:1: error TM308 ctx-missing" in result.stdout
     assert result.stderr.startswith(f"error: {none}, line 1: not Python 3")
     assert f"error: {deep} is nested too deeply to be linted" in result.stderr
 
@@ -178,8 +179,8 @@ def test_each_job_of_an_app_is_judged_by_its_own_arguments(write_assembly):
 
     assert result.exit_code == 1
     assert "[first]" not in result.output
-    assert "second.py:2 [second]: warning argument-not-read" in result.output
-    assert "second.py:4 [second]: error commit-missing" in result.output
+    assert "second.py:2 [second]: warning TM313 argument-not-read" in result.output
+    assert "second.py:4 [second]: error TM304 commit-missing" in result.output
 
 
 def test_an_argument_that_only_one_trigger_passes_is_found(write_assembly):
@@ -244,7 +245,7 @@ def test_a_script_outside_of_the_assembly_is_warned_of(write_assembly):
     result = tidemark("--app", str(app))
 
     assert result.exit_code == 0
-    assert "warning script-not-in-assembly" in result.output
+    assert "warning TM318 script-not-in-assembly" in result.output
     assert "s3://elsewhere/job.py, which the assembly does not hold" in result.output
 
 
@@ -299,8 +300,8 @@ def lint_with(write_assembly, script: str, command: str = "glueetl", **propertie
 @pytest.mark.parametrize(
     ("version", "rule"),
     [
-        ("5.1", "warning argument-abbreviated: job ingest passes --source"),
-        ("6.0", "error argument-not-passed: --source_path is required"),
+        ("5.1", "warning TM314 argument-abbreviated: job ingest passes --source"),
+        ("6.0", "error TM312 argument-not-passed: --source_path is required"),
     ],
 )
 def test_what_an_abbreviation_does_depends_on_the_version_of_glue(write_assembly, version, rule):
@@ -348,5 +349,5 @@ def test_the_version_and_the_retries_of_a_job_are_judged_with_its_script(write_a
     result = tidemark("--strict", "--app", str(app))
 
     assert result.exit_code == 1
-    assert "first.py:1 [first]: warning glue-version-missing" in result.output
-    assert "first.py:1 [first]: warning retry-appends: write.parquet adds rows" in result.output
+    assert "first.py:1 [first]: warning TM319 glue-version-missing" in result.output
+    assert "first.py:1 [first]: warning TM320 retry-appends: write.parquet adds" in result.output

@@ -13,7 +13,6 @@ from tidemark.model.assembly.shape_limits import refused_by_glue
 RULE, CONCURRENT = "refused-by-glue", "watermark-concurrent"
 RESERVED, UNPROTECTED = "reserved-tag", "watermark-table-unprotected"
 NO_VERSION = "glue-version-missing"
-OF_RESOURCES = (RULE, CONCURRENT, NO_VERSION, RESERVED, UNPROTECTED)
 WATERMARK_KEYS = ("jobName", "runId")  # of a table of watermarks
 
 

@@ -4,7 +4,7 @@ Sources: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html,
 https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from tidemark.checks.graph.crawls import crawls
 from tidemark.checks.graph.duplicate_names import duplicates, problems_of_names
@@ -18,57 +18,11 @@ from tidemark.checks.graph.retentions import retentions
 from tidemark.checks.graph.start_rules import problems_of_starts
 from tidemark.checks.graph.tables_in_use import tables_in_use
 from tidemark.checks.graph.trigger_rules import problems_of_timer, problems_of_trigger
+from tidemark.model.advice import advice_of
 from tidemark.model.plain_secrets import ADVICE
 
+RULES = advice_of("graph")
 MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
-
-
-RULES: Mapping[str, str] = {
-    "duplicate-job-name": "Two jobs have one name, so one bookmark and one row of watermarks.",
-    "renamed-job": "An override gives a job another name than its role, alarms and state know.",
-    "duplicate-crawler-name": "Two crawlers have one name, which Glue refuses.",
-    "duplicate-name": "Two resources state the same name; an account has it once.",
-    "bookmark-concurrent": "A bookmarked job may run twice at once: the second run cannot commit.",
-    "queue-refused": "A job queues its runs and is FLEX or has retries, which AWS's CDK refuses.",
-    "unknown-job": "A trigger names a job that this stage does not define.",
-    "watched-and-started": "A trigger starts a job that it watches.",
-    "inactive-trigger": "A trigger is created inactive, so it never fires.",
-    "active-on-demand": "An ON_DEMAND trigger is declared active, which CloudFormation refuses.",
-    "starts-nothing": "A trigger starts nothing, which Glue refuses.",
-    "incomplete-condition": "A predicate lacks what Glue or CloudFormation wants.",
-    "trigger-limit": "A trigger starts more than Glue allows.",
-    "bad-schedule": "AWS does not document a schedule, or it never fires.",
-    "schedule-too-fine": "A schedule is finer than five minutes.",
-    "bad-batch": "Glue refuses how many events a trigger waits for.",
-    "event-not-heard": "A rule sends events to a workflow that no event starts.",
-    "event-not-sent": "No rule sends events to a workflow that events start (a warning).",
-    "starts-itself": "Events of a workflow start it again endlessly (perhaps: a warning).",
-    "schedules-too-close": "Two schedules of a workflow fire within five minutes (a warning).",
-    "unknown-workflow": "A schedule starts a workflow that this stage does not define (a warning).",
-    "trigger-in-two-workflows": "A trigger belongs to two workflows.",
-    "two-starts": "A workflow has more than one start trigger.",
-    "no-start": "A workflow has no start trigger.",
-    "too-many-nodes": "A workflow has more than 100 jobs, crawlers and triggers.",
-    "cycle": "Jobs wait for each other.",
-    "unreachable-job": "A job can start in no run, whatever state each job ends in.",
-    "open-secret": "An argument, a run property, an input or a connection shows a secret to all.",
-    "two-writers": "Two jobs, or two runs of one, can write the same data or table at a time.",
-    "reads-own-output": "A job reads its own output (without a bookmark a warning).",
-    "reads-duplicates": "A job reads rows that a repeated run of their writer leaves twice.",
-    "temp-overlaps": "Temporary files, event logs or virtual environments lie in a data folder.",
-    "reads-without-waiting": "A job or crawler reads data while another job writes it (a warning "
-    "between two workflows).",
-    "state-as-data": "A job or crawler reads the checkpoint of a streaming job as data.",
-    "retention-too-short": "Files of a table are deleted while jobs need them (a warning).",
-    "table-without-waiting": "A job uses a table that a crawler or job of its workflow may change.",
-    "table-without-data": "A job uses a table of the app, and declares none of its data.",
-    "crawled-twice": "Two crawlers describe one folder in tables of one database.",
-    "crawled-and-declared": "A crawler creates a second table for data with a declared one.",
-    "nested-tables": "A table, a partition or a job's input has another table in its folder.",
-    "table-not-created": "A dataset has a table, and no job that writes the dataset has it too.",
-    "output-never-read": "No job or crawler reads an output of a job (a warning).",
-    "input-nobody-writes": "No job writes an input of a job or crawler (a warning).",
-}
 
 
 def problems(graph: Graph) -> list[Problem]:

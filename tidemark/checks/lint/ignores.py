@@ -1,4 +1,4 @@
-"""What a script acknowledges, `# tidemark: ignore[rule-id] reason`, and which writes by that."""
+"""What a script acknowledges, `# tidemark: ignore[rule] reason`, and which writes by that."""
 
 import io
 import re
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.checks.graph.folders import overlap
-from tidemark.checks.lint.findings import REMEDIES, Finding, error
+from tidemark.checks.lint.findings import RULES, Finding, error
 from tidemark.checks.script.appends import possible_appends_in
 from tidemark.checks.script.overwrites import written_folders
 from tidemark.checks.script.script_names import ScriptPlace
+from tidemark.model.advice import name_of
 
 COMMENT = re.compile(r"#\s*tidemark:\s*ignore(?:\[(?P<rules>[^\]]*)\])?(?P<reason>.*)")
 
@@ -27,11 +28,11 @@ class Ignore:
     @property
     def mistake(self) -> str | None:
         """Return the problem with the comment, None if it counts."""
-        unknown = [rule for rule in self.rules if rule not in REMEDIES]
+        unknown = [rule for rule in self.rules if rule not in RULES]
         if not self.rules:
             return "the comment names no rule"
         if unknown:
-            return f"there is no rule {unknown[0]!r}; the rules are {', '.join(REMEDIES)}"
+            return f"there is no rule {unknown[0]!r}; the rules are {', '.join(RULES)}"
         return None if self.reason else "the comment gives no reason"
 
 
@@ -41,10 +42,9 @@ def ignores_of(text: str) -> list[Ignore]:
     ignores = []
     for token in tokens:
         if token.type == tokenize.COMMENT and (match := COMMENT.search(token.string)):
-            rules = tuple(
-                rule.strip() for rule in (match["rules"] or "").split(",") if rule.strip()
-            )
-            ignores.append(Ignore(token.start[0], rules, match["reason"].strip(" :-#")))
+            rules = filter(None, map(str.strip, (match["rules"] or "").split(",")))
+            names = tuple(name_of(RULES, rule) for rule in rules)
+            ignores.append(Ignore(token.start[0], names, match["reason"].strip(" :-#")))
     return ignores
 
 

@@ -18,6 +18,7 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.overrides import RULE as OVERRIDDEN
 from tidemark.constructs.shared_checks import check_catalog, check_here
 from tidemark.errors import JobDefinitionError
+from tidemark.model.advice import advice_of, name_of
 from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.programs import program_of
 
@@ -92,6 +93,7 @@ def acknowledge(owner: IConstruct, what: str, rule: str, reason: str) -> None:
         JobDefinitionError: the rule does not exist, or the reason is missing.
     """
     known = [*RULES, OVERRIDDEN]
+    rule = name_of(RULES | advice_of("resources"), rule)
     if rule not in known:
         raise JobDefinitionError(
             f"{what} acknowledges the rule {rule!r}; allowed: {', '.join(known)}; copy the "

@@ -46,12 +46,12 @@ def test_a_graph_made_by_hand_is_checked_too(cdk, project):
         (
             path,
             "the trigger names the job 'nobody', which this stage does not define",
-            "name a job of the same stage; jobs of other stages cannot be waited for",
+            "name a job of the same stage; jobs of other stages cannot be waited for (TM407)",
         ),
         (
             path,
             "the CONDITIONAL trigger is created inactive and will never fire",
-            "set StartOnCreation to true",
+            "set StartOnCreation to true (TM409)",
         ),
     ]
 
@@ -106,9 +106,10 @@ def test_a_race_can_be_acknowledged_at_the_job_with_a_reason(cdk, project):
     assert path == "stack/Orders/Second/Resource"
     assert "'first' and 'second' can write s3://lake/x/ at the same time" in text
     assert 'job.acknowledge("two-writers", "...")' in fix
+    assert fix.endswith(" (TM429)")
 
     pipeline, second = racing()
-    second.acknowledge("two-writers", "each writes partitions of its own")
+    second.acknowledge("TM429", "each writes partitions of its own")
     assert synthesized(pipeline)["Resources"]
     with pytest.raises(JobDefinitionError, match=r"rule 'two-writer'; allowed: .*two-wri"):
         second.acknowledge("two-writer", "each writes partitions of its own")

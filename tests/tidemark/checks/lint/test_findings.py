@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.checks.lint.findings import REMEDIES
+from tidemark.checks.lint.findings import RULES
 from tidemark.checks.lint.linter import lint_source
 
 SOURCE = "gc.getSource('s3')"
@@ -18,6 +18,11 @@ def rules(text: str) -> list[str]:
 def test_a_comment_with_a_reason_acknowledges_a_finding():
     assert rules(SOURCE) == ["ctx-missing"]
     assert rules(f"{SOURCE}  # tidemark: ignore[ctx-missing] a small lookup") == []
+
+
+def test_a_comment_may_name_the_id_of_a_rule():
+    assert rules(f"{SOURCE}  # tidemark: ignore[TM308, TM310] a small lookup") == []
+    assert rules(f"{SOURCE}  # tidemark: ignore[TM310] a small lookup") == ["ctx-missing"]
 
 
 def test_a_comment_counts_on_every_line_of_a_call():
@@ -65,7 +70,7 @@ def test_every_rule_is_in_the_document_and_no_other():
     document = Path(__file__).parents[4] / "docs" / "lint.md"
 
     rules_there = re.findall(
-        r"^\| `([a-z-]+)` \|", document.read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| (TM3\d\d) \| `([a-z-]+)` \|", document.read_text(encoding="utf-8"), re.MULTILINE
     )
 
-    assert rules_there == list(REMEDIES)
+    assert rules_there == [(rule.id, rule.name) for rule in RULES.values()]

@@ -1,0 +1,41 @@
+"""The catalogue of advice: ids that stay, a sentence for each, and a page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+from tidemark.model.advice import advice_of, catalogue, name_of
+
+PROJECT = Path(__file__).parents[3]
+KNOWN = json.loads((PROJECT / "tests/data/advice_ids.json").read_text(encoding="utf-8"))
+ALL = [advice for source in catalogue() for advice in advice_of(source).values()]
+
+
+def test_an_id_keeps_its_meaning():
+    named = {advice.id: advice.name for advice in ALL}
+
+    assert {id_: named.get(id_) for id_ in KNOWN} == KNOWN, "an id that was published is changed"
+    assert list(named) == list(KNOWN), "add the new ids to tests/data/advice_ids.json"
+    assert Counter(advice.id for advice in ALL).most_common(1)[0][1] == 1
+
+
+def test_each_has_a_sentence_and_a_name_of_its_own_in_its_source():
+    assert [advice for advice in ALL if not re.fullmatch(r"TM\d{3}", advice.id)] == []
+    assert [advice for advice in ALL if not re.fullmatch(r"[a-z0-9-]+", advice.name)] == []
+    assert [advice for advice in ALL if not advice.text.endswith(".")] == []
+    for source, about in catalogue().items():
+        assert len(advice_of(source)) == len(about["advice"])
+
+
+def test_each_source_has_a_page():
+    assert [s for s in catalogue() if not (PROJECT / catalogue()[s]["page"]).is_file()] == []
+
+
+def test_advice_has_two_names():
+    lint = advice_of("lint")
+
+    assert name_of(lint, "TM304") == name_of(lint, "commit-missing") == "commit-missing"
+    assert name_of(lint, "TM999") == "TM999"
