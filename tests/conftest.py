@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -162,15 +162,46 @@ def _notes_of_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(notes, "_committed", {})
 
 
+class KeptPythons(Pythons):
+    """The processes that fork runs, for all commands of a test process: they outlive each."""
+
+    def close(self) -> None:
+        """Keep them for the next command."""
+
+    def end(self) -> None:
+        super().close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_pythons() -> Iterator[Callable[..., Pythons]]:
+    """Let commands in the test process share what forks their runs, begun by the first of them."""
+    with ExitStack() as stack:
+
+        @cache
+        def kept() -> Pythons:
+            pythons = KeptPythons()
+            stack.callback(pythons.end)
+            return pythons
+
+        def shared(**_: Any) -> Pythons:
+            return kept()
+
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        patch.setattr("tidemark.glue_service.runs.pythons.Pythons", shared)
+        for name in ("tidemark.glue_service.runs.jvms.supply", "tidemark.cli.submit"):
+            if module := sys.modules.get(name):  # else it imports what is shared
+                patch.setattr(module, "Pythons", shared)
+        yield shared
+
+
 @pytest.fixture(scope="session")
-def jvms() -> Iterator[Jvms]:
+def jvms(shared_pythons: Callable[..., Pythons]) -> Jvms:
     """Return the pool of JVMs that all test processes share, and processes that fork runs."""
     if not (file := os.environ.get(POOL_VARIABLE)):
-        yield NO_JVMS
-        return
-    with closing(Pythons()) as pythons:
-        pythons.want(1, own_spark())
-        yield Jvms(Path(file), pythons=pythons)
+        return NO_JVMS
+    pythons = shared_pythons()
+    pythons.want(1, own_spark())
+    return Jvms(Path(file), pythons=pythons)
 
 
 @pytest.fixture(scope="session")
@@ -187,4 +218,5 @@ def spark_settings(pytestconfig: pytest.Config, jdbc_jar: Path | None) -> Mappin
     """
     modes = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
     quick = {} if pytestconfig.getoption("hypothesis_profile") == AT_NIGHT else modes
-    return quick | ({"spark.driver.extraClassPath": str(jdbc_jar)} if jdbc_jar else {})
+    # Not `spark.driver.extraClassPath`: a JVM with more on its class path takes no class archive.
+    return quick | ({"spark.jars": jdbc_jar.as_uri()} if jdbc_jar else {})

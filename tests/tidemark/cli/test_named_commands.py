@@ -18,8 +18,11 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def texts(file: Path) -> Iterator[str]:
-    """Yield the strings of a file, with X for what is filled in."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    """Yield the strings of a file that names commands, with X for what is filled in."""
+    source = file.read_text(encoding="utf-8")
+    if "`tidemark" not in source:
+        return
+    tree = ast.parse(source)
     inner = {
         id(part) for it in ast.walk(tree) if isinstance(it, ast.JoinedStr) for part in it.values
     }
