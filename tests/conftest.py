@@ -17,6 +17,7 @@ import botocore.session
 import pytest
 from hypothesis import settings
 
+from tests.sampled import leave_cases_to_the_night
 from tests.tries import AT_NIGHT
 from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.glue_service.runs.jvms.server import serve_pool
@@ -130,7 +131,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return OneSpark(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)  # before markers choose what runs
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_cases_to_the_night(items)
     items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST_MODULES))
     items.sort(key=lambda item: not item.nodeid.startswith(SHARE_SPARK))
     if not config.getoption("--aws"):

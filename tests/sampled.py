@@ -1,9 +1,13 @@
 """Cases of a test that differ in values only: a sample at every change, the others at night."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
+
+ONE_OF = 3  # cases of a table that starts a JVM or Node
+OF_APPS = {"app", "stage"}  # each is synthesized once for all tests: more cases cost nothing
 
 
 def at_night(*cases: Any) -> list[Any]:
@@ -30,3 +34,23 @@ def every_nth(number: int, cases: Iterable[Any]) -> list[Any]:
         else parameters._replace(marks=[*parameters.marks, pytest.mark.nightly])
         for position, parameters in enumerate(sets)
     ]
+
+
+def leave_cases_to_the_night(items: Iterable[pytest.Item]) -> None:
+    """Leave two of three cases of each table that starts a JVM or Node to the night.
+
+    A sample that a table names itself stays if it is small. Of two tables together, diagonals run.
+    """
+    tables = defaultdict[str, list[Any]](list)
+    for item in items:
+        is_dear = {"spark", "synth"} & set(item.keywords)
+        indices = item.callspec.indices if hasattr(item, "callspec") else {}
+        if is_dear and indices and OF_APPS.isdisjoint(indices):
+            tables[item.nodeid.partition("[")[0]].append(item)
+    for every_case in tables.values():
+        cases = [case for case in every_case if not case.get_closest_marker("nightly")]
+        if len(cases) < len(every_case) and len(cases) <= ONE_OF:
+            continue
+        kept = [case for case in cases if sum(set(case.callspec.indices.values())) % ONE_OF == 0]
+        for case in set(cases) - set(kept or cases[:1]):
+            case.add_marker(pytest.mark.nightly)

@@ -66,6 +66,7 @@ def test_a_dependent_job_is_started_with_arguments(run_program, port):
     assert (run["TriggerName"], run["Arguments"]) == ("load-then-report", {"--kind": "daily"})
 
 
+@pytest.mark.nightly
 def test_values_pass_by_run_properties(run_program):
     printed = run_program("workflow", producer=PROGRAMS["producer"], consumer="")
 

@@ -104,6 +104,7 @@ def test_recipe_for_jdbc_reads_a_table(spark, s3, names, options):
     assert names["watermarks"].latest(job).version == 1
 
 
+@pytest.mark.nightly
 def test_recipe_for_ids_waits_until_the_bound_was_seen_long_enough(
     spark, s3, names, options, dynamodb
 ):
@@ -284,6 +285,7 @@ def names(spark, s3, dynamodb):
     }
 
 
+@pytest.mark.nightly
 def test_recipe_for_an_option_pauses_and_refuses_to_write_everything(spark, s3, names):
     from watermarks import WatermarksError
 

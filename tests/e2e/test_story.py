@@ -15,7 +15,6 @@ from sample.story import (
     Plot,
     Story,
     StoryError,
-    main,
     routes_table,
     runs_table,
     tell,
@@ -28,7 +27,6 @@ from tests.e2e.recorded_calls import (
     table_calls,
 )
 from tests.e2e.simulation import by_folder, grants, is_allowed, policies_of, without
-from tidemark.errors import UsageError
 from tidemark.glue_service.commands import load_app, region
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms
@@ -43,7 +41,8 @@ from tidemark.model.assembly.cloud_assembly import read_assembly
 from tidemark.model.assembly.template import scope_of
 from tidemark.model.checkpoints.checkpoint import BookmarkMove
 
-pytestmark = [pytest.mark.spark, pytest.mark.synth]
+# At every change `make demo` tells the whole story, and proves it.
+pytestmark = [pytest.mark.spark, pytest.mark.synth, pytest.mark.nightly]
 # The columns of a file, without its root, and Hive's type of what Parquet says of each.
 SCHEMA = "SELECT name, type, converted_type FROM parquet_schema(?) WHERE type IS NOT NULL"
 HIVE = {("BYTE_ARRAY", "UTF8"): "string", ("INT64", None): "bigint"}
@@ -239,19 +238,6 @@ def test_the_proof_fails_when_the_mart_lacks_a_day(told) -> None:
         hidden.rename(folder)
 
 
-def test_the_demo_never_empties_the_home_of_the_user(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
-    Home.open(tmp_path / "home")
-    (tmp_path / "home" / "lake" / "precious.txt").write_text("keep", encoding="utf-8")
-
-    with pytest.raises(UsageError):  # there is no cdk.json here
-        main()
-
-    assert (tmp_path / "home" / "lake" / "precious.txt").exists()
-    assert (tmp_path / ".tidemark-demo").is_dir()
-
-
 # What Relationalize asks for on AWS: it writes its tables to the staging path and reads them.
 RAW = "arn:aws:s3:::tidemark-dev-storage-raw"
 STAGED = [
@@ -409,7 +395,6 @@ def test_without_any_one_of_its_grants_a_job_could_not_do_what_it_does(calls, ro
     assert idle == []
 
 
-@pytest.mark.nightly
 def test_after_an_operator_rewound_the_jobs_that_load_the_mart_is_the_same(
     told, monkeypatch
 ) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sampled import at_night
 from tidemark.local_state.sparks.make import find_python
 
 LIBS = Path(__file__).parents[2] / "libs"
@@ -52,7 +53,7 @@ def library(tmp_path):
     return path
 
 
-@pytest.fixture(params=["python3.11", "python3.13"], ids=["Glue 5.1", "Glue 6.0"])
+@pytest.fixture(params=["python3.11", *at_night("python3.13")], ids=["Glue 5.1", "Glue 6.0"])
 def python(request):
     """Return an interpreter of the version that Glue has."""
     if request.param == f"python{sys.version_info.major}.{sys.version_info.minor}":

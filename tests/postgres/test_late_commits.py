@@ -116,6 +116,7 @@ def test_with_settle_a_row_that_is_committed_late_is_read(new_job, orders, clock
     assert job.copied == [1, 2]
 
 
+@pytest.mark.nightly
 def test_with_lookback_a_late_row_is_read_together_with_rows_read_before(new_job, orders, clock):
     job = new_job(settle=NO_SETTLE, lookback=SETTLE)
     orders.insert("A", 1, clock.time)
@@ -219,7 +220,8 @@ def copy_all(job: IngestJob, traffic: Traffic, random: Random) -> None:
     job.run()
 
 
-@pytest.mark.parametrize("bounds", ["(]", pytest.param("[)", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("bounds", ["(]", "[)"])
 def test_with_settle_no_row_is_lost_or_doubled(new_job, orders, clock, bounds):
     random = Random(SEED)  # noqa: S311 - no secret
     traffic = Traffic(orders, clock, random)

@@ -93,6 +93,7 @@ def test_a_window_upserted_twice_is_there_once(upsert, stored):
     assert stored() == [(1, "done", 11)]
 
 
+@pytest.mark.nightly
 def test_a_run_that_was_superseded_changes_nothing(upsert, stored):
     slow = window("1")
     upsert([(1, "right", 10, "I")], again(slow, 2))
@@ -235,6 +236,7 @@ def make(server, spark):
     return make
 
 
+@pytest.mark.nightly
 def test_texts_are_ordered_as_windows_order_them(make):
     upsert, read = make('id INT PRIMARY KEY, v TEXT, at TEXT COLLATE "en-x-icu"')
     upsert("SELECT * FROM VALUES (1, 'old', 'B'), (2, 'old', 'B') AS t(id, v, at)", window("1"))
@@ -294,6 +296,7 @@ def test_a_cursor_of_another_type_that_is_held_whole_is_taken(make, kind, value)
     assert upsert(f"SELECT 1 AS id, {value} AS at", window("1")) == 1
 
 
+@pytest.mark.nightly
 def test_an_hour_that_comes_twice_stays_two_hours(make, spark):
     upsert, read = make("id INT PRIMARY KEY, at TIMESTAMPTZ")
     hours = "TIMESTAMP'2013-10-27 00:30:00Z'", "TIMESTAMP'2013-10-27 01:30:00Z'"
@@ -314,6 +317,7 @@ def test_a_name_that_spark_cannot_quote_is_refused_before_anything_is_made(make)
     assert read() == []
 
 
+@pytest.mark.nightly
 def test_names_with_dots_and_capitals_are_names(make):
     upsert, read = make('"Id" INT PRIMARY KEY, "a.b" TEXT, "At" INT')
 

@@ -166,6 +166,7 @@ def test_rewind_makes_the_next_run_read_what_came_after_that_run(script, put, ho
     assert read(tidemark("submit", script, *ENABLE)) == [second]
 
 
+@pytest.mark.nightly
 def test_runs_are_meant_by_their_number_or_the_beginning_of_their_id(script, put, home):
     put("a.json")
     tidemark("submit", script, *ENABLE)
@@ -285,6 +286,7 @@ def test_explain_of_an_earlier_run_says_what_that_run_read(script, put, home):
     assert "read 0 of 1 file" in second.output
 
 
+@pytest.mark.nightly
 def test_warnings_are_shown_at_the_end_of_a_run_once_each(script, put):
     put("a.json")
     tidemark("submit", script, *ENABLE)

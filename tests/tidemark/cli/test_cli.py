@@ -11,6 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.sampled import at_night
 from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.error_lines import exit_line
 from tidemark.cli.main import main
@@ -158,7 +159,7 @@ def _as_before_an_ampersand() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGHUP])  # Ctrl-C, a closed terminal
+@pytest.mark.parametrize("sent", [signal.SIGINT, *at_night(signal.SIGHUP)])  # a closed terminal
 def test_ctrl_c_stops_the_jobs_and_says_how_to_go_on(home, write_assembly, sent) -> None:
     mark = home.parent / "started"
     script = f"import pathlib, time\npathlib.Path({str(mark)!r}).touch()\ntime.sleep(600)\n"

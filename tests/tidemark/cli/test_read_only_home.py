@@ -184,6 +184,7 @@ def test_messages_name_the_home_that_cannot_be_written_and_not_the_copy(app, hom
         assert "/tidemark-" not in error
 
 
+@pytest.mark.nightly
 def test_a_backup_of_a_home_that_cannot_be_written_is_whole(app, home, tmp_path, monkeypatch):
     play([["local", "backup", str(tmp_path / "b"), "--lake"]], app, tmp_path, *mounted(home))
     monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "other"))

@@ -31,6 +31,7 @@ MORE = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("looks", [LOOKS, *at_night(MORE)], ids=["some", "more"])
 def test_commands_that_look_end_with_zero_and_leave_warnings_unseen(
     home: Path, write_assembly: WriteAssembly, looks: Sequence[Sequence[str]]

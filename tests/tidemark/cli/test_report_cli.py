@@ -38,6 +38,7 @@ def test_the_page_is_in_the_home_and_tells_of_the_jobs_of_the_app(app, home) -> 
     assert "submitted" not in page
 
 
+@pytest.mark.nightly
 def test_a_warning_on_the_page_is_still_not_seen(app, home) -> None:
     tidemark("report", "--app", str(app))
 
@@ -57,6 +58,7 @@ def test_it_is_written_where_it_is_asked_for_and_opened(app, tmp_path, monkeypat
     assert file.is_file()
 
 
+@pytest.mark.nightly
 def test_without_a_browser_a_line_says_so(app, monkeypatch) -> None:
     monkeypatch.setattr(webbrowser, "open", lambda url: False)
 

@@ -244,6 +244,7 @@ def test_a_trigger_that_does_not_exist_is_refused_before_a_jvm_starts(
     assert_one_clear_line(refused, 2, "there is no trigger 'strat'; did you mean start?")
 
 
+@pytest.mark.nightly
 def test_a_fired_job_whose_retry_succeeds_ends_with_zero(home: Path, tmp_path: Path) -> None:
     with serving(Home.open(home)) as (url, engine):
         port = Port(Home.open(home), url, engine)
@@ -279,6 +280,7 @@ def test_a_resuming_command_that_is_killed_leaves_nothing_open(
     assert whole.exit_code == 0, whole.output
 
 
+@pytest.mark.nightly
 def test_a_job_of_a_run_reads_a_secret_that_was_put_before(
     home: Path, write_assembly: WriteAssembly, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import tidemark as package
 from tests.fixtures.commands import WriteAssembly
+from tests.sampled import at_night
 from tests.sockets import descendants
 from tests.tidemark.cli.processes import read_until, started
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
@@ -93,6 +94,7 @@ def test_a_run_without_dynamodb_has_no_process_but_those_of_its_job(
     assert tidemark("logs", "puts", "--output").stdout == "0\n"
 
 
+@pytest.mark.nightly
 def test_a_script_without_an_app_finds_the_tables_that_an_app_has_defined_before(
     home: Path, write_assembly: WriteAssembly, tmp_path: Path
 ) -> None:
@@ -124,7 +126,7 @@ def test_an_engine_that_is_missing_is_named_to_the_job_that_asks_alone(
     assert "engine is not installed; run `npm install x`" in puts.output
 
 
-@pytest.mark.parametrize("content", [None, b""])
+@pytest.mark.parametrize("content", [None, *at_night(b"")])
 def test_lost_tables_are_refused_before_a_job_without_dynamodb_starts(
     home: Path, write_assembly: WriteAssembly, content: bytes | None
 ) -> None:

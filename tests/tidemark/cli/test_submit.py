@@ -57,6 +57,7 @@ def test_output_is_shown_while_the_script_runs_byte_by_byte(submit, home, tmp_pa
     assert log(home, "stdout.log") == b"half a line, \xff and the rest\n"
 
 
+@pytest.mark.nightly
 def test_no_line_of_many_is_lost_when_the_process_ends_at_once(submit):
     script = (
         "import os\n"
@@ -74,6 +75,7 @@ def test_no_line_of_many_is_lost_when_the_process_ends_at_once(submit):
     assert b"SUCCEEDED" in lines[1_000_002]
 
 
+@pytest.mark.nightly
 def test_what_a_killed_script_wrote_last_is_shown(submit):
     with submit("import os\nprint('last words', end='')\nos.kill(os.getpid(), 9)\n") as process:
         output, _ = process.communicate(timeout=BOUND_S)

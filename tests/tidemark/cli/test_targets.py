@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.sampled import sampled
 from tests.tidemark.cli.deployed_stages import (
     WAITS,
     Stage,
@@ -25,6 +26,11 @@ from watermarks import Watermarks
 pytestmark = pytest.mark.stress  # starts many processes
 
 TABLE = "runs-of-targets"
+# At every change each verb is tried on one target, and most on a stage; at night on both.
+STAGE, HOME = (
+    pytest.mark.parametrize("target", sampled(["stage", "home"], kept), indirect=True)
+    for kept in ("stage", "home")
+)
 PRINTS = "import sys\nprint('out')\nsys.stderr.write('err\\n')"
 
 
@@ -44,6 +50,7 @@ def keep_watermarks(target: Stage) -> Watermarks:
     return Watermarks(TABLE, client)
 
 
+@HOME
 def test_status_tells_of_every_job_its_last_run_its_watermark_and_what_is_fresh(target):
     mart = {"writes": [{"uri": "s3://landing/mart/", "published": True}]}
     target.deploy({"load": PRINTS, "report": ""}, {"report": ["load"]})
@@ -66,6 +73,7 @@ def test_status_tells_of_every_job_its_last_run_its_watermark_and_what_is_fresh(
     assert "published dataset" in table
 
 
+@STAGE
 def test_runs_and_logs_are_those_of_the_target(target):
     target.deploy({"load": PRINTS, "report": ""})
     (run_id,) = target.have_run("load")
@@ -107,6 +115,7 @@ def test_a_report_is_of_the_runs_of_the_target(target, tmp_path):
     assert run_id[:12] in file.read_text(encoding="utf-8")
 
 
+@STAGE
 def test_a_bookmark_is_shown_rewound_and_reset(target):
     target.port.engine.ask(lambda glue: delete_bookmark(glue.store, "load"))
     target.deploy({"load": ""})
@@ -128,6 +137,7 @@ def test_a_bookmark_is_shown_rewound_and_reset(target):
     assert "is at the beginning (version 5)" in reset.output
 
 
+@STAGE
 def test_watermarks_are_shown_and_rewound_in_the_table_of_their_job(target):
     target.deploy({"load": "", "report": ""})
     watermarks = keep_watermarks(target)
@@ -148,6 +158,7 @@ def test_watermarks_are_shown_and_rewound_in_the_table_of_their_job(target):
     assert_one_clear_line_after(elsewhere, 2, "there is no table 'other' in ", "--table")
 
 
+@HOME
 def test_jobs_are_rewound_and_that_is_undone(rewindable_target):
     target, watermarks = rewindable_target
     why = ("--yes", "--reason", "a bad day")
@@ -177,6 +188,7 @@ def test_jobs_are_rewound_and_that_is_undone(rewindable_target):
     assert bookmark_of(target, "report") == ("jr_r3", {"ctx": {"n": 2}})
 
 
+@HOME
 def test_undo_after_nothing_was_rewound_undoes_no_other_rewind(rewindable_target):
     target, _ = rewindable_target
     to = ("rewind", "report", "--to", "jr_r2", "--reason", "x", "--yes")
@@ -215,6 +227,7 @@ def test_a_range_is_filled_and_is_no_gap(target):
     assert [it["state"] for it in answer(target, "gaps", "load")["intervals"]] == ["done"]
 
 
+@HOME
 def test_events_of_runs_are_sent(target, tmp_path):
     target.deploy({"load": "print(1)"})
     target.have_run("load")
@@ -226,6 +239,7 @@ def test_events_of_runs_are_sent(target, tmp_path):
     assert [it["eventType"] for it in events] == ["START", "COMPLETE"]
 
 
+@STAGE
 def test_one_job_runs_alone_with_the_arguments_of_its_trigger(target):
     target.deploy({"load": "", "report": "import sys\nprint(sys.argv[-1])"}, {"report": ["load"]})
     target.edit(
@@ -243,6 +257,7 @@ def test_one_job_runs_alone_with_the_arguments_of_its_trigger(target):
     assert target.port.states("load") == []
 
 
+@STAGE
 def test_runs_of_a_job_and_of_a_workflow_are_stopped(target, tmp_path):
     gate = tmp_path / "gate"
     target.deploy({"load": WAITS.format(str(gate))})
@@ -257,6 +272,7 @@ def test_runs_of_a_job_and_of_a_workflow_are_stopped(target, tmp_path):
     wait_until(lambda: target.port.states("load") == ["STOPPED", "STOPPED"])
 
 
+@STAGE
 def test_a_trigger_fires_and_triggers_are_listed(target):
     target.deploy({"load": "", "report": ""}, {"report": ["load"]})
     triggers = json.loads(target.ask("trigger", "--format", "json").stdout)
@@ -269,6 +285,7 @@ def test_a_trigger_fires_and_triggers_are_listed(target):
     assert [it["starts"] for it in triggers if it["type"] == "CONDITIONAL"] == [["report"]]
 
 
+@STAGE
 def test_a_failure_is_told_with_what_it_held_back_and_resumed(target):
     target.deploy({"load": "raise ValueError('no rows')", "report": ""}, {"report": ["load"]})
 

@@ -73,6 +73,7 @@ def account(port):
     assert "Contents" not in port.client("s3").list_objects_v2(Bucket="account")
 
 
+@pytest.mark.nightly
 def test_the_tests_ask_an_account_as_they_ask_a_port(account):
     runs.test_arguments_of_the_job_of_the_run_and_those_no_run_can_change(account)
     workflows.test_run_properties_pass_from_job_to_job_and_stay_in_their_run(account)

@@ -88,6 +88,7 @@ def test_json_with_choices_is_put_into_folders(written, json_frame, s3):
     assert all(file.endswith(".json") for _, file in parts)
 
 
+@pytest.mark.nightly
 def test_json_with_choices_is_compressed_as_others_are(json_frame, glue_context, s3):
     glue_context.write_dynamic_frame.from_options(
         json_frame(*MIXED).coalesce(1), "s3", {"path": s3.uri, "compression": "gzip"}, "json"
@@ -212,6 +213,7 @@ def test_a_line_break_in_csv_without_quotes_is_refused(written, rows_of):
         written(frame, "csv", {"quoteChar": -1})
 
 
+@pytest.mark.nightly
 def test_spigot_writes_the_values_of_choices_too(json_frame, s3):
     json_frame(*MIXED).spigot(s3.uri)
 

@@ -175,6 +175,7 @@ def test_half_of_a_surrogate_pair_makes_an_error_record_that_names_the_field(row
     ]
 
 
+@pytest.mark.nightly
 def test_a_decimal_keeps_38_digits_after_its_point(rows_of):
     number = Decimal("0.12345678901234567890123456789012345678")
 
@@ -183,6 +184,7 @@ def test_a_decimal_keeps_38_digits_after_its_point(rows_of):
     assert mapped.toDF().collect() == [(number,)]
 
 
+@pytest.mark.nightly
 def test_keys_of_a_record_are_strings_and_each_is_there_once(rows_of):
     def keyed(record):
         return {1: "a", "s": {2: "b"}} if record["n"] else {1: "a", "1": "b"}
@@ -325,6 +327,7 @@ def test_whole_partitions_are_mapped_as_dicts_with_a_record(rows_of):
     assert same.toDF().collect() == [(1,)]
 
 
+@pytest.mark.nightly
 def test_of_no_records_map_makes_a_frame_without_columns(rows_of):
     mapped = rows_of("n int").map(lambda record: record)
 

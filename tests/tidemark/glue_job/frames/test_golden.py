@@ -114,6 +114,7 @@ def test_drop_fields_of_the_friends(read, printed):
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Frames", source="DYF")
 def test_join_and_relationalize_of_the_legislators(history, printed):
     """Of the page and of aws-glue-samples, examples/join_and_relationalize.md."""

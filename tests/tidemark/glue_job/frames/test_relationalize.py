@@ -101,6 +101,7 @@ def test_arrays_within_arrays_become_tables_named_by_their_path(frame_of):
     )
 
 
+@pytest.mark.nightly
 def test_arrays_of_arrays_and_several_arrays_in_a_row(frame_of):
     tables = frame_of([{"a": [[1, 2], [3]], "b": ["x"]}]).relationalize("root", None)
 
@@ -161,6 +162,7 @@ def test_ids_of_nested_tables_are_unique_across_runs_too(frame_of, start_job):
     assert [row[0] for row in rows(tables, "root_a.val.b")[1]] == [4, 5, 6]
 
 
+@pytest.mark.nightly
 @pytest.mark.rule("Relationalize", source="BM")
 def test_ids_of_an_uncommitted_run_are_reused(frame_of, start_job):
     start_job()

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.sampled import at_night
 from tests.tidemark.glue_service.runs.test_pythons import order_for, taken, waiting
 from tests.waiting import BOUND_S, wait_until
 from tidemark.glue_job.process.forks import CAN_FORK
@@ -102,7 +103,7 @@ def test_one_that_has_died_is_replaced(pythons, order):
     assert dead not in [one.process for _, one in pythons._ready]
 
 
-@pytest.mark.parametrize("version", ["5.1", "6.0"])
+@pytest.mark.parametrize("version", ["5.1", *at_night("6.0")])
 def test_no_two_runs_have_the_same_random_numbers(pythons, order, version):
     orders = [
         order(

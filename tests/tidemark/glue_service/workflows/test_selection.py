@@ -79,6 +79,7 @@ def test_a_job_that_the_workflow_does_not_start_is_told_with_the_nearest(home):
         part("z", following=False)
 
 
+@pytest.mark.nightly
 def test_a_part_is_run_by_the_command_line(home, write_assembly):
     scripts = {name: f"print('ran {name}')" for name in ("one", "two", "three")}
     app = str(write_assembly(scripts, after={"two": ["one"], "three": ["two"]}))

@@ -66,6 +66,7 @@ def is_equal(answer):
     return has_same_rows and not any(found)
 
 
+@pytest.mark.nightly
 def test_names_that_look_like_patterns_are_read_once(compare):
     def write(folder):
         (folder / "t").mkdir()

@@ -347,6 +347,7 @@ def test_xml_elements_with_the_row_tag_become_rows(read, s3):
     ]
 
 
+@pytest.mark.nightly
 def test_a_row_tag_that_no_file_has_is_warned_of(read, s3, tmp_path, monkeypatch):
     monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
     s3.put("a.xml", FLIGHTS_XML)

@@ -135,6 +135,7 @@ def test_null_in_a_line_is_an_error_record_or_fails_by_name(read, glue_context, 
         plain.collect()
 
 
+@pytest.mark.nightly
 def test_values_with_choices_and_many_small_files_have_error_records_too(
     monkeypatch, read, s3, noted
 ):
