@@ -51,7 +51,8 @@ def of_changes(
         new = states.new(crashes(increment.operations, is_in_increment=True), left["increment"])
         of_increment = [Wanted(increment, crash, increment.outcome) for crash in new]
     if increment and before and parts:
-        new = states.new(late_first(before.operations), left["before"])
+        # Within a write of Spark, the crashes of the increment tell what the moments differ by.
+        new = states.new(without_middles(late_first(before.operations)), left["before"])
         file = parts.files[-1]
         late = [Wanted(before, crash, increment.outcome, file) for crash in new]
     all_of_first = crashes(first.operations)
