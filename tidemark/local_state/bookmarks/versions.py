@@ -84,12 +84,12 @@ def contexts_of_last_commit(store: Store, job_name: str) -> frozenset[str]:
     return frozenset(row["transformation_ctx"] for row in rows)
 
 
-def bookmark_versions(store: Store, job_name: str) -> list[Bookmark]:
-    """Return every version of the job's bookmark, newest first, without the states."""
+def bookmark_versions(store: Store, job_name: str, limit: int = -1) -> list[Bookmark]:
+    """Return the newest versions of the job's bookmark, newest first, without the states."""
     rows = store.query(
         "SELECT job_name, version, run, attempt, run_id, previous_run_id, committed_at_ms, kind "
-        "FROM bookmark WHERE job_name = ? ORDER BY version DESC",
-        (job_name,),
+        "FROM bookmark WHERE job_name = ? ORDER BY version DESC LIMIT ?",
+        (job_name, limit),  # -1 is without one
     )
     return [Bookmark(**dict(row), states={}) for row in rows]
 
@@ -131,7 +131,7 @@ def commit_bookmark(
     """
     packed = pack(states)
     with store.transaction():
-        latest = latest_bookmark(store, job_name)
+        latest = next(iter(bookmark_versions(store, job_name, limit=1)), None)
         version = latest.version if latest else 0
         if version != expected_version:
             raise BookmarkVersionMismatchError(expected_version, version)
@@ -207,7 +207,7 @@ def successful_runs(store: Store, job_name: str) -> list[tuple[Bookmark, JobRun 
 
 def _set(store: Store, job_name: str, target: Bookmark | None, kind: str, at_ms: int) -> Bookmark:
     with store.transaction():
-        latest = latest_bookmark(store, job_name)
+        latest = next(iter(bookmark_versions(store, job_name, limit=1)), None)
         if latest is None:
             raise EntityNotFoundError(f"job {job_name} has no bookmark: it never committed one")
         version = Bookmark(
