@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 
+from tidemark.local_state.store.sqlite_files import log_ahead
 from tidemark.local_state.store.state_record import note_use, refuse_loss
 from tidemark.local_state.store.store_errors import check_database
 
@@ -92,7 +93,7 @@ class Records:
             connection = sqlite3.connect(
                 self._database, timeout=BUSY_TIMEOUT_S, isolation_level=None
             )
-            connection.execute("PRAGMA journal_mode = WAL")
+            log_ahead(connection, BUSY_TIMEOUT_S)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(TABLE)
             connection.execute(TAGS_TABLE)

@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.local_state.home_folder import STORE_FILE
 from tidemark.local_state.store.schema import SCHEMA_VERSION as SCHEMA_VERSION
 from tidemark.local_state.store.schema import create_or_check
-from tidemark.local_state.store.sqlite_files import check_soundness
+from tidemark.local_state.store.sqlite_files import check_soundness, log_ahead
 from tidemark.local_state.store.state_record import count_change, note_change
 from tidemark.local_state.store.store_errors import error_of
 
@@ -71,7 +71,7 @@ class Store:
         try:
             with self._naming_errors():
                 self._connection.row_factory = sqlite3.Row
-                self._connection.execute("PRAGMA journal_mode = WAL")
+                log_ahead(self._connection, BUSY_TIMEOUT_S)
                 if (database.parent / TEMPORARY).exists():
                     self._connection.execute("PRAGMA synchronous = OFF")
                 check_soundness(self._connection, database)

@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,25 @@ from tidemark.local_state.home_folder import DATABASES, SERVICES
 DATABASE_IS_DAMAGED = "database disk image is malformed"
 SIDE_FILES = ("-wal", "-shm")  # SQLite keeps them next to a database in use
 
+WAIT_S = 0.01  # before a database that others open, too, is asked again
 LARGE_BYTES = 256 * 1024**2  # checked in some tenths of a second if it is in memory
 
 _sound: dict[Path, tuple[int, int]] = {}  # databases that this process has checked
+
+
+def log_ahead(connection: sqlite3.Connection, timeout_s: float) -> None:
+    """Let a database have a write-ahead log, as soon as no other connection is in the way."""
+    # SQLite waits for its locks, but not where two connections switch at once, or one writes.
+    until = time.monotonic() + timeout_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(WAIT_S)
+        else:
+            return
 
 
 def check_soundness(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from dataclasses import replace
 
@@ -54,6 +55,24 @@ def database(tmp_path):
 def store(database):
     with Store(database) as store:
         yield store
+
+
+@pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_a_database_that_another_process_is_about_to_write_is_waited_for(database, begin):
+    with Store(database):
+        pass
+    with closing(sqlite3.connect(database, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")  # as a copy has it
+        other.execute(begin)
+        other.execute("CREATE TABLE other (id)")
+        commit = threading.Timer(0.2, other.execute, ["COMMIT"])
+        commit.start()
+
+        with Store(database) as store:
+            tables = store.query("SELECT name FROM sqlite_master WHERE name = 'other'")
+        commit.join()
+
+    assert [row["name"] for row in tables] == ["other"]
 
 
 def test_state_is_there_after_closing_and_opening(database):
