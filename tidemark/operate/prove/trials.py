@@ -42,7 +42,8 @@ def carry_out(bench: Bench, wanted: Wanted, next_runs: NextRuns, number: int) ->
         why_not = without_scratch(_why_unknown(wanted, home, trials), bench.scratch)
         if not why_not and (why_not := kind.why_impossible(wanted, home)):
             is_open = False
-        why_not = why_not or _make_comparable(bench, wanted, following.home)
+        if following.home == home:  # else who has made it makes it comparable
+            why_not = why_not or _make_comparable(bench, wanted, home)
     experiment = replace(experiment, not_tried=why_not, is_open=bool(why_not) and is_open)
     start = Home(start_of(folder))
     is_kept = (start.root / MARKER).exists()

@@ -30,6 +30,14 @@ def test_crashes_of_a_job_that_commits_first_lose_rows(verdicts, project):
     assert verdicts(case, only=("crash", "again")) == {"crash": "lost", "again": "equal"}
 
 
+def test_items_that_follow_a_known_state_are_compared(verdicts, project):
+    for day in (2, 3, 4):
+        (project / f"home/lake/lake/in/day{day}.json").unlink()
+    case = next(case for case in CATALOGUE if case.name == "adds-to-items")
+
+    assert verdicts(case, only=("crash",)) == {"crash": "changed"}
+
+
 # A run takes back what a dead one has left.
 TAKES_BACK = """
 import json, uuid
