@@ -128,7 +128,7 @@ def _job_lines(job: JobOutcome, comparison: Comparison) -> Iterator[str]:
             yield f"    on {version}: {run.error.splitlines()[0]}"
     if (cause := job.cause) is not None and job.verdict == "fails":
         yield f"    cause: {cause.title}" + (f" ({cause.place})" if cause.place else "")
-        yield f"    remedy: {cause.remedy}"
+        yield f"    remedy: {cause.remedy} ({cause.id})"
         if cause.setting:
             yield f"    the old result: {cause.setting}"
 

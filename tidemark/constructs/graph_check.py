@@ -19,7 +19,7 @@ from tidemark.constructs.security.network_check import problems_of_networks
 from tidemark.model.advice import advice_of
 from tidemark.model.assembly.resources import Templates
 
-ADVICE = RULES | advice_of("resources")
+ADVICE = {**RULES, **advice_of("resources")}
 TOO_LARGE = "template-too-large"
 MAX_BYTES = 1_000_000  # of a template, CloudFormation's limit
 _CHECKED: WeakSet[IConstruct] = WeakSet()

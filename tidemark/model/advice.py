@@ -4,6 +4,7 @@ The first digit of `TM301` is the source. docs/reference/advice.md lists all: `m
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,13 +20,21 @@ class Advice:
         id: such as `TM301`.
         name: what comments and acknowledgements call it, as they may by the id.
         text: what is found, in one sentence.
-        remedy: what to do; empty where it depends on what is found.
+        remedy: what to do, with names in braces; empty where it depends on what is found.
+        match: a regular expression that the message of an error has, of advice about errors.
+        setting: an argument of the job that makes the difference too; empty without one.
     """
 
     id: str
     name: str
     text: str
     remedy: str = ""
+    match: str = ""
+    setting: str = ""
+
+    def says(self, **values: str) -> str:
+        """Return the remedy, with values in place of names in braces, and the id."""
+        return f"{self.remedy.format(**values)} ({self.id})"
 
 
 @cache
@@ -36,9 +45,16 @@ def catalogue() -> Mapping[str, Mapping[str, Any]]:
     return sources
 
 
-def advice_of(source: str) -> dict[str, Advice]:
+@cache
+def advice_of(source: str) -> Mapping[str, Advice]:
     """Return the advice of a source, by name."""
     return {entry["name"]: Advice(**entry) for entry in catalogue()[source]["advice"]}
+
+
+def advice_on(source: str, error: str) -> Advice | None:
+    """Return the first advice of a source that matches the message of an error; None without."""
+    known = (advice for advice in advice_of(source).values() if advice.match)
+    return next((advice for advice in known if re.search(advice.match, error)), None)
 
 
 def name_of(advice: Mapping[str, Advice], name: str) -> str:

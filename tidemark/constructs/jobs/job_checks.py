@@ -93,7 +93,7 @@ def acknowledge(owner: IConstruct, what: str, rule: str, reason: str) -> None:
         JobDefinitionError: the rule does not exist, or the reason is missing.
     """
     known = [*RULES, OVERRIDDEN]
-    rule = name_of(RULES | advice_of("resources"), rule)
+    rule = name_of({**RULES, **advice_of("resources")}, rule)
     if rule not in known:
         raise JobDefinitionError(
             f"{what} acknowledges the rule {rule!r}; allowed: {', '.join(known)}; copy the "

@@ -13,6 +13,7 @@ from types import TracebackType
 
 from tidemark.glue_job.process import memory_failures
 from tidemark.local_state.machine.loopback import without_secrets
+from tidemark.model.advice import advice_of, advice_on
 from tidemark.model.assembly.glue_versions import library_with
 from tidemark.model.messages import JVM_GONE
 
@@ -217,9 +218,8 @@ def timed_out(minutes: float, script: str, log: str) -> str:
     limit = f"{minutes:g} minute{'' if minutes == 1 else 's'}"
     where = line_at_the_end(script, log)
     return (
-        f"Job run timed out after {limit}{f' ({where})' if where else ''}; find out what it waited "
-        "for there, let one run read less, or raise the limit: timeout_minutes of the job's "
-        "construct or of its trigger (Timeout on AWS), tidemark submit --timeout"
+        f"Job run timed out after {limit}{f' ({where})' if where else ''}; "
+        f"{advice_of('failures')['timed-out'].says()}"
     )
 
 
@@ -248,11 +248,7 @@ def remedy_of_deletion(cause: str, script: str) -> str:
     for place, stack in reversed(_deleted.items()):
         if file == (folder := place.partition("://")[2]) or file.startswith(f"{folder}/"):
             line = next((f", line {line}" for name, line in stack if name == script), "")
-            return (
-                f"the script itself has deleted the files of {place} by a purge{line}, and Spark "
-                "reads a file only when a frame is written or counted: write first, to another "
-                "path, and purge then"
-            )
+            return advice_of("failures")["purged-before-read"].says(place=place, line=line)
     return ""
 
 
@@ -262,7 +258,7 @@ def without_result(exit_code: int, full_disk: str | None, kills: int) -> str:
     if exit_code < 0:
         cause = f"the job process was killed by {signal.Signals(-exit_code).name}"
     if full_disk:
-        return f"{cause}; {full_disk}: make room, then run again"
+        return f"{cause}; {advice_of('failures')['disk-full'].says(full_disk=full_disk)}"
     is_killed = exit_code in (-signal.SIGKILL, SHELL_SIGNAL + signal.SIGKILL)
     return f"{cause}; {memory_failures.killed_remedy(kills)}" if is_killed else cause
 
@@ -276,86 +272,20 @@ def _library_remedy(cause: str, places: RemedyPlaces) -> str:
     if (library := library_with(module, places.glue_version)) is None:
         return ""
     name, version = library
-    return (
-        f"Glue {places.glue_version} has {name} {version} installed, so the job needs no argument "
-        f"for it on AWS; here run `{places.pip_install} {name}=={version}`"
+    return advice_of("failures")["library-of-glue"].says(
+        glue_version=places.glue_version,
+        name=name,
+        version=version,
+        pip_install=places.pip_install,
     )
 
 
 def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
     if full_disk and ("No space left on device" in cause or "disk" in cause):
-        return f"{full_disk}: make room, then run again"
+        return advice_of("failures")["disk-full"].says(full_disk=full_disk)
     if of_memory := memory_failures.memory_remedy(cause):
         return of_memory
     if of_library := _library_remedy(cause, places):
         return of_library
-    remedies = {
-        r"(ClassNotFound|NoClassDefFound|DATA_SOURCE_NOT_FOUND).*\b(iceberg|hudi|delta)\b": (
-            "give the job the argument --datalake-formats with iceberg, hudi or delta, as on AWS; "
-            "this machine needs a jar of the format, which --extra-jars can name"
-        ),
-        r"ClassNotFoundException|NoClassDefFoundError|No suitable driver|DATA_SOURCE_NOT_FOUND": (
-            "the class is in none of Spark's jars: name the jar that has it, such as a JDBC "
-            "driver, in --extra-jars"
-        ),
-        r"\bXSDB6\b|Another instance of Derby": (
-            "one process at a time opens a database of Derby: wait for the other run that has it "
-            "open; with --executors, which are processes of their own, use PostgreSQL"
-        ),
-        r"GlueArgumentError: the following arguments are required": (
-            "declare what is missing in `arguments=` of the job's construct (DefaultArguments on "
-            "AWS), or pass it after the script, as in `tidemark submit SCRIPT --name value`"
-        ),
-        r"WatermarkTableError: there is no DynamoDB": (
-            "on this machine `tidemark run` creates the tables of its app, and `tidemark local "
-            "table NAME` one for a script that is submitted without an app"
-        ),
-        r"No module named 'awsglue.blueprint": (
-            "a blueprint is not a job: Glue calls its layout to create a workflow; submit the "
-            "scripts of the jobs that it names"
-        ),
-        r"No module named '(delta|hudi)\b": (
-            "the module is in the jar of the format: give the job the argument --datalake-formats "
-            "with delta or hudi, as on AWS; this machine needs that jar, which --extra-jars can "
-            f"name, and the Python package for it, as in `{places.pip_install} delta-spark`"
-        ),
-        r"PARSE_SYNTAX_ERROR.*MATERIALIZED": (
-            "open-source Spark has no materialized views: on AWS, compute that it manages keeps "
-            "one up to date; write the query into a table here, by INSERT OVERWRITE"
-        ),
-        r"PARSE_SYNTAX_ERROR.*'(CALL|BRANCH|TAG|FIELD)'": (
-            "this is SQL of Iceberg, which Spark has by an extension: set spark.sql.extensions to "
-            "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions, in --conf or "
-            "before the session starts"
-        ),
-        r"ModuleNotFoundError": (
-            "pass your own modules in --extra-py-files; install a package with "
-            f"`{places.pip_install}`, and name it for AWS in --additional-python-modules"
-        ),
-        r"(No such file or directory|Failed to open file): s3\S+/metadata/\S+\.avro"
-        r"|No such file or directory: s3\S+/\d{5}-\d+-[\da-f-]{36}-\S+": (
-            "the table of Iceberg that has this file has lost it: restore a backup that was made "
-            "with --lake, by `tidemark local restore FILE`, or roll the table back to a snapshot "
-            "that has all of its files"
-        ),
-        r"No such file or directory: s3[an]?://|FileNotFoundError.*run again": (
-            "Spark reads a file only when a frame is written or counted, and something has deleted "
-            "this one since its source was opened, such as an overwrite by this script or another "
-            "job: write to another path"
-        ),
-        r"PATH_NOT_FOUND.*s3[an]?://": f"buckets are the folders of {places.lake}",
-        r"access key of this port": (
-            "the script gives a client of AWS an access key: leave it out, and the client takes "
-            "one in the environment, here as on AWS; or set TIDEMARK_ANY_KEY=1, so that the port "
-            "accepts every key"
-        ),
-        r"InvalidAccessKeyId|UnrecognizedClient|InvalidClientTokenId|EndpointConnectionError": (
-            "jobs on this machine have no AWS account: set AWS_ENDPOINT_URL_<SERVICE> to an "
-            "endpoint that stands in for the service"
-        ),
-        r"AccessDenied": (
-            "on AWS the job's role needs this permission; here the endpoint or file that refuses "
-            "decides"
-        ),
-    }
-    return next((text for form, text in remedies.items() if re.search(form, cause)), "")
+    advice = advice_on("failures", cause)
+    return advice.says(lake=str(places.lake), pip_install=places.pip_install) if advice else ""

@@ -292,7 +292,7 @@ def test_full_disk_is_named_where_a_job_met_it():
     line = with_remedy(failure, "", PLACES, "the disk of /home is full: 0 bytes of 1 MB are free")
 
     assert line.endswith(
-        "the disk of /home is full: 0 bytes of 1 MB are free: make room, then run again"
+        "the disk of /home is full: 0 bytes of 1 MB are free: make room, then run again (TM141)"
     )
 
 

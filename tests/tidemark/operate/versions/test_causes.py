@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.operate.versions.causes import NO_ANSI, cause_of
+from tidemark.operate.versions.causes import cause_of
 
+NO_ANSI = "--conf spark.sql.ansi.enabled=false"
 CAST = (
     "NumberFormatException: [CAST_INVALID_INPUT] The value 'abc' of the type \"STRING\" cannot be "
     'cast to "INT" because it is malformed. SQLSTATE: 22018 (orders.py, line 12)'
