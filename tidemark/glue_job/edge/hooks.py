@@ -44,18 +44,18 @@ SUBJECTS = ("TableName", "Table", "JobName", "DatabaseName", "Name", "TopicArn",
 def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
     """Announce what the body changes, if the home records it; Spark gets the socket of the JVM."""
     conf = folder / CONF_FILE
-    if withholds_others(home):
-        watch_outside(home, script)
-        if conf.is_file():
-            watch_databases(home, conf)
-    edge = open_edge(home, script)
-    if edge is None:
-        yield
-        return
-    (folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
-    after_import("awsglue.job", _announce_commits)
-    after_import("botocore.client", _announce_requests)
     with ExitStack() as stack:
+        if withholds_others(home):
+            stack.callback(watch_outside(home, script).remove_temporary)
+            if conf.is_file():
+                watch_databases(home, conf)
+        edge = open_edge(home, script)
+        if edge is None:
+            yield
+            return
+        (folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
+        after_import("awsglue.job", _announce_commits)
+        after_import("botocore.client", _announce_requests)
         if conf.is_file():  # a Python shell job has none
             jvm = JvmEdge(edge, home, folder)
             stack.callback(jvm.close)

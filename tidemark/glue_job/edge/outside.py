@@ -11,6 +11,7 @@ import sysconfig
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from errno import EPERM
 from pathlib import Path
 from types import FrameType
@@ -35,6 +36,7 @@ PACKAGES = tuple(f"{os.sep}site-packages{os.sep}{name}{os.sep}" for name in ("py
 OURS = str(Path(__file__).parents[2]) + os.sep
 IMPORTS, CACHES = "<frozen importlib", f"{os.sep}__pycache__{os.sep}"
 DEVICES = ("/dev", "/proc")
+PATHS = (str, bytes, os.PathLike)
 
 
 class Outside:
@@ -51,6 +53,7 @@ class Outside:
             self._endpoints |= {(name, url.port) for name in names}
         self._own = [os.path.realpath(path) for path in (home.root, Path.cwd(), *DEVICES)]
         self._temporary = os.path.realpath(tempfile.gettempdir())  # each run on AWS has its own
+        self._made = list[str]()
         self._thread = threading.local()  # is_asked, and the host that it has looked up
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -63,8 +66,9 @@ class Outside:
             return
         self._thread.is_asked = True
         try:
-            reached = self._reached(event, arguments)
-            if any(reached) and _is_of_script(sys._getframe(), self._script):
+            reached, made = self._reached(event, arguments), self._new_temporary(event, arguments)
+            if (made or any(reached)) and _is_of_script(sys._getframe(), self._script):
+                self._made += made
                 for what in filter(None, reached):
                     self._note(what, is_refused=event != "open" or not self._is_temporary(what))
         finally:
@@ -107,6 +111,25 @@ class Outside:
             return ""
         return path if is_added or not self._is_temporary(path) else ""
 
+    def _new_temporary(self, event: str, arguments: tuple[Any, ...]) -> list[str]:
+        """Return the temporary file or folder that is about to be made, if it is one."""
+        made = arguments[1 if event in MOVES else 0]
+        flags = arguments[2] if event == "open" and isinstance(arguments[2], int) else 0
+        is_made = event in ("os.mkdir", *MOVES) or flags & os.O_CREAT
+        if not is_made or not isinstance(made, PATHS):
+            return []
+        path = os.path.realpath(_text(made))
+        is_kept = _is_below(path, self._own) or is_within(path, self._allowed)
+        return (
+            [path] if self._is_temporary(path) and not is_kept and not Path(path).exists() else []
+        )
+
+    def remove_temporary(self) -> None:
+        """Remove the temporary files that the script has made: the next run on AWS has none."""
+        for path in map(Path, reversed(self._made)):
+            with suppress(OSError):  # such as a folder that holds what others have made
+                path.rmdir() if path.is_dir() else path.unlink()
+
     def _is_temporary(self, path: str) -> bool:
         return _is_below(path, [self._temporary])
 
@@ -120,12 +143,14 @@ class Outside:
             raise PermissionError(EPERM, text)
 
 
-def watch_outside(home: Home, script: str) -> None:
+def watch_outside(home: Home, script: str) -> Outside:
     """Watch what this process reaches from now on; a process is one run.
 
     Without a script, it is a worker of Spark, which runs functions of the script.
     """
-    sys.addaudithook(Outside(home, script))
+    outside = Outside(home, script)
+    sys.addaudithook(outside)
+    return outside
 
 
 def _is_of_script(frame: FrameType | None, script: str) -> bool:

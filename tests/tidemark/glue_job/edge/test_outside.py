@@ -20,8 +20,9 @@ from pathlib import Path
 from tidemark.glue_job.edge.outside import watch_outside
 from tidemark.local_state.home import Home
 home, script = Path(sys.argv[1]), sys.argv[2]
-watch_outside(Home(home), script)
+outside = watch_outside(Home(home), script)
 exec(compile(Path(script).read_text(), script, "exec"))
+outside.remove_temporary()
 """
 
 
@@ -171,3 +172,33 @@ def test_what_was_reached_may_hold_any_character(tmp_path):
     (home.root / "outside.jsonl").write_text(json.dumps("a\nb") + "\n", encoding="utf-8")
 
     assert read_outside(home) == ["a\nb"]
+
+
+def test_what_a_run_makes_in_the_temporary_folder_is_gone_for_the_next_one(tmp_path):
+    folder = tmp_path / "temporary"
+    code = f"""
+import os, pathlib
+folder = pathlib.Path("{folder}")
+assert sorted(os.listdir(folder)) == ["there"]
+(folder / "made").mkdir()
+(folder / "made" / "done").write_text("1")
+(folder / "unfinished").write_text("1")
+os.replace(folder / "unfinished", folder / "mark")
+(folder / "there").write_text("changed")
+assert (folder / "mark").read_text() == (folder / "made" / "done").read_text()
+"""
+    folder.mkdir()
+    (folder / "there").write_text("1", encoding="utf-8")
+
+    for _ in range(2):
+        assert runs(tmp_path, code) == ("", [])
+
+    assert [path.name for path in folder.iterdir()] == ["there"]
+
+
+def test_a_temporary_file_that_is_allowed_stays(tmp_path):
+    mark = tmp_path / "temporary" / "mark"
+
+    assert runs(tmp_path, f"open('{mark}', 'w')", (str(mark),)) == ("", [])
+
+    assert mark.exists()
