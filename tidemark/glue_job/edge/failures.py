@@ -2,7 +2,8 @@
 
 Sources: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html and
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html;
-of messages, https://docs.aws.amazon.com/sns/latest/api/API_BatchResultErrorEntry.html
+of messages, https://docs.aws.amazon.com/sns/latest/api/API_BatchResultErrorEntry.html;
+of partitions, https://docs.aws.amazon.com/glue/latest/webapi/API_BatchCreatePartition.html
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ THROTTLED = {
 }
 ELSEWHERE = ("ThrottlingException", 400)
 MESSAGE = "an experiment refuses this request: please reduce your request rate"
-NOTHING_DONE = {"Responses": {}, "ResponseMetadata": {"HTTPStatusCode": 200}}
+NOTHING_DONE = {"Responses": {}, "Partitions": [], "ResponseMetadata": {"HTTPStatusCode": 200}}
 Call = Callable[[Any, str, Mapping[str, Any]], Any]
 
 
@@ -37,7 +38,7 @@ def failing(
     if how != HALF_DONE:
         return call(client, operation, parameters)
     half, unfinished = HALVES[operation](parameters)
-    is_empty = half.get("RequestItems") == {}
+    is_empty = any(half.get(name) in ({}, []) for name in ("RequestItems", *PARTITIONS.values()))
     answer = NOTHING_DONE if is_empty else call(client, operation, half)
     return {**answer, **unfinished}
 
@@ -95,6 +96,21 @@ def _half_of_messages(
     return {**parameters, name: first}, {"Failed": [{"Id": entry["Id"], **error} for entry in rest]}
 
 
+def _half_of_partitions(
+    parameters: Mapping[str, Any], operation: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    name = PARTITIONS[operation]
+    entries = parameters[name]
+    first, rest = entries[: len(entries) // 2], entries[len(entries) // 2 :]
+    half = {**parameters, name: first}
+    if operation == "BatchGetPartition":
+        return half, {"UnprocessedKeys": rest}
+    error = {"ErrorDetail": {"ErrorCode": "InternalServiceException", "ErrorMessage": MESSAGE}}
+    key = "PartitionValueList" if operation == "BatchUpdatePartition" else "PartitionValues"
+    values = [entry.get("Values", entry.get("PartitionValueList", [])) for entry in rest]
+    return half, {"Errors": [{key: of_entry, **error} for of_entry in values]}
+
+
 def _by_table(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
     items: dict[str, list[Any]] = {}
     for table, item in pairs:
@@ -102,11 +118,19 @@ def _by_table(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
     return items
 
 
+PARTITIONS = {
+    "BatchCreatePartition": "PartitionInputList",
+    "BatchDeletePartition": "PartitionsToDelete",
+    "BatchGetPartition": "PartitionsToGet",
+    "BatchUpdatePartition": "Entries",
+}
+"""Requests for partitions, each with the parameter that has them."""
 HALVES: Mapping[str, Callable[[Mapping[str, Any]], tuple[dict[str, Any], dict[str, Any]]]] = {
     "BatchGetItem": _half_of_keys,
     "BatchWriteItem": _half_of_items,
     "DeleteObjects": _half_of_objects,
     "PublishBatch": partial(_half_of_messages, name=ENTRIES["PublishBatch"]),
     "SendMessageBatch": partial(_half_of_messages, name=ENTRIES["SendMessageBatch"]),
+    **{name: partial(_half_of_partitions, operation=name) for name in PARTITIONS},
 }
 """Requests that a service may do in part."""

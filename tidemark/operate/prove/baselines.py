@@ -33,7 +33,12 @@ from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.items import tables_of, with_items
 from tidemark.operate.prove.sources import sources_of
-from tidemark.operate.prove.tables import NO_OTHER_STORES, OtherStores, dump_tables
+from tidemark.operate.prove.tables import (
+    NO_OTHER_STORES,
+    OtherStores,
+    dump_tables,
+    partitioned_tables,
+)
 
 ELSEWHERE = (
     "a database that is elsewhere cannot be put back, so nothing was changed there; give the job "
@@ -185,7 +190,9 @@ def run_well(bench: Bench, base: Home, name: str, turn: int = 0) -> Baseline:
     outcome = Outcome(Experiment("again", name), home, [trial], time.monotonic() - began)
     opened, operations = read_opened(home), read_operations(home)
     databases = {operation.places[-1] for operation in operations if operation.kind == JDBC}
-    other_stores = OtherStores(tables_of(home, operations), sorted(databases))
+    other_stores = OtherStores(
+        tables_of(home, operations), sorted(databases), partitioned_tables(base, home)
+    )
     dump_tables(bench, home, other_stores)
     operations = with_short_calls(with_items(operations, other_stores.items))
     return Baseline(

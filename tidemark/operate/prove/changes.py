@@ -29,6 +29,7 @@ BATCH_PATH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming qu
 HIDDEN_NAME = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
 SENT = f"s3://{MESSAGES}/"
+OF_PARTITIONS = " (partitions)"  # ends the name of a target: those of a table that are registered
 TAKES = ("sqs ReceiveMessage", "sqs DeleteMessage")
 # What requests to these services change is compared, or shows in what the next run reads.
 COMPARED = ("dynamodb ", "glue ", "s3 ", "secretsmanager ", "ssm ", "sns Create", "sqs Create")
@@ -113,7 +114,10 @@ def is_below(place: str, target: str) -> bool:
 def is_of(operation: Operation, target: str) -> bool:
     """Return whether an operation changed a target: a folder, a table, or one of a database."""
     if operation.kind == CATALOG:
-        return f"table {operation.places[0]}" == target
+        return f"table {operation.places[0]}" == target.removesuffix(OF_PARTITIONS)
+    if target.endswith(OF_PARTITIONS):
+        words, table = operation.places[0].split(), target.removesuffix(OF_PARTITIONS)
+        return operation.kind == REQUEST and words[0] == "glue" and table.endswith(f".{words[-1]}")
     place = operation.places[-1]
     return is_below(place, target) or (operation.kind == JDBC and target.startswith(f"{place} "))
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.tables import NO_OTHER_STORES, OtherStores, dump_tables
 from tidemark.operate.versions.trial import Trial
 
 Jobs: TypeAlias = tuple[str | None, ...]
@@ -64,10 +65,19 @@ class NextRuns:
                 self.note(identities[before], tuple(jobs), following)
             before = operation.number
 
-    def follow(self, bench: Bench, home: Home, jobs: Jobs, *, is_unseen: bool = False) -> Following:
+    def follow(
+        self,
+        bench: Bench,
+        home: Home,
+        jobs: Jobs,
+        stores: OtherStores = NO_OTHER_STORES,
+        *,
+        is_unseen: bool = False,
+    ) -> Following:
         """Run jobs in a home until one fails, or until what follows is known.
 
-        A state that is unseen may differ in what no identity tells: all jobs run.
+        The tables in `stores` are written as files then, to be compared. A state that is unseen may
+        differ in what no identity tells: all jobs run.
         """
         trials, keys = list[Trial](), list[tuple[str, Jobs]]()
         made = Following(home)
@@ -86,6 +96,8 @@ class NextRuns:
                 made = replace(made, made=len(trials))
                 if trials[-1].failure:
                     break
+            if made.home == home:
+                dump_tables(bench, home, stores)
             for number, key in enumerate(keys):
                 self.note(*key, Following(made.home, trials[number:]))
         return replace(made, trials=trials)

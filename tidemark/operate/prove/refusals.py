@@ -33,7 +33,9 @@ ENDINGS = {
     UNANSWERED: "is done without an answer",
     HALF_DONE: "is done by half",
 }
-BATCH, BATCH_OF_READS = "BatchWriteItem", "BatchGetItem"  # their answers name what was not done
+# Their answers name what was not done.
+BATCHES = ("BatchWriteItem", *(f"Batch{verb}Partition" for verb in ("Create", "Delete", "Update")))
+BATCHES_OF_READS = ("BatchGetItem", "BatchGetPartition")
 MANY = 30  # requests that are all tried
 Made = TypeVar("Made", bound=Operation | AwsRead)
 
@@ -63,11 +65,11 @@ def refusals(
     in_part = [
         change
         for change in own
-        if any(BATCH in place or place.endswith(SEVERAL) for place in change.places)
+        if any(_is_of(BATCHES, place) or place.endswith(SEVERAL) for place in change.places)
         or (change.kind == DELETE and change.number in several)
     ]
     guarded = [request for request in requests if request.may_go_on]
-    read_in_part = [request for request in requests if BATCH_OF_READS in request.place]
+    read_in_part = [request for request in requests if _is_of(BATCHES_OF_READS, request.place)]
     drawn = sample(kept, calls_of, first=MANY)
     read = sample(guarded, _calls_of_read, first=MANY)
     changes = [
@@ -86,6 +88,11 @@ def refusals(
     ]
     left = len(kept) - len(drawn) + len(guarded) - len(read)
     return [*experiments, *([_left(left)] if left else [])]
+
+
+def _is_of(names: Sequence[str], place: str) -> bool:
+    """Return whether a request has one of the names."""
+    return any(name in place.split() for name in names)
 
 
 def _of_change(operation: Operation, how: str, *, is_in_increment: bool) -> Experiment:

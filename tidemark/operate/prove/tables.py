@@ -1,6 +1,6 @@
 """The tables of a home whose rows are not what files of the lake hold, written as files.
 
-They are those of Iceberg, of embedded databases and of DynamoDB.
+They are those of Iceberg, of embedded databases and of DynamoDB, and the partitions of tables.
 """
 
 import json
@@ -12,11 +12,13 @@ from typing import Any
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
+from tidemark.local_state.catalog.partitions import registered_partitions
 from tidemark.local_state.catalog.tables import catalog_tables
 from tidemark.local_state.home import S3_SCHEMES, Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import CATALOG, FORMAT, METADATA, iceberg_settings
 from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.changes import OF_PARTITIONS
 from tidemark.operate.prove.items import KEY_FILE, dump_items
 from tidemark.operate.versions.trial import CONF
 
@@ -24,6 +26,7 @@ DUMP_JOB = Path(__file__).with_name("dump_job.py")
 WAREHOUSE = "s3://aws-glue-warehouse-local/"  # of no table: nothing is created
 FOLDER = "tables-as-files"
 DERBY = "jdbc:derby:"
+CATALOGUED, LOCATION = "catalog", " location"  # no column has such a name
 
 
 def iceberg_tables(home: Home) -> dict[str, str]:
@@ -58,10 +61,12 @@ class OtherStores:
     Attributes:
         items: names of tables in DynamoDB.
         databases: URLs of embedded databases.
+        partitioned: tables of the Data Catalog whose partitions were registered or removed.
     """
 
     items: Sequence[str] = ()
     databases: Sequence[str] = ()
+    partitioned: Sequence[str] = ()
 
 
 NO_OTHER_STORES = OtherStores()
@@ -70,6 +75,7 @@ NO_OTHER_STORES = OtherStores()
 def dump_tables(bench: Bench, home: Home, other_stores: OtherStores, version: str = "") -> None:
     """Write the tables of a home that a run may have changed as files, for `dumped`."""
     dump_items(home, home.root / FOLDER, other_stores.items)
+    _dump_partitions(home, other_stores.partitioned)
     before = iceberg_tables(bench.base)
     names = sorted(name for name, at in iceberg_tables(home).items() if before.get(name) != at)
     databases = [database.removeprefix(DERBY) for database in other_stores.databases]
@@ -90,6 +96,38 @@ def dump_tables(bench: Bench, home: Home, other_stores: OtherStores, version: st
         raise TidemarkError(f"the tables could not be read: {run.error_message}")
 
 
+def partitioned_tables(base: Home, home: Home) -> list[str]:
+    """Return the tables whose registered partitions differ; where folders count, none is."""
+    before, after = _partitions(base), _partitions(home)
+    return sorted(table for table in after if after[table] != before.get(table))
+
+
+def _dump_partitions(home: Home, tables: Sequence[str]) -> None:
+    of_tables = _partitions(home) if tables else {}
+    for table in tables:
+        folder = home.root / FOLDER / f"{CATALOGUED}.{table}"
+        folder.mkdir(parents=True)
+        rows = of_tables.get(table, [])
+        lines = [json.dumps(row) for row in rows]
+        (folder / "rows.json").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        keys = [name for name in rows[0] if name != LOCATION] if rows else []
+        (folder / KEY_FILE).write_text(json.dumps(keys), encoding="utf-8")
+
+
+def _partitions(home: Home) -> dict[str, list[dict[str, str]]]:
+    """Return the registered partitions of each table, which readers by its name go by."""
+    rows = {}
+    with Store(home.database) as store:
+        for table in catalog_tables(store):
+            if not table.is_iceberg and table.partition_keys:
+                names = [*(name for name, _ in table.partition_keys), LOCATION]
+                rows[table.full_name] = [
+                    dict(zip(names, (*partition.values, partition.location), strict=True))
+                    for partition in registered_partitions(store, table) or ()
+                ]
+    return rows
+
+
 def dumped_others(home: Home) -> dict[str, tuple[str, str]]:
     """Return the dumped tables that are not of Iceberg: folder and format, by their names."""
     tables = {}
@@ -100,6 +138,8 @@ def dumped_others(home: Home) -> dict[str, tuple[str, str]]:
             tables[f"{DERBY}{database} {schema}.{table}"] = (folder.name, "parquet")
         elif kind == "dynamodb":
             tables[f"dynamodb:{name}"] = (folder.name, "json")
+        elif kind == CATALOGUED:
+            tables[f"table {name}{OF_PARTITIONS}"] = (folder.name, "json")
     return tables
 
 

@@ -24,15 +24,15 @@ def carry_out(bench: Bench, wanted: Wanted, next_runs: NextRuns, number: int) ->
     began = time.monotonic()
     experiment, folder = wanted.experiment, bench.folder(f"{number}")
     home, trials, is_open = Home(folder), list[Trial](), True
-    kind, following = kind_of(experiment), Following(home)
+    kind, following, jobs = kind_of(experiment), Following(home), tuple[str | None, ...]()
     try:
         home, trials = kind.carry_out(bench, wanted, folder)
         following = Following(home)
         jobs = () if kind.why_unknown(wanted, home) else tuple(kind.next_jobs(wanted))
         if jobs:
             keep_start(home, folder)
-            is_unseen = kind.is_unseen(experiment)
-            following = next_runs.follow(bench, home, jobs, is_unseen=is_unseen)
+            is_unseen, stores = kind.is_unseen(experiment), wanted.of.other_stores
+            following = next_runs.follow(bench, home, jobs, stores, is_unseen=is_unseen)
             trials += following.trials
     except OutOfTimeError as error:
         why_not = str(error)
@@ -42,7 +42,7 @@ def carry_out(bench: Bench, wanted: Wanted, next_runs: NextRuns, number: int) ->
         why_not = without_scratch(_why_unknown(wanted, home, trials), bench.scratch)
         if not why_not and (why_not := kind.why_impossible(wanted, home)):
             is_open = False
-        if following.home == home:  # else who has made it makes it comparable
+        if not jobs:
             why_not = why_not or _make_comparable(bench, wanted, home)
     experiment = replace(experiment, not_tried=why_not, is_open=bool(why_not) and is_open)
     start = Home(start_of(folder))

@@ -83,6 +83,46 @@ def test_half_of_several_objects_is_deleted_and_the_answer_names_the_others(clie
 
 
 @pytest.mark.parametrize(
+    ("operation", "name", "entry", "unfinished"),
+    [
+        ("BatchCreatePartition", "PartitionInputList", {"Values": ["2"]}, "PartitionValues"),
+        ("BatchDeletePartition", "PartitionsToDelete", {"Values": ["2"]}, "PartitionValues"),
+        (
+            "BatchUpdatePartition",
+            "Entries",
+            {"PartitionValueList": ["2"], "PartitionInput": {}},
+            "PartitionValueList",
+        ),
+    ],
+)
+def test_half_of_several_partitions_is_changed_and_the_answer_names_the_others(
+    client, operation, name, entry, unfinished
+):
+    asked = {"TableName": "t", name: [{"Values": ["1"]}, entry]}
+
+    answer = failing(echo, client("glue"), operation, asked, "half done")
+    only = failing(echo, client("glue"), operation, {name: [entry]}, "half done")
+
+    assert answer["asked"] == {"TableName": "t", name: [{"Values": ["1"]}]}
+    (error,) = answer["Errors"]
+    assert (error[unfinished], error["ErrorDetail"]["ErrorCode"]) == (
+        ["2"],
+        "InternalServiceException",
+    )
+    assert "asked" not in only  # no request of nothing is made
+    assert [each[unfinished] for each in only["Errors"]] == [["2"]]
+
+
+def test_partitions_that_were_not_read_are_named_as_they_were_asked_for(client):
+    asked = {"PartitionsToGet": [{"Values": [number]} for number in "123"]}
+
+    answer = failing(echo, client("glue"), "BatchGetPartition", asked, "half done")
+
+    assert answer["asked"] == {"PartitionsToGet": [{"Values": ["1"]}]}
+    assert answer["UnprocessedKeys"] == [{"Values": ["2"]}, {"Values": ["3"]}]
+
+
+@pytest.mark.parametrize(
     ("service", "operation", "name"),
     [
         ("sns", "PublishBatch", "PublishBatchRequestEntries"),

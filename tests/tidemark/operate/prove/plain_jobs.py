@@ -82,6 +82,32 @@ SENDS = """rows = rows_of(key)
     """
 
 
+DAYS = """
+glue = boto3.client("glue")
+try:
+    glue.create_database(DatabaseInput={"Name": "db"})
+except glue.exceptions.AlreadyExistsException:
+    pass
+try:
+    storage = {"Location": "s3://lake/out/", "Columns": [{"Name": "id", "Type": "bigint"}]}
+    glue.create_table(DatabaseName="db", TableInput={
+        "Name": "days", "PartitionKeys": [{"Name": "of", "Type": "string"}],
+        "StorageDescriptor": storage,
+    })
+except glue.exceptions.AlreadyExistsException:
+    pass
+"""
+REGISTERED = """
+    days = [
+        {"Values": [day], "StorageDescriptor": {"Location": f"s3://lake/out/{day}/"}}
+        for day in (f"{name_of(key)}-1", f"{name_of(key)}-2")
+    ]
+    answer = glue.batch_create_partition(
+        DatabaseName="db", TableName="days", PartitionInputList=days
+    )
+"""
+
+
 def _new(name: str, body: str, verdicts: str, error: str = "", head: str = "") -> Case:
     return case(name, f"{HEAD}{head}{NEW}    {body}\n", verdicts, (), error, STATE)
 
@@ -102,6 +128,26 @@ PLAIN = [
     _new("named-and-noted", f"{NAMED}\n    {NOTE}", "eeeede-"),
     _new("random-then-noted", f"{RANDOM}\n    {NOTE}", "deeede-"),
     _new("noted-then-written", f"{NOTE}\n    {NAMED}", "leeede-"),
+    _new(
+        "registers-days-and-ignores-the-answer",
+        f"""{NAMED}
+    {NOTE}
+{REGISTERED}""",
+        "leeede-",
+        "lost",
+        head=DAYS,
+    ),
+    _new(
+        "registers-days-until-none-is-left",
+        f"""{NAMED}
+{REGISTERED}
+    codes = {{error["ErrorDetail"]["ErrorCode"] for error in answer["Errors"]}}
+    assert codes <= {{"AlreadyExistsException"}}
+    {NOTE}""",
+        "eeeede-",
+        "equal",
+        head=DAYS,
+    ),
     _new(
         "total-of-an-object",
         f"""old = keys("out/") and json.loads(read("out/total.json"))["total"] or 0

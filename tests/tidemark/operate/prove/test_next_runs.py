@@ -23,6 +23,7 @@ JOBS = ("load", "curate", "publish")
 class Runs:
     """A bench whose jobs append their names to the state of a home, a text."""
 
+    base: Home
     failing: str = ""
     made: list[tuple[str, str]] = field(default_factory=list)
 
@@ -44,6 +45,11 @@ def state(home: Home) -> Path:
     return home.root / "state"
 
 
+@pytest.fixture
+def bench(tmp_path) -> Runs:
+    return Runs(Home.open(tmp_path / "base"))
+
+
 def trial(home: Home, job: str, ended: str = "SUCCEEDED") -> Trial:
     return Trial(home, (RunOutcome(job, ended, None, None, None),), 0, 1)
 
@@ -51,8 +57,7 @@ def trial(home: Home, job: str, ended: str = "SUCCEEDED") -> Trial:
 @pytest.fixture
 def home_of(tmp_path):
     def made(name: str, text: str) -> Home:
-        (tmp_path / name).mkdir()
-        home = Home(tmp_path / name)
+        home = Home.open(tmp_path / name)
         state(home).write_text(text)
         return home
 
@@ -68,8 +73,7 @@ def jobs_of(following: Following) -> list[str]:
     return [run.job for trial in following.trials for run in trial.runs]
 
 
-def test_jobs_run_until_a_state_that_is_known(home_of, next_runs):
-    bench = Runs()
+def test_jobs_run_until_a_state_that_is_known(home_of, next_runs, bench):
     first = next_runs.follow(bench, home_of("first", "a"), JOBS)
     again = next_runs.follow(bench, home_of("again", "a"), JOBS)
     later = next_runs.follow(bench, home_of("later", "a load"), JOBS[1:])
@@ -83,8 +87,8 @@ def test_jobs_run_until_a_state_that_is_known(home_of, next_runs):
     assert jobs_of(later) == ["curate", "publish"]
 
 
-def test_a_job_that_fails_is_the_last_one_and_known_as_such(home_of, next_runs):
-    bench = Runs(failing="curate")
+def test_a_job_that_fails_is_the_last_one_and_known_as_such(home_of, next_runs, bench):
+    bench.failing = "curate"
     first = next_runs.follow(bench, home_of("first", "a"), JOBS)
     again = next_runs.follow(bench, home_of("again", "a"), JOBS)
 
@@ -93,16 +97,15 @@ def test_a_job_that_fails_is_the_last_one_and_known_as_such(home_of, next_runs):
     assert [job for _, job in bench.made] == ["load", "curate"]
 
 
-def test_all_runs_are_made_from_a_state_that_no_identity_tells(home_of, next_runs):
-    bench = Runs()
+def test_all_runs_are_made_from_a_state_that_no_identity_tells(home_of, next_runs, bench):
     next_runs.follow(bench, home_of("first", "a"), JOBS)
     unseen = next_runs.follow(bench, home_of("unseen", "a"), JOBS, is_unseen=True)
 
     assert (unseen.made, unseen.home.root.name) == (3, "unseen")
 
 
-def test_two_at_once_make_the_runs_once(home_of, next_runs):
-    bench, homes = Runs(), [home_of(f"{number}", "a") for number in range(8)]
+def test_two_at_once_make_the_runs_once(home_of, next_runs, bench):
+    homes = [home_of(f"{number}", "a") for number in range(8)]
     with ThreadPoolExecutor(len(homes)) as threads:
         runs = [threads.submit(next_runs.follow, bench, home, JOBS) for home in homes]
         following = [run.result(BOUND_S) for run in runs]
@@ -111,7 +114,7 @@ def test_two_at_once_make_the_runs_once(home_of, next_runs):
     assert {run.home.root.name for run in following} == {bench.made[0][0]}
 
 
-def test_what_a_run_that_went_well_has_done_follows_its_states(home_of, next_runs):
+def test_what_a_run_that_went_well_has_done_follows_its_states(home_of, next_runs, bench):
     """The states along it are those before and after each change; a job begins after another."""
     well = home_of("well", "a load load curate")
     runs = tuple(run for job in JOBS[:2] for run in trial(well, job).runs)
@@ -123,7 +126,6 @@ def test_what_a_run_that_went_well_has_done_follows_its_states(home_of, next_run
     job_names = {"jr_1": "load", "jr_2": "curate"}
     run = Baseline(home_of("base", "a"), of_runs, changes, (), job_names, ())
     states = {0: "a", 1: "a load", 2: "a load load", 3: "a load load curate"}
-    bench = Runs()
     next_runs.note_run(run, states)
 
     everything = next_runs.follow(bench, home_of("1", "a"), (None,))

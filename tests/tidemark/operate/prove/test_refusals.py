@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import pytest
+
 from tidemark.local_state.operations import AwsRead, Operation
 from tidemark.operate.prove.changes import place_of, with_short_calls
 from tidemark.operate.prove.items import with_items
@@ -66,6 +68,15 @@ def test_reads_are_refused_and_batches_are_done_by_half():
 
     assert ways([], [READ, batch]) == [(0, "refused"), (0, "half done")]
     assert ways([written]) == [(1, "half done")]
+
+
+@pytest.mark.parametrize("verb", ["Create", "Delete", "Update"])
+def test_a_batch_of_partitions_is_done_by_half(verb):
+    places = (f"glue Batch{verb}Partition days",)
+    changed = Operation(1, "jr_1", "request", places, "job.py", 7, may_go_on=False)
+    read = replace(READ, place="glue BatchGetPartition days", may_go_on=False)
+
+    assert ways([changed], [read]) == [(1, "half done"), (0, "half done")]
 
 
 def test_a_batch_of_items_is_done_by_half_whichever_tables_are_compared():
