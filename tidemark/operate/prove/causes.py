@@ -83,8 +83,9 @@ SEND_REMEDY = (
     "receivers leave out what they know, and --ignore the messages"
 )
 ITEM_REMEDY = (
-    "put the whole item with its final values; or add to it only under a condition on what it has "
-    "counted, such as the id of a file or a window that it keeps, so that a repeat changes nothing"
+    "put the whole item with its final values, under a key that a repeat uses again, and not a "
+    "random id or a time; or add to it only under a condition on what it has counted, such as the "
+    "id of a file or a window that it keeps, so that a repeat changes nothing"
 )
 ONLY_NEW = (
     "read only what is new: a bookmark (--job-bookmark-option job-bookmark-enable, job.init, a "

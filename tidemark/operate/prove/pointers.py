@@ -1,14 +1,16 @@
-"""Objects that name the folder that counts: a run writes a new one, then says so in one object."""
+"""Objects that name what counts: a run writes folders or files, then an object that says so."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.changes import pattern_of
+from tidemark.operate.prove.identity import MADE_UP
 from tidemark.operate.versions.targets import Files, changed_targets, files_of
 
 MAX_BYTES = 100_000
+MANIFEST = "manifest"  # in the name of an object that lists the files that readers read
 MIN_NAME = 8  # characters of a folder's name: a shorter one, such as 1, stands in any text
 
 
@@ -31,10 +33,12 @@ SAME = RunFolders()
 def run_folders(base: Home, run: Home, control: Home) -> RunFolders:
     """Return how a run and an equal one have named their folders."""
     before, *after = (files_of(home.lake, with_hidden=True) for home in (base, run, control))
+    manifests = manifests_of(run, before, after[0])
     written, written_by_control = (changed_targets(before, files) for files in after)
     if written == written_by_control:
-        return SAME
-    return RunFolders(vary=True, pointers=pointers_of(run, before, after[0]))
+        return RunFolders(pointers=manifests)
+    pointers = pointers_of(run, before, after[0])
+    return RunFolders(vary=True, pointers=sorted({*pointers, *manifests}))
 
 
 def pointers_of(home: Home, before: Files, files: Files) -> list[str]:
@@ -54,12 +58,43 @@ def pointers_of(home: Home, before: Files, files: Files) -> list[str]:
     return sorted(naming) if names and are_named else []
 
 
+def manifests_of(home: Home, before: Files, files: Files) -> list[str]:
+    """Return the paths of the manifests that name each file that a run has named for itself.
+
+    Another object that names files, such as a mark, does not say which ones readers read.
+    """
+    made = [path for path in files if path not in before and _own_file(path)]
+    manifests = list[str]()
+    for path, (size, _) in files.items():
+        is_one = MANIFEST in path.rpartition("/")[2].lower() and files[path] != before.get(path)
+        text = _text(home, path) if is_one and size <= MAX_BYTES else ""
+        named = [file for file in made if _own_file(file) in text]
+        if named and all(file in named for file in _beside(named, made)):
+            manifests.append(path)
+    return sorted(manifests)
+
+
 def forgotten(home: Home, files: Files, pointers: Sequence[str]) -> set[str]:
-    """Return the paths of the files in folders of runs that no pointer names."""
+    """Return the paths of the files that no pointer names: in folders of runs, or beside others."""
     if not pointers:
         return set()
     text = "".join(_text(home, path) for path in pointers if path in files)
-    return {path for path in files if (name := _own_folder(path)) and name not in text}
+    in_folders = {path for path in files if (name := _own_folder(path)) and name not in text}
+    own = [path for path in files if _own_file(path) and path not in pointers]
+    named = {path for path in own if _own_file(path) in text}
+    return in_folders | ({*_beside(named, own)} - named)
+
+
+def _beside(named: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
+    """Yield those of some paths that are in the folder of one that is named."""
+    folders = {path.rpartition("/")[0] for path in named}
+    return (path for path in paths if path.rpartition("/")[0] in folders)
+
+
+def _own_file(path: str) -> str:
+    """Return the name of a file that a run has named for itself, by an id or a time; else empty."""
+    name = path.rpartition("/")[2]
+    return name if MADE_UP.search(name) else ""
 
 
 def _own_folder(path: str) -> str:

@@ -344,4 +344,21 @@ if len(small) > 1:
         "deeede-",
         (),
     ),
+    # Readers read the files that the manifest names: those of a dead run are not among them.
+    Case(
+        "files-of-a-manifest",
+        f"""{HEAD}
+listed = {{"inputs": [], "files": []}}
+if keys("out/manifest"):
+    listed = json.loads(read("out/manifest.json"))
+new = [key for key in keys("in/") if key not in listed["inputs"]]
+if new:
+    made = f"out/data/{{uuid.uuid4()}}.json"
+    put(made, "".join(map(read, new)))
+    listed = {{"inputs": listed["inputs"] + new, "files": listed["files"] + [made]}}
+    put("out/manifest.json", json.dumps(listed))
+""",
+        dict.fromkeys(("crash", "again", "parts", "order", "tied", "meanwhile"), "equal"),
+        (),
+    ),
 ]

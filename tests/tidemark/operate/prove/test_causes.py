@@ -66,6 +66,7 @@ def test_an_item_that_is_added_to_has_a_remedy_of_its_own():
     cause = cause_of(crash(1), "changed", [added, commit(2, 9)], "dynamodb:counts")
 
     assert "condition on what it has counted" in cause.remedy
+    assert "under a key that a repeat uses again" in cause.remedy
 
 
 @pytest.mark.parametrize(
