@@ -139,12 +139,17 @@ def or_of_mark(cause: Cause, target: str) -> Cause:
     return replace(cause, remedy=f"{cause.remedy}{mark}")
 
 
-def with_notes(fault: Fault, marks: Collection[str]) -> Fault:
+def with_notes(fault: Fault, marks: Collection[str], pointers: Collection[str] = ()) -> Fault:
     """Return a fault whose operations on what runs read, beside the target, are notes.
 
-    Marks are objects and tables that the runs read.
+    Marks are objects and tables that the runs read; pointers name what counts of the target.
     """
-    noted = [_as_note(operation, fault.target, marks) for operation in fault.operations]
+    noted = [
+        replace(operation, kind=BOOKMARK)
+        if operation.places[-1] in pointers
+        else _as_note(operation, fault.target, marks)
+        for operation in fault.operations
+    ]
     return replace(fault, operations=noted)
 
 

@@ -41,20 +41,22 @@ class Marks:
     Attributes:
         read: those that a run has opened, or has looked for.
         listed: those that a script has listed, or would have.
+        pointers: objects that name what counts of a target.
     """
 
     read: set[str]
     listed: set[str]
+    pointers: set[str]
 
     @classmethod
-    def of(cls, first: Outcome, others: Iterable[Outcome]) -> Self:
+    def of(cls, first: Outcome, others: Iterable[Outcome], folders: RunFolders) -> Self:
         """Return those of the first run and of others, which find what it has written."""
         homes = {other.home.root: other.home for other in others}.values()
         read, listed = read_first(first.home), listed_first(first.home)
         for home in homes:
             read |= read_first(home, is_written=True)
             listed |= listed_first(home)
-        return cls(read, listed)
+        return cls(read, listed, {f"s3://{path}" for path in folders.pointers})
 
 
 def compared(
@@ -78,7 +80,7 @@ def compared(
     ask = partial(judge, bench, folders=folders, batches=micro_batches(first.operations))
     rows, by_time = ask(first.outcome, control, _outcomes(of_first), wish, {})
     runs = (wanted.of.outcome for wanted, _ in done)
-    marks = Marks.of(first.outcome, (*runs, *_outcomes(done)))
+    marks = Marks.of(first.outcome, (*runs, *_outcomes(done)), folders)
     findings = _findings(bench, wish, of_first, rows, marks)
     others = [(wanted, outcome) for wanted, outcome in done if wanted.well is not None]
     if well := next((wanted.well for wanted, _ in others if wanted.well), None):
@@ -260,7 +262,7 @@ def _cause(
         has_written=bool(of_target) or not target.startswith("s3://"),
         sources=baseline.sources,
     )
-    cause = cause_of(fault, marks.read | marks.listed)
+    cause = cause_of(fault, marks.read | marks.listed, marks.pointers)
     cause = of_types(cause, rows.types) if rows.types else cause
     written = {change.places[-1] for change in baseline.operations if is_of(change, target)}
     return or_of_mark(cause, target) if written and written <= marks.read else cause

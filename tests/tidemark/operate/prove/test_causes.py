@@ -421,3 +421,13 @@ def test_the_form_of_a_name_does_not_tell_who_wrote_an_object():
     cause = cause_of(crash(1), "doubled", [by_script], OUT)
 
     assert "write the object under a key that a repeat uses again" in cause.remedy
+
+
+def test_the_object_that_names_the_folder_that_counts_has_no_rows():
+    run = [
+        of_script(1, "put", f"{OUT}v-1/a.json", 8),
+        of_script(2, "put", f"{OUT}current.json", 9),
+    ]
+    fault = Fault(Experiment("twice", "twice"), "doubled", run, OUT)
+
+    assert every.cause_of(fault, (), {f"{OUT}current.json"}).line == 8

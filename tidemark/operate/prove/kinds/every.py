@@ -56,10 +56,10 @@ def not_tried(kind: str, reason: str, *, is_open: bool = False) -> Experiment:
     return Experiment(kind, BY_NAME[kind].title, not_tried=reason, is_open=is_open)
 
 
-def cause_of(fault: Fault, marks: Collection[str] = ()) -> Cause:
+def cause_of(fault: Fault, marks: Collection[str] = (), pointers: Collection[str] = ()) -> Cause:
     """Return the cause of a verdict other than equal.
 
     Marks are objects and tables that the runs read: what changes one of them, beside the target,
-    may note how far the job has got.
+    may note how far the job has got. Pointers name what counts of a target, also within it.
     """
-    return kind_of(fault.experiment).cause(with_notes(fault, marks))
+    return kind_of(fault.experiment).cause(with_notes(fault, marks, pointers))
