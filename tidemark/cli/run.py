@@ -147,11 +147,14 @@ def _run_here(home: Home, console: Console, where: Where, request: RunOptions) -
     job = request.only if request.begin is None else request.begin
     selection = None if job is None else Selection(job, has_following=request.begin is not None)
     progress = JobProgress(console)
+    # JVMs start while the app is synthesized. One that is says whether any is needed.
+    given = None if where.app is None else _app(console, where, home)
+    is_ahead = given is None or bool(versions_of_runs(given, home))
     with (
         lineage_to(request.lineage, home, progress.say) as progress.lineage,
-        jvms_of(home, is_isolated=request.isolated, say=progress.say) as jvms,
+        jvms_of(home, is_isolated=request.isolated, is_ahead=is_ahead, say=progress.say) as jvms,
     ):
-        app = _app(console, where, home)
+        app = given or _app(console, where, home)
         with progress:
             result = run_workflow(
                 app,

@@ -76,10 +76,13 @@ def jvms_of(
     home: Home,
     *,
     is_isolated: bool = False,
+    is_ahead: bool = True,
     pythons: Pythons | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Jvms]:
     """Yield the JVMs for the runs of a command, and its Pythons, the first ones starting.
+
+    They start with the first run of Spark if not `is_ahead`: none do for Python shell jobs.
 
     The JVMs come from the pool that ``TIDEMARK_JVM_POOL`` names, else from one that another command
     has open for this home, else from one of this command's own.
@@ -94,7 +97,8 @@ def jvms_of(
     file = Path(os.environ.get(POOL_VARIABLE) or home.root / JVM_POOL_FILE)
     with ExitStack() as stack:
         pythons = pythons or stack.enter_context(closing(Pythons()))
-        pythons.want(1, own_spark())
+        if is_ahead:
+            pythons.want(1, own_spark())
         jvms = None
         try:
             if is_usable(file, java_home):
@@ -104,7 +108,8 @@ def jvms_of(
         jvms = jvms or _open_pool(stack, home, java_home)
         if jvms.cold_reason:
             say(f"every job run starts a JVM of its own: {jvms.cold_reason}")
-        jvms.want(1)
+        if is_ahead:
+            jvms.want(1)
         yield replace(jvms, pythons=pythons)
 
 
