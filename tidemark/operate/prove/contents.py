@@ -20,7 +20,7 @@ from tidemark.local_state.operations import EMBEDDED
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import METADATA
 from tidemark.operate.prove.changes import PART_PATH, VARYING
-from tidemark.operate.prove.identity import Piece, condensed
+from tidemark.operate.prove.identity import MADE_UP, Piece, condensed
 from tidemark.operate.prove.tables import folders_of_tables, iceberg_tables
 from tidemark.operate.rows.file_rows import read_table
 from tidemark.operate.rows.records import lines_of
@@ -88,7 +88,7 @@ class Contents:
                 if left := UNCOMMITTED.search(path):  # how many attempts have died does not count
                     # The name of such a folder is of one run: none later finds what it holds.
                     rest = STAGING if STAGING in left[0] else VARYING.sub("*", left[0])
-                    uncommitted.add(path[: left.start()] + rest)
+                    uncommitted.add(MADE_UP.sub("*", path[: left.start()]) + rest)
                     continue
                 is_part = bool(PART_PATH.search(f"/{path}"))
                 rows = self._rows(Path(root, name), is_part=is_part)

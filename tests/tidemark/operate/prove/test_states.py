@@ -113,6 +113,16 @@ def test_what_committers_leave_counts_by_its_kind(base, tmp_path):
     assert states.of(none) != states.of(base)  # no committer makes it
 
 
+def test_how_many_runs_have_died_in_folders_of_their_own_does_not_count(base, tmp_path):
+    one, two = (linked_home(base, tmp_path / name) for name in ("1", "2"))
+    for home, count in ((one, 1), (two, 2)):
+        for _ in range(count):
+            put(home, f"out/run=jr_{uuid.uuid4().hex}/_temporary/0/a/{part(0)}", "{}")
+    states = states_of(base)
+
+    assert states.of(one) == states.of(two) != states.of(base)
+
+
 def test_what_an_overwrite_of_partitions_has_staged_counts_as_one(base, tmp_path):
     staged, moved, both = (linked_home(base, tmp_path / name) for name in ("1", "2", "3"))
     for home, folder in ((staged, "_temporary/0/task_1/day=1"), (moved, "day=1"), (both, "day=1")):
