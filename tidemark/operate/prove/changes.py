@@ -25,6 +25,7 @@ VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f
 METADATA_PATH = re.compile(r"/metadata/[^/]+(\.avro|\.metadata\.json|\.stats)$")
 PART_PATH = re.compile(r"/(run-[^/]*-)?part-[^/]+$")
 RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-c\d+)?|(?<=jr_)[0-9a-f]+")
+COMMITTERS = re.compile(r"/(_temporary|\.spark-staging|__magic)[^/]*/.*/")  # names of attempts
 BATCH_PATH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming query
 HIDDEN_NAME = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
@@ -48,6 +49,7 @@ NOTES = (
 def described(operation: Operation) -> str:
     """Return an operation in a few words, without random ids."""
     place = RANDOM.sub("…", operation.places[-1]) if operation.places else ""
+    place = COMMITTERS.sub(r"/\1/…/", place)
     if is_message(operation):
         return f"sending to {place.removeprefix(SENT).rpartition('/')[0]} ({place_of(operation)})"
     words = {

@@ -207,6 +207,9 @@ def test_an_operation_is_described_by_its_target_and_line():
     assert described(RUN[0]) == f"writing {OUT}a (job.py line 7)"
     copied = Operation(1, "jr_1", "copy", (f"{OUT}_temporary/a", f"{OUT}a"))
     assert described(copied) == f"copying to {OUT}a"
+    attempt = "_temporary/0/_temporary/attempt_2026112921233276_0001_m_000000_2/part-0.json"
+    deleted = Operation(1, "jr_1", "delete", (f"{OUT}{attempt}",))
+    assert described(deleted) == f"deleting {OUT}_temporary/…/part-0.json"
 
 
 @pytest.mark.parametrize(("count", "parts"), [(1, [1]), (2, [1, 1]), (3, [1, 2]), (8, [4, 4])])
