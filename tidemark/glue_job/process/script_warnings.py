@@ -128,10 +128,10 @@ def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
     if run.bookmark_option != ENABLE:
         return texts
     if job.max_concurrent_runs > 1:
-        texts.append(RunWarning.CONCURRENT_RUNS.value.format(job.max_concurrent_runs))
+        texts.append(RunWarning.CONCURRENT_RUNS.message.format(job.max_concurrent_runs))
     is_told = any(name == RunWarning.NO_BOOKMARK.name for name, _ in noted(folder))
     has_source = store.query("SELECT 1 FROM source_read WHERE run_id = ? LIMIT 1", (run.run_id,))
     if run.state == "SUCCEEDED" and run.rows_read and not has_source and not is_told:
         about = plural(run.rows_read, "row")
-        texts.append(RunWarning.DATAFRAME_READER.value.format(about))
+        texts.append(RunWarning.DATAFRAME_READER.message.format(about))
     return texts

@@ -36,14 +36,14 @@ def session(**values):
 def test_a_missing_init_causes_a_warning(script):
     note_at_end(script, ENABLE, None)
 
-    assert read_warnings(script.parent) == [RunWarning.INIT_MISSING.value.format("ingest.py")]
+    assert read_warnings(script.parent) == [RunWarning.INIT_MISSING.message.format("ingest.py")]
 
 
 @pytest.mark.rule("Warnings", source="TRB")
 def test_a_missing_commit_causes_a_warning(script):
     note_at_end(script, ENABLE, session(has_bookmarked_source=True))
 
-    assert read_warnings(script.parent) == [RunWarning.COMMIT_MISSING.value.format("ingest.py")]
+    assert read_warnings(script.parent) == [RunWarning.COMMIT_MISSING.message.format("ingest.py")]
 
 
 @pytest.mark.parametrize(
