@@ -431,3 +431,11 @@ def test_the_object_that_names_the_folder_that_counts_has_no_rows():
     fault = Fault(Experiment("twice", "twice"), "doubled", run, OUT)
 
     assert every.cause_of(fault, (), {f"{OUT}current.json"}).line == 8
+
+
+def test_an_older_item_that_arrives_late_is_to_be_kept_out_by_a_condition():
+    run = [of_script(1, "items", "dynamodb:customers", 8, "dynamodb PutItem customers")]
+
+    cause = cause_of(Experiment("order", "order"), "changed", run, "dynamodb:customers")
+
+    assert "an item under a condition on that column" in cause.remedy

@@ -110,7 +110,8 @@ class ReverseOrder(ExperimentKind):
         "lost": ("rows that arrive late are below the mark of an earlier run", LATE),
         "changed": (
             "what arrives last wins at {place}, also if it is older",
-            "keep the newest row of each key by a column of the data: merge_window does",
+            "keep the newest row of each key by a column of the data: merge_window does, and so "
+            "does a put of an item under a condition on that column",
         ),
     }
 
