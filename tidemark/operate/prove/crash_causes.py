@@ -21,6 +21,7 @@ from tidemark.operate.prove.changes import (
     is_own_object,
     is_state,
     is_write,
+    pattern_of,
     place_of,
 )
 
@@ -150,7 +151,7 @@ def _of_lock(noted: Operation, deleted: Operation) -> Cause:
 def _of_note(fault: Fault, noted: Operation, to_write: Operation) -> Cause:
     place = place_of(noted)
     if noted.places and noted.places[-1].startswith("s3://"):  # an object that runs read
-        what = f"changes or deletes {noted.places[-1]}, which tells a run what to read,"
+        what = f"changes or deletes {pattern_of(noted.places[-1])}, which tells a run what to read,"
         remedy = f"do that after the last write (move {place} there)"
     else:
         what = "notes that the rows are done"

@@ -439,3 +439,14 @@ def test_an_older_item_that_arrives_late_is_to_be_kept_out_by_a_condition():
     cause = cause_of(Experiment("order", "order"), "changed", run, "dynamodb:customers")
 
     assert "an item under a condition on that column" in cause.remedy
+
+
+def test_notes_of_many_files_by_one_line_are_one_cause():
+    causes = []
+    for number in (1, 2):
+        note = of_script(1, "put", f"s3://lake/done/file-{number}.json", 8)
+        run = [note, of_script(2, "put", f"{OUT}{number}.json", 10)]
+        causes.append(cause_of(crash(1), "lost", run, OUT, marks={note.places[-1]}))
+
+    assert causes[0] == causes[1]
+    assert "s3://lake/done/file-*.json" in causes[0].text
