@@ -126,7 +126,13 @@ def _coverage(proof: Proof) -> str:
     """Return how much was tried, of what could be."""
     parts = []
     for kind, noun in ((CRASH, "crash"), (ERROR, "failing request")):
-        known = [finding for finding in proof.findings if finding.experiment.kind == kind]
+        of_kind = [finding for finding in proof.findings if finding.experiment.kind == kind]
+        # What cannot be tried is not missing.
+        known = [
+            finding
+            for finding in of_kind
+            if finding.verdict != "not tried" or finding in proof.open_findings
+        ]
         tried = sum(finding.verdict != "not tried" for finding in known)
         if known:
             parts.append(f"{tried} of {plural(len(known), noun)}")

@@ -116,3 +116,14 @@ def test_what_a_second_death_shows_is_not_the_cause_of_what_the_first_one_does()
     caused = with_own_causes([crash(1, first), crash(2, second), crash(2, second)], [written])
 
     assert [[*crash.causes.values()] for crash in caused] == [[first]] * 3
+
+
+@pytest.mark.parametrize(("is_open", "told"), [(False, "1 crash"), (True, "0 of 1 failing")])
+def test_what_cannot_be_tried_is_not_counted_as_left_out(is_open: bool, told: str) -> None:
+    error = Experiment("error", "requests that fail", not_tried="why", is_open=is_open)
+    proof = Proof((), [finding("crash", "equal", None), Finding(error, "not tried", reason="why")])
+
+    last = list(lines_of(proof))[-1]
+
+    assert told in last
+    assert ("failing request" in last) is is_open
