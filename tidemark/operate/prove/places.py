@@ -34,7 +34,7 @@ def sides_of_places(
     files_of_homes = [data_files(home, marks) for home in homes]
     before, of_tables = files_of(base.lake, with_hidden=True), tuple(folders_of_tables(homes[0]))
     for home, files in zip(homes, files_of_homes, strict=True):
-        for path in {*folders.pointers, *forgotten(home, files, folders.pointers)} & files.keys():
+        for path in {*folders.pointers, *forgotten(home, files, folders)} & files.keys():
             del files[path]
     written, *others = [
         [

@@ -1,6 +1,6 @@
 """Objects that name what counts: a run writes folders or files, then an object that says so."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,10 +21,12 @@ class RunFolders:
     Attributes:
         vary: whether two equal runs write to folders of different names.
         pointers: the paths of the objects that then name the one that counts.
+        listed: the folders of the files that a manifest names.
     """
 
     vary: bool = False
     pointers: Sequence[str] = ()
+    listed: Collection[str] = ()
 
 
 SAME = RunFolders()
@@ -34,11 +36,14 @@ def run_folders(base: Home, run: Home, control: Home) -> RunFolders:
     """Return how a run and an equal one have named their folders."""
     before, *after = (files_of(home.lake, with_hidden=True) for home in (base, run, control))
     manifests = manifests_of(run, before, after[0])
+    text = "".join(_text(run, path) for path in manifests)
+    own = ((path, _own_file(path)) for path in after[0])
+    listed = {path.rpartition("/")[0] for path, name in own if name and name in text}
     written, written_by_control = (changed_targets(before, files) for files in after)
     if written == written_by_control:
-        return RunFolders(pointers=manifests)
+        return RunFolders(pointers=manifests, listed=listed)
     pointers = pointers_of(run, before, after[0])
-    return RunFolders(vary=True, pointers=sorted({*pointers, *manifests}))
+    return RunFolders(vary=True, pointers=sorted({*pointers, *manifests}), listed=listed)
 
 
 def pointers_of(home: Home, before: Files, files: Files) -> list[str]:
@@ -74,15 +79,17 @@ def manifests_of(home: Home, before: Files, files: Files) -> list[str]:
     return sorted(manifests)
 
 
-def forgotten(home: Home, files: Files, pointers: Sequence[str]) -> set[str]:
+def forgotten(home: Home, files: Files, folders: RunFolders) -> set[str]:
     """Return the paths of the files that no pointer names: in folders of runs, or beside others."""
-    if not pointers:
+    if not folders.pointers:
         return set()
-    text = "".join(_text(home, path) for path in pointers if path in files)
-    in_folders = {path for path in files if (name := _own_folder(path)) and name not in text}
-    own = [path for path in files if _own_file(path) and path not in pointers]
-    named = {path for path in own if _own_file(path) in text}
-    return in_folders | ({*_beside(named, own)} - named)
+    text = "".join(_text(home, path) for path in folders.pointers if path in files)
+    names = {
+        path: _own_file(path) if path.rpartition("/")[0] in folders.listed else _own_folder(path)
+        for path in files
+        if path not in folders.pointers
+    }
+    return {path for path, name in names.items() if name and name not in text}
 
 
 def _beside(named: Iterable[str], paths: Iterable[str]) -> Iterator[str]:

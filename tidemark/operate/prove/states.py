@@ -56,7 +56,7 @@ class States:
     def of(self, home: Home) -> State:
         """Return what tells the state of a home from others."""
         pieces = self.contents.of(home)
-        out = forgotten(home, files_of(home.lake, with_hidden=True), self.folders.pointers)
+        out = forgotten(home, files_of(home.lake, with_hidden=True), self.folders)
         all_rendered = rendered(pieces, self.equality)
         counting = all_rendered
         if out:

@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.local_state.home import Home
-from tidemark.operate.prove.pointers import forgotten, manifests_of, pointers_of
+from tidemark.operate.prove.pointers import RunFolders, forgotten, pointers_of, run_folders
 from tidemark.operate.versions.targets import files_of
 
 OLD, NEW = "v-2f1d7c1e-0000-4000-8000-0000000000aa", "v-2f1d7c1e-0000-4000-8000-0000000000bb"
@@ -27,8 +27,9 @@ def test_a_folder_that_no_pointer_names_is_forgotten(home):
     put(home, f"out/{OLD}/a.json")  # of a run that died
 
     assert pointers == ["out/current.json"]
-    assert forgotten(home, files_of(home.lake), pointers) == {f"out/{OLD}/a.json"}
-    assert forgotten(home, files_of(home.lake), []) == set()
+    folders = RunFolders(vary=True, pointers=pointers)
+    assert forgotten(home, files_of(home.lake), folders) == {f"out/{OLD}/a.json"}
+    assert forgotten(home, files_of(home.lake), RunFolders()) == set()
 
 
 @pytest.mark.parametrize(
@@ -52,24 +53,27 @@ def test_what_names_no_folder_of_the_run_is_no_pointer(home, path, text):
     ("path", "is_one"),
     [("out/manifest.json", True), ("load/orders.manifest", True), ("state/done.json", False)],
 )
-def test_a_file_that_the_manifest_does_not_name_is_forgotten(home, path, is_one):
+def test_a_file_that_the_manifest_does_not_name_is_forgotten(home, tmp_path, path, is_one):
+    base = Home.open(tmp_path / "base")
     put(home, f"out/data/{NEW}.json")
     put(home, path, f'{{"files": ["out/data/{NEW}.json"]}}')
     put(home, f"other/{NEW[2:]}.json")  # of another target
-    manifests = manifests_of(home, {}, files_of(home.lake))
+    folders = run_folders(base, home, home)
     put(home, f"out/data/{OLD}.json")  # of a run that died
-
-    assert manifests == ([path] if is_one else [])
     left = {f"out/data/{OLD}.json"} if is_one else set()
-    assert forgotten(home, files_of(home.lake), manifests) == left
+
+    assert folders.pointers == ([path] if is_one else [])
+    assert forgotten(home, files_of(home.lake), folders) == left
+    put(base, f"out/data/{OLD}.json")  # before there is a manifest
+    assert forgotten(base, files_of(base.lake), folders) == left
 
 
-def test_a_manifest_that_leaves_out_a_file_of_its_run_is_none(home):
+def test_a_manifest_that_leaves_out_a_file_of_its_run_is_none(home, tmp_path):
     for name in (OLD, NEW):
         put(home, f"out/{name}.json")
     put(home, "out/manifest.json", f"{NEW}.json")
 
-    assert manifests_of(home, {}, files_of(home.lake)) == []
+    assert run_folders(Home.open(tmp_path / "base"), home, home).pointers == []
 
 
 def test_an_object_that_was_there_is_no_pointer(home):
