@@ -183,3 +183,77 @@ def test_a_commit_whose_answer_is_lost_leaves_the_table_readable(ended, jvms, tm
     script.write_text(UNANSWERED, encoding="utf-8")
     finished, _ = submit(read_submission(script, ARGUMENTS), ended[0], lambda _: None, jvms=jvms)
     assert finished.state == "SUCCEEDED", finished.error_message
+
+
+MERGES = """
+import json
+from awsglue.context import GlueContext
+from pyspark import SparkConf
+from pyspark.context import SparkContext
+
+CATALOG = "spark.sql.catalog.glue_catalog"
+EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+conf = SparkConf().setAll([
+    (CATALOG, "org.apache.iceberg.spark.SparkCatalog"),
+    (f"{CATALOG}.warehouse", "s3://lake/merges/"),
+    (f"{CATALOG}.catalog-impl", "org.apache.iceberg.aws.glue.GlueCatalog"),
+    (f"{CATALOG}.io-impl", "org.apache.iceberg.aws.s3.S3FileIO"),
+    ("spark.sql.extensions", EXTENSIONS),
+])
+glue = GlueContext(SparkContext(conf=conf))
+spark = glue.spark_session
+spark.sql("CREATE DATABASE IF NOT EXISTS glue_catalog.merges")
+
+
+def of_files(kind, **options):
+    return glue.create_dynamic_frame.from_options(
+        "s3", {"paths": [f"s3://lake/sources/{kind}/"]}, kind, options
+    )
+
+
+spark.sql(
+    "CREATE TABLE merges.declared (id INT, at TIMESTAMP, amount DECIMAL(9, 2)) USING json "
+    "LOCATION 's3://lake/sources/json/'"
+)
+sources = {
+    "json": of_files("json"),
+    "csv": of_files("csv", withHeader=True),
+    "a declared table": glue.create_dynamic_frame.from_catalog("merges", "declared"),
+}
+for name, frame in sources.items():
+    frame.toDF().createOrReplaceTempView("source")
+    table = "glue_catalog.merges.target"
+    spark.sql(f"CREATE TABLE {table} (id INT) USING iceberg")
+    spark.sql(f"INSERT INTO {table} VALUES (1), (9)")
+    spark.sql(
+        f"MERGE INTO {table} t USING (SELECT CAST(id AS INT) AS id FROM source) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET t.id = s.id + 100 WHEN NOT MATCHED THEN INSERT *"
+    )
+    spark.sql(f"DELETE FROM {table} WHERE id - 100 IN (SELECT CAST(id AS INT) FROM source)")
+    spark.sql(f"UPDATE {table} SET id = 3 WHERE id IN (SELECT CAST(id AS INT) FROM source)")
+    print(json.dumps([name, sorted(row[0] for row in spark.table(table).collect())]))
+    spark.sql(f"DROP TABLE {table} PURGE")
+"""
+
+
+def test_rows_of_files_are_merged_updated_and_deleted(jvms, tmp_path):
+    """On AWS the frame of a DynamicFrame is a plan of its own, in which nothing may vary."""
+    home, script = Home.open(tmp_path / "home"), tmp_path / "merges.py"
+    script.write_text(MERGES, encoding="utf-8")
+    files = {
+        "json/a.json": '{"id": 1, "at": "2026-01-01 00:00:00", "amount": 1.5}\n'
+        '{"id": 2, "at": "2026-01-02 00:00:00", "amount": 2.5}\n',
+        "csv/a.csv": "id,name\n1,a\n2,b\n",
+    }
+    home.create_bucket("lake")
+    for name, text in files.items():
+        file = home.lake / "lake/sources" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    finished, _ = submit(read_submission(script, ARGUMENTS), home, lambda _: None, jvms=jvms)
+
+    assert finished.state == "SUCCEEDED", finished.error_message
+    printed = (home.runs / finished.run_id / "stdout.log").read_text(encoding="utf-8").splitlines()
+    rows = dict(json.loads(line) for line in printed if line.startswith("["))
+    assert rows == {name: [3, 9] for name in ("json", "csv", "a declared table")}

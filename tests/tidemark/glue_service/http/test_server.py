@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseStreamingError
 
-from tests.waiting import wait_until
+from tests.waiting import BOUND_S, wait_until
 from tidemark.glue_service.access.gate import Gate
 from tidemark.glue_service.http import server
 from tidemark.glue_service.http.routes import names_of_port
@@ -40,6 +40,7 @@ def test_a_server_that_ends_while_another_thread_wakes_it_ends_in_peace(monkeypa
         start_response("200 OK", [("Content-Length", "0")])
         return []
 
+    monkeypatch.setattr(server, "SHUTDOWN_S", BOUND_S)  # on a busy machine, too
     with server.listening("127.0.0.1", 0) as listener:
         listener.serve(lambda: answer, Gate(None, "", LOOPBACK_NAMES), any_user=True)
         urlopen(listener.url).close()  # noqa: S310 (of this test)

@@ -25,6 +25,7 @@ CLASSES = (
     ),
     ("jvm", "process", "Statics WarmJvm"),
     ("cluster", "cluster", "NoPages Standalone"),
+    ("files", "readers/files", "FileOfRow"),
     ("json", "readers/json", "JsonKinds"),
     ("json", "writers", "JsonText"),
     (

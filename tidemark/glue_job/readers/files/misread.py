@@ -6,7 +6,9 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -59,7 +61,9 @@ def misfit(path: str, kind: T.DataType, value: Column) -> Column:
 
 def file_of_row() -> Column:
     """Return the file of a row; it is unknown for grouped files."""
-    file = F.input_file_name()
+    jvm: Any = SparkContext.getOrCreate()._jvm
+    # `getattr`: `dir` of a package knows no classes.
+    file = Column(getattr(jvm.dev.tidemark.files, "FileOfRow").column())  # noqa: B009
     return F.when(file == "", F.lit("one of the files")).otherwise(file)
 
 
@@ -173,7 +177,10 @@ def refusing(
     if companion is not None:
         reason = F.concat(reason, F.repeat(F.coalesce(companion.cast("string"), F.lit("")), 0))
     failure = F.raise_error(reason).cast("boolean")
-    return frame.filter(F.when(bad.isNull(), F.lit(True)).otherwise(failure))
+    is_good = F.when(bad.isNull(), F.lit(True)).otherwise(failure)
+    # A filter of the script would be evaluated first, and hide bad records: Spark moves none
+    # through a sample, also of all rows.
+    return frame.filter(is_good).sample(1.0)
 
 
 def does_not_parse(
