@@ -18,7 +18,7 @@ from tests.sockets import descendants
 from tests.tidemark.cli.processes import read_until, started
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tests.tidemark.cli.test_run_serves import WAITS, shells
-from tests.waiting import BOUND_S
+from tests.waiting import BOUND_S, wait_until
 from tidemark.errors import UsageError
 
 TABLE = {
@@ -65,6 +65,9 @@ def entered() -> Iterator[set[tuple[str, str]]]:
         threading.setprofile(None)  # type: ignore[arg-type] # which takes None
 
 
+JOB_PROCESS = "tidemark.glue_job.process.job_process"
+
+
 def modules_below(pid: int) -> list[str]:
     """Return what the processes of Python run that a process has started, each a `-m MODULE`."""
     files = (Path(f"/proc/{child}/cmdline") for child in descendants(pid) - {pid})
@@ -82,12 +85,13 @@ def test_a_run_without_dynamodb_has_no_process_but_those_of_its_job(
     )
     with started("run", "--app", str(app), "--only", "waits") as run:
         read_until(run, b"waits  started")
+        wait_until(lambda: JOB_PROCESS in modules_below(run.pid))
         modules = modules_below(run.pid)
         gate.touch()
         said, errors = run.communicate(timeout=BOUND_S)
 
     assert run.returncode == 0, said + errors
-    assert modules == ["tidemark.glue_job.process.job_process"]  # and nothing for jobs of Spark
+    assert modules == [JOB_PROCESS]  # and nothing for jobs of Spark
     assert not (home / "dynamodb" / "tables.db").exists()
 
     asked = tidemark("run", "--app", str(app), "--only", "puts")
