@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TypeAlias
 
 from tidemark.local_state.home import Home
+from tidemark.model.messages import JVM_GONE
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.tables import NO_OTHER_STORES, OtherStores, dump_tables
@@ -98,6 +99,8 @@ class NextRuns:
                     break
             if made.home == home:
                 dump_tables(bench, home, stores)
+            if any(JVM_GONE in trial.failure for trial in trials):
+                keys.clear()  # the machine has ended it: the next one runs again
             for number, key in enumerate(keys):
                 self.note(*key, Following(made.home, trials[number:]))
         return replace(made, trials=trials)

@@ -9,6 +9,7 @@ import pytest
 from tests.waiting import BOUND_S
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import PUT, Operation
+from tidemark.model.messages import JVM_GONE
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Outcome
 from tidemark.operate.prove.experiments import Experiment
@@ -25,6 +26,7 @@ class Runs:
 
     base: Home
     failing: str = ""
+    why: str | None = None
     made: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -38,7 +40,9 @@ class Runs:
         job = start or "all"
         self.made.append((home.root.name, job))
         state(home).write_text(f"{state(home).read_text()} {job}")
-        return trial(home, job, "FAILED" if job == self.failing else "SUCCEEDED")
+        if job == self.failing:
+            return trial(home, job, "FAILED", self.why)
+        return trial(home, job)
 
 
 def state(home: Home) -> Path:
@@ -50,8 +54,8 @@ def bench(tmp_path) -> Runs:
     return Runs(Home.open(tmp_path / "base"))
 
 
-def trial(home: Home, job: str, ended: str = "SUCCEEDED") -> Trial:
-    return Trial(home, (RunOutcome(job, ended, None, None, None),), 0, 1)
+def trial(home: Home, job: str, ended: str = "SUCCEEDED", why: str | None = None) -> Trial:
+    return Trial(home, (RunOutcome(job, ended, why, None, None),), 0, 1)
 
 
 @pytest.fixture
@@ -95,6 +99,16 @@ def test_a_job_that_fails_is_the_last_one_and_known_as_such(home_of, next_runs, 
     assert jobs_of(first) == jobs_of(again) == ["load", "curate"]
     assert again.trials[-1].failure.startswith("curate")
     assert [job for _, job in bench.made] == ["load", "curate"]
+
+
+def test_a_run_that_the_machine_has_ended_is_made_again(home_of, next_runs, bench):
+    bench.failing, bench.why = "curate", JVM_GONE
+    next_runs.follow(bench, home_of("first", "a"), JOBS)
+    bench.failing = ""
+
+    again = next_runs.follow(bench, home_of("again", "a"), JOBS)
+
+    assert (again.made, again.trials[-1].failure) == (3, "")
 
 
 def test_all_runs_are_made_from_a_state_that_no_identity_tells(home_of, next_runs, bench):
