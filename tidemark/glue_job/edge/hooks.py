@@ -125,7 +125,8 @@ def _read(service: str, name: str, parameters: Mapping[str, Any]) -> str:
         return f"dynamodb:{_subject(parameters)}"
     # A copy reads its source; other reads of S3 name the object themselves.
     source = parameters.get("CopySource") if name == "CopyObject" else None
-    if service == "s3" and (name in ("GetObject", "HeadObject") or parameters.keys() & CONDITIONS):
+    is_conditional = source is None and bool(parameters.keys() & CONDITIONS)
+    if service == "s3" and (name in ("GetObject", "HeadObject") or is_conditional):
         source = parameters
     if isinstance(source, str):
         return f"s3://{unquote(source.partition('?')[0].lstrip('/'))}"

@@ -5,6 +5,7 @@ and noted, unless it is allowed. What Java code and compiled libraries reach by 
 seen.
 """
 
+import fcntl
 import os
 import sys
 import sysconfig
@@ -15,7 +16,7 @@ from contextlib import suppress
 from errno import EPERM
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 from tidemark.glue_job.edge.announce import calls_of
@@ -36,6 +37,7 @@ PACKAGES = tuple(f"{os.sep}site-packages{os.sep}{name}{os.sep}" for name in ("py
 OURS = str(Path(__file__).parents[2]) + os.sep
 IMPORTS, CACHES = "<frozen importlib", f"{os.sep}__pycache__{os.sep}"
 DEVICES = ("/dev", "/proc")
+LOCK = ".temporary-lock"  # beside the homes of a proof: held by the run that uses the folder
 PATHS = (str, bytes, os.PathLike)
 
 
@@ -54,6 +56,7 @@ class Outside:
         self._own = [os.path.realpath(path) for path in (home.root, Path.cwd(), *DEVICES)]
         self._temporary = os.path.realpath(tempfile.gettempdir())  # each run on AWS has its own
         self._made = list[str]()
+        self._lock: IO[str] | None = None
         self._thread = threading.local()  # is_asked, and the host that it has looked up
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -66,6 +69,7 @@ class Outside:
             return
         self._thread.is_asked = True
         try:
+            self._wait_for_temporary(event, arguments)
             reached, made = self._reached(event, arguments), self._new_temporary(event, arguments)
             if (made or any(reached)) and _is_of_script(sys._getframe(), self._script):
                 self._made += made
@@ -111,6 +115,24 @@ class Outside:
             return ""
         return path if is_added or not self._is_temporary(path) else ""
 
+    def _wait_for_temporary(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Wait until no other run of the proof uses the temporary folder, and keep them out."""
+        # A worker of Spark belongs to a run that may keep out others already.
+        if self._lock or not self._script or event not in ("open", *CHANGES):
+            return
+        paths = (
+            path for path in arguments[: 2 if event in MOVES else 1] if isinstance(path, PATHS)
+        )
+        is_shared = any(self._is_shared(_text(path)) for path in paths)
+        if is_shared and _is_of_script(sys._getframe(), self._script):
+            self._lock = (self._home.root.parent / LOCK).open("w", encoding="utf-8")
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def _is_shared(self, path: str) -> bool:
+        """Return whether a path is in the temporary folder, and not the run's own."""
+        path = os.path.realpath(path)
+        return self._is_temporary(path) and not _is_below(path, self._own) and CACHES not in path
+
     def _new_temporary(self, event: str, arguments: tuple[Any, ...]) -> list[str]:
         """Return the temporary file or folder that is about to be made, if it is one."""
         made = arguments[1 if event in MOVES else 0]
@@ -119,6 +141,8 @@ class Outside:
         if not is_made or not isinstance(made, PATHS):
             return []
         path = os.path.realpath(_text(made))
+        if event == "os.rename" and os.path.realpath(_text(arguments[0])) not in self._made:
+            return []  # what another program has made is moved
         is_kept = _is_below(path, self._own) or is_within(path, self._allowed)
         return (
             [path] if self._is_temporary(path) and not is_kept and not Path(path).exists() else []
@@ -129,6 +153,8 @@ class Outside:
         for path in map(Path, reversed(self._made)):
             with suppress(OSError):  # such as a folder that holds what others have made
                 path.rmdir() if path.is_dir() else path.unlink()
+        if self._lock:
+            self._lock.close()
 
     def _is_temporary(self, path: str) -> bool:
         return _is_below(path, [self._temporary])

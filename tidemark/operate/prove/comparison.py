@@ -58,6 +58,11 @@ class Marks:
             listed |= listed_first(home)
         return cls(read, listed, {f"s3://{path}" for path in folders.pointers})
 
+    def has(self, run: Baseline, target: str) -> bool:
+        """Return whether all that a run has written of a target may tell what is done."""
+        written = {change.places[-1] for change in run.operations if is_of(change, target)}
+        return bool(written) and written <= self.read | self.listed
+
 
 def compared(
     bench: Bench,
@@ -196,7 +201,7 @@ def _finding(
     baseline, experiment, kind = wanted.of, outcome.experiment, kind_of(outcome.experiment)
     counting = [
         TargetRows(target.target, target.rows, target.expected, key=target.key)
-        if kind.is_noted(target)
+        if kind.is_noted(target) and marks.has(baseline, target.target)
         else target
         for target in rows
     ]

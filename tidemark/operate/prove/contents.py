@@ -5,7 +5,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -15,7 +15,7 @@ from typing import Any
 from tidemark.local_state.bookmarks.versions import unpack
 from tidemark.local_state.catalog.table_metadata import read_metadata
 from tidemark.local_state.home import Home
-from tidemark.local_state.home_folder import SERVICES, TABLES
+from tidemark.local_state.home_folder import OBJECTS_FILE, SERVICES, TABLES
 from tidemark.local_state.operations import EMBEDDED
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import METADATA
@@ -46,6 +46,8 @@ CATALOG = {
 }
 # Of a table of Iceberg, and of its snapshots what depends on processes and names of files.
 OF_TABLE = ("schemas", "current-schema-id", "partition-specs", "default-spec-id", "properties")
+DELETED = 2  # the status of a file that a manifest names no more
+TAGS = "SELECT bucket, key, mtime_ns, tags FROM object_file WHERE tags != '{}'"
 OF_PROCESS, SIZES = ("app-id", "engine-", "iceberg-", "spark.app.id"), "-size"
 
 
@@ -70,7 +72,8 @@ class Contents:
             self._arrivals(home),
             *_items(home.root / TABLES),
             *_records(home),
-            *_histories(home),
+            *self._histories(home),
+            *_tags(home),
             *_requests(home.root / SERVICES),
             *_embedded(home.root / EMBEDDED),
         ]
@@ -100,6 +103,31 @@ class Contents:
         files = [(home.local_path(uri), uri) for uri in self._sources]
         times = [(int(file.stat().st_mtime), uri) for file, uri in files if file.is_file()]
         return Piece("arrivals", " ".join(uri for _, uri in sorted(times)))
+
+    def _histories(self, home: Home) -> Iterator[Piece]:
+        """Yield the snapshots of tables of Iceberg, the names for them, and their rows."""
+        for table, place in iceberg_tables(home).items():
+            metadata = read_metadata(home, place)
+            snapshots = metadata.get("snapshots", ())
+            number = {snapshot["snapshot-id"]: at for at, snapshot in enumerate(snapshots)}
+            facts = {name: metadata.get(name) for name in OF_TABLE}
+            refs = {
+                name: number.get(ref["snapshot-id"])
+                for name, ref in metadata.get("refs", {}).items()
+            }
+            summaries = [
+                {
+                    name: value
+                    for name, value in snapshot.get("summary", {}).items()
+                    if not name.startswith(OF_PROCESS) and not name.endswith(SIZES)
+                }
+                for snapshot in snapshots
+            ]
+            yield Piece(f"table {table}", _as_text([facts, refs, summaries]))
+            for at in {*refs.values(), len(snapshots) - 1} - {None, -1}:
+                for file in _files_of_snapshot(home, snapshots[at]):
+                    rows = self._rows(file, is_part=True)
+                    yield from (replace(row, name=f"table {table} {at}") for row in rows)
 
     def _rows(self, file: Path, *, is_part: bool) -> list[Piece]:
         """Return what a file holds, without a name, read once."""
@@ -172,25 +200,31 @@ def _of_source(state: Any) -> Any:
     return {**state, "low_ms": state["high_ms"] - state["low_ms"]}
 
 
-def _histories(home: Home) -> Iterator[Piece]:
-    """Yield the snapshots of each table of Iceberg, and which of them names point to."""
-    for table, place in iceberg_tables(home).items():
-        metadata = read_metadata(home, place)
-        snapshots = metadata.get("snapshots", ())
-        number = {snapshot["snapshot-id"]: at for at, snapshot in enumerate(snapshots)}
-        facts = {name: metadata.get(name) for name in OF_TABLE}
-        refs = {
-            name: number.get(ref["snapshot-id"]) for name, ref in metadata.get("refs", {}).items()
-        }
-        summaries = [
-            {
-                name: value
-                for name, value in snapshot.get("summary", {}).items()
-                if not name.startswith(OF_PROCESS) and not name.endswith(SIZES)
-            }
-            for snapshot in snapshots
-        ]
-        yield Piece(f"table {table}", _as_text([facts, refs, summaries]))
+def _files_of_snapshot(home: Home, snapshot: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield the files of data and deletes that a snapshot of Iceberg has."""
+    for manifest in _avro(home, snapshot.get("manifest-list", "")):
+        for entry in _avro(home, manifest["manifest_path"]):
+            file = home.local_path(entry["data_file"]["file_path"])
+            if entry["status"] != DELETED and file.is_file():
+                yield file
+
+
+def _avro(home: Home, uri: str) -> list[dict[str, Any]]:
+    """Return the records of a file of Avro; none if it is gone."""
+    file = home.local_path(uri) if uri else None
+    return [*map(json.loads, lines_of(file, "avro"))] if file and file.is_file() else []
+
+
+def _tags(home: Home) -> Iterator[Piece]:
+    """Yield the tags of objects, which a job may keep as marks."""
+    file = home.root / OBJECTS_FILE
+    if not file.is_file():
+        return
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        for bucket, key, time_ns, tags in database.execute(TAGS).fetchall():
+            there = home.lake / bucket / key
+            if there.is_file() and there.stat().st_mtime_ns == time_ns:
+                yield Piece(f"tags {bucket}/{key}", tags)
 
 
 def _requests(file: Path) -> Iterator[Piece]:
@@ -200,11 +234,11 @@ def _requests(file: Path) -> Iterator[Piece]:
     """
     entries = file.read_bytes().splitlines() if file.is_file() else []
     made = dict[str, None]()
-    for number, entry in enumerate(map(json.loads, entries)):
+    for entry in map(json.loads, entries):
         body = base64.b64decode(entry["body"]).decode(errors="replace")
         name = entry["headers"].get("x-amz-target", body)
         text = f"{entry['service']} {entry['path']} {name} {body}"
-        made[text if CREATES.search(name) else f"{number} {text}"] = None
+        made[text if CREATES.search(name) else f"{len(made)} {text}"] = None
     yield from (Piece("requests", f"{number} {text}") for number, text in enumerate(made))
 
 

@@ -54,7 +54,10 @@ def of_changes(
         # Within a write of Spark, the crashes of the increment tell what the moments differ by.
         new = states.new(without_middles(late_first(before.operations)), left["before"])
         file = parts.files[-1]
-        late = [Wanted(before, crash, increment.outcome, file) for crash in new]
+        run_before = replace(
+            before, other_stores=before.other_stores | increment.other_stores
+        )  # what the late run changes is compared, too
+        late = [Wanted(run_before, crash, increment.outcome, file) for crash in new]
     all_of_first = crashes(first.operations)
     some = without_middles(all_of_first) if increment else all_of_first
     of_first = [Wanted(first, crash) for crash in states.new(some, left["first"])]

@@ -71,7 +71,9 @@ def manifests_of(home: Home, before: Files, files: Files) -> list[str]:
     made = [path for path in files if path not in before and _own_file(path)]
     manifests = list[str]()
     for path, (size, _) in files.items():
-        is_one = MANIFEST in path.rpartition("/")[2].lower() and files[path] != before.get(path)
+        is_named = MANIFEST in path.rpartition("/")[2].lower() and files[path] != before.get(path)
+        # One that each run names anew is not found in what another run has left.
+        is_one = is_named and not MADE_UP.search(path) and not _own_folder(path)
         text = _text(home, path) if is_one and size <= MAX_BYTES else ""
         named = [file for file in made if _own_file(file) in text]
         if named and all(file in named for file in _beside(named, made)):

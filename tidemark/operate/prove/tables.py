@@ -68,6 +68,14 @@ class OtherStores:
     databases: Sequence[str] = ()
     partitioned: Sequence[str] = ()
 
+    def __or__(self, other: "OtherStores") -> "OtherStores":
+        """Return what one or the other has changed."""
+        return OtherStores(
+            sorted({*self.items, *other.items}),
+            sorted({*self.databases, *other.databases}),
+            sorted({*self.partitioned, *other.partitioned}),
+        )
+
 
 NO_OTHER_STORES = OtherStores()
 
@@ -99,7 +107,7 @@ def dump_tables(bench: Bench, home: Home, other_stores: OtherStores, version: st
 def partitioned_tables(base: Home, home: Home) -> list[str]:
     """Return the tables whose registered partitions differ; where folders count, none is."""
     before, after = _partitions(base), _partitions(home)
-    return sorted(table for table in after if after[table] != before.get(table))
+    return sorted(table for table in after if after[table] != before.get(table, []))
 
 
 def _dump_partitions(home: Home, tables: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ import json
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -26,11 +27,13 @@ outside.remove_temporary()
 """
 
 
-def runs(tmp_path: Path, code: str, allowed: tuple[str, ...] = ()) -> tuple[str, list[str]]:
+def runs(
+    tmp_path: Path, code: str, allowed: tuple[str, ...] = (), name: str = ""
+) -> tuple[str, list[str]]:
     """Return the error of a script, empty if it has none, and what it has reached."""
-    home = Home.open(tmp_path / "home")
+    home = Home.open(tmp_path / f"home{name}")
     withhold_others(home, allowed)
-    script, folder = tmp_path / "job.py", tmp_path / "run"
+    script, folder = tmp_path / f"job{name}.py", tmp_path / f"run{name}"
     script.write_text(code, encoding="utf-8")
     folder.mkdir(exist_ok=True)
     temporary = tmp_path / "temporary"
@@ -202,3 +205,30 @@ def test_a_temporary_file_that_is_allowed_stays(tmp_path):
     assert runs(tmp_path, f"open('{mark}', 'w')", (str(mark),)) == ("", [])
 
     assert mark.exists()
+
+
+def test_a_temporary_file_of_others_stays_wherever_a_run_moves_it(tmp_path):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    (folder / "theirs").write_text("1", encoding="utf-8")
+
+    assert runs(tmp_path, f"import os; os.rename('{folder}/theirs', '{folder}/moved')") == ("", [])
+
+    assert (folder / "moved").read_text("utf-8") == "1"
+
+
+def test_a_run_waits_for_another_one_that_uses_the_temporary_folder(tmp_path):
+    folder = tmp_path / "temporary"
+    code = f"""
+import os, time
+file = "{folder}/rows.csv"
+with open(file, "a") as rows:
+    rows.write("row")
+time.sleep(0.2)
+assert open(file).read() == "row"
+os.remove(file)
+"""
+    with ThreadPoolExecutor(4) as threads:
+        ended = [threads.submit(runs, tmp_path, code, (), name) for name in "1234"]
+
+    assert {run.result()[0] for run in ended} == {""}

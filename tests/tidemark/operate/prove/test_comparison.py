@@ -12,7 +12,7 @@ from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Outcome
 from tidemark.operate.prove.causes import Cause, or_of_mark
-from tidemark.operate.prove.comparison import _with_plain_causes, with_own_causes
+from tidemark.operate.prove.comparison import Marks, _with_plain_causes, with_own_causes
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.findings import Finding, Proof
 from tidemark.operate.prove.judged import TargetRows, Verdict
@@ -77,6 +77,18 @@ def test_each_target_that_is_wrong_has_its_cause_and_the_worst_comes_first() -> 
     text = "\n".join(lines_of(Proof((), [wrong])))
     assert (text.count("why: line 16 adds"), text.count("why: it replaces all")) == (1, 1)
     assert text.count("lost: b") == 1
+
+
+@pytest.mark.parametrize("read", [{"s3://lake/out/done.json"}, set()])
+def test_only_a_target_that_runs_look_at_may_be_a_note(tmp_path: Path, read: set[str]) -> None:
+    home = Home(tmp_path)
+    written = Operation(1, "jr_1", "put", ("s3://lake/out/done.json",))
+    outcome = Outcome(Experiment("again", "well"), home)
+    run = Baseline(home, outcome, [written], (), {}, ())
+    marks = Marks(read, set(), set())
+
+    assert marks.has(run, "s3://lake/out/") is bool(read)
+    assert not marks.has(run, "s3://lake/other/")
 
 
 def test_a_mark_is_named_with_the_option_that_leaves_it_out() -> None:

@@ -76,6 +76,17 @@ def test_a_manifest_that_leaves_out_a_file_of_its_run_is_none(home, tmp_path):
     assert run_folders(Home.open(tmp_path / "base"), home, home).pointers == []
 
 
+@pytest.mark.parametrize("path", [f"out/manifest-{NEW}.json", f"out/{NEW}/manifest.json"])
+def test_a_manifest_that_each_run_names_anew_is_none(home, tmp_path, path):
+    put(home, f"data/{NEW}.json")
+    put(home, path, f"data/{NEW}.json")
+
+    folders = run_folders(Home.open(tmp_path / "base"), home, home)
+
+    assert forgotten(home, files_of(home.lake), folders) == set()
+    assert not folders.listed
+
+
 def test_an_object_that_was_there_is_no_pointer(home):
     put(home, "out/list.json", NEW)
     before = files_of(home.lake)

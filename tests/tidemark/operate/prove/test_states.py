@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 import uuid
@@ -12,11 +13,15 @@ from pathlib import Path
 import pytest
 
 from tidemark.emulated.journal import JournalEntry
+from tidemark.glue_service.s3.records import Record, Records
 from tidemark.local_state.bookmarks.versions import pack
+from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.home import Home
-from tidemark.local_state.home_folder import SERVICES, TABLES
+from tidemark.local_state.home_folder import OBJECTS_FILE, SERVICES, TABLES
 from tidemark.local_state.operations import Operation
 from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.assembly.iceberg_metadata import new_metadata
 from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.crash_points import crashes
 from tidemark.operate.prove.homes import linked_home
@@ -183,10 +188,91 @@ def test_a_queue_or_topic_that_is_created_again_is_the_same(
     for count in (1, 2):
         home = linked_home(base, tmp_path / f"{count}")
         line = JournalEntry(service, "/", headers, body, count).line()
-        (home.root / SERVICES).write_bytes(line * count)
+        sent = JournalEntry("sns", "/", {}, b"Action=Publish&Message=done", count).line()
+        (home.root / SERVICES).write_bytes(line * count + sent)
         left.append(states.of(home))
 
     assert (left[0] != left[1]) is is_other
+
+
+def test_tags_of_objects_count_while_these_are_there(base, tmp_path):
+    put(base, "in/b.json", "{}")
+    tagged, replaced = (linked_home(base, tmp_path / name) for name in ("1", "2"))
+    for home in (tagged, replaced):
+        file = home.lake / "lake/in/b.json"
+        tagged_at(home, file.stat())
+    later = time.time() + 1
+    os.utime(base.lake / "lake/in/b.json", (later, later))  # of both homes: it is one file
+    states = states_of(base)
+
+    assert states.of(tagged) == states.of(base)  # the tags were those of another object
+    stat = (tagged.lake / "lake/in/b.json").stat()
+    tagged_at(tagged, stat)
+    assert states.of(tagged) != states.of(replaced) == states.of(base)
+
+
+def tagged_at(home: Home, stat: os.stat_result) -> None:
+    records = Records(home.root / OBJECTS_FILE)
+    records.put("lake", "in/b.json", stat, Record("etag", {}, {"done": "1"}))
+
+
+def test_rows_of_a_table_of_iceberg_count_and_not_the_names_of_its_files(base, tmp_path):
+    homes = [linked_home(base, tmp_path / name) for name in ("1", "2", "3")]
+    for home, rows in zip(homes, ([1, 2], [2, 1], [1, 3]), strict=True):
+        put_iceberg(home, rows)
+    states = states_of(base)
+
+    assert states.of(homes[0]) == states.of(homes[1]) != states.of(homes[2])
+
+
+def put_iceberg(home: Home, rows: list[int]) -> None:
+    """Put a table with one file of rows, whose history says nothing but how many there are."""
+    import fastavro
+
+    name, folder = f"{uuid.uuid4()}", "t"
+    put(home, f"{folder}/data/{name}.avro", b"")
+    uri, lake = f"s3://lake/{folder}", home.lake / "lake" / folder
+    lists = {
+        f"data/{name}.avro": ("row", {"id": "int"}, [{"id": row} for row in rows]),
+        f"metadata/{name}-m0.avro": (
+            "entry",
+            {"status": "int", "data_file": record("file", {"file_path": "string"})},
+            [{"status": 1, "data_file": {"file_path": f"{uri}/data/{name}.avro"}}],
+        ),
+        f"metadata/snap-{name}.avro": (
+            "manifest",
+            {"manifest_path": "string"},
+            [{"manifest_path": f"{uri}/metadata/{name}-m0.avro"}],
+        ),
+    }
+    for path, (kind, fields, records) in lists.items():
+        (lake / path).parent.mkdir(parents=True, exist_ok=True)
+        with (lake / path).open("wb") as file:
+            fastavro.writer(file, fastavro.parse_schema(record(kind, fields)), records)
+    metadata = new_metadata([{"Name": "id", "Type": "int"}], uri, f"{uuid.uuid4()}", 0)
+    snapshot = {
+        "snapshot-id": 1,
+        "manifest-list": f"{uri}/metadata/snap-{name}.avro",
+        "summary": {"total-records": "2"},
+    }
+    refs = {"main": {"snapshot-id": 1, "type": "branch"}}
+    document = {**metadata, "snapshots": [snapshot], "refs": refs, "current-snapshot-id": 1}
+    place = f"{folder}/metadata/1-{name}.metadata.json"
+    put(home, place, json.dumps(document))
+    parameters = {"table_type": "ICEBERG", "metadata_location": f"s3://lake/{place}"}
+    definition = {
+        "Name": "t",
+        "Parameters": parameters,
+        "StorageDescriptor": {"Location": f"{uri}/", "Columns": [{"Name": "id", "Type": "int"}]},
+    }
+    with Store(home.database) as store:
+        put_tables(store, [CatalogTable("db", "t", definition)])
+
+
+def record(name: str, fields: dict[str, object]) -> dict[str, object]:
+    """Return a schema of Avro."""
+    columns = [{"name": field, "type": kind} for field, kind in fields.items()]
+    return {"type": "record", "name": name, "fields": columns}
 
 
 def test_when_a_bookmark_was_committed_does_not_count(base, tmp_path):
