@@ -125,19 +125,22 @@ _local = threading.local()  # what makes clients is not for several threads at o
 @cache
 def _loader() -> "Loader":
     """Return what reads the models of services: each takes 0.1 s, and is kept for all threads."""
+    loader: Loader = _session().get_component("data_loader")
+    return loader
+
+
+def _session() -> "Session":
+    """Return a session in which neither a profile of the caller nor a proxy has a say."""
     import botocore.session
 
-    loader: Loader = botocore.session.Session().get_component("data_loader")
-    return loader
+    # The profile may not exist.
+    return botocore.session.Session({"profile": (None, None, None, None)})
 
 
 def _clients() -> "Session":
     """Return this thread's factory of clients."""
-    import botocore.session
-
     if not hasattr(_local, "session"):
-        # Neither a profile of the caller, which may not exist, nor a proxy has a say here.
-        session = botocore.session.Session({"profile": (None, None, None, None)})
+        session = _session()
         session.register_component("data_loader", _loader())
         _local.session = session
     clients: Session = _local.session

@@ -21,7 +21,7 @@ WARNINGS_FILE = "warnings.jsonl"
 RUN_FOLDER_VARIABLE = "TIDEMARK_RUN_FOLDER"
 # Set in a run of a job that a template or a client of Glue defined, not of a submitted script.
 DECLARED_VARIABLE = "TIDEMARK_DECLARED_JOB"
-ID = re.compile(r" \(TM2\d\d\)$")
+ID = re.compile(r" \((TM2\d\d)\)$")
 
 
 class RunWarning(Enum):
@@ -131,10 +131,9 @@ def leaves_out(text: str) -> bool:
         >>> leaves_out(RunWarning.OLD_FILES.message.format("s3://landing/late.json"))
         True
     """
-    # A home may have messages without an id, of an older version.
-    text = ID.sub("", text)
-    ends = (ID.sub("", warning.message).split("{}", 1) for warning in LEAVES_OUT)
-    return any(text.startswith(begin) and text.endswith(end) for begin, end in ends)
+    match = ID.search(text)
+    advice = advice_of("warnings")
+    return match is not None and match[1] in {advice[warning.value].id for warning in LEAVES_OUT}
 
 
 def note(warning: RunWarning, about: str) -> None:

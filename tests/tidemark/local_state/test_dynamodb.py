@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import boto3
@@ -16,6 +18,7 @@ from botocore.exceptions import ClientError
 
 from tests.waiting import wait_until
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_state import dynamodb
 from tidemark.local_state.dynamodb import (
     NOWHERE,
     create_tables,
@@ -321,6 +324,9 @@ def test_refused_request_is_told_with_the_answer(home):
 
 
 def test_neither_a_proxy_nor_a_profile_of_the_caller_is_in_the_way(home, monkeypatch):
+    # As in a process that has made no client before.
+    monkeypatch.setattr(dynamodb, "_loader", cache(dynamodb._loader.__wrapped__))
+    monkeypatch.setattr(dynamodb, "_local", threading.local())
     monkeypatch.setenv("AWS_PROFILE", "there-is-none-of-this-name")
     for name in ("http_proxy", "HTTP_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")

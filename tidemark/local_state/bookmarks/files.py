@@ -11,13 +11,27 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html , 
 https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 DEFAULT_MAX_BAND_MS = 900_000
 OLDER_SCHEMES = ("s3a", "s3n")
+
+
+@contextmanager
+def paused_collector() -> Iterator[None]:
+    """Collect no garbage: to look at all files of a band again and again costs a third."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class FileVersion(NamedTuple):

@@ -12,13 +12,13 @@ from tidemark.local_state.bookmarks.files import (
     NOTHING_READ,
     FileVersion,
     SourceState,
+    paused_collector,
     select_new_files,
 )
 from tidemark.local_state.bookmarks.listing import Unlisted
 from tidemark.local_state.bookmarks.seen_files import SeenFiles
 from tidemark.local_state.bookmarks.skips import Earlier, Mark, SourceView, skip_warnings, view_of
 from tidemark.local_state.bookmarks.sources import Edges, FolderOf, Predicate, S3Source, list_source
-from tidemark.local_state.bookmarks.versions import paused_collector
 from tidemark.local_state.run_warnings import RunWarning
 from tidemark.model.clock import is_moved
 
@@ -67,14 +67,18 @@ def read_s3_source(
     warnings = skip_warnings(view, listing, mark, after if edges else None)
     if edges is None:
         return Reading(selection.files, None, warnings)
-    is_same = state is not None and after.recent is state.recent  # sorted already
-    document = low if low and is_same else after.to_json()
+    # What is the same is sorted already, but for the names that older versions wrote.
+    is_same = low and state is not None and after.recent is state.recent
+    if low and is_same and all(path.startswith("s3:") for path, _, _ in low["recent"]):
+        recent = low["recent"]
+    else:
+        recent = after.to_json()["recent"]
     next_state = {
         "kind": "s3",
         **view_of(source, opened_at_ms),
         "high_ms": after.high_ms,
         "low_ms": after.low_ms,
-        "recent": document["recent"],
+        "recent": recent,
     }
     left = selection.left
     read = [file for file in listing.files if file not in left] if left else listing.files

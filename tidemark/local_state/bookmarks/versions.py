@@ -3,16 +3,15 @@
 Every change adds a version, so that none is ever lost; the newest one is in force.
 """
 
-import gc
 import json
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from sqlite3 import Row
 from typing import Any
 
 from tidemark.errors import BookmarkVersionMismatchError, EntityNotFoundError
+from tidemark.local_state.bookmarks.files import paused_collector
 from tidemark.local_state.store.database import JobRun, Store
 
 COMMIT, REWIND, RESET, CARRY_OVER = "commit", "rewind", "reset", "carry-over"
@@ -48,18 +47,6 @@ class Bookmark:
 def pack(document: Any) -> bytes:
     """Return a JSON document as stored: the paths of a band compress well."""
     return zlib.compress(json.dumps(document).encode(), 1)
-
-
-@contextmanager
-def paused_collector() -> Iterator[None]:
-    """Collect no garbage: to look at all files of a band again and again costs a third."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @paused_collector()
@@ -131,7 +118,7 @@ def commit_bookmark(
     """
     packed = pack(states)
     with store.transaction():
-        latest = next(iter(bookmark_versions(store, job_name, limit=1)), None)
+        latest = _latest_without_states(store, job_name)
         version = latest.version if latest else 0
         if version != expected_version:
             raise BookmarkVersionMismatchError(expected_version, version)
@@ -164,7 +151,7 @@ def restore_version(store: Store, job_name: str, expected: int, version: int, at
 
     Call it in a transaction.
     """
-    latest = latest_bookmark(store, job_name)
+    latest = _latest_without_states(store, job_name)
     current = latest.version if latest else 0
     if latest is None or current != expected:
         raise BookmarkVersionMismatchError(expected, current)
@@ -207,7 +194,7 @@ def successful_runs(store: Store, job_name: str) -> list[tuple[Bookmark, JobRun 
 
 def _set(store: Store, job_name: str, target: Bookmark | None, kind: str, at_ms: int) -> Bookmark:
     with store.transaction():
-        latest = next(iter(bookmark_versions(store, job_name, limit=1)), None)
+        latest = _latest_without_states(store, job_name)
         if latest is None:
             raise EntityNotFoundError(f"job {job_name} has no bookmark: it never committed one")
         version = Bookmark(
@@ -252,6 +239,11 @@ def _newest(store: Store, where: str, values: tuple[Any, ...]) -> Bookmark | Non
         values,
     )
     return Bookmark(**{**dict(rows[0]), "states": unpack(rows[0]["states"])}) if rows else None
+
+
+def _latest_without_states(store: Store, job_name: str) -> Bookmark | None:
+    # Those of a large band take as long to read as the run does.
+    return next(iter(bookmark_versions(store, job_name, limit=1)), None)
 
 
 def _runs(store: Store, job_name: str) -> int:

@@ -26,7 +26,8 @@ def log_ahead(connection: sqlite3.Connection, timeout_s: float) -> None:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # of all its kinds
+            if not is_busy or time.monotonic() > until:
                 raise
             time.sleep(WAIT_S)
         else:

@@ -93,6 +93,7 @@ def test_another_scheme_of_s3_is_the_same_place_and_the_same_bookmark(folder, sc
     for scheme in others:
         folder.now += 1
         assert folder.run(f"{scheme}://b/not/**", scheme=scheme) == ([], ())
+        assert [path for path, _, _ in folder.state["recent"]] == ["s3://b/recent.json"]
 
 
 class Days:
