@@ -37,9 +37,10 @@ def every_nth(number: int, cases: Iterable[Any]) -> list[Any]:
 
 
 def leave_cases_to_the_night(items: Iterable[pytest.Item]) -> None:
-    """Leave two of three cases of each table that starts a JVM or Node to the night.
+    """Leave two of three cases of each long table that starts a JVM or Node to the night.
 
-    A sample that a table names itself stays if it is small. Of two tables together, diagonals run.
+    A sample that a table names itself stays if it is small. Of several tables together, each value
+    of each one runs.
     """
     tables = defaultdict[str, list[Any]](list)
     for item in items:
@@ -49,8 +50,25 @@ def leave_cases_to_the_night(items: Iterable[pytest.Item]) -> None:
             tables[item.nodeid.partition("[")[0]].append(item)
     for every_case in tables.values():
         cases = [case for case in every_case if not case.get_closest_marker("nightly")]
-        if len(cases) < len(every_case) and len(cases) <= ONE_OF:
+        if len(cases) <= ONE_OF:
             continue
-        kept = [case for case in cases if sum(set(case.callspec.indices.values())) % ONE_OF == 0]
-        for case in set(cases) - set(kept or cases[:1]):
+        kept, met = cases[::ONE_OF], set[tuple[int, str]]()
+        if len(_values_of(cases[0])) > 1:
+            kept = []
+            for case in cases:
+                values = _values_of(case)
+                kept += [case] if values - met else []
+                met |= values
+        for case in set(cases) - set(kept):
             case.add_marker(pytest.mark.nightly)
+
+
+def _values_of(case: Any) -> set[tuple[int, str]]:
+    """Return the values of a case, each with the number of its table."""
+    left, tables = dict(case.callspec.params), list[tuple[Any, ...]]()
+    for mark in case.iter_markers("parametrize"):
+        names = mark.args[0]
+        names = names.split(",") if isinstance(names, str) else names
+        tables.append(tuple(left.pop(name.strip(), None) for name in names))
+    tables += [(value,) for value in left.values()]  # of fixtures
+    return {(number, repr(values)) for number, values in enumerate(tables)}

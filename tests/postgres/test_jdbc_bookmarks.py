@@ -107,7 +107,6 @@ KINDS = {
 AT_EVERY_CHANGE = ("numeric", "timestamptz")
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "kind",
     [
@@ -143,7 +142,6 @@ def test_a_key_of_every_type_splits_the_rows_exactly(
     assert warning.startswith("1 row of orders came below the bookmark")
 
 
-@pytest.mark.nightly
 def test_text_compares_by_code_points_although_the_column_sorts_otherwise(
     make_table, database, read, start_job
 ):

@@ -234,6 +234,17 @@ def test_json_document_that_ends_early_is_named_with_its_first_line(run, s3):
         run("json")
 
 
+def test_a_filter_of_the_script_hides_no_bad_record(glue_context, s3):
+    s3.put("bad.csv", "id,origin\n1,EWR\n2,JFK,more\n")
+    frame = glue_context.create_data_frame.from_options(
+        "s3", {"paths": [s3.uri]}, "csv", {"withHeader": True}
+    )
+
+    for kept in (frame.filter("id = '1'"), frame.filter("origin = 'EWR'").select("id")):
+        with pytest.raises(Exception, match="it has 3 fields for 2 columns"):
+            kept.collect()
+
+
 def test_good_json_is_read_without_another_pass(glue_context, s3, logged):
     s3.put("a.json", '{"id": 1}\n')
 
