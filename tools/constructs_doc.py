@@ -12,8 +12,6 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from tidemark.model.advice import advice_of
-
 PROJECT = Path(__file__).parents[1]
 DOCUMENT = PROJECT / "docs" / "reference" / "constructs.md"
 CONSTRUCTS = Path("tidemark/constructs")
@@ -142,11 +140,10 @@ def render(project: Path) -> str:
             docs = {name: _with_props(project, method, said) for name, method in methods.items()}
             parts += _entry(node, methods, docs)
     parts.append("## Rules of the graph\n")
-    parts.append("Checked at every synthesis, over all templates of an account and region.\n")
-    parts.append("| id | rule | what it finds |\n|---|---|---|")
-    parts += [
-        f"| {rule.id} | `{rule.name}` | {rule.text} |" for rule in advice_of("graph").values()
-    ]
+    parts.append(
+        "Checked at every synthesis, over all templates of an account and region: "
+        "[Advice by id](advice.md)."
+    )
     return "\n".join(parts) + "\n"
 
 

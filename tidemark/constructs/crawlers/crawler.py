@@ -178,7 +178,7 @@ class Crawler(Construct):
         """Accept a finding of a graph rule at this crawler: it is not reported.
 
         Args:
-            rule: its name in the finding, such as `reads-without-waiting`.
+            rule: its name or id in the finding, such as `reads-without-waiting`.
             reason: why it is acceptable here, for readers of the validation report.
 
         Raises:

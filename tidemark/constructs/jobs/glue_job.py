@@ -222,7 +222,7 @@ class GlueJob(Construct):
         """Accept a finding of a graph rule at this job: it is not reported, and stops nothing.
 
         Args:
-            rule: its name in the finding, such as `two-writers`.
+            rule: its name or id in the finding, such as `two-writers`.
             reason: why it is acceptable here, for readers of the validation report.
 
         Raises:

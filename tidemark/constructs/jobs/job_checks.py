@@ -93,11 +93,11 @@ def acknowledge(owner: IConstruct, what: str, rule: str, reason: str) -> None:
         JobDefinitionError: the rule does not exist, or the reason is missing.
     """
     known = [*RULES, OVERRIDDEN]
-    rule = name_of({**RULES, **advice_of("resources")}, rule)
+    rule = name_of({**RULES, OVERRIDDEN: advice_of("resources")[OVERRIDDEN]}, rule)
     if rule not in known:
         raise JobDefinitionError(
             f"{what} acknowledges the rule {rule!r}; allowed: {', '.join(known)}; copy the "
-            "name from the finding"
+            "name or the id from the finding"
         )
     if not reason.strip():
         raise JobDefinitionError(

@@ -192,7 +192,7 @@ def test_settings_with_which_spark_loses_lines_cause_a_warning(script, line):
 
     (warning,) = read_warnings(script.parent)
     name = "ignoreCorruptFiles" if "Corrupt" in line else "ignoreMissingFiles"
-    assert warning.startswith(f"spark.sql.files.{name} let Spark pass over")
+    assert warning.startswith(f"spark.sql.files.{name} let Spark skip")
 
 
 @pytest.mark.parametrize(

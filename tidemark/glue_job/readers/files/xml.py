@@ -124,7 +124,7 @@ def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> XmlContent:
 def _warn(row_tag: str, files: Sequence[str], seen: Sequence[XmlContent]) -> None:
     by_file = dict(zip(files, seen, strict=True))
     if without := [file for file in files if _is_null(by_file[file].kind)]:
-        some = f"there is in {some_of(without)} no"
+        some = f"in {some_of(without)} there is no"
         where = "no file has an" if len(without) == len(files) else some
         note(RunWarning.ROW_TAG, f"{where} element {row_tag}")
     if stray := next((file for file in files if by_file[file].text), None):

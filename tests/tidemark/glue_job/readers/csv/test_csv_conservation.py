@@ -99,7 +99,7 @@ def test_a_value_cut_at_its_line_end_causes_a_warning(look, run_folder, text):
     look("a.csv", text)
 
     (warning,) = read_warnings(run_folder)
-    assert "a.csv has lines that end within quotes" in warning
+    assert "a.csv: a line ends within quotes" in warning
 
 
 @pytest.mark.parametrize("text", ['1,"x"\n', '5" pipe,2\n', '"a ""b""",""\n', "1,'x\n"])
@@ -291,7 +291,7 @@ def test_escapers_that_spark_leaves_in_a_value_are_named(rows_of, s3, run_folder
 
     assert sorted(rows_of(escaper="\\")) == [("C:\\new", 'a "b'), ("C:\\new", "a\\nb")]
     [text] = read_warnings(run_folder)
-    assert text.startswith(f"{s3.uri}a.csv has an escaper")
+    assert text.startswith(f"{s3.uri}a.csv: an escaper stands before")
 
 
 @pytest.mark.parametrize("escaper", ["\\", "~"])
@@ -305,11 +305,11 @@ def test_an_escaped_end_of_a_line_within_quotes_is_the_end_of_a_line(rows_of, s3
 def test_an_escaped_end_of_a_line_beside_doubled_escapers_is_named(look, run_folder):
     text = '1,"a\\\nb\\\\"\n'
     look("a.csv", text, escaper="\\")
-    assert not [one for one in read_warnings(run_folder) if "has an escaper" in one]
+    assert not [one for one in read_warnings(run_folder) if "an escaper stands before" in one]
 
     look("b.csv", text, escaper="\\", multiLine=True)
 
-    assert [one for one in read_warnings(run_folder) if "b.csv has an escaper" in one]
+    assert [one for one in read_warnings(run_folder) if "b.csv: an escaper stands before" in one]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,10 @@ def test_rows_without_a_key_are_never_read(make_table, read, start_job, warnings
 
     assert read(orders, **by("A", "B")) == []
     (warning,) = warnings()
-    assert "no value in the bookmark keys, 2 rows of orders" in warning
+    assert (
+        "without a value in the bookmark keys are read by no run with bookmarks, 2 rows of orders"
+        in warning
+    )
 
 
 KINDS = {

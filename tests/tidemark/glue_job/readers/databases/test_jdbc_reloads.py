@@ -36,7 +36,7 @@ def test_a_table_that_was_loaded_again_below_the_bookmark_is_told(
 
     assert read(orders, **options) == []
     (warning,) = warnings()
-    assert "below it there are others (2 rows of orders)" in warning
+    assert "there are rows below it (2 rows of orders)" in warning
 
 
 def test_a_table_that_was_loaded_again_around_the_bookmark_is_told(
@@ -54,7 +54,7 @@ def test_a_table_that_was_loaded_again_around_the_bookmark_is_told(
     assert numbers(read(orders, **by("N"))) == [25]
     second.commit()
     (warning,) = warnings()
-    assert "below it there are others (2 rows of orders)" in warning
+    assert "there are rows below it (2 rows of orders)" in warning
     start_job()
     assert read(orders, **by("N")) == []
     assert warnings() == [warning]
@@ -109,7 +109,7 @@ def test_a_row_of_the_bookmark_that_is_gone_is_reported_once(make_table, read, s
         job.commit()
 
     (warning,) = warnings()
-    assert "below it there are others (2 rows of orders)" in warning
+    assert "there are rows below it (2 rows of orders)" in warning
 
 
 def test_a_count_that_the_database_refuses_fails_no_run(make_table, read, start_job, warnings):

@@ -287,7 +287,7 @@ def test_fields_of_avro_that_a_file_lacks_are_lacking_in_its_records(
 
     assert [row.id for row in kept.collect()] == [2]
     (warning, *_) = read_warnings(tmp_path)
-    assert warning.startswith("the field origin is or may be null in some records, and others lack")
+    assert warning.startswith("the field origin is or may be null in some records and is missing")
     frame = frame.drop_fields("origin")
     assert frame.filter(lambda row: row["id"] < 9).count() == 2
 

@@ -177,7 +177,7 @@ def test_files_without_the_row_tag_are_named(warned, s3, options):
 
     assert count == 1
     assert warning.startswith(
-        f"there is in {s3.uri}b.xml, {s3.uri}c.xml, {s3.uri}d.xml and 1 more no element r, the row"
+        f"in {s3.uri}b.xml, {s3.uri}c.xml, {s3.uri}d.xml and 1 more there is no element r, the row"
     )
 
 

@@ -256,7 +256,7 @@ def test_a_field_of_some_records_that_a_table_does_not_declare_is_named_too(
 
     assert rows.count() == 3
     (told,) = warnings()
-    assert re.search(r"2 of the table \S+: (s\.b, x\.y|x\.y, s\.b): declare them", told)
+    assert re.search(r"2 of the table \S+: (s\.b, x\.y|x\.y, s\.b); declare them", told)
 
 
 @pytest.mark.parametrize("of_catalog", [True, False])

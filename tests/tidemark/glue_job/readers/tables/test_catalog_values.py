@@ -222,7 +222,7 @@ def test_the_null_string_of_a_hive_serde_is_read_as_a_string_with_a_warning(
 
     assert (null, "1") in [tuple(row) for row in read().collect()]
     [warning] = read_warnings(tmp_path)
-    assert warning.startswith(f"{s3.uri}a.csv has values that are the string which LazySimpleSerDe")
+    assert warning.startswith(f"{s3.uri}a.csv: some values are the string that LazySimpleSerDe")
 
 
 def test_a_text_that_has_such_a_null_inside_is_not_named(define, read, s3, tmp_path, monkeypatch):
