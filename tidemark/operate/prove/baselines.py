@@ -108,14 +108,23 @@ class Baseline:
         )
 
     def job_of(self, experiment: Experiment) -> str | None:
-        """Return the job that a crash or an error ends; None for other experiments."""
-        made = None if experiment.is_late else experiment.operation or experiment.request
+        """Return the job that a crash or an error ends; None for other experiments.
+
+        A late file has all jobs run again, and is no late one in the runs that die after that.
+        """
+        is_late = experiment.is_late and experiment.deaths == 1
+        made = None if is_late else experiment.operation or experiment.request
         return self.jobs.get(made.run_id) if made else None
+
+    @property
+    def all_jobs(self) -> list[str | None]:
+        """The jobs that ran, in order."""
+        return list(dict.fromkeys(run.job for trial in self.outcome.trials for run in trial.runs))
 
     def jobs_from(self, job: str | None) -> list[str | None]:
         """Return a job and those that ran after it, as a workflow that is resumed runs them."""
-        ran = [run.job for trial in self.outcome.trials for run in trial.runs]
-        return list(dict.fromkeys(ran[ran.index(job) :])) if job in ran else [job]
+        ran = self.all_jobs
+        return ran[ran.index(job) :] if job in ran else [job]
 
     def around(self, experiment: Experiment, target: str) -> list[Operation]:
         """Return the operations of the run that crashed, or of those that wrote a target."""

@@ -98,7 +98,8 @@ def compared(
             again[name] = max(pair, key=lambda finding: WORST.index(finding.verdict))
         findings |= again
     caused = with_first_causes(with_own_causes(list(findings.values()), first.operations))
-    return dict(zip(findings, _with_plain_causes(caused), strict=True)), by_time
+    judged = [_accepted(finding, wish) for finding in _with_plain_causes(caused)]
+    return dict(zip(findings, judged, strict=True)), by_time
 
 
 def with_own_causes(findings: Sequence[Finding], operations: Sequence[Operation]) -> list[Finding]:
@@ -122,8 +123,8 @@ def with_own_causes(findings: Sequence[Finding], operations: Sequence[Operation]
 
 def with_first_causes(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings, of what goes wrong after several deaths the cause after one of them."""
-    of_one = {
-        (finding.verdict, target): cause
+    of_one: dict[tuple[Verdict, str], Cause] = {
+        ("doubled" if finding.verdict == "accepted" else finding.verdict, target): cause
         for finding in findings
         if finding.experiment.deaths == 1
         for target, cause in finding.causes.items()
@@ -131,7 +132,7 @@ def with_first_causes(findings: Sequence[Finding]) -> list[Finding]:
     return [
         replace(
             finding,
-            cause=of_one.get((finding.verdict, next(iter(finding.causes), "")), finding.cause),
+            cause=of_one.get((finding.verdict, next(iter(finding.causes), ""))) or finding.cause,
             causes={
                 target: of_one.get((finding.verdict, target), cause)
                 for target, cause in finding.causes.items()
@@ -232,11 +233,18 @@ def _finding(
         for target in counting
         if target.verdict in BAD
     }
-    only_adds = verdict == "doubled" or not any(target.lost for target in counting)
-    places = {(cause.script, cause.line or 0) for cause in causes.values()}
-    if cause and only_adds and places and places <= wish.accepted.keys():
-        verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]
-    return Finding(experiment, verdict, counting, reason, cause, outcome.seconds, causes)
+    finding = Finding(experiment, verdict, counting, reason, cause, outcome.seconds, causes)
+    return _accepted(finding, wish)
+
+
+def _accepted(finding: Finding, wish: Wish) -> Finding:
+    """Return a finding as accepted, with the reason, if the lines that only add rows are."""
+    only_adds = finding.verdict == "doubled" or not any(rows.lost for rows in finding.targets)
+    places = {(cause.script, cause.line or 0) for cause in finding.causes.values()}
+    if not (finding.cause and only_adds and places and places <= wish.accepted.keys()):
+        return finding
+    reason = wish.accepted[finding.cause.script, finding.cause.line or 0]
+    return replace(finding, verdict="accepted", reason=reason)
 
 
 def _cause(

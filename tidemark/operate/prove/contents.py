@@ -29,6 +29,9 @@ from tidemark.operate.versions.targets import SCRIPTS
 # What Hadoop's committers leave: the next run may find it, but no reader does.
 UNCOMMITTED = re.compile(r"(?<=/)(_temporary|\.spark-staging[^/]*|__magic[^/]*)/.*|\.[^/]+\.crc$")
 STAGING = ".spark-staging-"
+# Names of pieces, or what these begin with.
+UNCOMMITTED_PIECE, TABLES_PIECE, TAGS_PIECE = "uncommitted", "tables", "tags "
+COMMITTED_BOOKMARK = "bookmark "
 CREATES = re.compile(r"^AmazonSQS\.CreateQueue$|(^|&)Action=CreateTopic(&|$)")
 UNCHANGED = "as it was before the first run"
 MAX_BYTES = 1_000_000  # of a file whose rows are looked at; of others, their bytes
@@ -46,6 +49,8 @@ CATALOG = {
 }
 # Of a table of Iceberg, and of its snapshots what depends on processes and names of files.
 OF_TABLE = ("schemas", "current-schema-id", "partition-specs", "default-spec-id", "properties")
+ATTEMPTS = re.compile(r'("(?:wmEpoch|attempt)": \{"N": ")(\d+)')  # in items of the library
+TOKENS = re.compile(r'\\"[0-9a-f]{16}\\"]"')  # of windows: which process has opened one
 DELETED = 2  # the status of a file that a manifest names no more
 TAGS = "SELECT bucket, key, mtime_ns, tags FROM object_file WHERE tags != '{}'"
 OF_PROCESS, SIZES = ("app-id", "engine-", "iceberg-", "spark.app.id"), "-size"
@@ -96,7 +101,7 @@ class Contents:
                 is_part = bool(PART_PATH.search(f"/{path}"))
                 rows = self._rows(Path(root, name), is_part=is_part)
                 yield from (replace(row, name=path) for row in rows)
-        yield from (Piece("uncommitted", path) for path in uncommitted)
+        yield from (Piece(UNCOMMITTED_PIECE, path) for path in uncommitted)
 
     def _arrivals(self, home: Home) -> Piece:
         """Return the order in which sources have arrived; S3 knows whole seconds."""
@@ -174,10 +179,24 @@ def _items(file: Path) -> Iterator[Piece]:
         return
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
         for (table,) in database.execute("SELECT table_name FROM _tables").fetchall():
-            yield Piece("tables", table)
+            yield Piece(TABLES_PIECE, table)
             quoted = '"' + table.replace('"', '""') + '"'
             items = database.execute(f"SELECT item_json FROM {quoted}")  # noqa: S608 (quoted)
-            yield from (Piece(table, _as_text(json.loads(item))) for (item,) in items)
+            yield from (
+                Piece(table, _as_text(_with_attempts(json.loads(item)))) for (item,) in items
+            )
+
+
+def _with_attempts(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an item of watermarks with the numbers of attempts as the paths of windows have them.
+
+    How many attempts have died does not count, but which one the watermarks name.
+    """
+    if "wmKind" not in item:
+        return item
+    text = ATTEMPTS.sub(lambda number: f"{number[1]}attempt={int(number[2]):010}", json.dumps(item))
+    renamed: Mapping[str, Any] = json.loads(TOKENS.sub(r'\\"\\"]"', text))
+    return renamed
 
 
 def _records(home: Home) -> Iterator[Piece]:
@@ -185,7 +204,7 @@ def _records(home: Home) -> Iterator[Piece]:
     with Store(home.database) as store:
         for row in store.query(BOOKMARKS):
             states = {name: _of_source(state) for name, state in unpack(row["states"]).items()}
-            yield Piece(f"bookmark {row['job_name']}", _as_text(states))
+            yield Piece(f"{COMMITTED_BOOKMARK}{row['job_name']}", _as_text(states))
         for table, columns in CATALOG.items():
             for row in store.query(f"SELECT {columns} FROM {table}"):  # noqa: S608 (constants)
                 text = _as_text(tuple(row))
@@ -224,7 +243,7 @@ def _tags(home: Home) -> Iterator[Piece]:
         for bucket, key, time_ns, tags in database.execute(TAGS).fetchall():
             there = home.lake / bucket / key
             if there.is_file() and there.stat().st_mtime_ns == time_ns:
-                yield Piece(f"tags {bucket}/{key}", tags)
+                yield Piece(f"{TAGS_PIECE}{bucket}/{key}", tags)
 
 
 def _requests(file: Path) -> Iterator[Piece]:

@@ -99,15 +99,21 @@ def after_repairs(
             or finding.verdict not in RIGHT
         ):
             continue  # what is wrong after one crash is wrong after two
+        if finding.verdict == "accepted" and outcome.experiment.deaths > 1:
+            continue  # who accepts what one more run doubles accepts it of each further one
         repair = run_after(wanted.of, outcome, outcome.start)
-        left, others = states.along(bench, repair, f"{outcome.home.root.name}-states")
+        possible = crashes(
+            repair.operations,
+            is_in_increment=wanted.experiment.is_in_increment,
+            is_late=wanted.experiment.is_late,
+            repairs=outcome.experiment,
+        )
+        if states.workflow:
+            # Within a write of Spark, the first deaths tell what the moments differ by.
+            possible = without_middles(possible)
+        name, numbers = f"{outcome.home.root.name}-states", {crash.after for crash in possible}
+        left, others = states.along(bench, repair, name, numbers)
         if not others:
-            possible = crashes(
-                repair.operations,
-                is_in_increment=wanted.experiment.is_in_increment,
-                is_late=wanted.experiment.is_late,
-                repairs=outcome.experiment,
-            )
             plan += [Wanted(repair, crash, wanted.well) for crash in states.new(possible, left)]
     return plan
 

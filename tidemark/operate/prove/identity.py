@@ -12,8 +12,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
 
-# Ids of runs, random ids, and digests.
-ID = r"jr_[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32,64}\b"
+# Ids of runs, random ids, and digests; windows of the library and their attempts.
+ID = (
+    r"jr_[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32,64}\b"
+    r"|\b\d{10}-[0-9a-f]{16}\b|\battempt=\d{10}\b"
+)
 TIME = (
     r"(?<!\d)(?:20\d\d-?[01]\d-?[0-3]\d[T _-]?[0-2]\d[:-]?[0-5]\d(?:[:-]?[0-5]\d(?:\.?\d{1,9})?)?"
     r"|1\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?)(?!\d)"
@@ -21,6 +24,7 @@ TIME = (
 MADE_UP = re.compile(f"({ID}|{TIME})")
 A_TIME = re.compile(TIME)
 DAY_S = 86_400.0  # a time zone may be ahead
+SECONDS_DIGITS = 10  # of seconds since 1970
 ROUNDS = 2  # what names an object that names another one
 
 
@@ -65,6 +69,11 @@ def _is_new(at: float, since: float) -> bool:
     return 0 <= at - since < DAY_S
 
 
+def _is_ahead(word: str, since: float) -> bool:
+    """Return whether a word is a number of seconds so late that no run has ended by then."""
+    return word.isdigit() and len(word) == SECONDS_DIGITS and int(word) - since >= DAY_S
+
+
 @dataclass(frozen=True)
 class Equality:
     """Which differences between states count.
@@ -72,7 +81,8 @@ class Equality:
     Attributes:
         since: when the proof began, in seconds since 1970: later times count by their order, and
             those of data and of the files that were there as they are.
-        stable: ids that every run makes, such as a digest of its input: they count as they are.
+        stable: ids that every run makes, such as a digest of its input, and times ahead: they count
+            as they are.
         noisy: pieces, by name, that differ in equal runs. For `identity` they are never the same;
             for `likeness` it counts how many there are.
     """
@@ -84,7 +94,7 @@ class Equality:
 
 def learned(since: float, one: Sequence[Piece], other: Sequence[Piece]) -> Equality:
     """Return which differences count, from what two equal runs have left."""
-    equality = Equality(since, _ids(one) & _ids(other))
+    equality = Equality(since, _stable(one, since) & _stable(other, since))
     texts = [
         {(piece.name, piece.text) for piece in rendered(pieces, equality)}
         for pieces in (one, other)
@@ -123,7 +133,12 @@ def rendered(pieces: Sequence[Piece], equality: Equality) -> list[Piece]:
     words = {word for _, parts in split for word in parts[1::2]}
     times = {word: _seconds(word) for word in words if A_TIME.fullmatch(word)}
     ids = words - times.keys() - set(equality.stable)
-    new = [at for at in times.values() if _is_new(at, equality.since)]
+    new = [
+        at
+        for word, at in times.items()
+        if _is_new(at, equality.since)
+        or (word not in equality.stable and _is_ahead(word, equality.since))
+    ]
     order = {at: rank for rank, at in enumerate(sorted(set(new)))}
     shown = {word: f"time {order[at]}" for word, at in times.items() if at in order}
     shown |= dict.fromkeys(ids, "id")
@@ -148,10 +163,11 @@ def _by_their_places(
     return {word: f"id {_digest(sorted(of_word))}" for word, of_word in places.items()}
 
 
-def _ids(pieces: Sequence[Piece]) -> set[str]:
+def _stable(pieces: Sequence[Piece], since: float) -> set[str]:
+    """Return the ids in pieces, and the seconds since 1970 that are ahead, such as an expiry."""
     texts = (f"{piece.name}\n{piece.text}" for piece in pieces)
     words = {word for text in texts for word in MADE_UP.findall(text)}
-    return {word for word in words if not A_TIME.fullmatch(word)}
+    return {word for word in words if not A_TIME.fullmatch(word) or _is_ahead(word, since)}
 
 
 @lru_cache(maxsize=100_000)

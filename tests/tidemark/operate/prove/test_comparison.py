@@ -12,9 +12,15 @@ from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Outcome
 from tidemark.operate.prove.causes import Cause, or_of_mark
-from tidemark.operate.prove.comparison import Marks, _with_plain_causes, with_own_causes
+from tidemark.operate.prove.comparison import (
+    Marks,
+    _accepted,
+    _with_plain_causes,
+    with_first_causes,
+    with_own_causes,
+)
 from tidemark.operate.prove.experiments import Experiment
-from tidemark.operate.prove.findings import Finding, Proof
+from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.judged import TargetRows, Verdict
 from tidemark.operate.prove.prove import _not_made
 from tidemark.operate.prove.words import lines_of
@@ -128,6 +134,24 @@ def test_what_a_second_death_shows_is_not_the_cause_of_what_the_first_one_does()
     caused = with_own_causes([crash(1, first), crash(2, second), crash(2, second)], [written])
 
     assert [[*crash.causes.values()] for crash in caused] == [[first]] * 3
+
+
+def test_what_is_accepted_after_one_death_is_accepted_after_two() -> None:
+    first, second = Cause("adds", "merge", "job.py", 16), Cause("repairs", "move", "job.py", 20)
+    rows = TargetRows("s3://out/", 9, 8, doubled=1)
+    wish = Wish(accepted={("job.py", 16): "readers keep the newest row"})
+
+    def crash(deaths: int, cause: Cause) -> Finding:
+        plain = replace(finding("crash", "doubled", cause), targets=[rows])
+        experiment = replace(plain.experiment, deaths=deaths)
+        return _accepted(replace(plain, experiment=experiment, causes={rows.target: cause}), wish)
+
+    crashes = [crash(1, first), crash(2, second)]
+    assert [crash.verdict for crash in crashes] == ["accepted", "doubled"]
+
+    caused = [_accepted(crash, wish) for crash in with_first_causes(crashes)]
+
+    assert [crash.verdict for crash in caused] == ["accepted", "accepted"]
 
 
 @pytest.mark.parametrize(("is_open", "told"), [(False, "1 crash"), (True, "0 of 1 failing")])

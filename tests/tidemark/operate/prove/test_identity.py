@@ -78,6 +78,15 @@ def test_times_of_the_proof_count_by_their_order_and_others_as_they_are(text_of)
     assert not same(state(-60, 2), state(-120, 2))  # data of today, a file that was there
 
 
+def test_an_expiry_ahead_counts_as_it_is_if_every_run_writes_the_same():
+    of_run, of_next = (
+        [Piece("item", json.dumps({"expires": int(NOW) + at}))] for at in (10**8, 10**8 + 7)
+    )
+
+    assert same(of_run, of_next)
+    assert not same(of_run, of_next, learned(NOW, of_run, of_run))
+
+
 def test_what_differs_in_equal_runs_is_never_equal_and_alike_if_as_much_is_there():
     def state(*draws: float) -> list[Piece]:
         return [*(Piece("out/.json", f"{draw}") for draw in draws), Piece("out/note", "1")]

@@ -173,6 +173,40 @@ def test_bookmarks_items_and_requests_count(base, tmp_path):
     assert states.of(again) == states.of(sent)
 
 
+def put_item(home: Home, item: dict[str, object]) -> None:
+    (home.root / TABLES).parent.mkdir(exist_ok=True)
+    with sqlite3.connect(home.root / TABLES) as connection:
+        connection.execute("CREATE TABLE _tables (table_name TEXT)")
+        connection.execute("INSERT INTO _tables VALUES ('glue-watermarks')")
+        connection.execute('CREATE TABLE "glue-watermarks" (item_json TEXT)')
+        row = (json.dumps(item),)
+        connection.execute('INSERT INTO "glue-watermarks" VALUES (?)', row)
+
+
+def test_it_counts_which_attempt_a_window_has_and_not_how_many_have_died(base, tmp_path):
+    def after(name: str, *attempts: int, committed: int, kind: str = "head") -> Home:
+        home, window = linked_home(base, tmp_path / name), f"0000000001-{os.urandom(8).hex()}"
+        for attempt in attempts:
+            put(
+                home,
+                f"out/window={window}/attempt={attempt:010}/{part(0)}",
+                f'{{"id": "{attempt < committed}"}}',
+            )
+        text = json.dumps([window, "at", 7, "jr_1", os.urandom(8).hex()])
+        named = {"M": {"attempt": {"N": f"{committed}"}, "window": {"S": text}}}
+        put_item(
+            home, {"wmKind": {"S": kind}, "wmEpoch": {"N": f"{committed}"}, "wmCommitted": named}
+        )
+        return home
+
+    states = states_of(base)
+    first = states.of(after("1", 1, 2, committed=2))
+
+    assert states.of(after("2", 3, 4, committed=4)) == first
+    assert states.of(after("3", 1, 2, committed=1)) != first
+    assert states.of(after("4", 2, committed=2)) != first
+
+
 @pytest.mark.parametrize(
     ("service", "headers", "body", "is_other"),
     [

@@ -13,7 +13,7 @@ from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import home_after
 from tidemark.operate.prove.kinds.kind import ExperimentKind
-from tidemark.operate.prove.states import UNSEEN
+from tidemark.operate.prove.states import is_unseen
 from tidemark.operate.versions.trial import Trial
 
 
@@ -36,11 +36,12 @@ class Crash(ExperimentKind):
 
     def next_jobs(self, wanted: Wanted) -> Sequence[str | None]:
         """The job that died runs again, and those after it; all of them if a file has arrived."""
-        return wanted.of.jobs_from(None if wanted.late else wanted.of.job_of(wanted.experiment))
+        run = wanted.of
+        return run.all_jobs if wanted.late else run.jobs_from(run.job_of(wanted.experiment))
 
     def is_unseen(self, experiment: Experiment) -> bool:
         """What a request to another service changes, no identity may tell."""
-        return experiment.operation is not None and experiment.operation.kind in UNSEEN
+        return is_unseen(experiment.operation)
 
     def cause(self, fault: Fault) -> Cause:
         """Where the run had done all, its end is no crash."""
