@@ -26,7 +26,7 @@ Every command with its arguments and options, as `--help` shows them. Generated 
 | 0 | the command did what was asked |
 | 1 | it failed, or found what it looks for: a FAILED run, a finding of `lint`, a row that is lost |
 | 2 | it was called in a wrong way, or what it needs is missing; nothing was changed |
-| 3 | `prove` could try nothing |
+| 3 | `prove` could try nothing, or failed itself |
 | 130 | Ctrl-C or SIGTERM; `run` and `submit` continue from what was committed |
 
 ## Options of many commands

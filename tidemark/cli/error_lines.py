@@ -27,6 +27,8 @@ GLUE_SUFFIX = re.compile(r"\.? \(Service: AWSGlue; [^)]*\)")
 
 def exit_line(error: BaseException, command: str | None) -> tuple[str, int] | None:
     """Return the line and the exit code for an error of a command; None if it is not ours."""
+    # 1 would say that the job is wrong.
+    failure = NOTHING_TRIED if command == "prove" else FAILURE
     match error:
         case ModuleNotFoundError():
             missing = not_installed(error.name or "")
@@ -36,11 +38,11 @@ def exit_line(error: BaseException, command: str | None) -> tuple[str, int] | No
         case NotProvedError():
             return f"error: {error}", NOTHING_TRIED
         case TidemarkError():
-            return f"error: {error}", FAILURE
+            return f"error: {error}", failure
         case OSError(errno=errno.EPIPE):  # the reader of our output has left: click ends quietly
             return None
         case OSError():
-            return f"error: {os_error_message(error)}", FAILURE
+            return f"error: {os_error_message(error)}", failure
         case click.Abort():
             return _unanswered_line(error)
     continuation = f"; `tidemark {command}` continues from what was committed"

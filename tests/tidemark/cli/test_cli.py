@@ -15,6 +15,7 @@ from tests.sampled import at_night
 from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.error_lines import exit_line
 from tidemark.cli.main import main
+from tidemark.errors import TidemarkError
 
 PROJECT = Path(__file__).parents[3]
 
@@ -292,6 +293,13 @@ def test_ctrl_c_at_a_question_exits_as_elsewhere() -> None:
     error.__context__ = KeyboardInterrupt()
 
     assert exit_line(error, "local") == ("\nstopped", 130)
+
+
+@pytest.mark.parametrize("error", [TidemarkError("the home is in use"), OSError(28, "full")])
+def test_a_proof_that_fails_does_not_say_that_the_job_is_wrong(error) -> None:
+    codes = [line[1] for command in ("prove", "run") if (line := exit_line(error, command))]
+
+    assert codes == [3, 1]
 
 
 def test_local_bucket_makes_a_bucket_once(home) -> None:

@@ -108,9 +108,9 @@ def prove() -> None:
     rows of its targets are compared with those of the first run. The home keeps its data and state.
 
     Exit code 0: no row is lost or doubled. 1: an experiment loses, doubles or changes rows, or
-    fails. 2: the command is used wrongly. 3: nothing could be tried. 4: nothing bad was found, and
-    not everything was tried, or judged. 130: it was interrupted, and what it had tried is right. A
-    second Ctrl-C ends it at once.
+    fails. 2: the command is used wrongly. 3: nothing could be tried, or the proof failed. 4:
+    nothing bad was found, and not everything was tried, or judged. 130: it was interrupted, and
+    what it had tried is right. A second Ctrl-C ends it at once.
     """
 
 
