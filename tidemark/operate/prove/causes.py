@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tidemark.local_state.operations import BOOKMARK, COPY, DELETE, ITEMS, PUT, Operation
+from tidemark.model.advice import advice_of
 from tidemark.operate.prove.changes import (
     commits_batch,
     has_partitions,
@@ -66,59 +67,32 @@ class Fault:
     sources: Sequence[str] = ()
 
 
-REPEATABLE = (
-    "write so that a repeat replaces what the first attempt wrote: write_window or append_window "
-    "of the library watermarks, or merge_window with a key"
-)
+def advised(name: str, **values: str) -> str:
+    """Return what the catalogue of advice says to do, with its id."""
+    return advice_of("prove")[name].says(**values)
+
+
+REPEATABLE = advised("write-repeatable")
 OF_PARTITIONS = (
     ", or mode('overwrite') of the partitions that the run makes, if it reads all of their rows"
 )
-KEY_REMEDY = (
-    "write the object under a key that a repeat uses again, such as one for each input file, named "
-    "after it, and not after a time, a counter, a random id or all that one run reads; and write "
-    "it whole, do not add to what is there"
-)
-SEND_REMEDY = (
-    "send to a FIFO topic or queue with a MessageDeduplicationId that a repeat uses again; or let "
-    "receivers leave out what they know, and --ignore the messages"
-)
-ITEM_REMEDY = (
-    "put the whole item with its final values, under a key that a repeat uses again, and not a "
-    "random id or a time; or add to it only under a condition on what it has counted, such as the "
-    "id of a file or a window that it keeps, so that a repeat changes nothing"
-)
-ONLY_NEW = (
-    "read only what is new: a bookmark (--job-bookmark-option job-bookmark-enable, job.init, a "
-    "transformation_ctx at each source, job.commit), or a watermark; or replace the target with "
-    "mode('overwrite')"
-)
-KNOWN = "leave out the rows whose key the target has"
-BY_KEY = f"merge by a key (merge_window), or {KNOWN}"
-FINAL = (
-    "write final values, or add to what is there only under a condition on what it has counted, "
-    "such as the id of a window that it keeps, so that a repeat changes nothing"
-)
-NOT_ALL = (
-    "a run that reads only what is new must not replace the whole target: append, overwrite only "
-    "its partitions (spark.sql.sources.partitionOverwriteMode dynamic), or merge by a key; "
-    "--ignore leaves out a staging folder that the same run reads again"
-)
+KEY_REMEDY = advised("key-of-input")
+SEND_REMEDY = advised("send-once")
+ITEM_REMEDY = advised("whole-item")
+ONLY_NEW = advised("read-only-new")
+KNOWN = advised("leave-out-known")
+BY_KEY = advised("merge-by-key")
+FINAL = advised("final-values")
+NOT_ALL = advised("add-what-is-new")
 PARTITION_REASON = "{place} replaces each partition with what its run has read of it, which is less"
-WHOLE = (
-    "a run that replaces a partition must read all of its rows, also those that earlier runs have "
-    "read; else append, or merge by a key"
-)
+WHOLE = advised("whole-partitions")
 FROM_ONE_RUN = (
     "{place} adds what its run makes of the rows that it has read, and other runs have read the "
     "rows that belong to them"
 )
-BOTH_SIDES = (
-    "a join of two sources that are both read by what is new finds only pairs that arrive in one "
-    "run: read the side that is looked up in full, without a transformation_ctx, or keep what "
-    "found no match for the next run"
-)
+BOTH_SIDES = advised("both-sides-new")
 STAGING = "/.spark-staging-"  # of an overwrite of partitions
-ONE_TYPE = "write each column as one type in every run, such as by a schema or a cast"
+ONE_TYPE = advised("one-type")
 NO_WRITE = Cause("the next run does not make what the first run made", REPEATABLE)
 OF_VERDICTS: Mapping[Verdict, Advice] = {
     "lost": ("{place} replaces the target with what its run has read, which is less", NOT_ALL),

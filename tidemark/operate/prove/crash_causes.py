@@ -9,6 +9,7 @@ from tidemark.operate.prove.causes import (
     REPEATABLE,
     Cause,
     Fault,
+    advised,
     at,
     is_named_after_input,
     last,
@@ -25,24 +26,11 @@ from tidemark.operate.prove.changes import (
     place_of,
 )
 
-IN_PLACE = (
-    "do not rewrite a target that the job reads: merge into a table of Iceberg (merge_window), "
-    "which changes as a whole; or keep every version in a target of its own, and publish from it"
-)
+IN_PLACE = advised("not-in-place")
 DELETES = (DELETE, "dynamodb DeleteItem")  # of an object or an item that is a note
-LOCK_REMEDY = (
-    "leave the lock out, since a job with a MaxConcurrentRuns of 1 has one run at a time; or let a "
-    "run take over a lock that is older than a run may be"
-)
-COMPACT_REMEDY = (
-    "write what replaces other objects into a new folder, and name the folder that counts in one "
-    "object or in the Data Catalog, as the last change; or let each run begin by deleting what "
-    "an object replaces, by a list that this object has"
-)
-IN_PART_REMEDY = (
-    "look for what is done where it is noted last: an object or an item for each input file, "
-    "written after all of its rows, and elsewhere than these"
-)
+LOCK_REMEDY = advised("old-lock")
+COMPACT_REMEDY = advised("name-what-counts")
+IN_PART_REMEDY = advised("note-elsewhere")
 
 
 def of_crash(fault: Fault, after: int) -> Cause:
@@ -87,8 +75,8 @@ def _of_repair(operations: Sequence[Operation], after: int) -> Cause:
     )
     if following is None or place_of(following) == place_of(before):
         return at(before, text, REPEATABLE)
-    first = f"change last what tells the next run what to repair (move {place_of(before)} behind "
-    return at(before, text, f"{first}{place_of(following)}, or what follows it); or {REPEATABLE}")
+    last_change = advised("repair-last", place=place_of(before), after=place_of(following))
+    return at(before, text, f"{last_change}; or {REPEATABLE}")
 
 
 def _of_what_is_left(fault: Fault, done: Sequence[Operation], left: Sequence[Operation]) -> Cause:
@@ -121,8 +109,8 @@ def _of_what_is_left(fault: Fault, done: Sequence[Operation], left: Sequence[Ope
         return at(written, text, FINAL if verdict == "changed" else REPEATABLE)
     if not any(map(is_state, fault.operations)):
         text = f"{place_of(written)} writes rows, and nothing notes that they are done"
-        remedy = f"{REPEATABLE}; or set MaxRetries to 0, and look before a new run"
-        return at(written, text, remedy)
+        by_hand = "set MaxRetries to 0, and look before a new run"
+        return at(written, text, f"{REPEATABLE}; or {by_hand}")
     return at(written, f"{place_of(written)} wrote what the next run does not expect", REPEATABLE)
 
 
@@ -152,15 +140,15 @@ def _of_note(fault: Fault, noted: Operation, to_write: Operation) -> Cause:
     place = place_of(noted)
     if noted.places and noted.places[-1].startswith("s3://"):  # an object that runs read
         what = f"changes or deletes {pattern_of(noted.places[-1])}, which tells a run what to read,"
-        remedy = f"do that after the last write (move {place} there)"
+        last_change = advised("name-last", place=place)
     else:
         what = "notes that the rows are done"
-        remedy = f"commit after the last write (move {place} there)"
+        last_change = advised("commit-last", place=place)
     text = (
         f"{place} {what} before {place_of(to_write)} writes them: the next run does not read them "
         "again"
     )
     if is_named_after_input(to_write, fault.sources):
-        return at(noted, text, remedy)  # a repeat replaces it
+        return at(noted, text, last_change)  # a repeat replaces it
     again = repeatable(REPEATABLE, to_write)
-    return at(noted, text, f"{remedy}; and {again}, for a crash between the two")
+    return at(noted, text, f"{last_change}; and {again}, for a crash between the two")

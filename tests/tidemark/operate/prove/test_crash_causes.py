@@ -229,7 +229,7 @@ def test_an_object_named_after_its_input_is_not_said_to_need_another_name():
     named = every.cause_of(fault, {"dynamodb:done"})
     other = every.cause_of(replace(fault, sources=["s3://lake/in/b.json"]), {"dynamodb:done"})
 
-    assert named.remedy == "commit after the last write (move job.py line 8 there)"
+    assert named.remedy == "commit after the last write (move job.py line 8 there) (TM529)"
     assert other.remedy.startswith(f"{named.remedy}; and write the object under a key")
 
 

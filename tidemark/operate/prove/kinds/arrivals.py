@@ -22,6 +22,7 @@ from tidemark.operate.prove.causes import (
     Advice,
     Cause,
     Fault,
+    advised,
     at,
     last,
     of_target,
@@ -34,18 +35,9 @@ from tidemark.operate.prove.kinds.kind import ExperimentKind, FirstRun, last_run
 from tidemark.operate.versions.trial import Trial
 
 UPLOAD_S = 5  # how long an upload of several parts takes
-LATE = (
-    "read files through a bookmark, which goes by the time of the file, or give the windows a "
-    "lookback that is longer than rows are late"
-)
-UP_TO_MARK = (
-    "take the high mark before the rows are read, and read up to it: windows do, with "
-    "high=newest(rows), and so do bookmarks; a job that moves or deletes its input lists it "
-    "once, and moves only what it has read"
-)
-DELETE_WHAT_IS_READ = (
-    "list the input once, and delete or move at the end only the files of that list that were read"
-)
+LATE = advised("read-late")
+UP_TO_MARK = advised("read-up-to-mark")
+DELETE_WHAT_IS_READ = advised("delete-what-is-read")
 READ_UNSEEN = "the run notes as read what arrived after it had read", UP_TO_MARK
 
 
@@ -78,7 +70,7 @@ class InParts(ExperimentKind):
         ),
         "changed": (
             "what {place} writes depends on which rows arrive in one run",
-            "compute it from all rows that belong together, or merge it into what is there",
+            advised("all-rows-together"),
         ),
     }
 
@@ -110,8 +102,7 @@ class ReverseOrder(ExperimentKind):
         "lost": ("rows that arrive late are below the mark of an earlier run", LATE),
         "changed": (
             "what arrives last wins at {place}, also if it is older",
-            "keep the newest row of each key by a column of the data: merge_window does, and so "
-            "does a put of an item under a condition on that column",
+            advised("newest-row-of-key"),
         ),
     }
 
@@ -214,8 +205,7 @@ class ArrivesWithEarlierTime(ExperimentKind):
         "lost": (
             "a run has noted a time up to which it has read, and leaves out what is dated so or "
             "earlier: S3 counts whole seconds, and dates an upload of several parts by its start",
-            "keep the names of the files that are done beside their times, and look again at those "
-            "that are younger than the longest upload before the mark; a bookmark does",
+            advised("times-of-uploads"),
         )
     }
 

@@ -18,7 +18,7 @@ from tidemark.local_state.operations import (
 )
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import Advice, Cause, Fault, at, of_run
+from tidemark.operate.prove.causes import Advice, Cause, Fault, advised, at, of_run
 from tidemark.operate.prove.changes import is_state, is_write, place_of
 from tidemark.operate.prove.crash_causes import of_crash
 from tidemark.operate.prove.homes import home_after
@@ -30,8 +30,7 @@ from tidemark.operate.versions.trial import Trial
 LEFT_UNDONE: Mapping[Verdict, Advice] = {
     "lost": (
         "the answer to the request names what was not done, and the job continues without it",
-        "do again what the answer names (UnprocessedItems, UnprocessedKeys, Failed, Errors) until "
-        "it names nothing, and note the rows as done after that",
+        advised("do-again-what-is-named"),
     )
 }
 
@@ -48,8 +47,7 @@ class FailingRequest(ExperimentKind):
         "lost": (
             "the job commits although a write has failed: the next run does not read its rows "
             "again",
-            "commit only if every write has succeeded: not in finally, and not after an except "
-            "that continues",
+            advised("commit-after-success"),
         )
     }
 

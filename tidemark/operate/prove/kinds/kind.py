@@ -10,7 +10,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import Moment
 from tidemark.operate.prove.baselines import Baseline, Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import Advice, Cause, Fault, of_run
+from tidemark.operate.prove.causes import Advice, Cause, Fault, advised, of_run
 from tidemark.operate.prove.experiments import FIRST, Experiment
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.judged import TargetRows, Verdict
@@ -20,8 +20,7 @@ NO_NEW_FILE = "the run read no file as a new one"
 TOO_FEW_FILES = "it needs two new files, and the run read fewer"
 IN_USE = Cause(
     "the next run fails on the output that exists, and so will all later ones",
-    "let a run take over what another one has left: mode('append') or mode('overwrite') in place "
-    "of errorifexists, CREATE TABLE IF NOT EXISTS",
+    advised("take-over"),
 )
 
 

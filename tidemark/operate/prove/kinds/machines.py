@@ -12,7 +12,7 @@ from tidemark.local_state.lost_executor import Moment, has_lost, lose_executor
 from tidemark.local_state.operations import COPY, PUT, RENAME, Operation, record_operations
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import REPEATABLE, Advice, Cause, Fault
+from tidemark.operate.prove.causes import REPEATABLE, Advice, Cause, Fault, advised
 from tidemark.operate.prove.experiments import FIRST, Experiment
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.judged import Verdict
@@ -29,7 +29,7 @@ class TwoAtOnce(ExperimentKind):
     causes: ClassVar[Mapping[Verdict, Advice]] = {
         "doubled": (
             "both runs read the same data, and {place} adds it twice",
-            "set MaxConcurrentRuns to 1, or write windows: the library gives each to one run",
+            advised("one-run-at-once"),
         )
     }
 
@@ -107,7 +107,7 @@ class NewestVersion(ExperimentKind):
         what = "fails" if fault.verdict == "fails" else "makes other rows"
         return Cause(
             f"the job {what} on the newest version of Glue",
-            "look at the columns and their causes: tidemark compare-versions",
+            advised("look-at-versions"),
         )
 
 

@@ -11,7 +11,7 @@ from tidemark.operate.prove.archives import is_archive, names_files
 from tidemark.operate.prove.arrivals import arrive
 from tidemark.operate.prove.baselines import Baseline, Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import ONLY_NEW, Advice
+from tidemark.operate.prove.causes import ONLY_NEW, Advice, advised
 from tidemark.operate.prove.homes import linked_home, put_databases
 from tidemark.operate.prove.items import put_watermarks
 from tidemark.operate.prove.judged import TargetRows, Verdict
@@ -96,8 +96,7 @@ class Rewound(ExperimentKind):
         "lost": (
             "the run cannot read or merge the same again: it is gone, or a mark of the job's own, "
             "which a rewind does not know, says that it is done",
-            "keep the sources for as long as you may rewind, take marks of the job's own back with "
-            "it, and write so that a repeat is equal",
+            advised("keep-for-rewind"),
         )
     }
 
