@@ -34,13 +34,24 @@ def read_first(home: Home, *, is_written: bool = False) -> set[str]:
 
 def listed_first(home: Home) -> set[str]:
     """Return the objects whose places a script has listed in the run that then wrote them."""
-    listings = read_lines(home.root / FOLDER / LISTED)
+    listings = _listings_of_scripts(home)
     return {
         place
         for (run_id, place), number in _first_writes(home).items()
-        for prefix, _, lister, done in listings
+        for lister, prefix, done in listings
         if lister == run_id and done < number and place.startswith(prefix)
     }
+
+
+def listed_by_scripts(home: Home) -> list[tuple[str, str]]:
+    """Return what scripts have listed themselves, as run ids and prefixes of URIs, in order."""
+    return [(run_id, prefix) for run_id, prefix, _ in _listings_of_scripts(home)]
+
+
+def _listings_of_scripts(home: Home) -> list[tuple[str, str, int]]:
+    """Return run ids, prefixes, and how many operations had been recorded by then."""
+    listings = read_lines(home.root / FOLDER / LISTED)
+    return [(run_id, prefix, done) for prefix, _, run_id, done in listings if run_id]
 
 
 def _first_writes(home: Home) -> dict[tuple[str, str], int]:

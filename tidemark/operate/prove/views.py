@@ -14,6 +14,7 @@ from tidemark.local_state.operations import (
     table_uri,
     tables_changed,
 )
+from tidemark.local_state.reads import listed_by_scripts
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.contents import (
     COMMITTED_BOOKMARK,
@@ -26,7 +27,8 @@ from tidemark.operate.prove.identity import Piece
 from tidemark.operate.versions.targets import target_of
 
 OF_OBJECTS = (PUT, COPY, DELETE, RENAME)
-WATCHED = ("s3 ", f"{DYNAMODB} ")  # services whose requests tell what a job has read
+# Requests that tell what a job has read.
+WATCHED = ("s3 GetObject ", "s3 HeadObject ", "s3 ListObjects", f"{DYNAMODB} ")
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,13 @@ class View:
         job: its name.
         of_others: the folders that only other jobs of the workflow write, with a slash at the end.
         opened: the objects that it has read, and the tables of DynamoDB that it has used.
+        listed: the prefixes of what its script has listed itself: it may go by names.
     """
 
     job: str
     of_others: tuple[str, ...]
     opened: Collection[str]
+    listed: tuple[str, ...] = ()
 
     def seen(self, pieces: Sequence[Piece]) -> list[Piece]:
         """Return the pieces of a state that the job may go by."""
@@ -56,26 +60,31 @@ class View:
         if piece.name == UNCOMMITTED_PIECE:
             return not piece.text.startswith(self.of_others)
         path = piece.name.removeprefix(TAGS_PIECE)
-        return not path.startswith(self.of_others) or f"s3://{path}" in self.opened
+        uri = f"s3://{path}"
+        is_read = uri in self.opened or uri.startswith(self.listed)
+        return is_read or not path.startswith(self.of_others)
 
 
 def views_of(run: Baseline, workflow: Baseline) -> dict[str, View]:
     """Return the views of the jobs of a run, by their names.
 
-    `workflow` is a run of all jobs, which says what each of them writes. A job that asks other
-    services sees everything, and has no view.
+    `workflow` is a run of all jobs, which says what each of them writes. A job that sends
+    other requests than for objects and items sees everything, and has no view.
     """
-    writers, opened = _writers(run, workflow), defaultdict[str, set[str]](set)
+    writers = _writers(run, workflow)
+    opened, listed = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for run_id, uri in run.opened:
         opened[run.jobs.get(run_id, "")].add(uri)
     for operation in run.operations:
         opened[run.jobs.get(operation.run_id, "")] |= set(map(table_uri, tables_changed(operation)))
+    for run_id, prefix in listed_by_scripts(run.outcome.home):
+        listed[run.jobs.get(run_id, "")].add(prefix)
     asking = set(_asking_others(workflow)) | set(_asking_others(run))
     views = dict[str, View]()
     for job in jobs_of_operations(workflow) - asking:
         own = tuple(folder for folder, of_jobs in writers.items() if job in of_jobs)
         of_others = tuple(sorted(folder for folder in writers if not folder.startswith(own)))
-        views[job] = View(job, of_others, opened[job])
+        views[job] = View(job, of_others, opened[job], tuple(sorted(listed[job])))
     return views
 
 
@@ -96,7 +105,7 @@ def jobs_of_operations(run: Baseline) -> set[str]:
 
 
 def _asking_others(run: Baseline) -> Iterator[str]:
-    """Yield the jobs that send requests to services whose answers no state tells."""
+    """Yield the jobs that send requests whose answers no view tells."""
     requests = [(request.run_id, request.place) for request in run.requests]
     requests += [
         (operation.run_id, operation.places[0])

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import AwsRead, Operation
+from tidemark.local_state.operations import AwsRead, Operation, Recorder, record_operations
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Outcome
 from tidemark.operate.prove.contents import Contents
@@ -57,13 +57,25 @@ def test_a_job_sees_what_it_writes_opens_and_uses_and_what_no_other_job_writes(w
     assert {piece.name for piece in views["curate"].seen(PIECES)} == of_curate
 
 
-def test_a_job_that_asks_another_service_sees_everything(workflow):
-    asks = AwsRead(1, "jr_2", "ssm GetParameter mark", 0)
+@pytest.mark.parametrize("request_", ["ssm GetParameter mark", "s3 GetObjectTagging lake/raw/a"])
+def test_a_job_that_asks_for_something_else_sees_everything(workflow, request_):
+    asks = AwsRead(1, "jr_2", request_, 0)
     workflow = replace(
         workflow, requests=[asks, replace(asks, run_id="jr_1", place="s3 GetObject a")]
     )
 
     assert views_of(workflow, workflow).keys() == {"ingest"}
+
+
+def test_a_job_sees_what_its_script_lists(workflow):
+    home = workflow.outcome.home
+    record_operations(home)
+    Recorder(home, "jr_2").note_listed("s3://lake/raw/", is_deep=True, by_script=True)
+    Recorder(home, "jr_2").note_listed("s3://lake/", is_deep=True)  # by Spark, which opens it, too
+
+    seen = views_of(workflow, workflow)["curate"].seen(PIECES)
+
+    assert STAGED in {piece.name for piece in seen}
 
 
 def test_a_run_of_one_job_leaves_out_what_the_others_of_the_workflow_write(workflow):
