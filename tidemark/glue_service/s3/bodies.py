@@ -22,9 +22,17 @@ MAX_LINE_LENGTH = 1 << 14
 LINE_END = b"\r\n"
 CHUNK_SIGNATURE = b"chunk-signature="
 TRAILER_SIGNATURE = "x-amz-trailer-signature"
+CHUNKED = "aws-chunked"
+MD5 = "content-md5"
+CRC32 = "x-amz-checksum-crc32"
+HASHES = {
+    MD5: hashlib.md5,
+    "x-amz-checksum-sha1": hashlib.sha1,
+    "x-amz-checksum-sha256": hashlib.sha256,
+}
 
 
-def chunks_of(
+def _chunks(
     stream: IO[bytes], trailers: dict[str, str], signatures: ChunkSignatures | None
 ) -> Iterator[bytes]:
     """Yield the data of chunks; put the trailers into ``trailers``."""
@@ -78,16 +86,6 @@ def _line(stream: IO[bytes]) -> bytes:
     return stream.readline(MAX_LINE_LENGTH).rstrip(LINE_END)
 
 
-CHUNKED = "aws-chunked"
-MD5 = "content-md5"
-CRC32 = "x-amz-checksum-crc32"
-HASHES = {
-    MD5: hashlib.md5,
-    "x-amz-checksum-sha1": hashlib.sha1,
-    "x-amz-checksum-sha256": hashlib.sha256,
-}
-
-
 @dataclass(frozen=True)
 class Stored:
     """A written body: its size in bytes and its MD5 in hexadecimal digits."""
@@ -109,7 +107,7 @@ def store_body(
     ).startswith("STREAMING-")
     blocks: Iterator[bytes] = iter(partial(stream.read, BLOCK), b"")
     if is_chunked:
-        blocks = chunks_of(stream, trailers, signatures)
+        blocks = _chunks(stream, trailers, signatures)
     hashes = {name: kind(usedforsecurity=False) for name, kind in HASHES.items()}
     crc, size = 0, 0
     with path.open("xb") as file:
@@ -141,5 +139,5 @@ def _check(
             raise S3Error("BadDigest", f"{name} is {said[name]!r}, but the body has {digest!r}")
     if length is not None and length != str(size):
         raise S3Error(
-            "IncompleteBody", f"the body has {plural(size, 'byte')}, and should have {length:,}"
+            "IncompleteBody", f"the body has {plural(size, 'byte')}, and should have {length}"
         )
