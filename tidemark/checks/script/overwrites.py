@@ -63,10 +63,10 @@ class _FrameWrite:
 def deleted_sources(text: str, arguments: Mapping[str, str]) -> list[Deleted]:
     """Return the calls of a script that delete what it has yet to read, by line."""
     try:
-        overwrites = set(_Reader(text, arguments).overwrites())
+        deleted = dict.fromkeys(_Reader(text, arguments).overwrites())
     except (SyntaxError, ValueError, RecursionError):
         return []
-    return sorted(overwrites, key=lambda overwrite: overwrite.place.line)
+    return sorted(deleted, key=lambda call: call.place.line)
 
 
 def read_targets(text: str, arguments: Mapping[str, str]) -> frozenset[ScriptPlace]:
@@ -116,8 +116,7 @@ class _Reader:
                 for write in self._writes(call, context):
                     reads = list(self._frames.reads(write.frame, context, position(call)))
                     for data, read in self._both(write.replaced, reads):
-                        shown = _shown(data)
-                        yield Deleted(place_of(call), shown, read.line, call.lineno)
+                        yield Deleted(place_of(call), _shown(data), read.line, call.lineno)
                     yield from self._purged(write, reads, context)
 
     def targets(self) -> Iterator[ScriptPlace]:
@@ -298,12 +297,9 @@ class _Reader:
 
     def _deleted_by_resource(self, call: ast.Call, context: Context) -> list[Data]:
         """Return what `s3.Bucket(b).objects.filter(Prefix=p).delete()` deletes, or a Path."""
-        if (
-            call.args
-            and isinstance(call.args[0], ast.Call)
-            and identifier(call.args[0].func) == "Path"
-        ):
-            return self._frames.data(call.args[0].args[0], context)
+        match call.args:
+            case [ast.Call(func=function, args=[path, *_]), *_] if identifier(function) == "Path":
+                return self._frames.data(path, context)
         for chain in self._chains.of(call):
             calls = {link.name: link.call for link in chain if link.call}
             if "filter" in calls and "Bucket" in calls:

@@ -354,6 +354,7 @@ GOOD = {
     ),
     "a recursion": "def f(df):\n    return f(df.x())\nf(spark.read.json('a')).write.json('a')",
     "not Python": "not python",
+    "calls that fail in every run": "fs.delete(Path())\nspark.sql('t'.lower(1) + 't'.replace('t'))",
 }
 
 
@@ -383,6 +384,14 @@ def test_a_finding_says_what_is_deleted_where_it_is_read_and_where_it_is_written
         3,
         4,
     )
+
+
+def test_findings_of_one_line_come_in_the_order_of_the_script():
+    names = [f"db.t{number}" for number in range(9)]
+    inserts = " ".join(f"INSERT OVERWRITE {name} SELECT *" for name in names)
+    script = f"spark.sql('FROM {' JOIN '.join(names)} {inserts}')"
+
+    assert [found.data for found in deleted_sources(script, {})] == names
 
 
 def test_many_branches_are_followed_in_time():
