@@ -27,6 +27,13 @@ _NOT_HERE = ("Metadata", "DataSources", "DefaultLabels")
 def parse(text: str) -> Ruleset:
     """Return the rules and the analyzers of a DQDL document."""
     stream = Stream(text)
+    try:
+        return _ruleset(stream)
+    except RecursionError:
+        raise stream.wrong("it is nested too deeply") from None
+
+
+def _ruleset(stream: Stream) -> Ruleset:
     while stream.at(WORD) and not stream.sees("Rules", "Analyzers"):
         _constant(stream)
     if stream.at(END):

@@ -127,6 +127,9 @@ def test_arithmetic_counts_and_a_quoted_number_is_a_number():
         ("Rules = [RowCount > avg(3)]", "expected 'last' in avg"),
         ("Rules = [RowCount > index(last(3), 3)]", "the last index is 2"),
         ("Rules = [RowCount > last(0)]", "integers from 1"),
+        pytest.param(f"Rules = [{'(' * 9_999}", "line 1: it is nested too deeply", id="rules"),
+        pytest.param(f"Rules = [Sum 'a' > {'(' * 9_999}".replace("'", '"'), "nested", id="terms"),
+        pytest.param(f"Rules = [RowCount > last({'9' * 5_000})]", "an integer", id="digits"),
     ],
 )
 def test_a_wrong_document_is_refused_with_what_is_wrong(document, named):
