@@ -119,5 +119,5 @@ def _waits_for(pattern: Any, name: str) -> bool:
 def _document(text: str) -> Any:
     try:
         return json.loads(text) if text.lstrip()[:1] in ("{", "[") else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

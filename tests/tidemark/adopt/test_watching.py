@@ -36,6 +36,7 @@ NOT_NAMED = {
     "a pattern that is wrong": {"EventPattern": {"detail": {"jobName": [{"nope": 1}]}}},
     "a wildcard for both": {"policy": {"Statement": [{"Resource": f"{ARN}*"}]}},
     "other values": {"Threshold": 1, "Flags": [True, None], "Text": "{not JSON"},
+    "JSON that is too deep": {"Text": "[" * 100_000},
 }
 
 
