@@ -306,8 +306,12 @@ def test_a_function_that_has_the_name_of_a_job_is_named_and_another_is_not(tmp_p
     assert [one.job for one in adoption.others] == ["AWS::Lambda::Function go"]
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", [1], {"a": {"b": 1}}, {"Ref": "Later"}])
-@pytest.mark.parametrize("key", ["Command", "Connections", "DefaultArguments", "Timeout", "Tags"])
+@pytest.mark.parametrize(
+    "value", [None, 5, "x", "${Later}", [1], {"a": {"b": 1}}, {"Ref": "Later"}]
+)
+@pytest.mark.parametrize(
+    "key", ["Command", "Connections", "DefaultArguments", "MaxRetries", "Timeout", "Tags"]
+)
 def test_a_value_of_another_form_is_named_and_the_rest_goes_on(tmp_path, key, value):
     file = tmp_path / "t.json"
     job = {"Type": "AWS::Glue::Job", "Properties": JOB["Properties"] | {key: value}}
@@ -317,7 +321,7 @@ def test_a_value_of_another_form_is_named_and_the_rest_goes_on(tmp_path, key, va
     adoption = adopt(found_in(read_templates(file, {}), ["orders"], None))
 
     assert [one.old for one in adoption.nodes] == ["orders"]
-    if value is not None and (key, value) != ("Timeout", 5):
+    if value is not None and (key, value) not in (("Timeout", 5), ("MaxRetries", 5)):
         assert any(one.path[:1] == (key,) for one in adoption.differences)
 
 
@@ -352,6 +356,13 @@ def test_names_that_double_are_one_line(tmp_path):
 
     with pytest.raises(UsageError, match="or double"):
         read_templates(file, {})
+
+
+def test_a_script_keeps_its_ends_of_lines(tmp_path):
+    folder = assembly(tmp_path, ("orders", {"Resources": {"J": JOB}}))
+    (folder / "asset.abc.py").write_bytes(b"a = 1\r\n")
+
+    assert found_in(read_templates(folder, {}), ["orders"], None).scripts == {"orders": "a = 1\r\n"}
 
 
 def test_a_script_that_is_a_pipe_or_too_large_is_left_for_the_plan(tmp_path):

@@ -279,8 +279,6 @@ def _value(value: Any, shape: Any, path: KeyPath, misfits: list[KeyPath]) -> Any
         shaped = {key: one for key, one in entries.items() if one is not LATE}
     elif kind not in ("structure", "list", "map"):
         shaped = plain(value, kind)
-        if shaped is LATE and isinstance(value, str) and "${" in value:
-            shaped = value  # a number that is not known yet is named elsewhere
     if shaped is LATE:
         misfits.append(path)
     return shaped

@@ -134,7 +134,7 @@ def _scripts(contents: TemplateContents, jobs: Mapping[str, Resource]) -> dict[s
         source = contents.scripts.get(str((job.get("Command") or {}).get("ScriptLocation") or ""))
         try:
             is_script = source and source.is_file() and source.stat().st_size <= MAX_SCRIPT_BYTES
-            text = source.read_text(encoding="utf-8") if source and is_script else ""
+            text = source.read_bytes().decode("utf-8") if source and is_script else ""
         except (OSError, UnicodeDecodeError):
             continue
         if text:
