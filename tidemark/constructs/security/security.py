@@ -178,8 +178,9 @@ class ExistingSecurity:
                 f"a security configuration is named {name!r}; allowed: a security configuration, "
                 "or its name of 1 to 255 characters, no * ? : /; write its name"
             )
+        of = f"the security configuration {self.plain_name!r}"
         for kind in ("logs_key", "bookmarks_key", "data_key"):
-            check_no_alias(f"the security configuration {name!r}", getattr(self, kind), kind)
+            check_no_alias(of, getattr(self, kind), kind)
 
     @property
     def plain_name(self) -> str:
@@ -371,13 +372,13 @@ def log_group(
     """
     kept = days or security.log_retention_days
     if name in security.groups:
-        found = security.groups[name]
-        if found.retention_in_days != kept:
+        group = security.groups[name]
+        if group.retention_in_days != kept:
             raise JobDefinitionError(
-                f"two jobs with one role keep the log group {name} for {found.retention_in_days} "
+                f"two jobs with one role keep the log group {name} for {group.retention_in_days} "
                 f"and {kept} days; allowed: one number; give them the same log_retention_days"
             )
-        return found
+        return group
     if not security.is_made:  # otherwise its name is in the name of the group
         stack = cdk.Stack.of(scope)
         made = _GROUPS.setdefault(scope.node.root, {})

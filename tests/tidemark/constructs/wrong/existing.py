@@ -2,7 +2,7 @@
 
 import tidemark.constructs as tc
 from tests.fixtures.pipelines import ACCOUNT, REGION, stage_of
-from tests.tidemark.constructs.wrong.world import cdk, dynamodb, kms, sns, sqs, token
+from tests.tidemark.constructs.wrong.world import cdk, dynamodb, glue, kms, sns, sqs, token
 
 # What is declared, and a part of why it is refused.
 WRONG = {
@@ -153,6 +153,13 @@ WRONG = {
             "a", logs_key=kms.Alias.from_alias_name(w.stack, "A", "alias/x")
         ),
         "the security configuration 'a' has logs_key",
+    ),
+    "es imported alias": (
+        lambda w: tc.ExistingSecurity(
+            glue.SecurityConfiguration.from_security_configuration_name(w.stack, "S", "theirs"),
+            data_key=kms.Alias.from_alias_name(w.stack, "A", "alias/x"),
+        ),
+        "the security configuration 'theirs' has data_key",
     ),
     "es 256": (lambda w: tc.ExistingSecurity("a" * 256), "a security configuration is named"),
     "es bookmarks alias": (
