@@ -67,7 +67,8 @@ def describe_log_streams(engine: Engine, request: Request) -> Answer:
     if by_time and prefix:
         raise ServiceError(INVALID, "orderBy LastEventTime cannot go with logStreamNamePrefix")
     logs = [log for log in _logs(engine, group) if log.run.run_id.startswith(prefix)]
-    streams = [_stream(log, engine.ask(lambda glue: _group_arn(glue, group))) for log in logs]
+    arn = engine.ask(lambda glue: _group_arn(glue, group))
+    streams = [_stream(log, arn) for log in logs]
     key = "lastEventTimestamp" if by_time else "logStreamName"
     streams.sort(key=lambda stream: stream[key], reverse=request.get("descending", False))
     shown, token = page(streams, request.get("nextToken"), request.get("limit", PAGE), INVALID)
@@ -75,12 +76,12 @@ def describe_log_streams(engine: Engine, request: Request) -> Answer:
 
 
 def _stream(log: LogFile, group_arn: str) -> Answer:
-    run = log.run
-    last_ms = log.times()(max(log.size - 1, 0))
+    run, time_of = log.run, log.times()
+    last_ms = time_of(max(log.size - 1, 0))
     return {
         "logStreamName": run.run_id,
         "creationTime": run.started_at_ms,
-        "firstEventTimestamp": log.times()(0),
+        "firstEventTimestamp": time_of(0),
         "lastEventTimestamp": last_ms,
         "lastIngestionTime": last_ms,
         "arn": f"{group_arn}:log-stream:{run.run_id}",
