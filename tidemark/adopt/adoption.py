@@ -124,18 +124,15 @@ def _outside(existing: Existing, chosen: Selection, order: Sequence[str]) -> Out
 
 def _started_by(existing: Existing, chosen: Selection, job: str) -> str:
     """Return the steps that keep a left-out job started."""
-    names = {
-        str(trigger["Name"]): trigger
+    waits = {
+        str(trigger["Name"]): sorted({*watched_by(trigger)} & {*chosen.waits})
         for trigger in existing.triggers.values()
         if job in nodes_of(trigger)
     }
-    ends = [str(trigger["Name"]) for trigger in chosen.triggers if trigger["Name"] in names]
+    ends = [str(trigger["Name"]) for trigger in chosen.triggers if trigger["Name"] in waits]
     if not ends:
-        waits = {name: {*watched_by(it)} & {*chosen.waits} for name, it in names.items()}
-        idle = [
-            f"{name} waits for {', '.join(sorted(waits[name]))}" for name in names if waits[name]
-        ]
-        stay = ", ".join(sorted(name for name in names if not waits[name]))
+        idle = [f"{name} waits for {', '.join(nodes)}" for name, nodes in waits.items() if nodes]
+        stay = ", ".join(sorted(name for name, nodes in waits.items() if not nodes))
         others = f": {stay} keeps starting it" if stay else ""
         if idle:
             return f"{'; '.join(idle)}, which moves: give {job} another start for that{others}"

@@ -73,9 +73,8 @@ def choose(existing: Existing) -> Selection:
 def _choose(existing: Existing, not_ours: Mapping[str, tuple[str, str]]) -> Selection:
     """Return the contents of one pipeline, without excluded jobs."""
     readings = {job: reading_of(job, resource) for job, resource in existing.jobs.items()}
-    readings |= {
-        f"{CRAWLER}{n}": Reading(f"{CRAWLER}{n}", it) for n, it in existing.crawlers.items()
-    }
+    for name, crawler in existing.crawlers.items():
+        readings[f"{CRAWLER}{name}"] = Reading(f"{CRAWLER}{name}", crawler)
     left_out = {
         node: reason
         for node, reading in readings.items()
@@ -93,7 +92,7 @@ def _choose(existing: Existing, not_ours: Mapping[str, tuple[str, str]]) -> Sele
             f"it starts itself endlessly, by triggers in a circle: {' <- '.join(path)}",
             "correct one of the triggers, or keep the jobs of the circle",
         )
-        for node, path in circles(starts.waits).items()
+        for node, path in _circles(starts.waits).items()
     }
     _leave_out(starts, left_out, in_circles)
     _leave_out(starts, left_out, not_ours)
@@ -147,7 +146,7 @@ def _waits(
     watched = [old for wait in starts.waits.values() if wait for old, _ in wait.conditions]
     absent = {node for node in watched if node.startswith(CRAWLER) and node not in readings}
     undeclared = {*left_out, *absent}
-    waits = with_predecessors(starts.waits, left_out, streaming)
+    waits = _with_predecessors(starts.waits, left_out, streaming)
     groups = {node: starts.groups[node] for node, wait in waits.items() if wait is None}
     own = [
         name
@@ -155,14 +154,14 @@ def _waits(
         if existing.workflow and trigger.get("WorkflowName") == existing.workflow["Name"]
     ]
     if not streaming and all(node.startswith(CRAWLER) for node in waits):
-        late = without_undeclared(starts.waits, undeclared)
+        late = _without_undeclared(starts.waits, undeclared)
         if any(not node.startswith(CRAWLER) for node in late) or (late and not waits):
             return _of_late(existing, starts, left_out, late, undeclared)
-    common, apart = one_start(groups, own)
-    starts.apart |= extra_triggers(groups, common, apart)
+    common, apart = _one_start(groups, own)
+    starts.apart |= _extra_triggers(groups, common, apart)
     left_out |= apart
     kept = {node: wait for node, wait in waits.items() if node not in apart}
-    return with_predecessors(kept, left_out, streaming)
+    return _with_predecessors(kept, left_out, streaming)
 
 
 def _of_late(
@@ -178,7 +177,7 @@ def _of_late(
         node: frozenset(f"{old} {state}" for old, state in wait.conditions)
         for node, wait in late.items()
     }
-    _, apart = one_start(groups)
+    _, apart = _one_start(groups)
     first = {node: wait for node, wait in late.items() if node not in apart}
     dropped = {node: left_out[node] for node in undeclared if node in left_out} | apart
     ends = ", ".join(dict.fromkeys(old for wait in first.values() for old, _ in wait.conditions))
@@ -199,7 +198,7 @@ def _of_late(
     starts.events += [event] if event else []
     starts.is_late = True
     _set_apart(existing, starts, left_out, first)
-    return with_predecessors(waits, left_out, ())
+    return _with_predecessors(waits, left_out, ())
 
 
 def _set_apart(
@@ -221,7 +220,7 @@ def _set_apart(
             starts.apart[str(trigger["Name"])] = (why, do)
 
 
-def with_predecessors(
+def _with_predecessors(
     waits: Mapping[str, Wait | None], left_out: dict[str, tuple[str, str]], streaming: Sequence[str]
 ) -> dict[str, Wait | None]:
     """Return the jobs whose predecessors are all adopted; the others are left out."""
@@ -246,10 +245,10 @@ def with_predecessors(
         del kept[job]
 
 
-def circles(waits: Mapping[str, Wait | None]) -> dict[str, list[str]]:
+def _circles(waits: Mapping[str, Wait | None]) -> dict[str, list[str]]:
     """Return the nodes that wait for themselves, over others or not, each with the way back to it.
 
-    >>> circles({"a": Wait("AND", (("b", "SUCCEEDED"),)), "b": Wait("AND", (("a", "SUCCEEDED"),))})
+    >>> _circles({"a": Wait("AND", (("b", "SUCCEEDED"),)), "b": Wait("AND", (("a", "SUCCEEDED"),))})
     {'a': ['a', 'b', 'a'], 'b': ['b', 'a', 'b']}
     """
     before = {
@@ -274,7 +273,7 @@ Reason = tuple[str, str]
 CRAWLER_EVENT, JOB_EVENT = "Glue Crawler State Change", "Glue Job State Change"
 
 
-def one_start(
+def _one_start(
     groups: Mapping[str, frozenset[str]], own: Iterable[str] = ()
 ) -> tuple[frozenset[str], dict[str, Reason]]:
     """Return what starts the first jobs of a pipeline, and which are left out, with the reason."""
@@ -298,7 +297,7 @@ def one_start(
     return common or frozenset(), apart
 
 
-def extra_triggers(
+def _extra_triggers(
     groups: Mapping[str, frozenset[str]], common: frozenset[str], apart: Iterable[str]
 ) -> dict[str, Reason]:
     """Return triggers that start some first jobs of the pipeline alone, with what to do."""
@@ -316,7 +315,7 @@ def extra_triggers(
     }
 
 
-def without_undeclared(
+def _without_undeclared(
     waits: Mapping[str, Wait | None], undeclared: Iterable[str]
 ) -> dict[str, Wait]:
     """Return what waits only for jobs and crawlers that no pipeline can hold, with what for."""

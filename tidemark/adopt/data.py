@@ -95,10 +95,10 @@ def _without_place(job: AdoptedJob) -> list[Guess]:
 
 def _addresses(job: AdoptedJob) -> list[tuple[str, Folder]]:
     """Return the arguments that are addresses, its own and those that its trigger adds."""
-    both = (places_of(job.arguments), places_of(job.started_arguments))
+    own, added = places_of(job.arguments), places_of(job.started_arguments)
     return [
         (name, place)
-        for name, place in dict.fromkeys(address for found in both for address in found.items())
+        for name, place in dict.fromkeys((*own.items(), *added.items()))
         if place != job.checkpoint
     ]
 

@@ -79,7 +79,7 @@ def others_of(existing: Existing, adoption: Adoption) -> tuple[LeftOut, ...]:
     for (kind, name), reason in needed.items():
         left.setdefault((kind, name), LeftOut(f"{kind} {name}", *reason))
     watching = {of for of in needed if of[0] == "rule"}  # it may be listed for its target too
-    return tuple(one for of, one in left.items() if of not in known or of in watching)
+    return tuple(resource for of, resource in left.items() if of not in known or of in watching)
 
 
 def _waiting(trigger: Resource, adoption: Adoption) -> tuple[str, str] | None:

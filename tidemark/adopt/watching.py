@@ -42,7 +42,7 @@ def watchers_of(existing: Existing, adoption: Adoption) -> dict[tuple[str, str],
     for kind, name, properties in existing.around:
         named = {old: new for old, new in moves.items() if is_named(old, new, properties)}
         if named:
-            why, do = next((it for word, it in REASONS.items() if word in kind), OTHER)
+            why, do = next((REASONS[word] for word in REASONS if word in kind), OTHER)
             watchers[kind, name] = (
                 why.format(", ".join(named)),
                 do.format(", ".join(named.values())),
@@ -71,23 +71,23 @@ def is_named(old: str, new: str, properties: Mapping[str, Any]) -> bool:
         if key.lower().replace("_", "") == "eventpattern":
             if _waits_for(value, old) and not _waits_for(value, new):
                 return True
-        elif key.lower() not in OWN_WORDS and any(_names(t, old, new) for t in texts_of(value)):
+        elif key.lower() not in OWN_WORDS and any(_names(t, old, new) for t in _texts_of(value)):
             return True
     return False
 
 
-def texts_of(value: Any) -> Iterator[str]:
+def _texts_of(value: Any) -> Iterator[str]:
     """Yield the strings of a value, also of those that are a document of JSON."""
     if isinstance(value, Mapping):
         for part in value.values():
-            yield from texts_of(part)
+            yield from _texts_of(part)
     elif isinstance(value, list | tuple):
         for part in value:
-            yield from texts_of(part)
+            yield from _texts_of(part)
     elif isinstance(value, str):
         document = _document(value)
         if isinstance(document, Mapping | list):
-            yield from texts_of(document)
+            yield from _texts_of(document)
         else:
             yield value
 

@@ -107,11 +107,11 @@ def crawler_of(crawler: Reading, name: str, locations: Mapping[str, str]) -> Ado
             if target in targets:
                 crawler.differ(*path, why="it is a target already", do="nothing")
             else:
-                account_for_target(crawler, path, target)
+                _account_for_target(crawler, path, target)
             accounted.add(path)
         if target not in targets:
             targets.append(target)
-    account_for_defaults(crawler)
+    _account_for_defaults(crawler)
     schedule = crawler.get("Schedule")
     if isinstance(schedule, Mapping):
         schedule = schedule.get("State") != "NOT_SCHEDULED" and schedule.get("ScheduleExpression")
@@ -183,7 +183,7 @@ def _policy(crawler: Reading, key: str, members: Mapping[str, str], default: str
     return members[value]
 
 
-def account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTarget) -> None:
+def _account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTarget) -> None:
     """Account for a target in the code; the rest of it is listed with the crawler's."""
     said = {"exclusions": "Exclusions", "connection": "ConnectionName"}
     said |= {"sampled_files": "SampleSize", "depth": "MaximumTraversalDepth"}
@@ -224,7 +224,7 @@ def _account_for_switches(crawler: Reading, path: tuple[str, ...], target: Crawl
         crawler.differ(*path, names[-1], why=f"it was not said, and now is: {what}", do="nothing")
 
 
-def account_for_defaults(crawler: Reading) -> None:
+def _account_for_defaults(crawler: Reading) -> None:
     """Account for fields that Glue returns for a crawler without being set."""
     for kind, targets in (crawler.get("Targets") or {}).items():
         if targets == []:

@@ -30,7 +30,7 @@ def reading_of(name: str, resource: Resource) -> Reading:
 
 
 def still_fixed(job: Reading, bookmark: str) -> list[str]:
-    """Return which of these arguments no run may override from now on either."""
+    """Return the arguments read by name that no run may override from now on either."""
     names = []
     for name in job.get(FIXED) or {}:
         if name not in READ_BY_NAME or (FIXED, name) not in job.expressed:

@@ -191,9 +191,10 @@ def _data(
     }
     lines = [_bucket(name, variable, keys.get(name)) for name, variable in buckets.items()]
     datasets = {}
+    prefixes = [place.prefix for place in places]
+    checkpoints = [job.checkpoint for job in adoption.jobs]
     for place in places:
-        is_alone = [place.prefix for place in places].count(place.prefix) == 1
-        checkpoints = [job.checkpoint for job in adoption.jobs]
+        is_alone = prefixes.count(place.prefix) == 1
         words = ["checkpoint"] if place in checkpoints else ["temp"]
         words = words if place not in flags else []
         words += [place.prefix] if is_alone else [place.bucket, place.prefix]

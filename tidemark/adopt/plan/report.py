@@ -120,13 +120,13 @@ def _state(job: AdoptedJob, existing: Existing) -> str:
 def _differences(differences: tuple[Difference, ...]) -> tuple[tuple[str, ...], list[Row]]:
     """Return a table with one row for equal entries of several resources."""
     alike: dict[tuple[KeyPath, str, str], list[Difference]] = defaultdict(list)
-    for one in differences:
-        alike[one.path, one.why, one.do].append(one)
+    for difference in differences:
+        alike[difference.path, difference.why, difference.do].append(difference)
     rows: list[Row] = [
         (
-            ", ".join(alike.of for alike in same),
+            ", ".join(difference.of for difference in same),
             ".".join(path) or "all of it",
-            ", ".join(dict.fromkeys(_value(alike) for alike in same)),
+            ", ".join(dict.fromkeys(map(_value, same))),
             why,
             do,
         )

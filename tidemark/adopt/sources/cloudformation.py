@@ -168,12 +168,12 @@ def _add(reader: TemplateContents, id_: str, resource: Mapping[str, Any], values
 def _callers(reader: TemplateContents) -> Iterator[tuple[str, str]]:
     """Yield resources that may start a job, since their definition names Glue or a part of it."""
     nodes = {name for named in reader.kinds.values() for name in named}
-    for one in (other for other in reader.others if not other.kind.startswith(SAM)):
-        definition = str(one.properties)
-        if one.kind in CALLERS and (
-            "glue" in definition.lower() or any(node in definition for node in nodes)
-        ):
-            yield one.kind, one.name
+    for resource in reader.others:
+        # Those of SAM are listed whatever they name.
+        if resource.kind in CALLERS and not resource.kind.startswith(SAM):
+            definition = str(resource.properties)
+            if "glue" in definition.lower() or any(node in definition for node in nodes):
+                yield resource.kind, resource.name
 
 
 def _tags(value: Any) -> dict[str, str] | None:
@@ -188,7 +188,7 @@ def _tags(value: Any) -> dict[str, str] | None:
 def _resource(
     kind: str, name: str, properties: Mapping[str, Any]
 ) -> tuple[Resource, list[tuple[str, ...]]]:
-    shaped, misfits = in_api_form(SHAPES[kind], properties)
+    shaped, misfits = _in_api_form(SHAPES[kind], properties)
     made = {**shaped, "Name": name}
     if "Tags" in made and (tags := _tags(made.pop("Tags"))) is not None:
         made["Tags"] = tags
@@ -254,7 +254,7 @@ def _unknown(
         )
 
 
-def in_api_form(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, Any], list[KeyPath]]:
+def _in_api_form(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, Any], list[KeyPath]]:
     """Return the properties of a resource as a shape of the API has its members.
 
     Members that the shape does not have stay unchanged.

@@ -88,9 +88,10 @@ def connections_of(resources: Sequence[Declared]) -> dict[str, Resource]:
         if secret.name != secret.id
     }
     properties: dict[str, Resource] = {}
-    for one in _of(resources, "AWS::Glue::Connection"):
-        given = _mapping(_mapping(one.properties.get("ConnectionInput")), "ConnectionProperties")
-        properties[one.name] = {key: secrets.get(str(it), it) for key, it in given.items()}
+    for connection in _of(resources, "AWS::Glue::Connection"):
+        stated = _mapping(connection.properties.get("ConnectionInput"))
+        given = _mapping(stated, "ConnectionProperties").items()
+        properties[connection.name] = {key: secrets.get(str(text), text) for key, text in given}
     return properties
 
 
@@ -99,11 +100,9 @@ def locations_of(resources: Sequence[Declared]) -> dict[str, str]:
     locations = {}
     for resource in _of(resources, "AWS::Glue::Table"):
         table = _mapping(resource.properties.get("TableInput"))
-        location = _mapping(table, "StorageDescriptor").get("Location")
-        if location:
-            locations[f"{resource.properties.get('DatabaseName')}.{table.get('Name')}"] = str(
-                location
-            )
+        name = f"{resource.properties.get('DatabaseName')}.{table.get('Name')}"
+        if location := _mapping(table, "StorageDescriptor").get("Location"):
+            locations[name] = str(location)
     return locations
 
 

@@ -35,8 +35,8 @@ class Nested:
     def ids(self, prefix: str = "") -> Iterator[str]:
         """Yield the logical ids of all resources, below a prefix: `Nested.Job`."""
         yield from (f"{prefix}{id_}" for id_ in self.template.get("Resources", {}))
-        for id_, one in self.nested.items():
-            yield from one.ids(f"{prefix}{id_}.")
+        for id_, inner in self.nested.items():
+            yield from inner.ids(f"{prefix}{id_}.")
 
 
 def with_nested(template: Mapping[str, Any], file: Path, around: tuple[Path, ...] = ()) -> Nested:
@@ -63,10 +63,10 @@ def _file_of(resource: object, folder: Path) -> Path | None:
         return None
     place = (resource.get("Properties") or {}).get(PLACES[kind])
     named = folder / place if isinstance(place, str) and "://" not in place else None
-    for file_there in (nested_template(resource, folder) if kind == NESTED_STACK else None, named):
+    for file in (nested_template(resource, folder) if kind == NESTED_STACK else None, named):
         with suppress(OSError):  # a name that is too long is one of nothing
-            if file_there is not None and file_there.is_file():
-                return file_there
+            if file is not None and file.is_file():
+                return file
     return None
 
 

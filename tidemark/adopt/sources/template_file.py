@@ -72,7 +72,7 @@ def _check_form(document: Mapping[str, Any], file: Path) -> None:
 def template_of(text: str, where: str) -> Any:
     """Parse a document, JSON or YAML."""
     try:
-        return checked_text(json.loads(text))
+        return _checked_text(json.loads(text))
     except RecursionError as error:
         raise UsageError(f"{where} is nested too deeply; {HOW}") from error
     except UnicodeEncodeError as error:
@@ -95,7 +95,7 @@ def template_of(text: str, where: str) -> Any:
         raise UsageError(f"{where} is neither JSON nor YAML: {reason}; {HOW}") from error
 
 
-def checked_text(document: Any) -> Any:
+def _checked_text(document: Any) -> Any:
     """Return a document of JSON; raise UnicodeEncodeError if half a character is in its strings."""
     json.dumps(document, ensure_ascii=False).encode()
     return document

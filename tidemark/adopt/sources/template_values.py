@@ -133,7 +133,7 @@ class Values:
     def resolve(self, value: Any) -> Any:
         """Return a value with every function in it replaced by its result."""
         if isinstance(value, list):
-            return [found for part in value if (found := self.resolve(part)) != NO_VALUE]
+            return [part for part in map(self.resolve, value) if part != NO_VALUE]
         if not isinstance(value, dict):
             return value
         if len(value) == 1:

@@ -158,7 +158,7 @@ def account_for(
 ) -> None:
     """Account for everything that the triggers have."""
     readings = {t["Name"]: Reading(f"trigger {t['Name']}", t) for t in triggers}
-    for trigger in sorted(triggers, key=lambda it: not _is_on(it.get)):
+    for trigger in sorted(triggers, key=lambda trigger: not _is_on(trigger.get)):
         reading = readings[trigger["Name"]]
         for number, action in enumerate(trigger.get("Actions") or []):
             _account_for_action(reading, str(number), action, starts, timeouts)
