@@ -222,11 +222,11 @@ class WatermarkTable(Construct):
 
 def _warn_about_account(scope: Construct, table_arn: str, account: str) -> None:
     """Warn what the resource policy of a table must allow, which the app cannot change."""
-    one = "the account of the stack" if cdk.Token.is_unresolved(account) else account
+    own = "the account of the stack" if cdk.Token.is_unresolved(account) else account
     granted = use_watermarks(table_arn, "")
     statement = {
         "Effect": "Allow",
-        "Principal": {"AWS": f"arn:aws:iam::{one}:root"},
+        "Principal": {"AWS": f"arn:aws:iam::{own}:root"},
         "Action": [
             action for statement in granted for action in cast("list[str]", statement["Action"])
         ],

@@ -95,22 +95,22 @@ def grant(scope: Construct, role_arn: str, grants: Sequence[Grant]) -> dict[Gran
     """Create the grants of one role, and return their resources."""
     account = cdk.Stack.of(scope).account
     return {
-        one: Permissions(
+        wanted: Permissions(
             scope,
-            one.id,
-            permissions=list(one.permissions),
+            wanted.id,
+            permissions=list(wanted.permissions),
             permissions_with_grant_option=[],
             principal=Permissions.DataLakePrincipalProperty(
                 data_lake_principal_identifier=role_arn
             ),
-            resource=_resource(account, one),
+            resource=_resource(account, wanted),
         )
-        for one in grants
+        for wanted in grants
     }
 
 
-def _resource(account: str, one: Grant) -> Permissions.ResourceProperty:
-    match one.resource:
+def _resource(account: str, wanted: Grant) -> Permissions.ResourceProperty:
+    match wanted.resource:
         case Location(arn=arn):
             location = Permissions.DataLocationResourceProperty(
                 catalog_id=account, resource_arn=arn

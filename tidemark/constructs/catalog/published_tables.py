@@ -91,8 +91,8 @@ def _warn_of_end(job: GlueJob, data: Dataset, table: Table) -> None:
 
 def _let_grants_wait(job: GlueJob, tables: _Tables) -> None:
     """Make the grants of Lake Formation wait for their tables."""
-    for one, granted in job.lake_formation.items():
-        match one.resource:
+    for grant, granted in job.lake_formation.items():
+        match grant.resource:
             case (database, name):
                 tables.granted[f"{database}.{name}"].append(granted)
     for full_name in tables.created.keys() & tables.granted.keys():

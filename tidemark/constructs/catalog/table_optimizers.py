@@ -97,12 +97,12 @@ def optimizer_statements(stack: cdk.Stack, data: Dataset, table: IcebergTable) -
     ]
 
 
-def _settings(one: Optimizer) -> dict[str, Any]:
+def _settings(optimizer: Optimizer) -> dict[str, Any]:
     """Return the settings that differ from AWS's, in the form of CloudFormation."""
-    values = {name: value for name, value in vars(one).items() if value is not None}
+    values = {name: value for name, value in vars(optimizer).items() if value is not None}
     if not values:
         return {}
-    match one:
+    match optimizer:
         case Compaction():
             settings = Made.IcebergCompactionConfigurationProperty(**values)
             configuration: Any = Made.CompactionConfigurationProperty(
@@ -117,6 +117,6 @@ def _settings(one: Optimizer) -> dict[str, Any]:
             )
             configuration = Made.RetentionConfigurationProperty(iceberg_configuration=kept)
             return {"retention_configuration": configuration}
-    orphans = Made.IcebergConfigurationProperty(orphan_file_retention_period_in_days=one.days)
+    orphans = Made.IcebergConfigurationProperty(orphan_file_retention_period_in_days=optimizer.days)
     configuration = Made.OrphanFileDeletionConfigurationProperty(iceberg_configuration=orphans)
     return {"orphan_file_deletion_configuration": configuration}

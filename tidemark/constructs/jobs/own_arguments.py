@@ -213,9 +213,9 @@ def _check(job: str, given: GlueArguments, command: str, cluster: Cluster | None
                 f"{has}Glue {cluster.glue_version} does not know; allowed: versions from {first} "
                 f"to {last}; leave it out, or set another glue_version in runtime="
             )
-    for one, other, reason in _exclusions(given, cluster):
+    for argument, other, remedy in _exclusions(given, cluster):
         raise JobDefinitionError(
-            f"job '{job}' has {one} in its glue_arguments and {other}; {reason}"
+            f"job '{job}' has {argument} in its glue_arguments and {other}; {remedy}"
         )
 
 

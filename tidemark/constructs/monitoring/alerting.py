@@ -141,10 +141,10 @@ class Alerting:
                 "(alarms cannot publish to a FIFO topic); write sns.Topic.from_topic_arn(...) "
                 "for an existing one"
             )
-        for number, one in enumerate(self.subscribers):
-            if one in self.subscribers[:number]:
+        for number, subscriber in enumerate(self.subscribers):
+            if subscriber in self.subscribers[:number]:
                 raise JobDefinitionError(
-                    f"Alerting has the subscriber {one!r} twice; name each once"
+                    f"Alerting has the subscriber {subscriber!r} twice; name each once"
                 )
 
 
@@ -167,16 +167,16 @@ def let_alerts_publish(scope: Construct, topic: sns.ITopic) -> None:
     )
 
 
-def subscribe(scope: Construct, topic: sns.ITopic, one: Email | Https | SqsQueue) -> None:
-    """Subscribe one to a topic; the owner of an imported queue must let SNS in."""
-    if isinstance(one, SqsQueue):
-        _subscribe_queue(scope, topic, one.queue)
+def subscribe(scope: Construct, topic: sns.ITopic, subscriber: Email | Https | SqsQueue) -> None:
+    """Subscribe somebody to a topic; the owner of an imported queue must let SNS in."""
+    if isinstance(subscriber, SqsQueue):
+        _subscribe_queue(scope, topic, subscriber.queue)
         return
-    if isinstance(one, Email):
-        protocol, endpoint = sns.SubscriptionProtocol.EMAIL, one.address
+    if isinstance(subscriber, Email):
+        protocol, endpoint = sns.SubscriptionProtocol.EMAIL, subscriber.address
     else:
-        protocol, endpoint = sns.SubscriptionProtocol.HTTPS, one.url
-    id_ = f"{type(one).__name__}-{NO_ID.sub('-', endpoint)}"
+        protocol, endpoint = sns.SubscriptionProtocol.HTTPS, subscriber.url
+    id_ = f"{type(subscriber).__name__}-{NO_ID.sub('-', endpoint)}"
     if scope.node.try_find_child(id_):  # a.b@acme.com as well as a-b@acme.com
         id_ = f"{id_}-{sha256(endpoint.encode()).hexdigest()[:8]}"
     sns.Subscription(scope, id_, topic=topic, protocol=protocol, endpoint=endpoint)

@@ -85,9 +85,9 @@ class Alerts(Construct):
                 protocol=sns.SubscriptionProtocol.EMAIL,
                 endpoint=email,
             )
-        for one in alerting.subscribers:
-            if not isinstance(one, SlackChannel):
-                subscribe(self, self.topic, one)
+        for subscriber in alerting.subscribers:
+            if not isinstance(subscriber, SlackChannel):
+                subscribe(self, self.topic, subscriber)
         let_alerts_publish(self, self.topic)
         look = "Look: aws glue get-job-run --job-name <job> --run-id <run>"
         self.failed_rule = self._rule(

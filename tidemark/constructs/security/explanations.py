@@ -94,10 +94,10 @@ class _Explanation:
 
     def validate(self) -> list[str]:
         """Acknowledge, and find nothing wrong."""
-        reasons_there = reasons_of(cdk.Stack.of(self._owner).resolve(self._document))
+        reasons = reasons_of(cdk.Stack.of(self._owner).resolve(self._document))
         rules = [
             cdk.Acknowledgment(id=f"{RULE}[Resource::{resource}]", reason=reason)
-            for resource, reason in reasons_there.items()
+            for resource, reason in reasons.items()
         ]
         cdk.Validations.of(_itself(self._owner)).acknowledge(*rules)
         return []

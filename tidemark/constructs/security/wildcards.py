@@ -96,12 +96,12 @@ def _reason(resource: str, statements: Iterable[Statement]) -> str | None:
     for statement in statements:
         if resource in statement.resources:
             for action in statement.actions:
-                reason = (
+                reasons = (
                     wildcard.why
                     for wildcard in WILDCARDS
                     if _explains(wildcard, action, resource, statement)
                 )
-                why = next(reason, None)
+                why = next(reasons, None)
                 if why is None:
                     return None
                 by_why.setdefault(why, []).append(action)

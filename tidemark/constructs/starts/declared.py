@@ -23,10 +23,11 @@ def starts_of(
     """
     if starts is None:
         return (stage.starts,) if stage.starts else ()
-    for one in starts:
-        if starts.count(one) > 1:
+    for start in starts:
+        if starts.count(start) > 1:
             raise JobDefinitionError(
-                f"pipeline '{pipeline}' has the start {one!r} twice; allowed: each once; remove one"
+                f"pipeline '{pipeline}' has the start {start!r} twice; allowed: each once; remove "
+                "one"
             )
     events = events_of(starts)
     if len(events) > MAX_RULES:

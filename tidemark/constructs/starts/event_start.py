@@ -112,9 +112,9 @@ class EventStart(Construct):
             self._rule(id_, named[id_], workflow_name, pattern, target)
             for id_, pattern in patterns.items()
         ]
-        for one in starts:
-            if isinstance(one, OnObjects):
-                let_send_events(self, one.dataset.bucket)
+        for start in starts:
+            if isinstance(start, OnObjects):
+                let_send_events(self, start.dataset.bucket)
 
     def _rule(
         self,

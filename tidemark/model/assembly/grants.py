@@ -86,10 +86,10 @@ def grants_of(
     role = resource["Properties"]["Role"]
     missing = resource.get("Metadata", {}).get(MISSING_GRANTS)
     given = _given(_Renderer(templates), stack, role)
-    actions = [(stack, action) for action in missing] if missing else list(given)
+    needed = [(stack, statement) for statement in missing] if missing else given
     renderer = _Renderer(templates, environments)  # of the printed ones
     statements = []
-    for owner, statement in actions:
+    for owner, statement in needed:
         resolved = renderer.resolve(owner, statement)
         if resolved not in statements:
             statements.append(resolved)
@@ -120,8 +120,8 @@ def _given(renderer: "_Renderer", stack: str, role: Any) -> Iterator[tuple[str, 
     for kind in ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy"):
         for owner, id_, resource in resources_of(renderer.templates, kind):
             properties = resource["Properties"]
-            roles = {renderer.render(owner, role) for role in properties.get("Roles", [])}
-            if roles & names or renderer.render(owner, {"Ref": id_}) in managed:
+            owners = {renderer.render(owner, named) for named in properties.get("Roles", [])}
+            if owners & names or renderer.render(owner, {"Ref": id_}) in managed:
                 inline.append((owner, properties["PolicyDocument"]))
     for owner, document in inline:
         yield from ((owner, statement) for statement in document["Statement"])

@@ -70,9 +70,8 @@ def _refuses(statement: Statement, action: str, resource: str) -> bool:
     resources = _strings(statement.get("Resource"))
     is_place = any(covers(pattern, resource) or covers(resource, pattern) for pattern in resources)
     if "NotResource" in statement:
-        is_place = not any(
-            covers(string, resource) for string in _strings(statement["NotResource"])
-        )
+        others = _strings(statement["NotResource"])
+        is_place = not any(covers(pattern, resource) for pattern in others)
     return is_place and _has_action(statement, action)
 
 
@@ -80,9 +79,8 @@ def _has_action(statement: Statement, action: str) -> bool:
     if "NotAction" in statement:
         others = _strings(statement["NotAction"])
         return not any(covers(pattern.lower(), action.lower()) for pattern in others)
-    return any(
-        covers(string.lower(), action.lower()) for string in _strings(statement.get("Action"))
-    )
+    own = _strings(statement.get("Action"))
+    return any(covers(pattern.lower(), action.lower()) for pattern in own)
 
 
 def covers(pattern: str, text: str) -> bool:

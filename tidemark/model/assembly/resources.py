@@ -12,8 +12,8 @@ MISSING_GRANTS = "TidemarkMissingGrants"  # likewise: the statements that a job'
 STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a schedule's target
 # The event with which a schedule, or a person, starts a pipeline with an EVENT trigger.
 REQUEST_SOURCE, REQUEST_TYPE = "tidemark", "Pipeline Start Requested"
-# The property with the name of a resource, which is also the value of a reference to it.
 DYNAMODB_TABLES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
+# The property with the name of a resource, which is also the value of a reference to it.
 NAME_PROPERTIES = {
     **dict.fromkeys(DYNAMODB_TABLES, "TableName"),
     "AWS::Glue::Crawler": "Name",

@@ -46,13 +46,13 @@ def _context(project: Path) -> dict[str, Any]:
         texts[str(looked_up)] = looked_up.read_text(encoding="utf-8")
     if given := os.environ.get("CDK_CONTEXT_JSON"):
         texts["the variable CDK_CONTEXT_JSON"] = given
-    record: dict[str, Any] = {}
+    context: dict[str, Any] = {}
     for name, text in texts.items():
         try:
-            record |= json.loads(text)
+            context |= json.loads(text)
         except (ValueError, TypeError) as error:
             raise UsageError(f"{name} is not a JSON object ({error}); correct it") from error
-    return record
+    return context
 
 
 def _cdk_json(project: Path) -> dict[str, Any]:

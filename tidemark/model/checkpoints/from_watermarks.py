@@ -69,8 +69,8 @@ def checkpoints_of_job(
     runs: dict[str, list[RunRecord]] = {}
     for record in records:
         runs.setdefault(record.run_id, []).append(record)
-    checkpoints = [_checkpoint(job_name, run_id, one, table) for run_id, one in runs.items()]
-    return sorted(checkpoints, key=lambda one: one.committed_at_ms, reverse=True)
+    checkpoints = [_checkpoint(job_name, run_id, of_run, table) for run_id, of_run in runs.items()]
+    return sorted(checkpoints, key=lambda run: run.committed_at_ms, reverse=True)
 
 
 def _checkpoint(

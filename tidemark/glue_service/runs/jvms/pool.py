@@ -133,7 +133,7 @@ class Pool:
         raise NoJvmError(f"no JVM is ready: {why}")
 
     def end_run(self, loan: Loan, failure: str | None) -> str | None:
-        """End a run whose script is over; its files then have its complete output."""
+        """End a run, whose files then are complete; return why its JVM cannot be lent again."""
         warm = loan.warm
         why = self._unusable_reason(warm, failure)
         with self._change:
