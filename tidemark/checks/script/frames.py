@@ -78,6 +78,10 @@ class Frames:
         self.chains = Chains(tree, self.names)
         self.place = Places(tree)
         self.calls = [call for call, _ in self.script.calls]
+        self._callers: dict[Function, list[ast.Call]] = {}
+        for call in self.calls:
+            for function in called_functions(call, self.names):
+                self._callers.setdefault(function, []).append(call)
         self._arguments = arguments
         methods = [call for call in self.calls if isinstance(call.func, ast.Attribute)]
         self._views = dict(self._views_of(methods))
@@ -109,16 +113,12 @@ class Frames:
     def contexts(self, node: ast.AST, depth: int = 0) -> list[Context]:
         """Return the ways in which the function around a node runs."""
         function = self.place.function_of(node)
-        calls = [
-            call
-            for call in self.calls
-            if function and depth < DEEPEST and function in called_functions(call, self.names)
-        ]
+        if function is None or depth >= DEEPEST:
+            return [Context(function)]
         return [
             self._called(function, call, outer)
-            for call in calls
+            for call in self._callers.get(function, ())
             for outer in self.contexts(call, depth + 1)
-            if function
         ] or [Context(function)]
 
     def _called(self, function: Function, call: ast.Call, outer: Context) -> Context:
