@@ -127,7 +127,7 @@ def _parsed(text: str) -> "list[exp.Expr] | None":
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it reports what it does not parse
     try:
         return [tree for tree in sqlglot.parse(_with_words(text), read="spark") if tree is not None]
-    except (sqlglot.errors.SqlglotError, RecursionError):
+    except (sqlglot.errors.SqlglotError, ValueError, RecursionError):  # of no name: `UUID ("")`
         return None
 
 
@@ -158,7 +158,7 @@ def _names(node: "exp.Expr") -> Names:
     from sqlglot import exp
 
     table = node.find(exp.Table)
-    parts = [part.name for part in table.parts] if table else [str(node.this.name)]
+    parts = [part.name for part in table.parts] if table else [node.name]
     return tuple(map(_with_holes, parts))
 
 

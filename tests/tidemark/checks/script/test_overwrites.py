@@ -354,6 +354,7 @@ GOOD = {
     ),
     "a recursion": "def f(df):\n    return f(df.x())\nf(spark.read.json('a')).write.json('a')",
     "not Python": "not python",
+    "no SQL": "spark.sql('TRUNCATE SELECT')\nspark.sql('a UUID (``x``)').write.json('a')",
     "calls that fail in every run": "fs.delete(Path())\nspark.sql('t'.lower(1) + 't'.replace('t'))",
 }
 

@@ -28,6 +28,7 @@ from tidemark.checks.script.surrogates import surrogates_in
         ("frame.relationalize('root', 's3://tmp/')", (("id", "index"),)),
         ("df.withColumn('k', F.col('a'))", ()),
         ("df.withColumn('day', F.to_date('at')).select(F.col('a').alias('k'))", ()),
+        ("print('UUID (``x``)')", ()),
         ("not Python (", ()),
     ],
 )
