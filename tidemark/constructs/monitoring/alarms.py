@@ -47,8 +47,8 @@ class Alarms(Construct):
         """Alarm if no last job of the pipeline has succeeded for some hours."""
         self._alarm(
             "Stalled",
-            f"No run of {self._pipeline} reached its end for {hours} hours. Look: aws glue "
-            f"get-workflow-runs --name {self._pipeline}",
+            f"No run of {self._pipeline} reached its end for {plural(hours, 'hour')}. Look: aws "
+            f"glue get-workflow-runs --name {self._pipeline}",
             [_query(matched_events(rule_name, "ended"), "ended", HOUR_S)],
             operator="LessThanThreshold",
             threshold=1,
@@ -111,7 +111,8 @@ class Alarms(Construct):
         """Alarm when a watermark did not move for some hours."""
         self._alarm(
             f"Stale-{job_name}",
-            f"The watermark of {job_name} did not move for {hours} hours. {_runs_of(job_name)}",
+            f"The watermark of {job_name} did not move for {plural(hours, 'hour')}. "
+            f"{_runs_of(job_name)}",
             [_query(watermark_commits(job_name), "commits", HOUR_S)],
             operator="LessThanThreshold",
             threshold=1,
@@ -123,8 +124,8 @@ class Alarms(Construct):
         """Alarm when a job commits a watermark that is older than some hours."""
         self._alarm(
             f"Old-{job_name}",
-            f"{job_name} reads data that is older than {hours} hours: its source is late, or it "
-            f"does not keep up. {_runs_of(job_name)}",
+            f"{job_name} reads data that is older than {plural(hours, 'hour')}: its source is "
+            f"late, or it does not keep up. {_runs_of(job_name)}",
             [_query(watermark_age(job_name), "age", HOUR_S)],
             operator="GreaterThanThreshold",
             threshold=hours * HOUR_S,

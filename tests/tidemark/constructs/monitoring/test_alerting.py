@@ -79,6 +79,14 @@ def test_rules_and_alarms_tell_the_topic_of_others_and_no_topic_is_made(declared
     assert [target["Arn"] for (target,) in targets] == [TOPIC, TOPIC]
 
 
+def test_an_alarm_says_one_hour_of_one(declared):
+    told(declared, freshness_hours=1)
+
+    texts = [alarm["AlarmDescription"] for alarm in declared.resources("AWS::CloudWatch::Alarm")]
+    assert any("for 1 hour. " in text for text in texts)
+    assert not any("1 hours" in text for text in texts)
+
+
 def test_what_the_policy_of_an_imported_topic_needs_is_told_as_it_is_written_there(declared):
     told(declared, topic=imported_topic(declared))
 
