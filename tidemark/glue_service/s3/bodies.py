@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers
 
 import base64
 import hashlib
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from tidemark.model.messages import plural
 BLOCK = 1 << 20  # bytes
 MAX_LINE_LENGTH = 1 << 14
 LINE_END = b"\r\n"
+CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}")
 CHUNK_SIGNATURE = b"chunk-signature="
 TRAILER_SIGNATURE = "x-amz-trailer-signature"
 CHUNKED = "aws-chunked"
@@ -56,14 +58,10 @@ def _chunks(
 
 def _head(stream: IO[bytes]) -> tuple[int, str]:
     size, _, rest = _line(stream).partition(b";")
-    try:
-        length = int(size, 16)
-    except ValueError:
-        length = -1
-    if length < 0:
+    if not CHUNK_SIZE.fullmatch(size):
         raise S3Error("IncompleteBody", f"the chunk head {size[:40]!r} is not a size")
     signed = rest.removeprefix(CHUNK_SIGNATURE) if rest.startswith(CHUNK_SIGNATURE) else b""
-    return length, signed.decode("latin-1")
+    return int(size, 16), signed.decode("latin-1")
 
 
 def _data(stream: IO[bytes], size: int) -> Iterator[bytes]:

@@ -38,6 +38,7 @@ def test_a_body_in_chunks_is_the_body(tmp_path_factory, body, sizes):
         ({"x-amz-checksum-crc32": "AAAAAA=="}, b"x", "BadDigest"),
         ({"content-encoding": "aws-chunked"}, b"5\r\nabc", "IncompleteBody"),
         ({"content-encoding": "aws-chunked"}, b"zz\r\n", "IncompleteBody"),
+        ({"content-encoding": "aws-chunked"}, b"0_1\r\nx\r\n0\r\n\r\n", "IncompleteBody"),
         ({"x-amz-decoded-content-length": "2"}, b"x", "IncompleteBody"),
         (
             {"content-encoding": "aws-chunked", "x-amz-trailer": "x-amz-checksum-crc32"},
