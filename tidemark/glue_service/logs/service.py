@@ -204,9 +204,9 @@ def _offsets(token: str | None) -> dict[str, int]:
         return {}
     try:
         places = json.loads(token)
-        if isinstance(places, dict) and all(type(place) is int for place in places.values()):
-            return places
-    except ValueError:
+        if all(type(place) is int and place >= 0 for place in places.values()):
+            return dict(places)
+    except (AttributeError, ValueError, RecursionError):
         pass
     raise ServiceError(INVALID, "The specified nextToken is invalid.")
 

@@ -159,6 +159,12 @@ def test_a_group_or_stream_that_is_not_there_is_told(port, request_):
         port.logs.get_log_events(**request_)
 
 
+@pytest.mark.parametrize("places", ['{"%s": -1}', "[" * 100_000], ids=["negative", "deep"])
+def test_a_token_that_no_answer_had_is_refused(port, written, places):
+    with pytest.raises(port.logs.exceptions.InvalidParameterException, match="nextToken"):
+        port.logs.filter_log_events(logGroupName=OUTPUT, nextToken=places.replace("%s", written))
+
+
 @pytest.mark.parametrize("pattern", ["{ $.a = 1 }", "[a, b]", "%regex%", '"open'])
 def test_patterns_that_do_not_work_here_are_refused(port, pattern):
     with pytest.raises(port.logs.exceptions.InvalidParameterException, match="filterPattern"):
