@@ -1,5 +1,6 @@
 """Keeps account of a resource that is translated: nothing of it is forgotten."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -79,6 +80,14 @@ def leaves(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
             yield from leaves(part, (*path, str(number)))
     elif value is not None:
         yield path, value
+
+
+def document_of(text: object) -> Any:
+    """Return the document that a text of JSON is; None if it is none, or nested too deeply."""
+    try:
+        return json.loads(str(text))
+    except (ValueError, RecursionError):
+        return None
 
 
 def shown(path: KeyPath, value: Any) -> str | None:

@@ -4,13 +4,13 @@ Alarms, rules, policies, dashboards and the like name a job, a crawler or a work
 that it has until now. After the last step of a plan nothing of that name runs.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from tidemark.adopt.model import Adoption, Existing
+from tidemark.adopt.reading import document_of
 from tidemark.model.schedules.event_matching import matches
 
 # Where a resource says its own name, or what people read.
@@ -85,7 +85,7 @@ def _texts_of(value: Any) -> Iterator[str]:
         for part in value:
             yield from _texts_of(part)
     elif isinstance(value, str):
-        document = _document(value)
+        document = document_of(value)
         if isinstance(document, Mapping | list):
             yield from _texts_of(document)
         else:
@@ -100,7 +100,7 @@ def _names(text: str, old: str, new: str) -> bool:
 
 def _waits_for(pattern: Any, name: str) -> bool:
     """Return whether a pattern selects an event of Glue about something of a name."""
-    wanted = _document(pattern) if isinstance(pattern, str) else pattern
+    wanted = document_of(pattern) if isinstance(pattern, str) else pattern
     if not isinstance(wanted, Mapping) or "detail" not in wanted:  # then it has the new ones, too
         return False
     details = [
@@ -114,10 +114,3 @@ def _waits_for(pattern: Any, name: str) -> bool:
         return any(matches(parts, {"source": "aws.glue", "detail": detail}) for detail in details)
     except (KeyError, TypeError, ValueError):  # EventBridge refuses such a pattern
         return False
-
-
-def _document(text: str) -> Any:
-    try:
-        return json.loads(text) if text.lstrip()[:1] in ("{", "[") else None
-    except (ValueError, RecursionError):
-        return None

@@ -67,6 +67,7 @@ def test_the_start_trigger_is_replaced_by_hand_before_events_start_it_and_back()
         (RULE | {"EventBusName": "shop"}, "event bus shop"),
         (RULE | {"EventPattern": '{"detail": {}}'}, "not an event pattern"),
         (RULE | {"EventPattern": "["}, "not an event pattern"),
+        pytest.param(RULE | {"EventPattern": "[" * 100_000}, "not an event pattern", id="deep"),
         (RULE | {"EventPattern": None, "ScheduleExpression": "rate(0 days)"}, "rate"),
     ],
 )

@@ -76,7 +76,7 @@ ONES = st.builds(
     schedule,
     arn=st.sampled_from([JOB_RUN, WORKFLOW_RUN, LAMBDA, "arn:aws:states:::x", None]),
     given=st.sampled_from(
-        ['{"JobName": "orders"}', '{"Name": "nightly"}', "{}", "[", "<aws.x>", None]
+        ['{"JobName": "orders"}', '{"Name": "nightly"}', "{}", "[", "[" * 100_000, "<aws.x>", None]
     ),
     State=st.sampled_from(["ENABLED", "DISABLED"]),
     ScheduleExpression=st.sampled_from(["cron(0 1 * * ? *)", "rate(1 minute)", "at(2030-01-01)"]),

@@ -4,14 +4,12 @@ Sources: https://docs.aws.amazon.com/glue/latest/dg/starting-workflow-eventbridg
 https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from tidemark.adopt.model import AdoptedEvent, Difference, Resource
-from tidemark.adopt.reading import Reading
+from tidemark.adopt.reading import Reading, document_of
 from tidemark.errors import ScheduleError
 from tidemark.model.schedules.event_patterns import MAX_EVENTS, MAX_WINDOW_MINUTES, find_problems
 from tidemark.model.schedules.schedules import Schedule
@@ -74,19 +72,12 @@ def _add(events: Events, rule: Resource, size: int, minutes: int | None) -> None
         else:
             events.schedules.append(str(expression))
     else:
-        pattern = _pattern(rule.get("EventPattern"))
+        pattern = document_of(rule.get("EventPattern"))
         problem = find_problems(pattern)
         if problem or not isinstance(pattern, Mapping):
             differ(f"OnEvent does not take its pattern, {problem}")
         else:
             events.events.append(AdoptedEvent(str(rule["Name"]), pattern, size, minutes))
-
-
-def _pattern(text: object) -> Any:
-    try:
-        return json.loads(str(text))
-    except ValueError:
-        return None
 
 
 def _batch(trigger: Reading) -> tuple[int, int | None]:

@@ -4,13 +4,12 @@ Sources: https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets
 https://docs.aws.amazon.com/scheduler/latest/APIReference/API_GetSchedule.html
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.adopt.model import Difference, Resource, Switch
-from tidemark.adopt.reading import shown
+from tidemark.adopt.reading import document_of, shown
 from tidemark.errors import ScheduleError
 from tidemark.model.schedules.schedules import Schedule
 
@@ -40,7 +39,7 @@ class Adopted:
 
 @dataclass
 class Outside:
-    """What starts from outside say.
+    """What the starts from outside mean for the pipeline.
 
     Attributes:
         schedules: those that can be declared: cron expressions, each with its time zone.
@@ -83,7 +82,7 @@ def _add(outside: Outside, schedule: Resource, adopted: Adopted) -> None:
     if key is None:
         outside.differences.append(_unknown(of, target.get("Arn"), "the schedule"))
         return
-    given = _input(target.get("Input"))
+    given = document_of(target.get("Input"))
     started = given.get(key) if isinstance(given, Mapping) else None
     if not isinstance(started, str):
         why = f"its input does not say {key}, so its target is not known"
@@ -155,13 +154,6 @@ def _details(of: str, schedule: Resource, rest: Mapping[str, Any]) -> list[Diffe
     for name, one in parts:
         differences.append(Difference(of, ("Target", "Input", *name), shown(name, one), why, do))
     return differences
-
-
-def _input(text: object) -> Any:
-    try:
-        return json.loads(str(text))
-    except ValueError:
-        return None
 
 
 def _unknown(of: str, arn: object, what: str) -> Difference:

@@ -63,13 +63,13 @@ def _arguments(trigger: Reading, path: tuple[str, ...]) -> dict[str, str]:
         return {}
     if not given:
         trigger.take(*path)
-    options = {}
+    arguments = {}
     for name, value in given.items():
         if reason := RUN_ARGUMENTS.get(name) or refusal(name, value):
             trigger.differ(*path, name, why=reason[0], do=reason[1])
         else:
-            options[name.removeprefix("--")] = str(trigger.take(*path, name))
-    return options
+            arguments[name.removeprefix("--")] = str(trigger.take(*path, name))
+    return arguments
 
 
 def _is_minutes(value: object) -> bool:
