@@ -66,7 +66,7 @@ def _called(call: ast.Call, method: str, text: str, read: ReadValue) -> str | No
         )
     if method == "join":
         return text.join(values[0]) if len(values) == 1 and _are_strings(values[0]) else None
-    is_certain = method in STRIPS or not set("<{") & set(text)
+    is_certain = method in STRIPS or not set("<{\0") & set(text)
     try:
         return str(getattr(text, method)(*values)) if is_certain and _are_strings(values) else None
     except TypeError:  # it would fail in every run, too

@@ -122,10 +122,11 @@ class ScriptValues:
                 inside = Enclosing((function,) if function else ())
                 calls = self.bindings(inside, depth + 1)
                 each = [self.read(value, inside, call, depth + 1) for call in calls]
-                if not all(map(is_certain, each)):
-                    return None
                 texts = sorted(set(map(str, each)))  # of several objects, the values in them
-                return each[0] if len(texts) == 1 else f"<{ast.unparse(node)}: {', '.join(texts)}>"
+                if any(self._marks[0] in text for text in texts):
+                    return None
+                several = f"{ast.unparse(node)}: {', '.join(texts)}"
+                return each[0] if len(texts) == 1 else several.join(self._marks)
             case (
                 ast.Subscript(value=owner, slice=ast.Constant(value=key))
                 | ast.Call(
@@ -167,7 +168,7 @@ class _Filled(ast.NodeTransformer):
 
 def is_certain(value: Any) -> bool:
     """Return whether a value is known apart from arguments of a run."""
-    return "<" not in str(value)
+    return not set("<\0") & set(str(value))
 
 
 def parsed(text: str, job: str) -> ast.Module:

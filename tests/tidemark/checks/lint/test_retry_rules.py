@@ -109,6 +109,9 @@ UNCERTAIN = {
     "df.write.parquet(path, **options)": "write.parquet",
     "df.write.insertInto('lake.orders', overwrite=args['full'])": "write.insertInto",
     "spark.sql(open('load.sql').read())": "INSERT INTO",
+    "class A:\n  def __init__(self, how): self.how = how\n"
+    "  def save(self): df.write.mode(self.how).orc(path)\n"
+    "A('append').save()\nA('overwrite').save()": "write.orc",
     "spark.sql(f'{verb} INTO lake.orders SELECT * FROM new')": "INSERT INTO",
     "query = 'INSERT '\nquery += 'INTO lake.orders SELECT 1'\nspark.sql(query)": "INSERT INTO",
     "spark.sql('INSERT INTO lake.orders SELEKT 1 FROM (')": "INSERT INTO",

@@ -354,6 +354,12 @@ GOOD = {
     ),
     "a recursion": "def f(df):\n    return f(df.x())\nf(spark.read.json('a')).write.json('a')",
     "not Python": "not python",
+    "two objects": (
+        "class A:\n  def __init__(self, path): self.path = path\n"
+        "  def load(self): return spark.read.orc(self.path)\n"
+        "  def save(self, df): df.write.mode('overwrite').orc(self.path)\n"
+        "A('s3://a/').save(A('s3://b/').load())"
+    ),
     "no SQL": "spark.sql('TRUNCATE SELECT')\nspark.sql('a UUID (``x``)').write.json('a')",
     "calls that fail in every run": "fs.delete(Path())\nspark.sql('t'.lower(1) + 't'.replace('t'))",
 }
