@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from tidemark.glue_service.s3.xml import S3Error
 from tidemark.model.messages import plural
 
-RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
+RANGE = re.compile(r"bytes=(\d{0,999})-(\d{0,999})", re.ASCII)
 
 
 def check_read(headers: Mapping[str, str], etag: str, modified_ns: int, prefix: str = "") -> None:
