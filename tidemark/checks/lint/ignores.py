@@ -1,5 +1,6 @@
 """What a script acknowledges, `# tidemark: ignore[rule] reason`, and which writes by that."""
 
+import ast
 import io
 import re
 import tokenize
@@ -98,11 +99,33 @@ def repeated(text: str, arguments: Mapping[str, str], uris: Sequence[str]) -> li
 
 
 def accepted_in(scripts: Mapping[str, Path]) -> dict[tuple[str, int], str]:
-    """Return the same for scripts by their names: reasons by the name of a script and a line."""
+    """Return the lines that may write rows twice, with the reason, by the names of scripts.
+
+    They are those of Spark's writes, and of other statements that have such a comment.
+    """
+    texts = {
+        name: script.read_text(encoding="utf-8", errors="replace")
+        for name, script in scripts.items()
+    }
     return {
         (name, line): reason
-        for name, script in scripts.items()
-        for line, reason in accepted_lines(
-            script.read_text(encoding="utf-8", errors="replace")
-        ).items()
+        for name, text in texts.items()
+        for line, reason in {**_accepted_statements(text), **accepted_lines(text)}.items()
+    }
+
+
+def _accepted_statements(text: str) -> dict[int, str]:
+    """Return the lines of statements without a body that have the comment, with the reason."""
+    try:
+        tree, ignores = ast.parse(text), ignores_of(text)
+    except (SyntaxError, ValueError, RecursionError, tokenize.TokenError):
+        return {}
+    reasons = {ignore.line: ignore.reason for ignore in ignores if RULE in ignore.rules}
+    return {
+        line: reasons[commented]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and not hasattr(node, "body")
+        for commented in reasons.keys() & {*range(node.lineno, (node.end_lineno or 0) + 1)}
+        if reasons[commented]
+        for line in range(node.lineno, (node.end_lineno or 0) + 1)
     }

@@ -149,12 +149,14 @@ class Wanted:
         experiment: what goes wrong.
         well: the run whose rows should come out; None: the first one.
         late: URIs of the files that arrive before the next run.
+        view: of a crash, what its job sees of the state; empty if it sees everything.
     """
 
     of: Baseline
     experiment: Experiment
     well: Outcome | None = None
     late: Sequence[str] = ()
+    view: str = ""
 
 
 @dataclass(frozen=True)

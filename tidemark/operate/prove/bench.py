@@ -37,6 +37,7 @@ class Outcome:
         rows: the home whose rows are those after the last run, where another experiment has made
             it from an equal state; None: `home`.
         repairs: how many runs have followed in `home` what went wrong.
+        is_repaired: whether one run has led back to a state of a run that went well.
     """
 
     experiment: Experiment
@@ -46,6 +47,7 @@ class Outcome:
     start: Home | None = None
     rows: Home | None = None
     repairs: int = 0
+    is_repaired: bool = False
 
     @property
     def failure(self) -> str:

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -34,6 +34,7 @@ UNCOMMITTED_PIECE, TABLES_PIECE, TAGS_PIECE = "uncommitted", "tables", "tags "
 COMMITTED_BOOKMARK = "bookmark "
 CREATES = re.compile(r"^AmazonSQS\.CreateQueue$|(^|&)Action=CreateTopic(&|$)")
 UNCHANGED = "as it was before the first run"
+LAST_RUNS = "SELECT job_name, MAX(started_at_ms) AS began_ms FROM job_run GROUP BY job_name"
 MAX_BYTES = 1_000_000  # of a file whose rows are looked at; of others, their bytes
 BOOKMARKS = """
 SELECT job_name, states FROM bookmark AS newest WHERE version =
@@ -67,6 +68,8 @@ class Contents:
         files = (Path(root, name) for root, _, names in os.walk(base.lake) for name in names)
         self._read = {_key(file): [Piece("", f"{file.name} {UNCHANGED}")] for file in files}
         self._sources, self._since = sources, since
+        # The jobs that read what other jobs write, by folders with a slash at the end.
+        self.readers: Mapping[str, Collection[str]] = {}
         for uri in sources:
             self._read.pop(_key(base.local_path(uri)), None)
 
@@ -75,6 +78,7 @@ class Contents:
         return [
             *self._objects(home),
             self._arrivals(home),
+            *self._written_anew(home),
             *_items(home.root / TABLES),
             *_records(home),
             *self._histories(home),
@@ -108,6 +112,25 @@ class Contents:
         files = [(home.local_path(uri), uri) for uri in self._sources]
         times = [(int(file.stat().st_mtime), uri) for file, uri in files if file.is_file()]
         return Piece("arrivals", " ".join(uri for _, uri in sorted(times)))
+
+    def _written_anew(self, home: Home) -> Iterator[Piece]:
+        """Yield the objects that were written after the last run of a job that reads them.
+
+        One that goes by times, such as by its bookmark, reads them, again if it has read them.
+        """
+        if not self.readers:
+            return
+        with Store(home.database) as store:
+            last_ms = {row["job_name"]: row["began_ms"] for row in store.query(LAST_RUNS)}
+        for folder, readers in self.readers.items():
+            began = {job: last_ms[job] for job in sorted(readers) if job in last_ms}
+            for root, _, names in os.walk(home.lake / folder) if began else ():
+                for name in names:
+                    file = Path(root, name)
+                    at_ms = file.stat().st_mtime_ns // 1_000_000
+                    if later := [job for job in began if began[job] <= at_ms]:
+                        path = file.relative_to(home.lake).as_posix()
+                        yield Piece(path, f"written after runs of {', '.join(later)}")
 
     def _histories(self, home: Home) -> Iterator[Piece]:
         """Yield the snapshots of tables of Iceberg, the names for them, and their rows."""

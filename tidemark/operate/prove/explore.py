@@ -49,7 +49,10 @@ def of_changes(
     of_increment, late, of_first = list[Wanted](), list[Wanted](), list[Wanted]()
     if increment:
         new = states.new(crashes(increment.operations, is_in_increment=True), left["increment"])
-        of_increment = [Wanted(increment, crash, increment.outcome) for crash in new]
+        of_increment = [
+            Wanted(increment, crash, increment.outcome, view=left["increment"][crash.after].view)
+            for crash in new
+        ]
     if increment and before and parts:
         # Within a write of Spark, the crashes of the increment tell what the moments differ by.
         new = states.new(without_middles(late_first(before.operations)), left["before"])
@@ -60,7 +63,10 @@ def of_changes(
         late = [Wanted(run_before, crash, increment.outcome, file) for crash in new]
     all_of_first = crashes(first.operations)
     some = without_middles(all_of_first) if increment else all_of_first
-    of_first = [Wanted(first, crash) for crash in states.new(some, left["first"])]
+    of_first = [
+        Wanted(first, crash, view=left["first"][crash.after].view)
+        for crash in states.new(some, left["first"])
+    ]
     of_runs = of_increment, late, of_first
     told_first = [wanted for of_run in of_runs for wanted in of_run[:MAX_FIRST_CRASHES]]
     rest = [wanted for of_run in of_runs for wanted in of_run[MAX_FIRST_CRASHES:]]
@@ -88,17 +94,18 @@ def after_repairs(
 ) -> list[Wanted]:
     """Return crashes in the runs that repaired what a crash had left, where that is a new state."""
     plan = list[Wanted]()
-    for wanted, outcome in tried:
-        finding = findings.get(str(outcome.home.root))
-        is_repair = kind_of(wanted.experiment).is_of_changes
-        if (
-            not is_repair
-            or not outcome.repairs  # it was made from an equal state
-            or outcome.start is None
-            or not finding
-            or finding.verdict not in RIGHT
-        ):
-            continue  # what is wrong after one crash is wrong after two
+    right = [
+        (wanted, outcome, findings[name])
+        for wanted, outcome in tried
+        if (name := str(outcome.home.root)) in findings and findings[name].verdict in RIGHT
+    ]
+    states.repaired |= {wanted.view for wanted, outcome, _ in right if outcome.is_repaired} - {""}
+    for wanted, outcome, finding in right:
+        # What is wrong after one crash is wrong after two; without repairs, it was made from an
+        # equal state.
+        is_repair = kind_of(wanted.experiment).is_of_changes and outcome.repairs
+        if not is_repair or outcome.start is None:
+            continue
         if finding.verdict == "accepted" and outcome.experiment.deaths > 1:
             continue  # who accepts what one more run doubles accepts it of each further one
         repair = run_after(wanted.of, outcome, outcome.start)
@@ -114,7 +121,10 @@ def after_repairs(
         name, numbers = f"{outcome.home.root.name}-states", {crash.after for crash in possible}
         left, others = states.along(bench, repair, name, numbers)
         if not others:
-            plan += [Wanted(repair, crash, wanted.well) for crash in states.new(possible, left)]
+            plan += [
+                Wanted(repair, crash, wanted.well, view=left[crash.after].view)
+                for crash in states.new(possible, left)
+            ]
     return plan
 
 

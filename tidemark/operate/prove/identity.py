@@ -15,7 +15,8 @@ from hashlib import sha256
 # Ids of runs, random ids, and digests; windows of the library and their attempts.
 ID = (
     r"jr_[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32,64}\b"
-    r"|\b\d{10}-[0-9a-f]{16}\b|\battempt=\d{10}\b"
+    r"|\b\d{10}-[0-9a-f]{16}\b"
+    r'|(?:(?<=window=\d{10}-[0-9a-f]{16}/)|(?<="N": "))attempt=\d{10}\b'
 )
 TIME = (
     r"(?<!\d)(?:20\d\d-?[01]\d-?[0-3]\d[T _-]?[0-2]\d[:-]?[0-5]\d(?:[:-]?[0-5]\d(?:\.?\d{1,9})?)?"
@@ -69,6 +70,12 @@ def _is_new(at: float, since: float) -> bool:
     return 0 <= at - since < DAY_S
 
 
+def seconds_in(pieces: Iterable[Piece], since: float) -> set[str]:
+    """Return the numbers of seconds since 1970 in pieces that are not before the proof began."""
+    words = {word for piece in pieces for word in MADE_UP.findall(piece.text)}
+    return {word for word in words if len(word) == SECONDS_DIGITS and _seconds(word) >= since - 1}
+
+
 def _is_ahead(word: str, since: float) -> bool:
     """Return whether a word is a number of seconds so late that no run has ended by then."""
     return word.isdigit() and len(word) == SECONDS_DIGITS and int(word) - since >= DAY_S
@@ -79,8 +86,8 @@ class Equality:
     """Which differences between states count.
 
     Attributes:
-        since: when the proof began, in seconds since 1970: later times count by their order, and
-            those of data and of the files that were there as they are.
+        since: when the proof began, in seconds since 1970: later times count by their order, those
+            of other days by the day, and those of data and of files that were there as they are.
         stable: ids that every run makes, such as a digest of its input, and times ahead: they count
             as they are.
         noisy: pieces, by name, that differ in equal runs. For `identity` they are never the same;
@@ -133,14 +140,14 @@ def rendered(pieces: Sequence[Piece], equality: Equality) -> list[Piece]:
     words = {word for _, parts in split for word in parts[1::2]}
     times = {word: _seconds(word) for word in words if A_TIME.fullmatch(word)}
     ids = words - times.keys() - set(equality.stable)
-    new = [
-        at
-        for word, at in times.items()
-        if _is_new(at, equality.since)
-        or (word not in equality.stable and _is_ahead(word, equality.since))
-    ]
+    new = [at for at in times.values() if _is_new(at, equality.since)]
     order = {at: rank for rank, at in enumerate(sorted(set(new)))}
     shown = {word: f"time {order[at]}" for word, at in times.items() if at in order}
+    shown |= {
+        word: f"{(at - equality.since) // DAY_S} days ahead"
+        for word, at in times.items()
+        if word not in equality.stable and _is_ahead(word, equality.since)
+    }
     shown |= dict.fromkeys(ids, "id")
     for _ in range(ROUNDS if ids else 0):
         shown |= _by_their_places([parts for _, parts in split], ids, shown)

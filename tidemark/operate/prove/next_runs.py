@@ -26,11 +26,13 @@ class Following:
         home: the rows after them.
         trials: the runs, in order.
         made: how many of them were made here; the others were made from an equal state before.
+        is_well: whether that was a state of a run that went well.
     """
 
     home: Home
     trials: Sequence[Trial] = ()
     made: int = 0
+    is_well: bool = False
 
 
 @dataclass
@@ -55,14 +57,14 @@ class NextRuns:
         `identities` are those of the states along the run, by the numbers of its operations.
         """
         home, (trial,) = run.outcome.home, run.outcome.trials[-1:]
-        self.note(identities[0], (None,), Following(home, [trial]))
+        self.note(identities[0], (None,), Following(home, [trial], is_well=True))
         before, begun = 0, set[str]()
         for operation in run.operations:
             if operation.run_id not in begun:
                 begun.add(operation.run_id)
                 jobs = run.jobs_from(run.jobs.get(operation.run_id))
                 runs = tuple(job_run for job_run in trial.runs if job_run.job in jobs)
-                following = Following(home, [replace(trial, runs=runs)])
+                following = Following(home, [replace(trial, runs=runs)], is_well=True)
                 self.note(identities[before], tuple(jobs), following)
             before = operation.number
 
@@ -89,7 +91,7 @@ class NextRuns:
                     # Who waits for a key holds only keys of more jobs: there is no circle.
                     held.enter_context(self._locks[key])
                     if known := self._known.get(key):
-                        made = replace(made, home=known.home)
+                        made = replace(made, home=known.home, is_well=known.is_well)
                         trials += known.trials
                         break
                     keys.append(key)

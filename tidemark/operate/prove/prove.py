@@ -12,7 +12,7 @@ from tidemark.glue_service.runs.run_variables import no_executors_reason
 from tidemark.local_state.outside import is_within, read_outside
 from tidemark.local_state.store.database import Store
 from tidemark.model.messages import plural
-from tidemark.operate.prove.anew import start_anew
+from tidemark.operate.prove.anew import at_another_second, start_anew
 from tidemark.operate.prove.baselines import (
     ELSEWHERE,
     Baseline,
@@ -58,6 +58,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     say("running it twice, as it should go", 0, 0)
     with threads_of(bench) as threads:
         first, control, is_anew = _two_runs(bench, threads)
+        control = at_another_second(bench, since, first, control)
         before = bench
         bench, first, control = _with_two_files(bench, wish, threads, first, control)
         split = "" if bench is before else first.sources[0]
@@ -156,7 +157,11 @@ def _explored(
     while tried:
         queue.say("comparing the rows", len(queue.done), len(queue.done))
         findings, by_time = compared(bench, wish, first, control, queue.done, states.folders)
-        wanted = after_repairs(bench, states, tried, findings) if wish.wants(CRASH) else []
+        try:
+            wanted = after_repairs(bench, states, tried, findings) if wish.wants(CRASH) else []
+        except OutOfTimeError as error:
+            more = not_tried(CRASH, str(error), is_open=True)
+            return _kept(bench, findings, queue), by_time, [more]
         if wanted and states.deaths == MAX_DEATHS:
             return _kept(bench, findings, queue), by_time, [not_reached(crash) for crash in wanted]
         states.deaths += bool(wanted)

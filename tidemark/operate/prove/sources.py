@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from tidemark.local_state.home import Home
@@ -29,12 +30,18 @@ def sources_of(base: Home, outcome: Outcome) -> list[str]:
         for run in store.all_job_runs():
             if run.started_at_ms >= outcome.trials[0].began_ms:
                 uris |= noted_files(Path(run.log_path).parent, is_bookmarked=True)
-    uris = uris or _newer(base, outcome, _of_large_folders(outcome))
+    # In a workflow they may be what another job has just written.
+    there = _that_arrive(base, uris)
+    there = there or _that_arrive(base, _newer(base, outcome, _of_large_folders(outcome)))
+    return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
+
+
+def _that_arrive(base: Home, uris: Iterable[str]) -> list[str]:
+    """Return the files that were there before the run."""
     # A file of a table of Iceberg does not arrive by itself: without it the table is broken.
     of_tables = tuple(f"s3://{folder}" for folder in folders_of_tables(base))
     kept = [uri for uri in uris if not uri.startswith(of_tables)]
-    there = [uri for uri in kept if base.local_path(uri).is_file()]
-    return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
+    return [uri for uri in kept if base.local_path(uri).is_file()]
 
 
 def _newer(base: Home, outcome: Outcome, uris: set[str]) -> set[str]:

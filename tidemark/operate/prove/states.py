@@ -12,7 +12,7 @@ from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import carried_out, linked_home, unannounced
 from tidemark.operate.prove.identity import Equality, identity, learned, likeness, rendered
 from tidemark.operate.prove.pointers import SAME, RunFolders, forgotten
-from tidemark.operate.prove.views import View, jobs_of_operations, views_of
+from tidemark.operate.prove.views import View, jobs_of_operations, readers_of, views_of
 from tidemark.operate.versions.targets import files_of
 
 MAX_DEATHS = 4  # in a row
@@ -41,7 +41,9 @@ class States:
         workflow: a run of all jobs, if there are several.
         folders: how runs name those that they write.
         known: those from which a run was tried, or is to be; a late file makes them others.
-        alike: the same, but for what differs by chance, and for what a job of a workflow sees.
+        alike: the same, but for what differs by chance.
+        repaired: what jobs of a workflow see of a state from which one run has led back to a run
+            that went well: they do so wherever they see it.
         deaths: how many runs in a row have died before the last one was right.
     """
 
@@ -51,6 +53,7 @@ class States:
     folders: RunFolders = SAME
     known: set[tuple[str, bool]] = field(default_factory=set)
     alike: set[tuple[str, bool]] = field(default_factory=set)
+    repaired: set[str] = field(default_factory=set)
     deaths: int = 1
 
     @classmethod
@@ -59,6 +62,7 @@ class States:
         contents = Contents(run.base, run.sources, since)
         left = contents.of(run.outcome.home), contents.of(other)
         workflow = run if len(jobs_of_operations(run)) > 1 else None
+        contents.readers = readers_of(run) if workflow else {}
         return cls(contents, learned(since, *left), workflow, folders)
 
     def of(self, home: Home, view: View | None = None) -> State:
@@ -98,8 +102,8 @@ class States:
     def new(self, crashes: Sequence[Experiment], states: Mapping[int, State]) -> list[Experiment]:
         """Return one crash for each state that is not known, the most telling one; know it now.
 
-        Two deaths in a row are tried in states that differ by more than chance, for the job that
-        dies.
+        Two deaths in a row are tried in states that differ by more than chance, if the job that
+        dies is not known to repair what it sees.
         """
         chosen = []
         for crash in crashes:
@@ -115,8 +119,10 @@ class States:
 
     def _is_new(self, state: State, *, is_late: bool = False, by_chance: bool = True) -> bool:
         """Return whether a state is not known; know it now."""
-        exact, like = (state.identity, is_late), (state.view or state.likeness, is_late)
+        exact, like = (state.identity, is_late), (state.likeness, is_late)
         is_new = exact not in self.known if by_chance else like not in self.alike
+        if not by_chance and state.view in self.repaired:
+            return False
         self.known.add(exact)
         self.alike.add(like)
         return is_new

@@ -56,6 +56,7 @@ def carry_out(bench: Bench, wanted: Wanted, next_runs: NextRuns, number: int) ->
         start if is_kept else None,
         rows=None if following.home == home else following.home,
         repairs=following.made,
+        is_repaired=following.made == 1 and (following.is_well or len(jobs) == 1),
     )
 
 

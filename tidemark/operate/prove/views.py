@@ -27,7 +27,7 @@ from tidemark.operate.prove.identity import Piece
 from tidemark.operate.versions.targets import target_of
 
 OF_OBJECTS = (PUT, COPY, DELETE, RENAME)
-# Requests that tell what a job has read.
+# Requests that tell what a job has read; a statement of PartiQL has its table in its text.
 WATCHED = ("s3 GetObject ", "s3 HeadObject ", "s3 ListObjects", f"{DYNAMODB} ")
 
 
@@ -37,12 +37,14 @@ class View:
 
     Attributes:
         job: its name.
-        of_others: the folders that only other jobs of the workflow write, with a slash at the end.
+        own: the folders that it writes, with a slash at the end.
+        of_others: those that other jobs of the workflow write.
         opened: the objects that it has read, and the tables of DynamoDB that it has used.
         listed: the prefixes of what its script has listed itself: it may go by names.
     """
 
     job: str
+    own: tuple[str, ...]
     of_others: tuple[str, ...]
     opened: Collection[str]
     listed: tuple[str, ...] = ()
@@ -58,11 +60,15 @@ class View:
         if piece.name in tables:
             return table_uri(piece.name) in self.opened
         if piece.name == UNCOMMITTED_PIECE:
-            return not piece.text.startswith(self.of_others)
+            return self._is_own(piece.text)
         path = piece.name.removeprefix(TAGS_PIECE)
         uri = f"s3://{path}"
         is_read = uri in self.opened or uri.startswith(self.listed)
-        return is_read or not path.startswith(self.of_others)
+        return is_read or self._is_own(path)
+
+    def _is_own(self, path: str) -> bool:
+        """Return whether the job writes below a folder of a path, or no other job does."""
+        return path.startswith(self.own) or not path.startswith(self.of_others)
 
 
 def views_of(run: Baseline, workflow: Baseline) -> dict[str, View]:
@@ -74,7 +80,7 @@ def views_of(run: Baseline, workflow: Baseline) -> dict[str, View]:
     writers = _writers(run, workflow)
     opened, listed = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for run_id, uri in run.opened:
-        opened[run.jobs.get(run_id, "")].add(uri)
+        opened[run.jobs.get(run_id, "")] |= set(_opened(uri))
     for operation in run.operations:
         opened[run.jobs.get(operation.run_id, "")] |= set(map(table_uri, tables_changed(operation)))
     for run_id, prefix in listed_by_scripts(run.outcome.home):
@@ -83,9 +89,18 @@ def views_of(run: Baseline, workflow: Baseline) -> dict[str, View]:
     views = dict[str, View]()
     for job in jobs_of_operations(workflow) - asking:
         own = tuple(folder for folder, of_jobs in writers.items() if job in of_jobs)
-        of_others = tuple(sorted(folder for folder in writers if not folder.startswith(own)))
-        views[job] = View(job, of_others, opened[job], tuple(sorted(listed[job])))
+        views[job] = View(job, own, tuple(writers), opened[job], tuple(listed[job]))
     return views
+
+
+def _opened(uri: str) -> Iterator[str]:
+    """Yield an object, or the tables of a request to DynamoDB, which may be named by ARNs."""
+    service, is_of_items, names = uri.partition(":")
+    if service != DYNAMODB or not is_of_items:
+        yield uri
+        return
+    for name in names.split(", "):
+        yield table_uri(name.rpartition("/")[2])
 
 
 def _writers(*runs: Baseline) -> Mapping[str, set[str]]:
@@ -97,6 +112,17 @@ def _writers(*runs: Baseline) -> Mapping[str, set[str]]:
                 path = UNCOMMITTED.sub("", place.partition("://")[2])
                 writers[f"{target_of(path).folder}/"].add(run.jobs.get(operation.run_id, ""))
     return writers
+
+
+def readers_of(workflow: Baseline) -> dict[str, set[str]]:
+    """Return the jobs that have read in a folder that only other jobs write, by the folders."""
+    opened = [(workflow.jobs.get(run_id, ""), uri) for run_id, uri in workflow.opened]
+    listed = listed_by_scripts(workflow.outcome.home)
+    opened += [(workflow.jobs.get(run_id, ""), prefix) for run_id, prefix in listed]
+    return {
+        folder: {job for job, uri in opened if uri.startswith(f"s3://{folder}")} - writers
+        for folder, writers in _writers(workflow).items()
+    }
 
 
 def jobs_of_operations(run: Baseline) -> set[str]:
@@ -113,5 +139,6 @@ def _asking_others(run: Baseline) -> Iterator[str]:
         if operation.kind == REQUEST
     ]
     for run_id, request in requests:
-        if not request.startswith(WATCHED):
+        is_statement = any(word in request for word in ("Statement", "ExecuteTransaction"))
+        if is_statement or not request.startswith(WATCHED):
             yield run.jobs.get(run_id, "")

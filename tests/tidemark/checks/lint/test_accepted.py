@@ -55,3 +55,15 @@ def test_such_a_write_repeats_rows_where_it_writes_or_anywhere_if_that_is_not_kn
     assert repeated(script, arguments, every) == [
         (folder, "readers keep the newest row") for folder in folders
     ]
+
+
+def test_a_statement_that_is_no_write_of_spark_is_accepted_for_a_proof(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text(
+        "for key in keys:\n    put(\n        key,\n"
+        "    )  # tidemark: ignore[retry-appends] each twice\nput(key)\n"
+    )
+
+    assert accepted_in({"a.py": file}) == dict.fromkeys(
+        [("a.py", 2), ("a.py", 3), ("a.py", 4)], "each twice"
+    )

@@ -83,7 +83,10 @@ def test_an_expiry_ahead_counts_as_it_is_if_every_run_writes_the_same():
         [Piece("item", json.dumps({"expires": int(NOW) + at}))] for at in (10**8, 10**8 + 7)
     )
 
+    of_next_day = [Piece("item", json.dumps({"expires": int(NOW) + 10**8 + 86_400}))]
+
     assert same(of_run, of_next)
+    assert not same(of_run, of_next_day)
     assert not same(of_run, of_next, learned(NOW, of_run, of_run))
 
 

@@ -2,16 +2,20 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from unittest.mock import sentinel
+from unittest.mock import Mock, sentinel
 
 from tests.waiting import BOUND_S
 from tidemark.local_state.home import Home
-from tidemark.operate.prove import schedule
+from tidemark.operate.prove import prove, schedule
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
+from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.experiments import Experiment
+from tidemark.operate.prove.findings import Finding, Wish
+from tidemark.operate.prove.identity import Equality
 from tidemark.operate.prove.next_runs import NextRuns
 from tidemark.operate.prove.schedule import Queue
+from tidemark.operate.prove.states import States
 
 
 def test_what_was_tried_before_an_interruption_counts(tmp_path, monkeypatch):
@@ -46,3 +50,26 @@ def test_what_was_tried_before_an_interruption_counts(tmp_path, monkeypatch):
         "waits": "interrupted",
         "waits too": "interrupted",
     }
+
+
+def test_a_budget_that_ends_while_more_is_planned_leaves_that_open(tmp_path, monkeypatch):
+    home, crash = Home(tmp_path / "1"), Experiment("crash", "crash")
+    found = {str(home.root): Finding(crash, "equal")}
+    bench = Bench(sentinel.subject, sentinel.jvms, tmp_path, Home(tmp_path / "base"))
+    queue = Queue(bench, sentinel.threads, 0, lambda *_: None, sentinel.next_runs)
+    queue.done = [(Wanted(Mock(), crash), Outcome(crash, home))]
+
+    def after_repairs(*_: object) -> None:
+        raise OutOfTimeError("the budget ended")
+
+    monkeypatch.setattr(prove, "compared", lambda *_: (found, {}))
+    monkeypatch.setattr(prove, "after_repairs", after_repairs)
+    states = States(Contents(Home.open(tmp_path / "base"), (), 0), Equality(0))
+
+    findings, _, (left,) = prove._explored(
+        bench, Wish(), sentinel.first, sentinel.control, states, queue
+    )
+
+    assert findings == [*found.values()]
+    assert left.is_open
+    assert left.not_tried == "the budget ended"

@@ -207,6 +207,15 @@ def test_it_counts_which_attempt_a_window_has_and_not_how_many_have_died(base, t
     assert states.of(after("4", 2, committed=2)) != first
 
 
+def test_the_number_of_an_attempt_counts_outside_of_windows(base, tmp_path):
+    first, second = (linked_home(base, tmp_path / name) for name in ("1", "2"))
+    for number, home in enumerate((first, second)):
+        put(home, f"stage/attempt={number:010}/plan.json", "[]")
+    states = states_of(base)
+
+    assert states.of(first) != states.of(second)
+
+
 @pytest.mark.parametrize(
     ("service", "headers", "body", "is_other"),
     [
