@@ -32,6 +32,7 @@ STAGING = ".spark-staging-"
 # Names of pieces, or what these begin with.
 UNCOMMITTED_PIECE, TABLES_PIECE, TAGS_PIECE = "uncommitted", "tables", "tags "
 COMMITTED_BOOKMARK = "bookmark "
+WRITTEN_ANEW = "written after runs of "  # begins the text of a piece
 CREATES = re.compile(r"^AmazonSQS\.CreateQueue$|(^|&)Action=CreateTopic(&|$)")
 UNCHANGED = "as it was before the first run"
 LAST_RUNS = "SELECT job_name, MAX(started_at_ms) AS began_ms FROM job_run GROUP BY job_name"
@@ -130,7 +131,7 @@ class Contents:
                     at_ms = file.stat().st_mtime_ns // 1_000_000
                     if later := [job for job in began if began[job] <= at_ms]:
                         path = file.relative_to(home.lake).as_posix()
-                        yield Piece(path, f"written after runs of {', '.join(later)}")
+                        yield Piece(path, f"{WRITTEN_ANEW}{', '.join(later)}")
 
     def _histories(self, home: Home) -> Iterator[Piece]:
         """Yield the snapshots of tables of Iceberg, the names for them, and their rows."""

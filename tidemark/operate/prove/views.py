@@ -22,6 +22,7 @@ from tidemark.operate.prove.contents import (
     TAGS_PIECE,
     UNCOMMITTED,
     UNCOMMITTED_PIECE,
+    WRITTEN_ANEW,
 )
 from tidemark.operate.prove.identity import Piece
 from tidemark.operate.versions.targets import target_of
@@ -61,6 +62,8 @@ class View:
             return table_uri(piece.name) in self.opened
         if piece.name == UNCOMMITTED_PIECE:
             return self._is_own(piece.text)
+        if piece.text.startswith(WRITTEN_ANEW):
+            return self.job in piece.text.removeprefix(WRITTEN_ANEW).split(", ")
         path = piece.name.removeprefix(TAGS_PIECE)
         uri = f"s3://{path}"
         is_read = uri in self.opened or uri.startswith(self.listed)

@@ -143,3 +143,5 @@ def test_what_was_written_after_the_last_run_of_a_reader_counts(workflow, tmp_pa
     anew = Piece(old.as_posix(), "written after runs of curate")
     assert anew in contents.of(home)
     assert anew not in read
+    views = views_of(workflow, workflow)
+    assert [name for name, view in views.items() if view.seen([anew])] == ["curate"]
