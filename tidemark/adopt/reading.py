@@ -83,7 +83,7 @@ def leaves(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
 
 
 def document_of(text: object) -> Any:
-    """Return the document that a text of JSON is; None if it is none, or nested too deeply."""
+    """Return a document of JSON; None for other text, and for one that is nested too deeply."""
     try:
         return json.loads(str(text))
     except (ValueError, RecursionError):

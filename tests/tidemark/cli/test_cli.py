@@ -7,15 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 
 from tests.sampled import at_night
 from tests.waiting import BOUND_S, wait_until
-from tidemark.cli.error_lines import exit_line
 from tidemark.cli.main import main
-from tidemark.errors import TidemarkError
 
 PROJECT = Path(__file__).parents[3]
 
@@ -285,21 +282,6 @@ def test_a_question_without_an_answer_names_the_option_that_answers(home) -> Non
     assert result.stderr.splitlines()[-1] == (
         "error: standard input has ended without an answer; --yes answers"
     )
-
-
-def test_ctrl_c_at_a_question_exits_as_elsewhere() -> None:
-    error = click.Abort()
-    assert exit_line(error, "local") is None  # the answer was no
-    error.__context__ = KeyboardInterrupt()
-
-    assert exit_line(error, "local") == ("\nstopped", 130)
-
-
-@pytest.mark.parametrize("error", [TidemarkError("the home is in use"), OSError(28, "full")])
-def test_a_proof_that_fails_does_not_say_that_the_job_is_wrong(error) -> None:
-    codes = [line[1] for command in ("prove", "run") if (line := exit_line(error, command))]
-
-    assert codes == [3, 1]
 
 
 def test_local_bucket_makes_a_bucket_once(home) -> None:

@@ -245,4 +245,4 @@ def test_a_hostile_home_commands_no_terminal(hostile_home, tmp_path, monkeypatch
             assert not commanding(output), output.encode("unicode_escape").decode()
             lines = output.splitlines()
             forged = [line for line in lines if line.startswith(("forged", "error: f"))]
-            assert not forged or command == ("logs",)  # whose lines are those of the script
+            assert not forged or command == ("logs",)  # the lines of logs are those of the script

@@ -115,17 +115,18 @@ def accepted_in(scripts: Mapping[str, Path]) -> dict[tuple[str, int], str]:
 
 
 def _accepted_statements(text: str) -> dict[int, str]:
-    """Return the lines of statements without a body that have the comment, with the reason."""
+    """Return the lines of such statements that hold no others, with the reason."""
     try:
         tree, ignores = ast.parse(text), ignores_of(text)
     except (SyntaxError, ValueError, RecursionError, tokenize.TokenError):
         return {}
-    reasons = {ignore.line: ignore.reason for ignore in ignores if RULE in ignore.rules}
-    return {
-        line: reasons[commented]
-        for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and not hasattr(node, "body")
-        for commented in reasons.keys() & {*range(node.lineno, (node.end_lineno or 0) + 1)}
-        if reasons[commented]
-        for line in range(node.lineno, (node.end_lineno or 0) + 1)
-    }
+    comments = [ignore for ignore in ignores if RULE in ignore.rules and not ignore.mistake]
+    accepted: dict[int, str] = {}
+    for node in ast.walk(tree) if comments else ():
+        has_others = hasattr(node, "body") or isinstance(node, ast.Match)
+        if isinstance(node, ast.stmt) and not has_others:
+            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            for comment in comments:
+                if comment.line in lines:
+                    accepted |= dict.fromkeys(lines, comment.reason)
+    return accepted

@@ -98,10 +98,11 @@ def _announce_requests(module: ModuleType) -> None:
     def announce(client: Any, operation_name: str, api_params: Mapping[str, Any]) -> Any:
         service = client.meta.service_model.service_name
         changes = _changes(service, operation_name, api_params)
-        if place := _read(service, operation_name, api_params):
+        read = _read(service, operation_name, api_params)
+        for place in read:
             note_read(place)
         if is_read(service, operation_name):
-            what = place or _subject(api_params)
+            what = ", ".join(read) or _subject(api_params)
             how = note_request(f"{service} {operation_name} {what}".rstrip())
             answer = failing(call, client, operation_name, api_params, how)
         else:
@@ -119,18 +120,20 @@ def _announce_requests(module: ModuleType) -> None:
     module.BaseClient._make_api_call = announce
 
 
-def _read(service: str, name: str, parameters: Mapping[str, Any]) -> str:
+def _read(service: str, name: str, parameters: Mapping[str, Any]) -> list[str]:
+    """Return the object or the tables that a request reads, by their URIs."""
     # A write under a condition reads what it would replace.
     if service == "dynamodb" and (name.startswith(READS) or "ConditionExpression" in parameters):
-        return f"dynamodb:{_subject(parameters)}"
+        names = _subject(parameters).split(", ")
+        return [operations.table_uri(name.rpartition("/")[2]) for name in names]  # or of an ARN
     # A copy reads its source; other reads of S3 name the object themselves.
     source = parameters.get("CopySource") if name == "CopyObject" else None
     is_conditional = source is None and bool(parameters.keys() & CONDITIONS)
     if service == "s3" and (name in ("GetObject", "HeadObject") or is_conditional):
         source = parameters
     if isinstance(source, str):
-        return f"s3://{unquote(source.partition('?')[0].lstrip('/'))}"
-    return f"s3://{source['Bucket']}/{source['Key']}" if source else ""
+        return [f"s3://{unquote(source.partition('?')[0].lstrip('/'))}"]
+    return [f"s3://{source['Bucket']}/{source['Key']}"] if source else []
 
 
 def _listed(service: str, name: str, parameters: Mapping[str, Any]) -> str:

@@ -117,6 +117,11 @@ class Baseline:
         return self.jobs.get(made.run_id) if made else None
 
     @property
+    def has_several_jobs(self) -> bool:
+        """Whether more than one job has changed something."""
+        return len({self.jobs.get(made.run_id) for made in self.operations}) > 1
+
+    @property
     def all_jobs(self) -> list[str | None]:
         """The jobs that ran, in order."""
         return list(dict.fromkeys(run.job for trial in self.outcome.trials for run in trial.runs))
@@ -149,14 +154,12 @@ class Wanted:
         experiment: what goes wrong.
         well: the run whose rows should come out; None: the first one.
         late: URIs of the files that arrive before the next run.
-        view: of a crash, what its job sees of the state; empty if it sees everything.
     """
 
     of: Baseline
     experiment: Experiment
     well: Outcome | None = None
     late: Sequence[str] = ()
-    view: str = ""
 
 
 @dataclass(frozen=True)

@@ -61,16 +61,22 @@ OF_PROCESS, SIZES = ("app-id", "engine-", "iceberg-", "spark.app.id"), "-size"
 class Contents:
     """Reads the states of homes that share most of their objects, each object once."""
 
-    def __init__(self, base: Home, sources: Sequence[str], since: float) -> None:
+    def __init__(
+        self,
+        base: Home,
+        sources: Sequence[str],
+        since: float,
+        readers: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
         """Take objects of a base as they are, by their names, but sources: these arrive again.
 
-        `since` is when the proof began, in seconds since 1970.
+        `since` is when the proof began, in seconds since 1970. `readers` are the jobs that read
+        what others write, by folders with a slash at the end.
         """
         files = (Path(root, name) for root, _, names in os.walk(base.lake) for name in names)
         self._read = {_key(file): [Piece("", f"{file.name} {UNCHANGED}")] for file in files}
         self._sources, self._since = sources, since
-        # The jobs that read what other jobs write, by folders with a slash at the end.
-        self.readers: Mapping[str, Collection[str]] = {}
+        self._readers = readers or {}
         for uri in sources:
             self._read.pop(_key(base.local_path(uri)), None)
 
@@ -119,11 +125,11 @@ class Contents:
 
         One that goes by times, such as by its bookmark, reads them, again if it has read them.
         """
-        if not self.readers:
+        if not self._readers:
             return
         with Store(home.database) as store:
             last_ms = {row["job_name"]: row["began_ms"] for row in store.query(LAST_RUNS)}
-        for folder, readers in self.readers.items():
+        for folder, readers in self._readers.items():
             began = {job: last_ms[job] for job in sorted(readers) if job in last_ms}
             for root, _, names in os.walk(home.lake / folder) if began else ():
                 for name in names:

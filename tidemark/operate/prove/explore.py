@@ -1,14 +1,15 @@
 """Plans the crashes and failing requests of runs, and of the runs that repair what these leave."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from tidemark.local_state.home import Home
 from tidemark.model.messages import plural
 from tidemark.operate.prove.baselines import Baseline, Parts, Wanted, run_after
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.changes import is_write
-from tidemark.operate.prove.crash_points import crashes, late_first, without_middles
+from tidemark.operate.prove.crash_points import CRASH, crashes, late_first, without_middles
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.findings import RIGHT, Finding, Wish
 from tidemark.operate.prove.kinds.every import CHANGE_KINDS, kind_of, not_tried
@@ -49,10 +50,7 @@ def of_changes(
     of_increment, late, of_first = list[Wanted](), list[Wanted](), list[Wanted]()
     if increment:
         new = states.new(crashes(increment.operations, is_in_increment=True), left["increment"])
-        of_increment = [
-            Wanted(increment, crash, increment.outcome, view=left["increment"][crash.after].view)
-            for crash in new
-        ]
+        of_increment = [Wanted(increment, crash, increment.outcome) for crash in new]
     if increment and before and parts:
         # Within a write of Spark, the crashes of the increment tell what the moments differ by.
         new = states.new(without_middles(late_first(before.operations)), left["before"])
@@ -63,10 +61,7 @@ def of_changes(
         late = [Wanted(run_before, crash, increment.outcome, file) for crash in new]
     all_of_first = crashes(first.operations)
     some = without_middles(all_of_first) if increment else all_of_first
-    of_first = [
-        Wanted(first, crash, view=left["first"][crash.after].view)
-        for crash in states.new(some, left["first"])
-    ]
+    of_first = [Wanted(first, crash) for crash in states.new(some, left["first"])]
     of_runs = of_increment, late, of_first
     told_first = [wanted for of_run in of_runs for wanted in of_run[:MAX_FIRST_CRASHES]]
     rest = [wanted for of_run in of_runs for wanted in of_run[MAX_FIRST_CRASHES:]]
@@ -99,7 +94,7 @@ def after_repairs(
         for wanted, outcome in tried
         if (name := str(outcome.home.root)) in findings and findings[name].verdict in RIGHT
     ]
-    states.repaired |= {wanted.view for wanted, outcome, _ in right if outcome.is_repaired} - {""}
+    states.learn((outcome.home for _, outcome in tried), _repaired(right))
     for wanted, outcome, finding in right:
         # What is wrong after one crash is wrong after two; without repairs, it was made from an
         # equal state.
@@ -115,17 +110,22 @@ def after_repairs(
             is_late=wanted.experiment.is_late,
             repairs=outcome.experiment,
         )
-        if states.workflow:
+        if states.views:
             # Within a write of Spark, the first deaths tell what the moments differ by.
             possible = without_middles(possible)
         name, numbers = f"{outcome.home.root.name}-states", {crash.after for crash in possible}
         left, others = states.along(bench, repair, name, numbers)
         if not others:
-            plan += [
-                Wanted(repair, crash, wanted.well, view=left[crash.after].view)
-                for crash in states.new(possible, left)
-            ]
+            plan += [Wanted(repair, crash, wanted.well) for crash in states.new(possible, left)]
     return plan
+
+
+def _repaired(right: Iterable[tuple[Wanted, Outcome, Finding]]) -> Iterator[tuple[Home, str]]:
+    """Yield the states that crashes left, with the job that has led back from each."""
+    for wanted, outcome, _ in right:
+        is_crash = wanted.experiment.kind == CRASH and not wanted.late
+        if is_crash and outcome.is_repaired and outcome.start is not None:
+            yield outcome.start, wanted.of.job_of(wanted.experiment) or ""
 
 
 def not_reached(wanted: Wanted) -> Experiment:

@@ -24,6 +24,7 @@ from tidemark.operate.prove.baselines import (
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
 from tidemark.operate.prove.changes import messages_taken, unjudged
 from tidemark.operate.prove.comparison import compared
+from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.crash_points import CRASH
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.explore import after_repairs, not_reached, of_changes
@@ -36,11 +37,11 @@ from tidemark.operate.prove.kinds.kind import FirstRun
 from tidemark.operate.prove.kinds.machines import drawn_moments
 from tidemark.operate.prove.next_runs import NextRuns
 from tidemark.operate.prove.places import hidden_marks
-from tidemark.operate.prove.pointers import run_folders
 from tidemark.operate.prove.replays import keep
 from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
 from tidemark.operate.prove.states import MAX_DEATHS, States
 from tidemark.operate.prove.taken import taken_away
+from tidemark.operate.prove.views import Views
 
 FOR_COMPARISON = 0.15  # of the budget
 OF_PARTS = [name for name, kind in BY_NAME.items() if kind.needs_parts]
@@ -58,7 +59,6 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     say("running it twice, as it should go", 0, 0)
     with threads_of(bench) as threads:
         first, control, is_anew = _two_runs(bench, threads)
-        control = at_another_second(bench, since, first, control)
         before = bench
         bench, first, control = _with_two_files(bench, wish, threads, first, control)
         split = "" if bench is before else first.sources[0]
@@ -70,8 +70,11 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             )
         if wish.budget_s is not None:
             bench = replace(bench, reserve=FOR_COMPARISON * wish.budget_s)
-        folders = run_folders(bench.base, first.outcome.home, control.home)
-        states = States.between(since, first, control.home, folders)
+        views = Views.of(first) if first.has_several_jobs else None
+        readers = views.readers() if views else None
+        contents = Contents(bench.base, first.sources, since, readers)
+        control = at_another_second(bench, contents, since, first, control)
+        states = States.between(contents, since, first, control.home, views)
         next_runs = NextRuns(lambda home: states.of(home).identity)
         queue = Queue(bench, threads, began, say, next_runs)
         moments = drawn_moments(first.operations, draws, wish.moments)
@@ -107,7 +110,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         wish.clocks,
         is_anew,
         [*unjudged(first.operations), *_outside(first, wish)],
-        [*hidden_marks(first.outcome.home), *(f"s3://{path}" for path in folders.pointers)],
+        [*hidden_marks(first.outcome.home), *(f"s3://{path}" for path in states.folders.pointers)],
         sorted(states.equality.noisy),
         bench.subject.scripts,
         len(states.known),

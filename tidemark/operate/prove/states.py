@@ -1,6 +1,6 @@
 """The states that crashes leave: each is tried once, whatever run has led to it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tidemark.local_state.home import Home
@@ -10,9 +10,16 @@ from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import carried_out, linked_home, unannounced
-from tidemark.operate.prove.identity import Equality, identity, learned, likeness, rendered
-from tidemark.operate.prove.pointers import SAME, RunFolders, forgotten
-from tidemark.operate.prove.views import View, jobs_of_operations, readers_of, views_of
+from tidemark.operate.prove.identity import (
+    Equality,
+    Piece,
+    identity,
+    learned,
+    likeness,
+    rendered,
+)
+from tidemark.operate.prove.pointers import SAME, RunFolders, forgotten, run_folders
+from tidemark.operate.prove.views import Views
 from tidemark.operate.versions.targets import files_of
 
 MAX_DEATHS = 4  # in a row
@@ -22,8 +29,7 @@ MAX_DEATHS = 4  # in a row
 class State:
     """What tells a state from others: its identity, and what it is but for chance.
 
-    `view` is the same for the job of a workflow that died, of what that looks at; empty if it sees
-    everything.
+    `view` tells the same of what a job of a workflow looks at; empty if it sees everything.
     """
 
     identity: str
@@ -38,7 +44,7 @@ class States:
     Attributes:
         contents: reads them.
         equality: which differences between them count.
-        workflow: a run of all jobs, if there are several.
+        views: what the jobs of a workflow look at; None of a job or a script alone.
         folders: how runs name those that they write.
         known: those from which a run was tried, or is to be; a late file makes them others.
         alike: the same, but for what differs by chance.
@@ -49,54 +55,78 @@ class States:
 
     contents: Contents
     equality: Equality
-    workflow: Baseline | None = None
+    views: Views | None = None
     folders: RunFolders = SAME
     known: set[tuple[str, bool]] = field(default_factory=set)
     alike: set[tuple[str, bool]] = field(default_factory=set)
     repaired: set[str] = field(default_factory=set)
     deaths: int = 1
+    _starts: list[tuple[Home, str]] = field(default_factory=list)
 
     @classmethod
-    def between(cls, since: float, run: Baseline, other: Home, folders: RunFolders) -> "States":
+    def between(
+        cls, contents: Contents, since: float, run: Baseline, other: Home, views: Views | None
+    ) -> "States":
         """Return what tells states apart, from what a run has left, and one that is equal."""
-        contents = Contents(run.base, run.sources, since)
+        folders = run_folders(run.base, run.outcome.home, other)
         left = contents.of(run.outcome.home), contents.of(other)
-        workflow = run if len(jobs_of_operations(run)) > 1 else None
-        contents.readers = readers_of(run) if workflow else {}
-        return cls(contents, learned(since, *left), workflow, folders)
+        return cls(contents, learned(since, *left), views, folders)
 
-    def of(self, home: Home, view: View | None = None) -> State:
-        """Return what tells the state of a home from others, also for a job that has a view."""
-        pieces = self.contents.of(home)
-        out = forgotten(home, files_of(home.lake, with_hidden=True), self.folders)
+    def of(self, home: Home, job: str = "") -> State:
+        """Return what tells the state of a home from others, also for a job of a workflow."""
+        pieces, out = self._pieces(home)
         all_rendered = rendered(pieces, self.equality)
         counting = all_rendered
         if out:
             counting = rendered([piece for piece in pieces if piece.name not in out], self.equality)
         like = likeness(counting, self.equality.noisy)
+        return State(identity(all_rendered), like, self._seen_by(job, pieces, out))
+
+    def learn(self, homes: Iterable[Home], repaired: Iterable[tuple[Home, str]]) -> None:
+        """Learn what jobs look at in homes after runs, and which of them lead back.
+
+        `repaired` are states from which one run of a job has led back to a run that went well.
+        """
+        if self.views is None:
+            return
+        for home in homes:
+            self.views.note(home)
+        self._starts += repaired
+        # By all that is known now of what the jobs look at.
+        self.repaired = {self._seen_by(job, *self._pieces(home)) for home, job in self._starts} - {
+            ""
+        }
+
+    def _pieces(self, home: Home) -> tuple[list[Piece], set[str]]:
+        """Return the pieces of a state, and the paths of those that no pointer names."""
+        files = files_of(home.lake, with_hidden=True)
+        return self.contents.of(home), forgotten(home, files, self.folders)
+
+    def _seen_by(self, job: str, pieces: Sequence[Piece], out: Collection[str]) -> str:
+        view = self.views.of_job(job) if self.views else None
         if view is None:
-            return State(identity(all_rendered), like)
+            return ""
         seen = [piece for piece in view.seen(pieces) if piece.name not in out]
-        like_seen = likeness(rendered(seen, self.equality), self.equality.noisy)
-        return State(identity(all_rendered), like, f"{view.job} {like_seen}")
+        return f"{job} {likeness(rendered(seen, self.equality), self.equality.noisy)}"
 
     def along(
         self, bench: Bench, run: Baseline, name: str, numbers: Collection[int] | None = None
     ) -> tuple[dict[int, State], list[str]]:
         """Return the states that crashes in a run leave, by the numbers of its operations.
 
-        `numbers` are those that are asked for; None: all. That before the first one has the number
-        0. Return, too, the objects that were changed otherwise, which makes the states unknown.
+        `numbers` are those that are asked for, in a run that repairs; None: all. That before the
+        first one has the number 0. Return, too, the objects that were changed otherwise, which
+        makes the states unknown.
         """
         home = linked_home(run.base, bench.folder(name))
-        views = views_of(run, self.workflow) if self.workflow else {}
         recorded, states = run.outcome.home, {0: self.of(home)}
         self._is_new(states[0])  # nothing has happened yet: it is the run itself
         for operation in carried_out(home, recorded, run.operations):
             bench.observe_run()
-            if numbers is None or operation.number in numbers:
-                view = views.get(run.jobs.get(operation.run_id, ""))
-                states[operation.number] = self.of(home, view)
+            if numbers is None:
+                states[operation.number] = self.of(home)
+            elif operation.number in numbers:
+                states[operation.number] = self.of(home, run.jobs.get(operation.run_id, ""))
         return states, unannounced(home, recorded)
 
     def new(self, crashes: Sequence[Experiment], states: Mapping[int, State]) -> list[Experiment]:

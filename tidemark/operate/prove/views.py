@@ -1,9 +1,10 @@
 """What one job of a workflow looks at: states that differ only elsewhere are the same for it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
     COPY,
     DELETE,
@@ -11,11 +12,13 @@ from tidemark.local_state.operations import (
     PUT,
     RENAME,
     REQUEST,
+    read_operations,
+    read_requests,
     table_uri,
     tables_changed,
 )
-from tidemark.local_state.reads import listed_by_scripts
-from tidemark.operate.prove.baselines import Baseline
+from tidemark.local_state.reads import listed_by_scripts, read_opened
+from tidemark.operate.prove.baselines import Baseline, jobs_of_runs
 from tidemark.operate.prove.contents import (
     COMMITTED_BOOKMARK,
     TABLES_PIECE,
@@ -30,23 +33,24 @@ from tidemark.operate.versions.targets import target_of
 OF_OBJECTS = (PUT, COPY, DELETE, RENAME)
 # Requests that tell what a job has read; a statement of PartiQL has its table in its text.
 WATCHED = ("s3 GetObject ", "s3 HeadObject ", "s3 ListObjects", f"{DYNAMODB} ")
+STATEMENTS = ("Statement", "ExecuteTransaction")
 
 
 @dataclass(frozen=True)
 class View:
-    """What a job has looked at in a run.
+    """What a job may go by.
 
     Attributes:
         job: its name.
         own: the folders that it writes, with a slash at the end.
-        of_others: those that other jobs of the workflow write.
+        written: those that any job of the workflow writes.
         opened: the objects that it has read, and the tables of DynamoDB that it has used.
-        listed: the prefixes of what its script has listed itself: it may go by names.
+        listed: the prefixes below which it sees every object.
     """
 
     job: str
     own: tuple[str, ...]
-    of_others: tuple[str, ...]
+    written: tuple[str, ...]
     opened: Collection[str]
     listed: tuple[str, ...] = ()
 
@@ -66,82 +70,98 @@ class View:
             return self.job in piece.text.removeprefix(WRITTEN_ANEW).split(", ")
         path = piece.name.removeprefix(TAGS_PIECE)
         uri = f"s3://{path}"
-        is_read = uri in self.opened or uri.startswith(self.listed)
-        return is_read or self._is_own(path)
+        return uri in self.opened or uri.startswith(self.listed) or self._is_own(path)
 
     def _is_own(self, path: str) -> bool:
         """Return whether the job writes below a folder of a path, or no other job does."""
-        return path.startswith(self.own) or not path.startswith(self.of_others)
+        return path.startswith(self.own) or not path.startswith(self.written)
 
 
-def views_of(run: Baseline, workflow: Baseline) -> dict[str, View]:
-    """Return the views of the jobs of a run, by their names.
+def _job_sets() -> defaultdict[str, set[str]]:
+    return defaultdict(set)
 
-    `workflow` is a run of all jobs, which says what each of them writes. A job that sends
-    other requests than for objects and items sees everything, and has no view.
+
+@dataclass
+class Views:
+    """What the jobs of a workflow write and look at, as far as their runs have shown it.
+
+    Attributes:
+        writers: the jobs that write to each folder, by its path with a slash at the end.
+        usual: the folders in which each job has read objects in the run that went well.
+        opened: the objects that each job has read, and the tables that it has used.
+        listed: the prefixes of what its script has listed itself: it may go by names.
+        asking: the jobs that have sent requests whose answers no view tells.
     """
-    writers = _writers(run, workflow)
-    opened, listed = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
-    for run_id, uri in run.opened:
-        opened[run.jobs.get(run_id, "")] |= set(_opened(uri))
-    for operation in run.operations:
-        opened[run.jobs.get(operation.run_id, "")] |= set(map(table_uri, tables_changed(operation)))
-    for run_id, prefix in listed_by_scripts(run.outcome.home):
-        listed[run.jobs.get(run_id, "")].add(prefix)
-    asking = set(_asking_others(workflow)) | set(_asking_others(run))
-    views = dict[str, View]()
-    for job in jobs_of_operations(workflow) - asking:
-        own = tuple(folder for folder, of_jobs in writers.items() if job in of_jobs)
-        views[job] = View(job, own, tuple(writers), opened[job], tuple(listed[job]))
-    return views
+
+    writers: defaultdict[str, set[str]] = field(default_factory=_job_sets)
+    usual: Mapping[str, Collection[str]] = field(default_factory=dict)
+    opened: defaultdict[str, set[str]] = field(default_factory=_job_sets)
+    listed: defaultdict[str, set[str]] = field(default_factory=_job_sets)
+    asking: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, run: Baseline) -> "Views":
+        """Return what a run that went well has shown."""
+        views = cls()
+        views.note(run.outcome.home)
+        views.usual = {
+            job: {_folder_of(uri) for uri in opened} for job, opened in views.opened.items()
+        }
+        return views
+
+    def note(self, home: Home) -> None:
+        """Learn from the runs of a home: one that repairs may look at more than the first one."""
+        jobs = jobs_of_runs(home)
+        requests = [(request.run_id, request.place) for request in read_requests(home)]
+        for operation in read_operations(home):
+            job = jobs.get(operation.run_id, "")
+            if operation.kind in OF_OBJECTS:
+                for place in operation.places:
+                    self.writers[_folder_of(place)].add(job)
+            elif operation.kind == REQUEST:
+                requests.append((operation.run_id, operation.places[0]))
+                self.opened[job] |= set(map(table_uri, tables_changed(operation)))
+        for run_id, uri in read_opened(home):
+            self.opened[jobs.get(run_id, "")].add(uri)
+        for run_id, prefix in listed_by_scripts(home):
+            self.listed[jobs.get(run_id, "")].add(prefix)
+        self.asking |= {jobs.get(run_id, "") for run_id, request in requests if _asks(request)}
+
+    def of_job(self, job: str) -> View | None:
+        """Return the view of a job; None of one that sees everything."""
+        if not job or job in self.asking:
+            return None
+        own = tuple(folder for folder, jobs in self.writers.items() if job in jobs)
+        # Where only some runs of a job read, others go by what they do not find there.
+        unusual = {_folder_of(uri) for uri in self.opened[job]} - {*self.usual.get(job, ())}
+        listed = {*self.listed[job], *(f"s3://{folder}" for folder in unusual)}
+        return View(job, own, tuple(self.writers), self.opened[job], tuple(listed))
+
+    def readers(self) -> dict[str, set[str]]:
+        """Return the jobs that have read in a folder that only other jobs write, by the folders."""
+        looks = [
+            (job, uri)
+            for uris_by_job in (self.opened, self.listed)
+            for job, uris in uris_by_job.items()
+            for uri in uris
+        ]
+        return {
+            folder: {job for job, uri in looks if _meet(uri, f"s3://{folder}")} - jobs
+            for folder, jobs in self.writers.items()
+        }
 
 
-def _opened(uri: str) -> Iterator[str]:
-    """Yield an object, or the tables of a request to DynamoDB, which may be named by ARNs."""
-    service, is_of_items, names = uri.partition(":")
-    if service != DYNAMODB or not is_of_items:
-        yield uri
-        return
-    for name in names.split(", "):
-        yield table_uri(name.rpartition("/")[2])
+def _folder_of(uri: str) -> str:
+    """Return the path of the folder of a target that an object is in, with a slash at the end."""
+    path = UNCOMMITTED.sub("", uri.partition("://")[2])
+    return f"{target_of(path).folder}/"
 
 
-def _writers(*runs: Baseline) -> Mapping[str, set[str]]:
-    """Return the jobs that write to each folder."""
-    writers = defaultdict[str, set[str]](set)
-    for run in runs:
-        for operation in run.operations:
-            for place in operation.places if operation.kind in OF_OBJECTS else ():
-                path = UNCOMMITTED.sub("", place.partition("://")[2])
-                writers[f"{target_of(path).folder}/"].add(run.jobs.get(operation.run_id, ""))
-    return writers
+def _meet(uri: str, folder: str) -> bool:
+    """Return whether an object is in a folder, or a prefix begins as the folder does."""
+    return uri.startswith(folder) or folder.startswith(uri)
 
 
-def readers_of(workflow: Baseline) -> dict[str, set[str]]:
-    """Return the jobs that have read in a folder that only other jobs write, by the folders."""
-    opened = [(workflow.jobs.get(run_id, ""), uri) for run_id, uri in workflow.opened]
-    listed = listed_by_scripts(workflow.outcome.home)
-    opened += [(workflow.jobs.get(run_id, ""), prefix) for run_id, prefix in listed]
-    return {
-        folder: {job for job, uri in opened if uri.startswith(f"s3://{folder}")} - writers
-        for folder, writers in _writers(workflow).items()
-    }
-
-
-def jobs_of_operations(run: Baseline) -> set[str]:
-    """Return the jobs that have changed something in a run."""
-    return {run.jobs[made.run_id] for made in run.operations if made.run_id in run.jobs}
-
-
-def _asking_others(run: Baseline) -> Iterator[str]:
-    """Yield the jobs that send requests whose answers no view tells."""
-    requests = [(request.run_id, request.place) for request in run.requests]
-    requests += [
-        (operation.run_id, operation.places[0])
-        for operation in run.operations
-        if operation.kind == REQUEST
-    ]
-    for run_id, request in requests:
-        is_statement = any(word in request for word in ("Statement", "ExecuteTransaction"))
-        if is_statement or not request.startswith(WATCHED):
-            yield run.jobs.get(run_id, "")
+def _asks(request: str) -> bool:
+    """Return whether the answer to a request is in no view."""
+    return not request.startswith(WATCHED) or any(word in request for word in STATEMENTS)

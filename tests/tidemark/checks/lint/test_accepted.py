@@ -67,3 +67,13 @@ def test_a_statement_that_is_no_write_of_spark_is_accepted_for_a_proof(tmp_path)
     assert accepted_in({"a.py": file}) == dict.fromkeys(
         [("a.py", 2), ("a.py", 3), ("a.py", 4)], "each twice"
     )
+
+
+def test_a_comment_within_a_block_accepts_its_own_line_only(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text(
+        "match kind:\n    case 1:\n        put(1)  # tidemark: ignore[retry-appends] each twice\n"
+        "    case _:\n        put(2)\n"
+    )
+
+    assert accepted_in({"a.py": file}) == {("a.py", 3): "each twice"}

@@ -238,19 +238,25 @@ def test_requests_of_boto3_that_change_something_are_announced(service, name, pa
 
 
 @pytest.mark.parametrize(
-    ("service", "name", "parameters", "place"),
+    ("service", "name", "parameters", "places"),
     [
-        ("s3", "GetObject", {"Bucket": "b", "Key": "k/l"}, "s3://b/k/l"),
-        ("s3", "CopyObject", {"Key": "x", "CopySource": {"Bucket": "b", "Key": "k"}}, "s3://b/k"),
-        ("s3", "CopyObject", {"Key": "x", "CopySource": "/b/a%20b?versionId=1"}, "s3://b/a b"),
-        ("s3", "PutObject", {"Bucket": "b", "Key": "k"}, ""),
-        ("s3", "ListObjectsV2", {"Bucket": "b"}, ""),
-        ("dynamodb", "GetItem", {"TableName": "t"}, "dynamodb:t"),
-        ("dynamodb", "PutItem", {"TableName": "t"}, ""),
+        ("s3", "GetObject", {"Bucket": "b", "Key": "k/l"}, ["s3://b/k/l"]),
+        ("s3", "CopyObject", {"Key": "x", "CopySource": {"Bucket": "b", "Key": "k"}}, ["s3://b/k"]),
+        ("s3", "CopyObject", {"Key": "x", "CopySource": "/b/a%20b?versionId=1"}, ["s3://b/a b"]),
+        ("s3", "PutObject", {"Bucket": "b", "Key": "k"}, []),
+        ("s3", "ListObjectsV2", {"Bucket": "b"}, []),
+        ("dynamodb", "GetItem", {"TableName": "t"}, ["dynamodb:t"]),
+        (
+            "dynamodb",
+            "BatchGetItem",
+            {"RequestItems": {"arn:aws:dynamodb:us-east-1:1:table/t": {}, "u": {}}},
+            ["dynamodb:t", "dynamodb:u"],
+        ),
+        ("dynamodb", "PutItem", {"TableName": "t"}, []),
     ],
 )
-def test_requests_of_boto3_that_read_tell_what(service, name, parameters, place):
-    assert _read(service, name, parameters) == place
+def test_requests_of_boto3_that_read_tell_what(service, name, parameters, places):
+    assert _read(service, name, parameters) == places
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_what_was_tried_before_an_interruption_counts(tmp_path, monkeypatch):
 
 def test_a_budget_that_ends_while_more_is_planned_leaves_that_open(tmp_path, monkeypatch):
     home, crash = Home(tmp_path / "1"), Experiment("crash", "crash")
-    found = {str(home.root): Finding(crash, "equal")}
+    findings_by_home = {str(home.root): Finding(crash, "equal")}
     bench = Bench(sentinel.subject, sentinel.jvms, tmp_path, Home(tmp_path / "base"))
     queue = Queue(bench, sentinel.threads, 0, lambda *_: None, sentinel.next_runs)
     queue.done = [(Wanted(Mock(), crash), Outcome(crash, home))]
@@ -62,7 +62,7 @@ def test_a_budget_that_ends_while_more_is_planned_leaves_that_open(tmp_path, mon
     def after_repairs(*_: object) -> None:
         raise OutOfTimeError("the budget ended")
 
-    monkeypatch.setattr(prove, "compared", lambda *_: (found, {}))
+    monkeypatch.setattr(prove, "compared", lambda *_: (findings_by_home, {}))
     monkeypatch.setattr(prove, "after_repairs", after_repairs)
     states = States(Contents(Home.open(tmp_path / "base"), (), 0), Equality(0))
 
@@ -70,6 +70,6 @@ def test_a_budget_that_ends_while_more_is_planned_leaves_that_open(tmp_path, mon
         bench, Wish(), sentinel.first, sentinel.control, states, queue
     )
 
-    assert findings == [*found.values()]
+    assert findings == [*findings_by_home.values()]
     assert left.is_open
     assert left.not_tried == "the budget ended"

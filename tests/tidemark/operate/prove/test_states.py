@@ -248,7 +248,7 @@ def test_tags_of_objects_count_while_these_are_there(base, tmp_path):
     os.utime(base.lake / "lake/in/b.json", (later, later))  # of both homes: it is one file
     states = states_of(base)
 
-    assert states.of(tagged) == states.of(base)  # the tags were those of another object
+    assert states.of(tagged) == states.of(base)  # another object had these tags
     stat = (tagged.lake / "lake/in/b.json").stat()
     tagged_at(tagged, stat)
     assert states.of(tagged) != states.of(replaced) == states.of(base)

@@ -1,23 +1,20 @@
-"""What a job of a workflow sees of a state, and which second deaths that makes new."""
+"""What a job of a workflow sees of a state, and which second deaths that leaves out."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import AwsRead, Operation, Recorder, record_operations
+from tidemark.local_state.operations import Recorder, record_operations
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.operate.prove.baselines import Baseline
-from tidemark.operate.prove.bench import Outcome
 from tidemark.operate.prove.contents import Contents
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.identity import Equality, Piece
 from tidemark.operate.prove.states import State, States
-from tidemark.operate.prove.views import readers_of, views_of
+from tidemark.operate.prove.views import Views
 
 RAW, STAGED = "lake/raw/day=1/part-0.json", "lake/raw/day=1/part-1.json"
 CURATED = "lake/curated/part-0.json"
@@ -26,7 +23,7 @@ PIECES = [
     Piece(RAW, "2"),
     Piece(STAGED, "3"),
     Piece(CURATED, "4"),
-    Piece("tags lake/raw/day=1/part-1.json", "5"),
+    Piece(f"tags {STAGED}", "5"),
     Piece("uncommitted", "lake/raw/_temporary"),
     Piece("tables", "marks"),
     Piece("marks", "6"),
@@ -34,30 +31,63 @@ PIECES = [
     Piece("bookmark curate", "8"),
     Piece("catalog_table", "9"),
 ]
+JOBS = {"jr_1": "ingest", "jr_2": "curate"}
+
+
+class Workflow:
+    """The runs of two jobs in a home: the second one reads an object of the first."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        with Store(home.database) as store:
+            for run_id, job in JOBS.items():
+                store.put_job_run(JobRun(run_id, job, None, None, 0, "SUCCEEDED", 7, "", ""))
+        record_operations(home)
+
+    def put(self, run_id: str, path: str) -> None:
+        file = self.home.lake / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{}")
+        Recorder(self.home, run_id).record("put", (f"s3://{path}",))
+
+    def ask(self, run_id: str, request: str) -> None:
+        Recorder(self.home, run_id).note_request(request, (), False)
+
+    def open(self, run_id: str, uri: str) -> None:
+        Recorder(self.home, run_id).note_opened(uri)
+
+    def list(self, run_id: str, prefix: str, *, by_script: bool = True) -> None:
+        Recorder(self.home, run_id).note_listed(prefix, is_deep=True, by_script=by_script)
+
+    def views(self) -> Views:
+        views = Views()
+        views.note(self.home)
+        views.usual = {"curate": {"lake/in/", "lake/raw/"}}
+        return views
+
+    def seen(self, job: str) -> set[str]:
+        view = self.views().of_job(job)
+        assert view is not None
+        return {piece.name for piece in view.seen(PIECES)}
 
 
 @pytest.fixture
-def workflow(tmp_path) -> Baseline:
-    """Return a run of two jobs: the second one reads an object of the first."""
-    home = Home(tmp_path)
-    operations = [
-        Operation(1, "jr_1", "put", (f"s3://{RAW}",)),
-        Operation(2, "jr_1", "put", ("s3://lake/raw/_temporary/0/part-1.json",)),
-        Operation(3, "jr_1", "request", ("dynamodb PutItem marks",)),
-        Operation(4, "jr_2", "put", (f"s3://{CURATED}",)),
-    ]
-    jobs = {"jr_1": "ingest", "jr_2": "curate"}
-    outcome = Outcome(Experiment("again", "well"), home)
-    return Baseline(home, outcome, operations, (), jobs, [("jr_2", f"s3://{RAW}")])
+def workflow(tmp_path) -> Workflow:
+    made = Workflow(Home.open(tmp_path / "home"))
+    made.put("jr_1", RAW)
+    made.put("jr_1", "lake/raw/_temporary/0/part-1.json")
+    Recorder(made.home, "jr_1").record("request", ("dynamodb PutItem marks",))
+    made.open("jr_2", f"s3://{RAW}")
+    made.put("jr_2", CURATED)
+    return made
 
 
 def test_a_job_sees_what_it_writes_opens_and_uses_and_what_no_other_job_writes(workflow):
-    views = views_of(workflow, workflow)
+    of_ingest = {piece.name for piece in PIECES} - {CURATED, "bookmark curate"}
 
-    of_ingest = [piece for piece in PIECES if piece.name not in (CURATED, "bookmark curate")]
-    assert views["ingest"].seen(PIECES) == of_ingest
+    assert workflow.seen("ingest") == of_ingest
     of_curate = {"lake/in/a.json", RAW, CURATED, "tables", "bookmark curate", "catalog_table"}
-    assert {piece.name for piece in views["curate"].seen(PIECES)} == of_curate
+    assert workflow.seen("curate") == of_curate
 
 
 @pytest.mark.parametrize(
@@ -65,83 +95,94 @@ def test_a_job_sees_what_it_writes_opens_and_uses_and_what_no_other_job_writes(w
     ["ssm GetParameter mark", "s3 GetObjectTagging lake/raw/a", "dynamodb ExecuteStatement"],
 )
 def test_a_job_that_asks_for_something_else_sees_everything(workflow, request_):
-    asks = AwsRead(1, "jr_2", request_, 0)
-    workflow = replace(
-        workflow, requests=[asks, replace(asks, run_id="jr_1", place="s3 GetObject a")]
-    )
+    workflow.ask("jr_1", "s3 GetObject a")
+    workflow.ask("jr_2", request_)
 
-    assert views_of(workflow, workflow).keys() == {"ingest"}
+    assert workflow.views().of_job("curate") is None
+    assert workflow.views().of_job("ingest") is not None
 
 
 def test_a_job_sees_what_its_script_lists(workflow):
-    home = workflow.outcome.home
-    record_operations(home)
-    Recorder(home, "jr_2").note_listed("s3://lake/raw/", is_deep=True, by_script=True)
-    Recorder(home, "jr_2").note_listed("s3://lake/", is_deep=True)  # by Spark, which opens it, too
+    workflow.list("jr_2", "s3://lake/", by_script=False)  # by Spark, which opens what it reads
+    assert STAGED not in workflow.seen("curate")
 
-    seen = views_of(workflow, workflow)["curate"].seen(PIECES)
+    workflow.list("jr_2", "s3://lake/raw/")
 
-    assert STAGED in {piece.name for piece in seen}
+    assert STAGED in workflow.seen("curate")
 
 
-def test_a_run_of_one_job_leaves_out_what_the_others_of_the_workflow_write(workflow):
-    resumed = replace(workflow, operations=workflow.operations[3:], opened=())
+def test_a_job_sees_all_of_a_folder_in_which_it_does_not_read_when_all_goes_well(workflow):
+    workflow.put("jr_1", "lake/flags/redo")
+    flag = Piece("lake/flags/other", "a run that repairs goes by it")
+    view = workflow.views().of_job("curate")
+    assert view is not None
+    assert view.seen([flag]) == []
 
-    seen = views_of(resumed, workflow)["curate"].seen(PIECES)
+    workflow.open("jr_2", "s3://lake/flags/redo")
 
-    assert RAW not in {piece.name for piece in seen}
-
-
-@pytest.mark.parametrize(
-    "opened", ["dynamodb:other, marks", "dynamodb:arn:aws:dynamodb:x:1:table/marks"]
-)
-def test_a_job_sees_each_table_of_a_request(workflow, opened):
-    workflow = replace(workflow, opened=[("jr_2", opened)])
-
-    seen = views_of(workflow, workflow)["curate"].seen(PIECES)
-
-    assert "marks" in {piece.name for piece in seen}
+    view = workflow.views().of_job("curate")
+    assert view is not None
+    assert view.seen([flag]) == [flag]
 
 
 def test_a_job_sees_what_it_writes_below_a_folder_of_another_job(workflow):
-    tries = Operation(5, "jr_2", "put", ("s3://lake/raw/tries/1",))
-    workflow = replace(workflow, operations=[*workflow.operations, tries])
+    workflow.put("jr_2", "lake/raw/tries/1")
     own = Piece("lake/raw/tries/2", "a dead run has left it")
+    view = workflow.views().of_job("curate")
 
-    assert views_of(workflow, workflow)["curate"].seen([own]) == [own]
+    assert view is not None
+    assert view.seen([own]) == [own]
+
+
+def states_of(home: Home, views: Views | None = None) -> States:
+    return States(Contents(home, (), 0), Equality(0), views)
 
 
 def test_a_second_death_is_no_new_state_if_its_job_repairs_what_it_sees(tmp_path):
-    states = States(Contents(Home.open(tmp_path), (), 0), Equality(0))
-    first, second = State("1", "1", "curate a"), State("2", "2", "curate a")
+    states = states_of(Home.open(tmp_path))
     crash = Experiment("crash", "crash", 1)
 
-    def tried(state: State, deaths: int) -> bool:
+    def is_tried(name: str, deaths: int) -> bool:
+        state = State(name, name, "curate a")
         return bool(states.new([replace(crash, deaths=deaths)], {1: state}))
 
-    assert tried(first, 1)
-    assert tried(second, 2)  # other jobs may go by what differs
-    states.repaired.add("curate a")
-    assert not tried(State("3", "3", "curate a"), 2)
-    assert tried(State("4", "4", "curate a"), 1)
+    assert is_tried("1", 1)
+    assert is_tried("2", 2)  # other jobs may go by what differs
+    states.repaired = {"curate a"}
+    assert not is_tried("3", 2)
+    assert is_tried("4", 1)
 
 
-def test_what_was_written_after_the_last_run_of_a_reader_counts(workflow, tmp_path):
-    home, old = Home.open(tmp_path / "home"), Path("lake/raw/day=1/part-0.json")
-    (home.lake / old).parent.mkdir(parents=True)
-    (home.lake / old).write_text("{}")
-    with Store(home.database) as store:
-        began_ms = int((home.lake / old).stat().st_mtime * 1000) + 1000
-        store.put_job_run(JobRun("jr_1", "curate", None, None, 0, "SUCCEEDED", began_ms, "", ""))
-    contents = Contents(home, (), 0)
-    contents.readers = readers_of(workflow)
-    assert contents.readers["lake/raw/"] == {"curate"}
-    read = contents.of(home)
+def test_what_a_repair_looks_at_counts_in_the_states_that_were_repaired_before(workflow):
+    views = workflow.views()
+    workflow.put("jr_1", "lake/flags/redo")
+    views.note(workflow.home)
+    states = states_of(workflow.home, views)
+    states.learn([], [(workflow.home, "curate")])
+    (flag,) = (workflow.home.lake / "lake/flags").iterdir()
+    seen = states.of(workflow.home, "curate").view
+    assert states.repaired == {seen}
 
-    os.utime(home.lake / old, (began_ms / 1000 + 1,) * 2)
+    workflow.open("jr_2", "s3://lake/flags/redo")
+    states.learn([workflow.home], [])
+    (with_flag,) = states.repaired
+    flag.unlink()
 
-    anew = Piece(old.as_posix(), "written after runs of curate")
-    assert anew in contents.of(home)
-    assert anew not in read
-    views = views_of(workflow, workflow)
-    assert [name for name, view in views.items() if view.seen([anew])] == ["curate"]
+    assert with_flag != seen
+    assert states.of(workflow.home, "curate").view != with_flag
+
+
+def test_what_was_written_after_the_last_run_of_a_reader_counts(workflow):
+    readers = workflow.views().readers()
+    assert readers["lake/raw/"] == {"curate"}
+    file = workflow.home.lake / RAW
+    os.utime(file, (0, 0))
+    contents = Contents(workflow.home, (), 0, readers)
+    anew = Piece(RAW, "written after runs of curate")
+    assert anew not in contents.of(workflow.home)
+
+    os.utime(file)
+
+    assert anew in contents.of(workflow.home)
+    views = {job: workflow.views().of_job(job) for job in JOBS.values()}
+    assert [job for job, view in views.items() if view and view.seen([anew])] == ["curate"]

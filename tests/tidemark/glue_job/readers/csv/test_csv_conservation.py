@@ -305,11 +305,11 @@ def test_an_escaped_end_of_a_line_within_quotes_is_the_end_of_a_line(rows_of, s3
 def test_an_escaped_end_of_a_line_beside_doubled_escapers_is_named(look, run_folder):
     text = '1,"a\\\nb\\\\"\n'
     look("a.csv", text, escaper="\\")
-    assert not [one for one in read_warnings(run_folder) if "an escaper stands before" in one]
+    assert not any("an escaper stands before" in text for text in read_warnings(run_folder))
 
     look("b.csv", text, escaper="\\", multiLine=True)
 
-    assert [one for one in read_warnings(run_folder) if "b.csv: an escaper stands before" in one]
+    assert any("b.csv: an escaper stands before" in text for text in read_warnings(run_folder))
 
 
 @pytest.mark.parametrize(
