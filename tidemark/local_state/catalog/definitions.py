@@ -25,8 +25,7 @@ def put_definition(store: Store, table: Table, name: str, definition: Mapping[st
 
     Its times are in it, in epoch seconds as in requests: of its first definition, and of this one.
     """
-    rows = store.query(f"SELECT definition FROM {table} WHERE name = ?", (name,))  # noqa: S608 (ours)
-    old = json.loads(rows[0]["definition"]) if rows else {}
+    old = _old_definition(store, table, name)
     tags, created = tags_of(old), CREATED[table]
     old_tags = {TAGS: tags} if tags else {}
     now_s = now_ms() / 1000
@@ -37,6 +36,24 @@ def put_definition(store: Store, table: Table, name: str, definition: Mapping[st
     )
 
 
+def _old_definition(store: Store, table: Table, name: str) -> dict[str, Any]:
+    rows = store.query(f"SELECT definition FROM {table} WHERE name = ?", (name,))  # noqa: S608 (ours)
+    return json.loads(rows[0]["definition"]) if rows else {}
+
+
+def _put_definitions(
+    store: Store, table: Table, definitions: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Insert or replace definitions, all of them or none; as CloudFormation leaves equal ones."""
+    with store.transaction():
+        for name, definition in definitions.items():
+            old = _old_definition(store, table, name)
+            made_here = {CREATED[table], CHANGED, TAGS} - definition.keys()
+            kept = {key: value for key, value in old.items() if key not in made_here}
+            if not old or kept != definition:
+                put_definition(store, table, name, definition)
+
+
 def tags_of(definition: Mapping[str, Any]) -> dict[str, str]:
     """Return the tags of a definition."""
     return dict(definition.get(TAGS) or {})
@@ -44,9 +61,8 @@ def tags_of(definition: Mapping[str, Any]) -> dict[str, str]:
 
 def put_databases(store: Store, databases: Iterable[CatalogDatabase]) -> None:
     """Insert or replace databases, all of them or none; each keeps its tags."""
-    with store.transaction():
-        for database in databases:
-            put_definition(store, "catalog_database", database.name, database.definition)
+    definitions = {database.name: database.definition for database in databases}
+    _put_definitions(store, "catalog_database", definitions)
 
 
 def catalog_databases(store: Store) -> list[CatalogDatabase]:
@@ -93,9 +109,8 @@ def drop_database(store: Store, name: str) -> None:
 
 def put_connections(store: Store, connections: Iterable[CatalogConnection]) -> None:
     """Insert or replace connections, all of them or none; each keeps its tags."""
-    with store.transaction():
-        for connection in connections:
-            put_definition(store, "catalog_connection", connection.name, connection.definition)
+    definitions = {connection.name: connection.definition for connection in connections}
+    _put_definitions(store, "catalog_connection", definitions)
 
 
 def find_connection(store: Store, name: str) -> CatalogConnection:

@@ -134,9 +134,10 @@ class Contents:
             for root, _, names in os.walk(home.lake / folder) if began else ():
                 for name in names:
                     file = Path(root, name)
+                    path = file.relative_to(home.lake).as_posix()
                     at_ms = file.stat().st_mtime_ns // 1_000_000
-                    if later := [job for job in began if began[job] <= at_ms]:
-                        path = file.relative_to(home.lake).as_posix()
+                    later = [job for job in began if began[job] <= at_ms]
+                    if later and not UNCOMMITTED.search(path):
                         yield Piece(path, f"{WRITTEN_ANEW}{', '.join(later)}")
 
     def _histories(self, home: Home) -> Iterator[Piece]:

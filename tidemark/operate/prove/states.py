@@ -7,7 +7,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.operations import REQUEST, Operation, tables_changed
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.contents import Contents
+from tidemark.operate.prove.contents import STAGING, UNCOMMITTED_PIECE, Contents
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import carried_out, linked_home, unannounced
 from tidemark.operate.prove.identity import (
@@ -100,7 +100,14 @@ class States:
     def _pieces(self, home: Home) -> tuple[list[Piece], set[str]]:
         """Return the pieces of a state, and the paths of those that no pointer names."""
         files = files_of(home.lake, with_hidden=True)
-        return self.contents.of(home), forgotten(home, files, self.folders)
+        pieces = self.contents.of(home)
+        if self.views:
+            # No later run looks into the staging folder of one that died, unless it lists.
+            pieces = [piece for piece in pieces if not _is_staging(piece) or self._is_listed(piece)]
+        return pieces, forgotten(home, files, self.folders)
+
+    def _is_listed(self, piece: Piece) -> bool:
+        return self.views is not None and self.views.is_listed(f"s3://{piece.text}")
 
     def _seen_by(self, job: str, pieces: Sequence[Piece], out: Collection[str]) -> str:
         view = self.views.of_job(job) if self.views else None
@@ -156,6 +163,10 @@ class States:
         self.known.add(exact)
         self.alike.add(like)
         return is_new
+
+
+def _is_staging(piece: Piece) -> bool:
+    return piece.name == UNCOMMITTED_PIECE and piece.text.endswith(STAGING)
 
 
 def is_unseen(operation: Operation | None) -> bool:

@@ -137,6 +137,10 @@ class Views:
         listed = {*self.listed[job], *(f"s3://{folder}" for folder in unusual)}
         return View(job, own, tuple(self.writers), self.opened[job], tuple(listed))
 
+    def is_listed(self, uri: str) -> bool:
+        """Return whether a script has listed a folder, or one above or below it, itself."""
+        return any(_meet(uri, prefix) for prefixes in self.listed.values() for prefix in prefixes)
+
     def readers(self) -> dict[str, set[str]]:
         """Return the jobs that have read in a folder that only other jobs write, by the folders."""
         looks = [

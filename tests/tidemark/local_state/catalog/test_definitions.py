@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
+from tidemark.local_state.catalog import definitions
 from tidemark.local_state.catalog.definitions import find_connection, put_connections
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_connections import connection_of_request
@@ -40,6 +43,19 @@ def test_connection_that_is_put_again_is_replaced(store):
     put_connections(store, [connection(JDBC_CONNECTION_URL=URL)])
 
     assert find_connection(store, "orders-db").jdbc_options() == {"url": URL}
+
+
+def test_only_a_definition_that_differs_changes_when_it_was_updated(store, monkeypatch):
+    clock = count(1_000, 1_000)
+    monkeypatch.setattr(definitions, "now_ms", lambda: next(clock))
+    one, other = connection(JDBC_CONNECTION_URL=URL), connection(JDBC_CONNECTION_URL=f"{URL}2")
+
+    updated = []
+    for put in (one, one, other):
+        put_connections(store, [put])
+        updated.append(find_connection(store, "orders-db").definition["LastUpdatedTime"])
+
+    assert updated == [1, 1, 2]
 
 
 def test_unknown_connection_names_those_that_are_there(store):

@@ -186,3 +186,19 @@ def test_what_was_written_after_the_last_run_of_a_reader_counts(workflow):
     assert anew in contents.of(workflow.home)
     views = {job: workflow.views().of_job(job) for job in JOBS.values()}
     assert [job for job, view in views.items() if view and view.seen([anew])] == ["curate"]
+
+
+def test_what_dead_runs_have_staged_counts_once_a_script_lists_there(workflow):
+    states = states_of(workflow.home, workflow.views())
+    readers = workflow.views().readers()
+    before = states.of(workflow.home).identity
+    workflow.put("jr_1", "lake/raw/.spark-staging-1/day=1/part-0.parquet")
+    anew = Contents(workflow.home, (), 0, readers).of(workflow.home)
+
+    assert states.of(workflow.home).identity == before
+    assert not [piece for piece in anew if ".spark-staging-1" in piece.name]
+
+    workflow.list("jr_2", "s3://lake/raw/")
+    states.learn([workflow.home], [])
+
+    assert states.of(workflow.home).identity != before
