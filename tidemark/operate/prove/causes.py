@@ -55,6 +55,7 @@ class Fault:
         has_noted: whether a run has noted how far it had got after a write that failed.
         has_written: whether the later run has written the target.
         sources: URIs of the files that the run reads as new ones.
+        failure: how a job after the one that died fails; empty if none does.
     """
 
     experiment: Experiment
@@ -65,6 +66,7 @@ class Fault:
     has_noted: bool = False
     has_written: bool = True
     sources: Sequence[str] = ()
+    failure: str = ""
 
 
 def advised(name: str, **values: str) -> str:

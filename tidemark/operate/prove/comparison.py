@@ -20,6 +20,7 @@ from tidemark.operate.prove.changes import (
     with_short_calls,
 )
 from tidemark.operate.prove.crash_points import CRASH
+from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.findings import BAD, Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import judge
@@ -233,8 +234,22 @@ def _finding(
         for target in counting
         if target.verdict in BAD
     }
+    causes = _with_cause_before(causes, baseline, experiment)
+    cause = causes.get(worst_rows.target, cause)
     finding = Finding(experiment, verdict, counting, reason, cause, outcome.seconds, causes)
     return _accepted(finding, wish)
+
+
+def _with_cause_before(
+    causes: Mapping[str, Cause], baseline: Baseline, experiment: Experiment
+) -> dict[str, Cause]:
+    """Return the causes of targets; what a later job made of wrong rows has the cause of these."""
+    dead = experiment.operation.run_id if experiment.operation else ""
+    changed = [operation for operation in baseline.operations if operation.run_id == dead]
+    own = [target for target in causes if any(is_of(operation, target) for operation in changed)]
+    if not own:
+        return dict(causes)
+    return {target: cause if target in own else causes[own[0]] for target, cause in causes.items()}
 
 
 def _accepted(finding: Finding, wish: Wish) -> Finding:
@@ -245,6 +260,13 @@ def _accepted(finding: Finding, wish: Wish) -> Finding:
         return finding
     reason = wish.accepted[finding.cause.script, finding.cause.line or 0]
     return replace(finding, verdict="accepted", reason=reason)
+
+
+def _failure_of_later_job(baseline: Baseline, outcome: Outcome) -> str:
+    """Return how a job fails that follows the one which died; empty if none does."""
+    dead = baseline.job_of(outcome.experiment)
+    failed = outcome.failure.partition(": ")[0]
+    return outcome.failure if dead and failed in baseline.jobs_from(dead)[1:] else ""
 
 
 def _cause(
@@ -274,6 +296,7 @@ def _cause(
         has_noted=has_noted,
         has_written=bool(of_target) or not target.startswith("s3://"),
         sources=baseline.sources,
+        failure=_failure_of_later_job(baseline, outcome),
     )
     cause = cause_of(fault, marks.read | marks.listed, marks.pointers)
     cause = of_types(cause, rows.types) if rows.types else cause

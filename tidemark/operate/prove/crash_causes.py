@@ -31,6 +31,7 @@ DELETES = (DELETE, "dynamodb DeleteItem")  # of an object or an item that is a n
 LOCK_REMEDY = advised("old-lock")
 COMPACT_REMEDY = advised("name-what-counts")
 IN_PART_REMEDY = advised("note-elsewhere")
+LEFT_REMEDY = advised("read-what-is-left")
 
 
 def of_crash(fault: Fault, after: int) -> Cause:
@@ -40,6 +41,9 @@ def of_crash(fault: Fault, after: int) -> Cause:
         return _of_repair(operations, after)
     done = [operation for operation in operations if operation.number <= after]
     left = [operation for operation in operations if operation.number > after]
+    if fault.failure and done:
+        text = f"a run that dies after {described(done[-1])} leaves what makes a later job fail"
+        return at(done[-1], f"{text}: {fault.failure}", LEFT_REMEDY)
     noted = last(filter(is_state, done))
     own = [write for write in left if is_write(write) and is_of(write, target)]
     to_write = next(iter(own or filter(is_write, left)), None)
@@ -86,7 +90,7 @@ def _of_what_is_left(fault: Fault, done: Sequence[Operation], left: Sequence[Ope
     written = last(own or filter(is_write, done))
     to_note = next(filter(is_state, left), None)
     if written is None:
-        return NO_WRITE
+        return _of_mark(done)
     to_write = next((write for write in left if is_write(write) and is_of(write, target)), None)
     if verdict == "lost" and not own and to_write:  # a mark of its own, such as an object
         return _of_note(fault, written, to_write)
@@ -112,6 +116,14 @@ def _of_what_is_left(fault: Fault, done: Sequence[Operation], left: Sequence[Ope
         by_hand = "set MaxRetries to 0, and look before a new run"
         return at(written, text, f"{REPEATABLE}; or {by_hand}")
     return at(written, f"{place_of(written)} wrote what the next run does not expect", REPEATABLE)
+
+
+def _of_mark(done: Sequence[Operation]) -> Cause:
+    """Return the cause of what a run leaves that has written nothing but marks."""
+    if not done:
+        return NO_WRITE
+    text = f"a run that dies after {described(done[-1])} leaves a mark by which later runs go"
+    return at(done[-1], f"{text}: they do not make what the first run made", REPEATABLE)
 
 
 def _replaces(written: Operation, deleted: Operation, target: str) -> bool:

@@ -15,6 +15,7 @@ from tidemark.operate.prove.causes import Cause, or_of_mark
 from tidemark.operate.prove.comparison import (
     Marks,
     _accepted,
+    _with_cause_before,
     _with_plain_causes,
     with_first_causes,
     with_own_causes,
@@ -163,3 +164,21 @@ def test_what_cannot_be_tried_is_not_counted_as_left_out(is_open: bool, told: st
 
     assert told in last
     assert ("failing request" in last) is is_open
+
+
+def test_what_a_later_job_makes_of_wrong_rows_has_the_cause_of_these(tmp_path: Path) -> None:
+    writes = [
+        Operation(1, "jr_1", "put", ("s3://lake/raw/1",), "a.py", 7),
+        Operation(2, "jr_2", "put", ("s3://lake/out/1",), "b.py", 9),
+    ]
+    outcome = Outcome(Experiment("again", "again"), Home.open(tmp_path))
+    run = Baseline(outcome.home, outcome, writes, (), {}, ())
+    of_raw, of_out = Cause("no key", "a key", "a.py", 7), Cause("other rows", "repeat")
+    causes = {"s3://lake/out/": of_out, "s3://lake/raw/": of_raw}
+
+    def after(operation: Operation) -> dict[str, Cause]:
+        crash = Experiment("crash", "crash", operation.number, operation=operation)
+        return _with_cause_before(causes, run, crash)
+
+    assert after(writes[0]) == {"s3://lake/out/": of_raw, "s3://lake/raw/": of_raw}
+    assert after(writes[1])["s3://lake/out/"] == of_out

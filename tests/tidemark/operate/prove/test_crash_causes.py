@@ -258,3 +258,21 @@ def test_notes_of_many_files_by_one_line_are_one_cause():
 
     assert causes[0] == causes[1]
     assert "s3://lake/done/file-*.json" in causes[0].text
+
+
+def test_a_mark_that_a_dead_run_leaves_is_named_where_nothing_was_written():
+    running = replace(MARK, line=10)
+
+    cause = cause_of(crash(1), "doubled", [running, put(2, 11)], OUT, marks=MARKS)
+
+    assert (cause.script, cause.line) == ("job.py", 10)
+    assert "leaves a mark by which later runs go" in cause.text
+
+
+def test_how_a_later_job_fails_is_the_cause_of_what_it_does_not_write():
+    fault = Fault(crash(1), "lost", WRITE_FIRST, OUT, failure="b: ValueError (b.py, line 3)")
+
+    cause = every.cause_of(fault)
+
+    assert (cause.script, cause.line) == ("job.py", 10)
+    assert cause.text.endswith("makes a later job fail: b: ValueError (b.py, line 3)")
