@@ -1,7 +1,7 @@
 """What one job of a workflow looks at: states that differ only elsewhere are the same for it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tidemark.local_state.home import Home
@@ -44,7 +44,8 @@ class View:
         job: its name.
         own: the folders that it writes, with a slash at the end.
         written: those that any job of the workflow writes.
-        opened: the objects that it has read, and the tables of DynamoDB that it has used.
+        opened: the objects that it has read, what it has looked for, also folders, and the tables
+            of DynamoDB that it has used.
         listed: the prefixes below which it sees every object.
     """
 
@@ -70,11 +71,19 @@ class View:
             return self.job in piece.text.removeprefix(WRITTEN_ANEW).split(", ")
         path = piece.name.removeprefix(TAGS_PIECE)
         uri = f"s3://{path}"
-        return uri in self.opened or uri.startswith(self.listed) or self._is_own(path)
+        is_opened = any(place in self.opened for place in _with_folders(uri))
+        return is_opened or uri.startswith(self.listed) or self._is_own(path)
 
     def _is_own(self, path: str) -> bool:
         """Return whether the job writes below a folder of a path, or no other job does."""
         return path.startswith(self.own) or not path.startswith(self.written)
+
+
+def _with_folders(uri: str) -> Iterator[str]:
+    """Yield a URI and those of the folders that it is in."""
+    while uri != "s3:/":
+        yield uri
+        uri = uri.rpartition("/")[0]
 
 
 def _job_sets() -> defaultdict[str, set[str]]:
@@ -122,7 +131,7 @@ class Views:
                 requests.append((operation.run_id, operation.places[0]))
                 self.opened[job] |= set(map(table_uri, tables_changed(operation)))
         for run_id, uri in read_opened(home):
-            self.opened[jobs.get(run_id, "")].add(uri)
+            self.opened[jobs.get(run_id, "")].add(uri.rstrip("/"))
         for run_id, prefix in listed_by_scripts(home):
             self.listed[jobs.get(run_id, "")].add(prefix)
         self.asking |= {jobs.get(run_id, "") for run_id, request in requests if _asks(request)}

@@ -111,6 +111,12 @@ def test_a_job_sees_what_its_script_lists(workflow):
     assert STAGED in workflow.seen("curate")
 
 
+def test_a_job_sees_what_is_in_a_folder_that_it_has_looked_for(workflow):
+    workflow.open("jr_2", "s3://lake/raw/")
+
+    assert STAGED in workflow.seen("curate")
+
+
 def test_a_job_sees_all_of_a_folder_in_which_it_does_not_read_when_all_goes_well(workflow):
     workflow.put("jr_1", "lake/flags/redo")
     flag = Piece("lake/flags/other", "a run that repairs goes by it")

@@ -14,9 +14,9 @@ import org.apache.hadoop.conf.Configuration;
  * Announces each change of the lake to who records it, one at a time: one connection for each JVM.
  *
  * A line goes out and `go` comes back: `enter` before a change, `leave` with what it was after it,
- * `open` with an object that is read, and `list` with a folder that was listed. If no property names a
- * socket, nothing is announced. A thread of its own talks, because an interrupt (of a task that Spark
- * ends) would close the connection of all.
+ * `open` with what is read or what a script looks for, and `list` with a folder that was listed. If no
+ * property names a socket, nothing is announced. A thread of its own talks, because an interrupt (of a
+ * task that Spark ends) would close the connection of all.
  */
 public class Edge {
     /** The Hadoop property with the path of the socket. */
@@ -92,6 +92,27 @@ public class Edge {
     /** Tells that a folder was listed. */
     public void listed(String place) throws IOException {
         tell("list", place);
+    }
+
+    /** Tells that an object or a folder is looked for, if the script itself does and not Spark. */
+    public void looked(String place) throws IOException {
+        if (isOn() && isAskedByScript()) {
+            tell("open", place);
+        }
+    }
+
+    /** Returns whether the calls of this thread come from Python, without Spark in between. */
+    private static boolean isAskedByScript() {
+        boolean isFromPython = false;
+        StackTraceElement[] calls = Thread.currentThread().getStackTrace();
+        for (int i = 0; i < calls.length; i++) {
+            String name = calls[i].getClassName();
+            if (name.startsWith("org.apache.spark.")) {
+                return false;
+            }
+            isFromPython = isFromPython || name.startsWith("py4j.");
+        }
+        return isFromPython;
     }
 
     private void tell(String what, String place) throws IOException {

@@ -76,12 +76,14 @@ public class LakeFileSystem extends FileSystem {
     }
 
     public FileStatus getFileStatus(Path path) throws IOException {
+        edge.looked(makeQualified(path).toString());
         return status(existing(path), makeQualified(path));
     }
 
     public FileStatus[] listStatus(Path path) throws IOException {
-        File folder = existing(path);
         Path qualified = makeQualified(path);
+        edge.looked(qualified.toString());
+        File folder = existing(path);
         if (!folder.isDirectory()) {
             return new FileStatus[] {status(folder, qualified)};
         }
