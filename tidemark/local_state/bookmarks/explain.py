@@ -173,8 +173,7 @@ def explain_file(
 ) -> FileVerdict:
     """Return the verdict on one file for an S3 source: existing, listed, or neither."""
     uri = with_one_scheme(uri)
-    explained = explain_source(opened, folder_of, predicate)
-    for verdict in explained.files:
+    for verdict in explain_source(opened, folder_of, predicate).files:
         if verdict.path == uri:
             return verdict
     source = S3Source.from_json(opened.source)

@@ -142,8 +142,7 @@ def rewind_bookmark(store: Store, job_name: str, run_id: str, at_ms: int) -> Boo
     The next run reads the data after that run. A run that failed stands for the last successful
     one before it; without one, everything is read again.
     """
-    target = bookmark_of_run(store, job_name, run_id)
-    return _set(store, job_name, target, REWIND, at_ms)
+    return _set(store, job_name, bookmark_of_run(store, job_name, run_id), REWIND, at_ms)
 
 
 def restore_version(store: Store, job_name: str, expected: int, version: int, at_ms: int) -> int:
