@@ -68,8 +68,7 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
         if not parts:
             raise UsageError(f"there is nothing in {home.shown} to back up; name it: TIDEMARK_HOME")
         absent = tuple(part for part in wanted if part not in parts)
-        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        facts = BackupFacts(parts, absent, made_at)
+        facts = BackupFacts(parts, absent, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
         copies = Path(folder)
         (copies / FACTS_FILE).write_text(json.dumps(facts.to_json()), encoding="utf-8")
         (copies / "dynamodb").mkdir()

@@ -71,8 +71,7 @@ def get_job(glue: GlueState, request: Request) -> Answer:
 
 def get_jobs(glue: GlueState, request: Request) -> Answer:
     """Return a page of the jobs, by name."""
-    entities = list_entities(glue.store, EntityKind.JOB)
-    page, token = glue_page(entities, request)
+    page, token = glue_page(list_entities(glue.store, EntityKind.JOB), request)
     return {"Jobs": [job_member(entity) for entity in page], "NextToken": token}
 
 

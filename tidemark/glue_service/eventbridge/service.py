@@ -136,8 +136,7 @@ def find_rule(glue: GlueState, name: str) -> Entity:
     """Return a rule."""
     rule = find_entity(glue.store, EntityKind.RULE, name)
     if rule is None:
-        text = f"Rule {name} does not exist on EventBus {DEFAULT_BUS}."
-        raise ServiceError(NOT_FOUND, text)
+        raise ServiceError(NOT_FOUND, f"Rule {name} does not exist on EventBus {DEFAULT_BUS}.")
     return rule
 
 

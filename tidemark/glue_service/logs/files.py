@@ -83,8 +83,7 @@ class LogFile:
     def before(self, end: int, count: int, most_bytes: int = SCANNED) -> list[LogEvent]:
         """Return up to ``count`` lines that end at an offset, the oldest first."""
         begin = self.line_start(max(end - most_bytes, 0))
-        events = [event for event in self.events(begin, most_bytes + 1) if event.end <= end]
-        return events[-count:]
+        return [event for event in self.events(begin, most_bytes + 1) if event.end <= end][-count:]
 
 
 def log_file(run: JobRun, name: str) -> LogFile:

@@ -75,8 +75,7 @@ def json_answer(operation: OperationModel, answer: Mapping[str, Any]) -> bytes:
     Times are given in epoch milliseconds or as datetimes, and sent in epoch seconds.
     """
     shape = operation.output_shape
-    body = {} if shape is None else wire_value(shape, answer)
-    return json.dumps(body).encode()
+    return json.dumps({} if shape is None else wire_value(shape, answer)).encode()
 
 
 def wire_value(shape: Shape, value: Any) -> Any:

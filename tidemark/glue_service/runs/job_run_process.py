@@ -114,15 +114,13 @@ def start_job_run(
     folder = machine.home.runs / run.run_id
     folder.mkdir(parents=True)
     script = folder / script_name(job.name)
-    location = job.script_location
-    shutil.copyfile(_within_lake(machine.home, job, location), script)
+    shutil.copyfile(_within_lake(machine.home, job, job.script_location), script)
     libraries = [
         *python_path(machine.home, job, merged, folder),
         *module_folders(machine.home, job, merged, python),
     ]
     engine = spark_variables(machine, job, spark, folder, merged) if spark else shell_variables()
-    job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
-    given = command_line(job, job_id, run.run_id, merged)
+    given = command_line(job, f"j_{run.run_id.removeprefix('jr_')[:64]}", run.run_id, merged)
     (folder / ARGUMENTS_FILE).write_text(json.dumps(given), encoding="utf-8")
     variables_of_run = {
         **environment_of(machine, folder, run, libraries),

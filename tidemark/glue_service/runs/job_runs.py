@@ -165,7 +165,6 @@ def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) ->
     capacity = capacity_of(definition, settings)
     end_ms = run.completed_at_ms
     seconds = max((end_ms or now_ms) - run.started_at_ms, 0) // MS_PER_S
-    state = run.state
     member = {
         **{name: settings[name] for name in settings if name in RUN_SETTINGS},
         **capacity.members(),
@@ -178,7 +177,7 @@ def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) ->
         "StartedOn": run.started_at_ms,
         "LastModifiedOn": end_ms or run.started_at_ms,
         "CompletedOn": end_ms,
-        "JobRunState": state,
+        "JobRunState": run.state,
         "StateDetail": state_detail(run),
         "Arguments": dict(request.arguments),
         "ErrorMessage": run.error_message,

@@ -130,9 +130,7 @@ def _committer_settings(
         return {}
     argument = GLUE_ARGUMENTS["--enable-s3-parquet-optimized-committer"]
     is_off = arguments.get(argument.name, "").lower() == "false"
-    if not is_off or not argument.is_known_by(job.glue_version):
-        return {}
-    return {OPTIMIZED: "false"}
+    return {OPTIMIZED: "false"} if is_off and argument.is_known_by(job.glue_version) else {}
 
 
 def environment_of(

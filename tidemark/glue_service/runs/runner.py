@@ -212,8 +212,7 @@ class Runner:
             try:
                 ended = poll_job_run(active.process)
             except Exception as error:  # noqa: BLE001 (files that a script left must stop no one)
-                text = f"how the run ended cannot be read: {_why(error)}"
-                ended = failed_run(active.run, text)
+                ended = failed_run(active.run, f"how the run ended cannot be read: {_why(error)}")
             if ended is not None:
                 self._marks.note(ended, is_last=True)
                 self._end(active, ended)

@@ -178,8 +178,7 @@ class _Page:
         self.keys = [item for item in page if not self._is_prefix(item)]
 
     def _walked(self) -> Walk:
-        bucket = self._call.bucket
-        uploads, at_s = self._lake.snapshots.uploads(bucket), time.monotonic()
+        uploads, at_s = self._lake.snapshots.uploads(self._call.bucket), time.monotonic()
         items = walk(self._folder, self._prefix, self._delimiter, self._put_folders(self._prefix))
         return Walk(items, at_s, uploads)
 
