@@ -49,8 +49,7 @@ def offer(gateway: Any, ask: Callable[[str], str]) -> None:
     answer_accumulators_of(jvm)
     secret = secrets.token_hex(32)
     # Only the JVM of this run knows the secret.
-    connected = gateway.jvm.dev.tidemark.catalog.Connected
-    connected.connect(offered(secret, ask), secret)
+    gateway.jvm.dev.tidemark.catalog.Connected.connect(offered(secret, ask), secret)
 
 
 def offered(secret: str, ask: Callable[[str], str]) -> Any:
@@ -71,8 +70,7 @@ def offered(secret: str, ask: Callable[[str], str]) -> Any:
             raise AttributeError(name)
         return object.__getattribute__(self, name)
 
-    members = {"Java": Java, "ask": answer, "__getattribute__": reach}
-    return type("Metastore", (), members)()
+    return type("Metastore", (), {"Java": Java, "ask": answer, "__getattribute__": reach})()
 
 
 def answer_accumulators_of(jvm: int) -> None:

@@ -36,8 +36,7 @@ def commits_in_finally(text: str) -> list[int]:
         if isinstance(function, ast.FunctionDef)
     }
     lines: set[int] = set()
-    endings = (node.finalbody for node in ast.walk(tree) if isinstance(node, ast.Try))
-    for ending in endings:
+    for ending in (node.finalbody for node in ast.walk(tree) if isinstance(node, ast.Try)):
         for statement in ending:
             lines |= _commits(statement, jobs)
             for node in ast.walk(statement):
@@ -132,6 +131,5 @@ def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
     is_told = any(name == RunWarning.NO_BOOKMARK.name for name, _ in noted(folder))
     has_source = store.query("SELECT 1 FROM source_read WHERE run_id = ? LIMIT 1", (run.run_id,))
     if run.state == "SUCCEEDED" and run.rows_read and not has_source and not is_told:
-        about = plural(run.rows_read, "row")
-        texts.append(RunWarning.DATAFRAME_READER.message.format(about))
+        texts.append(RunWarning.DATAFRAME_READER.message.format(plural(run.rows_read, "row")))
     return texts
