@@ -22,14 +22,6 @@ MS_PER_S = 1000
 
 def read_request(operation: OperationModel, body: bytes) -> dict[str, Any]:
     """Return the parameters of a request."""
-    request = _object(body)
-    if faults := find_faults(operation, request):
-        code = INVALID.get(operation.service_model.service_name, "ValidationException")
-        raise ServiceError(code, f"{operation.name} cannot take this: {'; '.join(faults)}")
-    return request
-
-
-def _object(body: bytes) -> dict[str, Any]:
     try:
         request = parsed(body or b"{}")
     except ValueError as error:
@@ -37,6 +29,9 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(request, dict):
         text = f"the body is a JSON {type(request).__name__}; allowed: an object"
         raise ServiceError("SerializationException", text)
+    if faults := find_faults(operation, request):
+        code = INVALID.get(operation.service_model.service_name, "ValidationException")
+        raise ServiceError(code, f"{operation.name} cannot take this: {'; '.join(faults)}")
     return request
 
 
