@@ -5,7 +5,7 @@ Each is stored as the request that created it, by kind and name.
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -53,6 +53,15 @@ def get_entity(store: Store, kind: EntityKind, name: str) -> Entity:
     if entity is None:
         raise NotFoundError(f"Entity Not Found: there is no {kind} {name!r} on this machine")
     return entity
+
+
+def find_entities(
+    store: Store, kind: EntityKind, names: Iterable[str]
+) -> tuple[list[Entity], list[str]]:
+    """Return the entities of these names, and the names without one."""
+    by_name = {name: find_entity(store, kind, name) for name in names}
+    known = [entity for entity in by_name.values() if entity]
+    return known, [name for name, entity in by_name.items() if not entity]
 
 
 def list_entities(store: Store, kind: EntityKind) -> list[Entity]:

@@ -168,9 +168,7 @@ def filter_log_events(engine: Engine, request: Request) -> Answer:
     return {
         "events": [{**_event(e), "logStreamName": e.stream, "eventId": e.event_id} for e in shown],
         "searchedLogStreams": [],
-        "nextToken": json.dumps(places | next_places, separators=(",", ":"))
-        if is_more
-        else None,
+        "nextToken": json.dumps(places | next_places, separators=(",", ":")) if is_more else None,
     }
 
 

@@ -150,14 +150,8 @@ def _start(order: Order, python: Path) -> subprocess.Popen[bytes]:
     folder = Path(order.folder)
     with (folder / "stdout.log").open("ab") as out, (folder / "stderr.log").open("ab") as err:
         return subprocess.Popen(  # noqa: S603 (the job script of the template)
-            [
-                str(python),
-                "-P",
-                "-m",
-                job_process.__name__,  # -P: no shadowed modules
-                str(os.getpid()),
-                order.script,
-            ],
+            # -P: no shadowed modules
+            [str(python), "-P", "-m", job_process.__name__, str(os.getpid()), order.script],
             cwd=folder,
             env=order.environment,
             stdin=subprocess.DEVNULL,
