@@ -108,14 +108,13 @@ def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list
         source = json.loads(row["source"])
         ctx = source["transformation_ctx"]
         mode = option or row["option"]
-        opened = OpenedSource(
+        sources[ctx, row["source"]] = OpenedSource(
             source,
             mode,
             is_bookmarked=bool(ctx) and mode != DISABLE,
             opened_at_ms=now_ms(),
             before=states.get(ctx),
         )
-        sources[ctx, row["source"]] = opened
     return list(sources.values())
 
 
