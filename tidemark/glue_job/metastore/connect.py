@@ -46,7 +46,11 @@ def offer(gateway: Any, ask: Callable[[str], str]) -> None:
         return create(connection, stream)
 
     server._create_connection = create_connection
-    answer_accumulators_of(jvm)
+    # PySpark's server of accumulators answers that process alone, too.
+    module = sys.modules[ACCUMULATORS]
+    verify = staticmethod(lambda connection, _: stranger(connection, jvm) is None)
+    for name in ACCUMULATOR_SERVERS & vars(module).keys():
+        vars(module)[name].verify_request = verify
     secret = secrets.token_hex(32)
     # Only the JVM of this run knows the secret.
     gateway.jvm.dev.tidemark.catalog.Connected.connect(offered(secret, ask), secret)
@@ -71,14 +75,6 @@ def offered(secret: str, ask: Callable[[str], str]) -> Any:
         return object.__getattribute__(self, name)
 
     return type("Metastore", (), {"Java": Java, "ask": answer, "__getattribute__": reach})()
-
-
-def answer_accumulators_of(jvm: int) -> None:
-    """Let PySpark's server of accumulators answer that process alone."""
-    module = sys.modules[ACCUMULATORS]
-    verify = staticmethod(lambda connection, _: stranger(connection, jvm) is None)
-    for name in ACCUMULATOR_SERVERS & vars(module).keys():
-        vars(module)[name].verify_request = verify
 
 
 OWN_CATALOG = "catalog.sqlite"  # of a run that does not use the Data Catalog
