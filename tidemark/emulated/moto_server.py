@@ -32,14 +32,15 @@ class Deliveries:
 
     def post(self, url: str, **options: Any) -> None:
         """Post to an address that may not answer; what fails is dropped."""
-        thread = threading.Thread(target=self._deliver, args=(url, options), daemon=True)
+
+        def deliver() -> None:
+            with contextlib.suppress(OSError):
+                self._post(url, timeout=TIMEOUT_S, **options)
+            self._threads.discard(threading.current_thread())
+
+        thread = threading.Thread(target=deliver, daemon=True)
         self._threads.add(thread)
         thread.start()
-
-    def _deliver(self, url: str, options: dict[str, Any]) -> None:
-        with contextlib.suppress(OSError):
-            self._post(url, timeout=TIMEOUT_S, **options)
-        self._threads.discard(threading.current_thread())
 
     def close(self) -> None:
         """Wait a while for what is under way."""

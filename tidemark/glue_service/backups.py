@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -50,11 +50,6 @@ class BackupFacts:
         """Whether it contains the data too."""
         return "lake" in self.parts + self.absent
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the facts as plain JSON values."""
-        lists = {"parts": list(self.parts), "absent": list(self.absent)}
-        return {"tidemark_backup": FORMAT, "made_at": self.made_at, **lists}
-
 
 def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
     """Write the state of a home into a new file, which its owner only can read: it has secrets."""
@@ -68,10 +63,10 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
         if not parts:
             raise UsageError(f"there is nothing in {home.shown} to back up; name it: TIDEMARK_HOME")
         absent = tuple(part for part in wanted if part not in parts)
-        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        facts = BackupFacts(parts, absent, made_at)
+        facts = BackupFacts(parts, absent, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
         copies = Path(folder)
-        (copies / FACTS_FILE).write_text(json.dumps(facts.to_json()), encoding="utf-8")
+        document = {"tidemark_backup": FORMAT, **asdict(facts)}
+        (copies / FACTS_FILE).write_text(json.dumps(document), encoding="utf-8")
         (copies / "dynamodb").mkdir()
         unfinished.unlink(missing_ok=True)
         unfinished.touch(mode=0o600)

@@ -110,8 +110,8 @@ def _define_all(
     with glue.store.transaction():
         deleted = replace_deployed_jobs(glue.store, deployment.stack_of_job)
         _delete_dropped(glue, definitions)
-        for stack, kind, name, properties in definitions:
-            _define(glue, kind, name, properties, stack, now_ms)
+        for definition in definitions:
+            _define(glue, definition, now_ms)
     load(glue)
     glue.machine.submitted_files.update(
         {name: job.submitted_file for name, job in deployment.jobs.items() if job.submitted_file}
@@ -121,14 +121,8 @@ def _define_all(
     return deleted
 
 
-def _define(
-    glue: GlueState,
-    kind: EntityKind,
-    name: str,
-    properties: dict[str, Any],
-    stack: str,
-    now_ms: int,
-) -> None:
+def _define(glue: GlueState, deployed: Definition, now_ms: int) -> None:
+    stack, kind, name, properties = deployed
     old = find_entity(glue.store, kind, name)
     if kind == EntityKind.RULE and old is not None and STACK_TAG not in old.tags:
         raise UsageError(

@@ -37,14 +37,11 @@ def step(glue: GlueState) -> None:
     except TidemarkError as error:
         glue.runner.problem = error
     if (problem := glue.runner.problem) is not None and before is None:
-        glue.say(f"the local Glue waits, and continues by itself: {_fact(glue, problem)}")
+        is_full = isinstance(problem, DiskFullError)
+        fact = full_disk_line(glue.machine.home.root) if is_full else problem
+        glue.say(f"the local Glue waits, and continues by itself: {fact}")
     elif before is not None and problem is None:
         glue.say("the local Glue continues")
-
-
-def _fact(glue: GlueState, problem: TidemarkError) -> str:
-    is_full = isinstance(problem, DiskFullError)
-    return full_disk_line(glue.machine.home.root) if is_full else str(problem)
 
 
 def _do_what_is_due(glue: GlueState) -> None:

@@ -4,7 +4,8 @@ Each is stored as the request that created it, by kind and name.
 """
 
 import json
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -43,7 +44,7 @@ class Entity:
 def find_entity(store: Store, kind: EntityKind, name: str) -> Entity | None:
     """Return one entity, or None."""
     rows = store.query("SELECT * FROM glue_entity WHERE kind = ? AND name = ?", (kind, name))
-    return _entity(dict(rows[0])) if rows else None
+    return _entity(rows[0]) if rows else None
 
 
 def get_entity(store: Store, kind: EntityKind, name: str) -> Entity:
@@ -54,10 +55,19 @@ def get_entity(store: Store, kind: EntityKind, name: str) -> Entity:
     return entity
 
 
+def find_entities(
+    store: Store, kind: EntityKind, names: Iterable[str]
+) -> tuple[list[Entity], list[str]]:
+    """Return the entities of these names, and the names without one."""
+    by_name = {name: find_entity(store, kind, name) for name in names}
+    known = [entity for entity in by_name.values() if entity]
+    return known, [name for name, entity in by_name.items() if not entity]
+
+
 def list_entities(store: Store, kind: EntityKind) -> list[Entity]:
     """Return every entity of a kind, by name."""
     rows = store.query("SELECT * FROM glue_entity WHERE kind = ? ORDER BY name", (kind,))
-    return [_entity(dict(row)) for row in rows]
+    return list(map(_entity, rows))
 
 
 def create_entity(store: Store, entity: Entity) -> None:
@@ -109,15 +119,9 @@ def triggers_that_watch(store: Store, job_name: str) -> list[Entity]:
         "WHERE job_name = ? ORDER BY trigger_name",
         (EntityKind.TRIGGER, job_name),
     )
-    return [_entity(dict(row)) for row in rows]
+    return list(map(_entity, rows))
 
 
-def _entity(row: Mapping[str, Any]) -> Entity:
-    return Entity(
-        EntityKind(row["kind"]),
-        row["name"],
-        json.loads(row["definition"]),
-        json.loads(row["tags"]),
-        row["created_at_ms"],
-        row["changed_at_ms"],
-    )
+def _entity(row: sqlite3.Row) -> Entity:
+    kind, name, definition, tags, *times = row
+    return Entity(EntityKind(kind), name, json.loads(definition), json.loads(tags), *times)

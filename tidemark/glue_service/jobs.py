@@ -11,7 +11,7 @@ from tidemark.glue_service.entities import (
     EntityKind,
     create_entity,
     delete_entity,
-    find_entity,
+    find_entities,
     get_entity,
     list_entities,
     put_entity,
@@ -71,8 +71,7 @@ def get_job(glue: GlueState, request: Request) -> Answer:
 
 def get_jobs(glue: GlueState, request: Request) -> Answer:
     """Return a page of the jobs, by name."""
-    entities = list_entities(glue.store, EntityKind.JOB)
-    page, token = glue_page(entities, request)
+    page, token = glue_page(list_entities(glue.store, EntityKind.JOB), request)
     return {"Jobs": [job_member(entity) for entity in page], "NextToken": token}
 
 
@@ -89,11 +88,8 @@ def list_jobs(glue: GlueState, request: Request) -> Answer:
 
 def batch_get_jobs(glue: GlueState, request: Request) -> Answer:
     """Return the jobs of a list of names, and the unknown names."""
-    by_name = {name: find_entity(glue.store, EntityKind.JOB, name) for name in request["JobNames"]}
-    return {
-        "Jobs": [job_member(entity) for entity in by_name.values() if entity],
-        "JobsNotFound": [name for name, entity in by_name.items() if not entity],
-    }
+    entities, missing = find_entities(glue.store, EntityKind.JOB, request["JobNames"])
+    return {"Jobs": list(map(job_member, entities)), "JobsNotFound": missing}
 
 
 def delete_job(glue: GlueState, request: Request) -> Answer:

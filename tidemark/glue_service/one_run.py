@@ -121,8 +121,7 @@ def run_workflow(
         deleted = engine.ask(lambda glue: define(glue, app, deployment))
         if selection is not None:
             deployment = select(deployment, name, selection)
-        result = run_to_its_end(engine, deployment, name, watch)
-        return replace(result, deleted_jobs=tuple(deleted))
+        return replace(run_to_its_end(engine, deployment, name, watch), deleted_jobs=tuple(deleted))
 
 
 def chosen_workflow(deployment: Deployment, name: str | None) -> str:

@@ -32,15 +32,13 @@ def get_security_configuration(glue: GlueState, request: Request) -> Answer:
 
 def get_security_configurations(glue: GlueState, request: Request) -> Answer:
     """Return a page of the security configurations, by name."""
-    entities = list_entities(glue.store, KIND)
-    page, token = glue_page(entities, request)
+    page, token = glue_page(list_entities(glue.store, KIND), request)
     return {"SecurityConfigurations": list(map(_member, page)), "NextToken": token}
 
 
 def delete_security_configuration(glue: GlueState, request: Request) -> Answer:
     """Delete a security configuration; jobs that name it keep its name."""
-    entity = get_entity(glue.store, KIND, request["Name"])
-    delete_entity(glue.store, KIND, entity.name)
+    delete_entity(glue.store, KIND, get_entity(glue.store, KIND, request["Name"]).name)
     return {}
 
 

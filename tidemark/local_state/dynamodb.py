@@ -6,7 +6,7 @@ It is the embedded engine, which a command starts for itself; or another DynamoD
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -176,8 +176,10 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
     try:
         yield client
     except (BotoCoreError, ClientError) as error:
-        if isinstance(error, ClientError) and (why := _start_error(error.response["Error"])):
-            raise why from error
+        answer = error.response["Error"] if isinstance(error, ClientError) else {}
+        # The front answers so if the embedded engine was not started.
+        if kind := NOT_STARTED.get(answer.get("Code", "")):
+            raise kind(answer.get("Message", "")) from error
         if endpoint == NOWHERE:
             raise TidemarkError(
                 "the run has no DynamoDB, and its script asks for one: in a test, add the fixture "
@@ -191,12 +193,6 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
         ) from error
     finally:
         client.close()
-
-
-def _start_error(answer: Mapping[str, Any]) -> TidemarkError | None:
-    """Return why the embedded engine was not started, if that is what the front has answered."""
-    kind = NOT_STARTED.get(answer.get("Code", ""))
-    return kind(answer.get("Message", "")) if kind else None
 
 
 @contextmanager

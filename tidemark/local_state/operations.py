@@ -229,8 +229,7 @@ class Recorder:
         """Note that an object is read."""
         if uri not in self._opened:
             self._opened.add(uri)
-            done = _lines_in(self._folder / LOG)
-            append_line(self._folder / OPENED, [self._run_id, uri, done])
+            append_line(self._folder / OPENED, [self._run_id, uri, _lines_in(self._folder / LOG)])
 
     def note_listed(self, folder: str, *, is_deep: bool, by_script: bool = False) -> None:
         """Note that the objects in a folder were listed, or all whose URIs begin with it.

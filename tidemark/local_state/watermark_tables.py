@@ -59,10 +59,9 @@ def expect(store: Store, tables: Iterable[TableDefinition]) -> None:
     """Record tables to be made."""
     with store.transaction():
         for table in tables:
-            document = json.dumps([table.create_request, table.ttl_attribute])
             store.query(
                 "INSERT OR REPLACE INTO glue_entity VALUES (?, ?, ?, '{}', 0, 0)",
-                (KIND, table.name, document),
+                (KIND, table.name, json.dumps([table.create_request, table.ttl_attribute])),
             )
 
 

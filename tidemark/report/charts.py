@@ -55,14 +55,13 @@ def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
         }
         for run, end in zip(runs, ends, strict=True)
     ]
-    jobs = list(dict.fromkeys(run.job for run in runs))
     return {
         "config": CONFIG,
         "width": GANTT_WIDTH,
         "height": {"step": BAR + 10},
         "data": {"values": values},
         "encoding": {
-            "y": _names(jobs),
+            "y": _names(list(dict.fromkeys(run.job for run in runs))),
             "color": {
                 "field": "kind",
                 "type": "nominal",

@@ -216,8 +216,7 @@ def _months(
     costs: Sequence[Cost], by_job: Iterable[Sequence[PipelineRun]], limit: int
 ) -> tuple[Month, ...]:
     # Runs of the newest of these months, and of those before it, may not be counted.
-    firsts = [month_of(runs[0]) for runs in by_job if len(runs) >= limit]
-    cut = max(firsts, default="")
+    cut = max([month_of(runs[0]) for runs in by_job if len(runs) >= limit], default="")
     months: dict[str, list[Cost]] = {}
     for cost in costs:
         months.setdefault(cost.month, []).append(cost)

@@ -53,8 +53,7 @@ def pictures_of(report: Report, content: Content) -> Pictures:
             drawn[card.anchor] = charts.over_runs(card.points)
     if content.months:
         drawn[COSTS] = charts.costs_chart(content.months[0].costs)
-    graph = graph_of(shown, content.last, fresh, content.anchors, now_ms)
-    return Pictures({GRAPH: graph}, drawn)
+    return Pictures({GRAPH: graph_of(shown, content.last, fresh, content.anchors, now_ms)}, drawn)
 
 
 def render(report: Report, content: Content, pictures: Mapping[str, str]) -> str:

@@ -1,14 +1,12 @@
 """The page of a proof: what a run changes, where it crashed, and which rows differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.baselines import ELSEWHERE
-from tidemark.operate.prove.causes import Cause
 from tidemark.operate.prove.changes import described
 from tidemark.operate.prove.findings import Finding, Proof
-from tidemark.operate.prove.judged import TargetRows, Verdict
 from tidemark.operate.prove.words import ANEW, by_cause, worst_targets
 from tidemark.report.page import environment, style
 
@@ -35,7 +33,11 @@ def proof_page(proof: Proof, name: str) -> str:
             proof=proof,
             steps=steps_of(proof),
             others=[finding for finding in proof.findings if not is_of_first_run(finding)],
-            causes=causes_of(proof.findings),
+            # Each with its verdict, the targets of most rows, and the titles that have it.
+            causes=[
+                (verdict, cause, worst_targets(group), [f.experiment.title for f, _ in group])
+                for (verdict, cause), group in by_cause(proof.findings).items()
+            ],
             states=STATES,
             style=style(),
             elsewhere=ELSEWHERE,
@@ -59,13 +61,3 @@ def is_of_first_run(finding: Finding) -> bool:
     """Return whether a finding is a crash in the run whose changes the page shows."""
     one = finding.experiment
     return one.kind == "crash" and bool(one.after) and not (one.is_in_increment or one.is_late)
-
-
-def causes_of(
-    findings: Sequence[Finding],
-) -> list[tuple[Verdict, Cause, Sequence[TargetRows], list[str]]]:
-    """Return each cause with its verdict, the targets of most rows, and the titles that have it."""
-    return [
-        (verdict, cause, worst_targets(group), [finding.experiment.title for finding, _ in group])
-        for (verdict, cause), group in by_cause(findings).items()
-    ]

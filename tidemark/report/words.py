@@ -27,9 +27,7 @@ def took(seconds: float | None) -> str:
     if seconds < 2 * MINUTE_S:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)
-    if minutes < 2 * 60:
-        return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min" if minutes < 2 * 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def moment(at_ms: int | None) -> str:
@@ -49,9 +47,7 @@ def amount(number: float | None) -> str:
 
 def usd(value: float) -> str:
     """Return an amount of money with as many digits as are meaningful."""
-    if value and value < 0.01:
-        return f"{value:.4f}"
-    return f"{value:,.2f}"
+    return f"{value:.4f}" if value and value < 0.01 else f"{value:,.2f}"
 
 
 NEVER = "never ran"

@@ -128,7 +128,7 @@ def test_a_deployment_that_changes_a_job_to_auto_keeps_the_version_of_its_runs(p
     def deploy(properties):
         def define(glue):
             with glue.store.transaction():
-                _define(glue, EntityKind.JOB, "deployed", properties, "stack", glue.now_ms())
+                _define(glue, ("stack", EntityKind.JOB, "deployed", properties), glue.now_ms())
 
         port.engine.ask(define)
 

@@ -63,10 +63,9 @@ class CrawledTable:
     def partition_keys(self) -> list[str]:
         """The names of the partition keys: from the folders, or partition_0 and so on."""
         depth = len(self.folders)
-        parts = self.leaves[0].folders[depth:]
         return [
             name.partition("=")[0].lower() if "=" in name else f"partition_{number}"
-            for number, name in enumerate(parts)
+            for number, name in enumerate(self.leaves[0].folders[depth:])
         ]
 
     def values(self, leaf: DataFolder) -> tuple[str, ...]:

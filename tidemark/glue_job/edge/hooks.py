@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import unquote
 
-from tidemark.glue_job.cluster.settings import DAEMON, WORKERS
+from tidemark.glue_job.cluster.asked import DAEMON, WORKERS
 from tidemark.glue_job.edge.announce import (
     announced,
     note_listed,

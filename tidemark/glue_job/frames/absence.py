@@ -104,5 +104,4 @@ def absence_of(known: Iterable[str], null: Collection[str], lacking: Collection[
     """Return the absence of records, from the fields that are known, null and missing."""
     lacks = {last_name(name) for name in lacking}
     mixed = frozenset({last_name(name) for name in null} & lacks)
-    there = frozenset({last_name(name) for name in known} - lacks)
-    return Absence(True, there, mixed, null=mixed)
+    return Absence(True, frozenset({last_name(name) for name in known} - lacks), mixed, null=mixed)

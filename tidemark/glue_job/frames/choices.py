@@ -84,8 +84,7 @@ def values_of(frame: DataFrame) -> tuple[DataFrame, list[Value]]:
         columns = [F.col(str(place)) for place in range(len(names))]
     else:
         columns = list(map(column, names))
-    kinds = [field.dataType for field in schema]
-    return frame, list(map(Value, names, columns, kinds))
+    return frame, list(map(Value, names, columns, [field.dataType for field in schema]))
 
 
 def built(frame: DataFrame, values: Iterable[Value]) -> DataFrame:

@@ -88,8 +88,7 @@ def _count_fields(value: Any, place: str, places: dict[str, Counter[str]], null:
         for part in value:
             _count_fields(part, place, places, null)
     elif isinstance(value, dict):
-        counts = places.setdefault(place, Counter())
-        counts.update([_ALL, *value])
+        places.setdefault(place, Counter()).update([_ALL, *value])
         for name, part in value.items():
             if part is None:
                 null.add(name)

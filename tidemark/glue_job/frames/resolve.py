@@ -49,8 +49,7 @@ def resolve_specs(frame: DataFrame, specs: object) -> DataFrame:
 def resolve_every(frame: DataFrame, choice: str) -> DataFrame:
     """Return a frame with every choice resolved by one action."""
     _action(choice, "choice")
-    schema = schema_of(frame)
-    paths = list(_choices(schema, ()))
+    paths = list(_choices(schema_of(frame), ()))
     edits = {steps: _action(choice, path_string(steps)) for steps in paths}
     return _resolved(frame, edits, choice)
 

@@ -97,7 +97,11 @@ def hive_type(kind: T.DataType) -> str:
         case T.NullType():
             return "string"
         case Choice():
-            return hive_type(type_of_choice(kind))
+            # Read back as a number if each of its kinds is one, else as a string.
+            kinds = [field.dataType for field in kind]
+            if not all(type(part) in WIDER for part in kinds):
+                return "string"
+            return hive_type(max(kinds, key=lambda part: WIDER.index(type(part))))
         case T.ArrayType():
             return f"array<{hive_type(kind.elementType)}>"
         case T.MapType():
@@ -105,11 +109,3 @@ def hive_type(kind: T.DataType) -> str:
         case T.StructType():
             return f"struct<{','.join(f'{f.name}:{hive_type(f.dataType)}' for f in kind)}>"
     return kind.simpleString().replace("_ntz", "")
-
-
-def type_of_choice(choice: Choice) -> T.DataType:
-    """Return the type as which text files of a choice are read back: a number, else string."""
-    kinds = [type(field.dataType) for field in choice]
-    if all(kind in WIDER for kind in kinds):
-        return max((field.dataType for field in choice), key=lambda kind: WIDER.index(type(kind)))
-    return T.StringType()

@@ -99,9 +99,7 @@ def part_of(word: str, actual: T.DataType) -> T.StructField | None:
 
 def type_label(kind: T.DataType) -> str:
     """Return a type in readable form; for a choice its types: ``choice<long,string>``."""
-    if isinstance(kind, Choice):
-        return f"choice<{','.join(kind.names)}>"
-    return kind.simpleString()
+    return f"choice<{','.join(kind.names)}>" if isinstance(kind, Choice) else kind.simpleString()
 
 
 def names_type(word: str, actual: T.DataType) -> bool:

@@ -4,7 +4,7 @@ Source: https://github.com/apache/iceberg/tree/apache-iceberg-1.10.0/aws (Iceber
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from tidemark.model.assembly.iceberg import METADATA, PREVIOUS
@@ -28,10 +28,15 @@ def table_input(commit: Mapping[str, Any], before: Mapping[str, Any]) -> dict[st
     parameters = {"table_type": "ICEBERG", METADATA: commit[METADATA]}
     if commit[PREVIOUS]:
         parameters[PREVIOUS] = commit[PREVIOUS]
+    columns: dict[str, dict[str, Any]] = {}
+    # A column that was dropped or renamed stays, and is marked as not current.
+    for place, schema in enumerate(map(json.loads, commit["schemas"])):
+        for field in schema["fields"]:
+            columns.setdefault(field["name"], _column(field, is_current=place == 0))
     storage = {
         **before.get("StorageDescriptor", {}),
         "Location": commit["location"],
-        "Columns": glue_columns([json.loads(schema) for schema in commit["schemas"]]),
+        "Columns": list(columns.values()),
     }
     texts = {"Description": properties.get("comment"), "Owner": properties.get("owner")}
     return {
@@ -42,18 +47,6 @@ def table_input(commit: Mapping[str, Any], before: Mapping[str, Any]) -> dict[st
         "StorageDescriptor": storage,
         **{name: text for name, text in texts.items() if text},
     }
-
-
-def glue_columns(schemas: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the columns of a table: those of its current schema, which comes first, then others.
-
-    A column that was dropped or renamed stays, and is marked as not current.
-    """
-    columns: dict[str, dict[str, Any]] = {}
-    for schema in schemas:
-        for field in schema["fields"]:
-            columns.setdefault(field["name"], _column(field, is_current=schema is schemas[0]))
-    return list(columns.values())
 
 
 def _column(field: Mapping[str, Any], *, is_current: bool) -> dict[str, Any]:

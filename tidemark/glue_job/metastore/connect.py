@@ -46,11 +46,14 @@ def offer(gateway: Any, ask: Callable[[str], str]) -> None:
         return create(connection, stream)
 
     server._create_connection = create_connection
-    answer_accumulators_of(jvm)
+    # PySpark's server of accumulators answers that process alone, too.
+    module = sys.modules[ACCUMULATORS]
+    verify = staticmethod(lambda connection, _: stranger(connection, jvm) is None)
+    for name in ACCUMULATOR_SERVERS & vars(module).keys():
+        vars(module)[name].verify_request = verify
     secret = secrets.token_hex(32)
     # Only the JVM of this run knows the secret.
-    connected = gateway.jvm.dev.tidemark.catalog.Connected
-    connected.connect(offered(secret, ask), secret)
+    gateway.jvm.dev.tidemark.catalog.Connected.connect(offered(secret, ask), secret)
 
 
 def offered(secret: str, ask: Callable[[str], str]) -> Any:
@@ -71,16 +74,7 @@ def offered(secret: str, ask: Callable[[str], str]) -> Any:
             raise AttributeError(name)
         return object.__getattribute__(self, name)
 
-    members = {"Java": Java, "ask": answer, "__getattribute__": reach}
-    return type("Metastore", (), members)()
-
-
-def answer_accumulators_of(jvm: int) -> None:
-    """Let PySpark's server of accumulators answer that process alone."""
-    module = sys.modules[ACCUMULATORS]
-    verify = staticmethod(lambda connection, _: stranger(connection, jvm) is None)
-    for name in ACCUMULATOR_SERVERS & vars(module).keys():
-        vars(module)[name].verify_request = verify
+    return type("Metastore", (), {"Java": Java, "ask": answer, "__getattribute__": reach})()
 
 
 OWN_CATALOG = "catalog.sqlite"  # of a run that does not use the Data Catalog

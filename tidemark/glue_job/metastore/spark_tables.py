@@ -191,7 +191,6 @@ def _storage(spark: Mapping[str, Any], is_hive: bool) -> dict[str, Any]:
 def hive_table(spark: Mapping[str, Any]) -> dict[str, Any]:
     """Return the source that writes a new table of Hive: provider, options, properties."""
     properties = {**spark["properties"], HIVE_MARK: "true"}
-    table = catalog_table({**spark, "properties": properties})
-    provider, options = read_options(table)
+    provider, options = read_options(catalog_table({**spark, "properties": properties}))
     options = {**spark["options"], **options}
     return {"provider": provider, "options": options, "properties": properties}

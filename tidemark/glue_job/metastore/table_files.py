@@ -157,8 +157,7 @@ def warnings_of(kinds: Iterable[Unread], table: str) -> Iterator[tuple[RunWarnin
         elif kind.what == "several":
             yield RunWarning.SEVERAL_VALUES, place
         elif kind.what == "case":
-            column = kind.column.rpartition(".")[2]
-            names = " and ".join(sorted((column, kind.example)))
+            names = " and ".join(sorted((kind.column.rpartition(".")[2], kind.example)))
             yield RunWarning.JSON_CASE, f"{names} in the files of the table {table}"
         elif kind.what == "folder":
             folders = f"the folders {kind.column}=… of the table {table}"

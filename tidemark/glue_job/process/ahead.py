@@ -61,8 +61,7 @@ def main() -> int:
     gc.enable()
     gc.freeze()  # at its end Python looks through all objects, and these are most of them
     if FORK in sys.argv:
-        received = fork_for_each(socket.socket(fileno=0))
-        line, parent = received or (b"", 0)
+        line, parent = fork_for_each(socket.socket(fileno=0)) or (b"", 0)
         # In a process that was forked numpy does not start anew, as `random` does.
         if numpy_random := sys.modules.get("numpy.random"):
             numpy_random.seed()

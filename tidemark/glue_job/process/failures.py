@@ -216,18 +216,11 @@ def timed_out(minutes: float, script: str, log: str) -> str:
     Source: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html
     """
     limit = f"{minutes:g} minute{'' if minutes == 1 else 's'}"
-    where = line_at_the_end(script, log)
-    return (
-        f"Job run timed out after {limit}{f' ({where})' if where else ''}; "
-        f"{advice_of('failures')['timed-out'].says()}"
-    )
-
-
-def line_at_the_end(script: str, log: str) -> str:
-    """Return the line of the script at which its process got the signal to end; else nothing."""
+    # The line of the script at which its process got the signal to end.
     stack = log.rpartition(STACK)[2] if STACK in log else ""
     lines = [number for file, number in FRAME.findall(stack) if file == script]
-    return f"{_cut(Path(script).name)}, line {lines[0]}" if lines else ""
+    where = f" ({_cut(Path(script).name)}, line {lines[0]})" if lines else ""
+    return f"Job run timed out after {limit}{where}; {advice_of('failures')['timed-out'].says()}"
 
 
 GONE = re.compile(r"No such file or directory: (s3[an]?://\S+)|cannot read (\S+) .*FileNotFoundErr")

@@ -38,16 +38,13 @@ def glue_logger() -> GlueLogger:
 NO_PROXY = "https://null:0"
 
 
-def glue_endpoint() -> str:
-    """Return the URL of Glue's API; the local one if it is served."""
-    for name in ("AWS_ENDPOINT_URL_GLUE", "AWS_ENDPOINT_URL"):
-        if url := os.environ.get(name):
-            return url
-    return f"https://glue.{os.environ['AWS_REGION']}.amazonaws.com"
-
-
 CONNECTION_UTILS = SimpleNamespace(
     getRegion=lambda: os.environ["AWS_REGION"],
-    getGlueEndpoint=glue_endpoint,
+    # The local one if it is served.
+    getGlueEndpoint=lambda: (
+        os.environ.get("AWS_ENDPOINT_URL_GLUE")
+        or os.environ.get("AWS_ENDPOINT_URL")
+        or f"https://glue.{os.environ['AWS_REGION']}.amazonaws.com"
+    ),
     getGlueProxyUrl=lambda: NO_PROXY,  # Glue's value without a proxy
 )

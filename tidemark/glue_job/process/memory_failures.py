@@ -38,9 +38,7 @@ def oom_kills() -> int:
 
 def gone_remedy(kills: int) -> str:
     """Return the remedy for a JVM that has ended without a word."""
-    if kills > 0:
-        return killed_remedy(kills)
-    return advice_of("memory")["jvm-gone"].says()
+    return killed_remedy(kills) if kills > 0 else advice_of("memory")["jvm-gone"].says()
 
 
 def killed_remedy(kills: int) -> str:

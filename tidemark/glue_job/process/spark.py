@@ -6,8 +6,14 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from tidemark.glue_job.cluster.asked import IN_THE_DRIVER, Asked
-from tidemark.glue_job.cluster.settings import DAEMON, WORKERS, engine_settings_of, with_executors
+from tidemark.glue_job.cluster.asked import (
+    DAEMON,
+    IN_THE_DRIVER,
+    WORKERS,
+    Asked,
+    engine_settings_of,
+    with_executors,
+)
 from tidemark.glue_job.iceberg.jars import format_jars
 from tidemark.glue_job.metastore.catalog_settings import EXTENSIONS, OURS
 from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_options

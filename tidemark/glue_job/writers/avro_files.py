@@ -159,8 +159,7 @@ def _write_part(
             file = str(Path(root, *names, f".part-{number:05d}-{attempt}-{run}.avro"))
             if file not in writers:
                 Path(file).parent.mkdir(parents=True, exist_ok=True)
-                stream = files.enter_context(Path(file).open("wb"))
-                writers[file] = Writer(stream, parsed, codec)
+                writers[file] = Writer(files.enter_context(Path(file).open("wb")), parsed, codec)
             writers[file].write(record)
         for writer in writers.values():
             writer.flush()

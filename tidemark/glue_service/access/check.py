@@ -9,12 +9,7 @@ from tidemark.glue_service.access.claims import HEX, Claim, check_time, read_cla
 from tidemark.glue_service.access.head import Head
 from tidemark.glue_service.access.payload import UNCHECKED, Payload
 from tidemark.glue_service.access.refused import Refusal, RefusedError
-from tidemark.glue_service.access.signature_v2 import (
-    ClaimV2,
-    check_time_v2,
-    read_claim_v2,
-    signatures_v2,
-)
+from tidemark.glue_service.access.signature_v2 import check_time_v2, read_claim_v2, signatures_v2
 from tidemark.glue_service.access.signature_v4 import (
     ChunkSignatures,
     canonical_requests,
@@ -38,7 +33,13 @@ WRONG_SIGNATURE = (
 def check_signature(head: Head, service: str, key: AccessKey, now: datetime) -> Payload:
     """Check the signed head of a request; return the check for its body."""
     if service == S3 and (claim_v2 := read_claim_v2(head)):
-        return _check_v2(head, claim_v2, key, now)
+        _check_key(claim_v2.key_id, key)
+        check_time_v2(claim_v2, now)
+        right = signatures_v2(key.secret, head, claim_v2.signed_time)
+        if not any(is_same(expected, claim_v2.signature) for expected in right):
+            raise RefusedError(Refusal.SIGNATURE, WRONG_SIGNATURE)
+        # Version 2 does not cover the body.
+        return UNCHECKED
     claim = read_claim(head)
     _check_key(claim.key_id, key)
     check_time(claim, now)
@@ -62,16 +63,6 @@ def check_expiry(head: Head, service: str, now: datetime) -> None:
         check_time(read_claim(of_url), now)
     elif service == S3 and (claim := read_claim_v2(of_url)):
         check_time_v2(claim, now)
-
-
-def _check_v2(head: Head, claim: ClaimV2, key: AccessKey, now: datetime) -> Payload:
-    _check_key(claim.key_id, key)
-    check_time_v2(claim, now)
-    right = signatures_v2(key.secret, head, claim.signed_time)
-    if not any(is_same(expected, claim.signature) for expected in right):
-        raise RefusedError(Refusal.SIGNATURE, WRONG_SIGNATURE)
-    # Version 2 does not cover the body.
-    return UNCHECKED
 
 
 def _check_key(given: str, key: AccessKey) -> None:

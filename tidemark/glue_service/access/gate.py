@@ -31,14 +31,6 @@ class NotAnsweredError(TidemarkError):
 
 
 @dataclass(frozen=True)
-class Admission:
-    """An accepted request: the check for its body, and the maximum size of it."""
-
-    payload: Payload
-    largest: int
-
-
-@dataclass(frozen=True)
 class Gate:
     """The access rules of a port.
 
@@ -54,8 +46,8 @@ class Gate:
     hosts: frozenset[str] = LOOPBACK_NAMES
     has_pages: bool = False
 
-    def admit(self, head: Head, length: int) -> Admission:
-        """Return the rules for the body of a request."""
+    def admit(self, head: Head, length: int) -> tuple[Payload, int]:
+        """Return the check for the body of a request, and the maximum size of it."""
         if self.has_pages and is_page(head):
             return _admitted_page(head, self.hosts, length)
         service = service_of(head.headers, head.query)
@@ -74,15 +66,15 @@ class Gate:
         largest = MAX_SIZE.get(service, MAX_BODY_BYTES)
         if length > largest:
             raise too_large(largest)
-        return Admission(payload, largest)
+        return payload, largest
 
 
-def _admitted_page(head: Head, hosts: frozenset[str], length: int) -> Admission:
+def _admitted_page(head: Head, hosts: frozenset[str], length: int) -> tuple[Payload, int]:
     if why := page_refusal(head, hosts):
         raise NotAnsweredError(why)
     if length > MAX_FORM_BYTES:
         raise too_large(MAX_FORM_BYTES)
-    return Admission(Payload(), MAX_FORM_BYTES)
+    return Payload(), MAX_FORM_BYTES
 
 
 def too_large(largest: int) -> ServiceError:

@@ -15,7 +15,6 @@ REMEDY = (
     "`tidemark local env` prints the lines that give a shell the access key of this port, and "
     "`tidemark local up --port NUMBER --any-key` answers every key"
 )
-FORBIDDEN = 403
 
 
 class Refusal(Enum):
@@ -53,4 +52,4 @@ def refusal_of(error: RefusedError, protocol: str) -> ServiceError:
         return S3Error(of_s3, text)
     if protocol in ("json", "cbor"):
         return ServiceError(of_json, text)
-    return ServiceError(of_form, text, FORBIDDEN)
+    return ServiceError(of_form, text, 403)

@@ -15,14 +15,13 @@ from tidemark.glue_service.access.head import Head
 from tidemark.glue_service.access.refused import Refusal, RefusedError
 
 # The parts of a query that are signed.
-_SIGNED_WORDS = (
+SIGNED = (
     "accelerate acl analytics cors delete inventory lifecycle location logging metrics "
     "notification object-lock partNumber policy replication requestPayment restore select "
     "select-type storageClass tagging torrent uploadId uploads versionId versioning versions "
     "website defaultObjectAcl response-cache-control response-content-disposition "
     "response-content-encoding response-content-language response-content-type response-expires"
-)
-SIGNED = frozenset(_SIGNED_WORDS.split())
+).split()
 LOCAL = ".localhost"
 ALGORITHM = "AWS "
 

@@ -33,15 +33,13 @@ def _order(version: TableVersion) -> str:
 
 def get_table_versions(glue: GlueState, request: Request) -> Answer:
     """Return a page of the versions of a table, the newest first."""
-    versions = versions_of(glue.store, _table(glue, request))
-    page, token = glue_page(versions, request, _order)
+    page, token = glue_page(versions_of(glue.store, _table(glue, request)), request, _order)
     return {"TableVersions": [_member(glue, version) for version in page], "NextToken": token}
 
 
 def delete_table_version(glue: GlueState, request: Request) -> Answer:
     """Delete a version of a table; the current one cannot be deleted."""
-    table = _table(glue, request)
-    _forget(glue, table, request["VersionId"])
+    _forget(glue, _table(glue, request), request["VersionId"])
     return {}
 
 

@@ -185,8 +185,7 @@ def _meets(table: Answer, predicate: Request) -> bool:
     comparator = predicate.get("Comparator", "EQUALS")
     if comparator != "EQUALS":
         raise InvalidInputError(f"Comparator {comparator} does not work here; allowed: EQUALS")
-    actual = table.get(key, table.get("Parameters", {}).get(key))
-    return str(actual) == str(value)
+    return str(table.get(key, table.get("Parameters", {}).get(key))) == str(value)
 
 
 def member(glue: GlueState, table: CatalogTable) -> Answer:

@@ -106,5 +106,4 @@ def object_created(created: CreatedObject, at_ms: int, origin: Origin) -> Event:
         "source-ip-address": "127.0.0.1",
         "reason": created.reason,
     }
-    arn = f"arn:aws:s3:::{created.bucket}"
-    return envelope(origin, at_ms, S3, OBJECT_CREATED, detail, (arn,))
+    return envelope(origin, at_ms, S3, OBJECT_CREATED, detail, (f"arn:aws:s3:::{created.bucket}",))

@@ -136,8 +136,7 @@ def find_rule(glue: GlueState, name: str) -> Entity:
     """Return a rule."""
     rule = find_entity(glue.store, EntityKind.RULE, name)
     if rule is None:
-        text = f"Rule {name} does not exist on EventBus {DEFAULT_BUS}."
-        raise ServiceError(NOT_FOUND, text)
+        raise ServiceError(NOT_FOUND, f"Rule {name} does not exist on EventBus {DEFAULT_BUS}.")
     return rule
 
 
@@ -145,22 +144,21 @@ def put_targets(glue: GlueState, request: Request) -> Answer:
     """Add targets to a rule, or change those with the same ids."""
     old = find_rule(glue, request["Rule"])
     targets = {target["Id"]: target for target in old.definition["Targets"] + request["Targets"]}
-    _with_targets(glue, old, list(targets.values()))
-    return {"FailedEntryCount": 0, "FailedEntries": []}
+    return _with_targets(glue, old, list(targets.values()))
 
 
 def remove_targets(glue: GlueState, request: Request) -> Answer:
     """Remove targets from a rule."""
     old = find_rule(glue, request["Rule"])
     targets = [t for t in old.definition["Targets"] if t["Id"] not in request["Ids"]]
-    _with_targets(glue, old, targets)
-    return {"FailedEntryCount": 0, "FailedEntries": []}
+    return _with_targets(glue, old, targets)
 
 
-def _with_targets(glue: GlueState, old: Entity, targets: list[Any]) -> None:
+def _with_targets(glue: GlueState, old: Entity, targets: list[Any]) -> Answer:
     definition = {**old.definition, "Targets": targets}
     times = (old.created_at_ms, glue.now_ms())
     _put_rule(glue, Entity(EntityKind.RULE, old.name, definition, old.tags, *times))
+    return {"FailedEntryCount": 0, "FailedEntries": []}
 
 
 def delete_rule(glue: GlueState, request: Request) -> Answer:

@@ -91,8 +91,7 @@ class Topics:
                 self._say(f"rule {rule_name} could not publish to {arn}: {why}")
 
     def _do(self, arn: str, operation: str, **fields: str) -> Reply:
-        region = arn.split(":")[3]
-        headers = {"authorization": SCOPE.format(region=region), "content-type": FORM}
+        headers = {"authorization": SCOPE.format(region=arn.split(":")[3]), "content-type": FORM}
         form = {"Action": operation, "Version": VERSION, **fields}
         return self._sns().ask_sns(headers, urlencode(form).encode())
 

@@ -128,7 +128,13 @@ class Application:
         if service in IDENTITY:
             form = body or environ.get("QUERY_STRING", "").encode()  # of a signed URL
             return self._answer_query(service, form, request_id)
-        return self._answer_json(service, operation_of(headers), body)
+        name = operation_of(headers)
+        operation = find_operation(service, name)
+        if operation is None or name not in OPERATIONS[service]:
+            raise unsupported(service, name)
+        request = json_protocol.read_request(operation, body)
+        answer = call(self._engine, service, name, request)
+        return reply(200, json_protocol.CONTENT_TYPE, json_answer(operation, answer))
 
     def _made_s3(self) -> "S3":
         # Most clients ask for other services, because Spark reads the lake's files itself.
@@ -138,14 +144,6 @@ class Application:
 
     def _notify_of_object(self, created: CreatedObject) -> None:
         self._engine.tell(lambda glue: deliver_created(glue, created))
-
-    def _answer_json(self, service: str, name: str, body: bytes) -> Reply:
-        operation = find_operation(service, name)
-        if operation is None or name not in OPERATIONS[service]:
-            raise unsupported(service, name)
-        request = json_protocol.read_request(operation, body)
-        answer = call(self._engine, service, name, request)
-        return reply(200, json_protocol.CONTENT_TYPE, json_answer(operation, answer))
 
     def _answer_query(self, service: str, form: bytes, request_id: str) -> Reply:
         fields = query_protocol.read_form(form)

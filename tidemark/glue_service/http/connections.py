@@ -14,7 +14,7 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError, get_header_lines
 from waitress.task import ErrorTask, WSGITask
 
-from tidemark.glue_service.access.gate import Admission, too_large
+from tidemark.glue_service.access.gate import too_large
 from tidemark.glue_service.access.head import head_of
 from tidemark.glue_service.access.payload import PAYLOAD, Payload
 
@@ -69,8 +69,7 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
         if self.headers_finished and self._largest is None and not (self.error or self.empty):
             self._largest = 0
             try:
-                admission = self._channel.admit(self)
-                self.payload, self._largest = admission.payload, admission.largest
+                self.payload, self._largest = self._channel.admit(self)
             except Exception as error:  # noqa: BLE001 (whatever it is, it is the answer)
                 self.refusal = error
         if self._largest is not None and self.body_bytes_received > self._largest:
@@ -140,14 +139,14 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
         """Return the parser of the next request."""
         return _Parser(adj, self)
 
-    def admit(self, request: _Parser) -> Admission:
-        """Return the limits of a request."""
+    def admit(self, request: _Parser) -> tuple[Payload, int]:
+        """Return the check for the body of a request, and the maximum size of it."""
         sent = {name.replace("_", "-").lower(): text for name, text in request.headers.items()}
         sent |= request.repeated
         if request.chunked:  # waitress removes the header, but it may be signed
             sent["transfer-encoding"] = "chunked"
         head = head_of(request.command, request.request_uri, sent)
-        admission: Admission = self.server.gate.admit(head, request.content_length)
+        admission: tuple[Payload, int] = self.server.gate.admit(head, request.content_length)
         return admission
 
     @property

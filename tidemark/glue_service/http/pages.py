@@ -56,8 +56,7 @@ def is_opened(head: Head) -> bool:
 
 def is_typed_object(head: Head) -> bool:
     """Return whether a person gave a browser a presigned URL: no page has linked to it."""
-    names = {name for name, _ in head.pairs}
-    is_presigned = bool(names & {"X-Amz-Signature", "Signature"})
+    is_presigned = bool({name for name, _ in head.pairs} & {"X-Amz-Signature", "Signature"})
     return is_presigned and is_opened(head) and head.headers.get("sec-fetch-site") == "none"
 
 

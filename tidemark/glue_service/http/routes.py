@@ -28,8 +28,7 @@ def service_of(headers: Mapping[str, str], query: str) -> str:
         if prefix in TARGETS:
             return TARGETS[prefix]
     credential = parse_qs(query).get("X-Amz-Credential", [""])[0]
-    signed = headers.get("authorization", "") or f"Credential={credential}"
-    match = SCOPE.search(signed)
+    match = SCOPE.search(headers.get("authorization", "") or f"Credential={credential}")
     return match["service"] if match else "s3"
 
 

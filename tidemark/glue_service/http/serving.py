@@ -102,8 +102,7 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         secret = secrets.token_hex(32)
         port = ServedPort(listener.url, os.getpid(), secret, options.is_of_command, region())
         wants_objects = threading.Event()
-        bus = Rules(wants_objects), topics
-        open_glue = partial(_open, home, options, events, port, bus)
+        open_glue = partial(_open, home, options, events, port, (Rules(wants_objects), topics))
         with Engine(open_glue, options.on_death) as engine:
             pages = options.pages if is_private(options) else None
 

@@ -55,8 +55,7 @@ def _serving(
         served = replace(machine, port=listener.url)
         with Engine(partial(_open, served, open_store)) as engine:
             gate = Gate(key, secrets.token_hex(32))  # no other command knows the secret
-            application = Lazy(lambda: Application(engine, machine.home, machine.region))
-            listener.serve(application, gate)
+            listener.serve(Lazy(lambda: Application(engine, machine.home, machine.region)), gate)
             try:
                 yield served
             finally:

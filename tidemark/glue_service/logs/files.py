@@ -71,20 +71,15 @@ class LogFile:
                 text = line.rstrip(b"\r\n").decode("utf-8", errors="replace")
                 yield LogEvent(self.run.run_id, place, end, time_of(place), text)
 
-    def line_start(self, offset: int) -> int:
-        """Return the start of the line that starts at an offset, or of the next line."""
-        if offset <= 0 or not self.size:
-            return 0
-        with self.path.open("rb") as file:
-            file.seek(offset - 1)
-            file.readline(MAX_EVENT_BYTES)
-            return file.tell()
-
     def before(self, end: int, count: int, most_bytes: int = SCANNED) -> list[LogEvent]:
         """Return up to ``count`` lines that end at an offset, the oldest first."""
-        begin = self.line_start(max(end - most_bytes, 0))
-        events = [event for event in self.events(begin, most_bytes + 1) if event.end <= end]
-        return events[-count:]
+        begin = 0
+        if end > most_bytes and self.size:
+            with self.path.open("rb") as file:
+                file.seek(end - most_bytes - 1)
+                file.readline(MAX_EVENT_BYTES)  # up to the start of a line
+                begin = file.tell()
+        return [event for event in self.events(begin, most_bytes + 1) if event.end <= end][-count:]
 
 
 def log_file(run: JobRun, name: str) -> LogFile:

@@ -168,7 +168,7 @@ def filter_log_events(engine: Engine, request: Request) -> Answer:
     return {
         "events": [{**_event(e), "logStreamName": e.stream, "eventId": e.event_id} for e in shown],
         "searchedLogStreams": [],
-        "nextToken": _token({**places, **next_places}) if is_more else None,
+        "nextToken": json.dumps(places | next_places, separators=(",", ":")) if is_more else None,
     }
 
 
@@ -209,10 +209,6 @@ def _offsets(token: str | None) -> dict[str, int]:
     except (AttributeError, ValueError, RecursionError):
         pass
     raise ServiceError(INVALID, "The specified nextToken is invalid.")
-
-
-def _token(places: Mapping[str, int]) -> str:
-    return json.dumps(places, separators=(",", ":"))
 
 
 def _group(request: Request) -> str:

@@ -22,14 +22,6 @@ MS_PER_S = 1000
 
 def read_request(operation: OperationModel, body: bytes) -> dict[str, Any]:
     """Return the parameters of a request."""
-    request = _object(body)
-    if faults := find_faults(operation, request):
-        code = INVALID.get(operation.service_model.service_name, "ValidationException")
-        raise ServiceError(code, f"{operation.name} cannot take this: {'; '.join(faults)}")
-    return request
-
-
-def _object(body: bytes) -> dict[str, Any]:
     try:
         request = parsed(body or b"{}")
     except ValueError as error:
@@ -37,6 +29,9 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(request, dict):
         text = f"the body is a JSON {type(request).__name__}; allowed: an object"
         raise ServiceError("SerializationException", text)
+    if faults := find_faults(operation, request):
+        code = INVALID.get(operation.service_model.service_name, "ValidationException")
+        raise ServiceError(code, f"{operation.name} cannot take this: {'; '.join(faults)}")
     return request
 
 
@@ -75,8 +70,7 @@ def json_answer(operation: OperationModel, answer: Mapping[str, Any]) -> bytes:
     Times are given in epoch milliseconds or as datetimes, and sent in epoch seconds.
     """
     shape = operation.output_shape
-    body = {} if shape is None else wire_value(shape, answer)
-    return json.dumps(body).encode()
+    return json.dumps({} if shape is None else wire_value(shape, answer)).encode()
 
 
 def wire_value(shape: Shape, value: Any) -> Any:

@@ -74,7 +74,9 @@ def _shaped(shape: Shape, value: Any) -> Any:
         return {
             name: _shaped(members[name], item)
             for name, item in value.items()
-            if name in members and item is not None and _is_of(members[name], item)
+            if name in members
+            and item is not None
+            and (members[name].type_name != "timestamp" or _is_time(item))
         }
     if isinstance(shape, ListShape):
         return [_shaped(shape.member, item) for item in value]
@@ -85,10 +87,6 @@ def _shaped(shape: Shape, value: Any) -> Any:
     if shape.type_name == "timestamp":
         return int(value * 1000)
     return str(value) if shape.type_name == "string" else value
-
-
-def _is_of(shape: Shape, value: Any) -> bool:
-    return shape.type_name != "timestamp" or _is_time(value)
 
 
 def _is_time(value: Any) -> bool:

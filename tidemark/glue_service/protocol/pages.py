@@ -28,8 +28,7 @@ def page(
     """Return one page of items, and the token of the next one; None if it is the last."""
     begin = _first_index(items, token, key) if token else 0
     if begin is None:
-        text = f"NextToken {token!r} did not come from an answer; leave it out"
-        raise ServiceError(code, text)
+        raise ServiceError(code, f"NextToken {token!r} did not come from an answer; leave it out")
     end = begin + size
     if end >= len(items):
         return list(items[begin:]), None

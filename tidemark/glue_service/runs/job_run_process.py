@@ -114,15 +114,13 @@ def start_job_run(
     folder = machine.home.runs / run.run_id
     folder.mkdir(parents=True)
     script = folder / script_name(job.name)
-    location = job.script_location
-    shutil.copyfile(_within_lake(machine.home, job, location), script)
+    shutil.copyfile(_within_lake(machine.home, job, job.script_location), script)
     libraries = [
         *python_path(machine.home, job, merged, folder),
         *module_folders(machine.home, job, merged, python),
     ]
     engine = spark_variables(machine, job, spark, folder, merged) if spark else shell_variables()
-    job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
-    given = command_line(job, job_id, run.run_id, merged)
+    given = command_line(job, f"j_{run.run_id.removeprefix('jr_')[:64]}", run.run_id, merged)
     (folder / ARGUMENTS_FILE).write_text(json.dumps(given), encoding="utf-8")
     variables_of_run = {
         **environment_of(machine, folder, run, libraries),
@@ -152,14 +150,8 @@ def _start(order: Order, python: Path) -> subprocess.Popen[bytes]:
     folder = Path(order.folder)
     with (folder / "stdout.log").open("ab") as out, (folder / "stderr.log").open("ab") as err:
         return subprocess.Popen(  # noqa: S603 (the job script of the template)
-            [
-                str(python),
-                "-P",
-                "-m",
-                job_process.__name__,  # -P: no shadowed modules
-                str(os.getpid()),
-                order.script,
-            ],
+            # -P: no shadowed modules
+            [str(python), "-P", "-m", job_process.__name__, str(os.getpid()), order.script],
             cwd=folder,
             env=order.environment,
             stdin=subprocess.DEVNULL,

@@ -31,15 +31,9 @@ MAX_ARGUMENTS_BYTES = 260_000  # bytes, of names and values together
 LOG_GROUPS = {SPARK: "/aws-glue/jobs", SHELL: "/aws-glue/python-jobs"}
 # Members of StartJobRun that are stored with the run; they have an effect on AWS only.
 SETTINGS = (
-    "AllocatedCapacity",
-    "MaxCapacity",
-    "WorkerType",
-    "NumberOfWorkers",
-    "ExecutionClass",
-    "SecurityConfiguration",
-    "NotificationProperty",
-    "ExecutionRoleSessionPolicy",
-)
+    "AllocatedCapacity MaxCapacity WorkerType NumberOfWorkers ExecutionClass "
+    "SecurityConfiguration NotificationProperty ExecutionRoleSessionPolicy"
+).split()
 
 RUN_SETTINGS = SETTINGS[4:]  # those that a JobRun returns unchanged
 WAITS = "Waiting for other runs of the job to end"
@@ -135,19 +129,15 @@ def batch_stop_job_run(glue: GlueState, request: Request) -> Answer:
         run = glue.store.job_run(run_id)
         about = {"JobName": name, "JobRunId": run_id}
         if run is None or run.job_name != name:
-            text = f"job {name} has no run {run_id!r}"
-            detail = {"ErrorCode": "EntityNotFoundException", "ErrorMessage": text}
-            errors.append({**about, "ErrorDetail": detail})
+            code, text = "EntityNotFoundException", f"job {name} has no run {run_id!r}"
         elif glue.runner.stop(run_id):
             submitted.append(about)
+            continue
         else:
-            errors.append({**about, "ErrorDetail": _has_ended(run)})
+            code = "JobRunInTerminalStateException"
+            text = f"job run {run_id} is {run.state}: it has ended"
+        errors.append({**about, "ErrorDetail": {"ErrorCode": code, "ErrorMessage": text}})
     return {"SuccessfulSubmissions": submitted, "Errors": errors}
-
-
-def _has_ended(run: JobRun) -> Answer:
-    text = f"job run {run.run_id} is {run.state}: it has ended"
-    return {"ErrorCode": "JobRunInTerminalStateException", "ErrorMessage": text}
 
 
 def find_run(glue: GlueState, job_name: str, run_id: str) -> JobRun:
@@ -165,7 +155,6 @@ def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) ->
     capacity = capacity_of(definition, settings)
     end_ms = run.completed_at_ms
     seconds = max((end_ms or now_ms) - run.started_at_ms, 0) // MS_PER_S
-    state = run.state
     member = {
         **{name: settings[name] for name in settings if name in RUN_SETTINGS},
         **capacity.members(),
@@ -178,7 +167,7 @@ def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) ->
         "StartedOn": run.started_at_ms,
         "LastModifiedOn": end_ms or run.started_at_ms,
         "CompletedOn": end_ms,
-        "JobRunState": state,
+        "JobRunState": run.state,
         "StateDetail": state_detail(run),
         "Arguments": dict(request.arguments),
         "ErrorMessage": run.error_message,

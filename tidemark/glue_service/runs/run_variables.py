@@ -93,6 +93,7 @@ def spark_variables(
     catalog = catalog_settings(machine.home, arguments, settings)
     settings |= catalog.settings
     spark = replace(spark, format_jars=jars.formats)
+    for_yarn = FOR_YARN if asked.master == YARN else ()
     return {
         **variables(arguments, DRIVER_VARIABLES),
         **catalog.variables,
@@ -101,16 +102,11 @@ def spark_variables(
         ),
         EXECUTORS_VARIABLE: str(asked.executors or ""),
         MASTER_VARIABLE: asked.master,
-        **_variables_of_yarn(asked, os.environ),
+        # Spark starts no run on YARN without the variables that show where it is.
+        **{name: os.environ[name] for name in for_yarn if name in os.environ},
         FORMAT_JARS_VARIABLE: os.pathsep.join(map(str, jars.formats)),
         **_jvm_variables(machine.jvms, settings, asked.own_jvm_reason or jars.own_jvm),
     }
-
-
-def _variables_of_yarn(asked: Asked, environment: Mapping[str, str]) -> dict[str, str]:
-    # Spark starts no run on YARN without the variables that show where it is.
-    names = FOR_YARN if asked.master == YARN else ()
-    return {name: environment[name] for name in names if name in environment}
 
 
 def shell_variables() -> dict[str, str]:
@@ -130,9 +126,7 @@ def _committer_settings(
         return {}
     argument = GLUE_ARGUMENTS["--enable-s3-parquet-optimized-committer"]
     is_off = arguments.get(argument.name, "").lower() == "false"
-    if not is_off or not argument.is_known_by(job.glue_version):
-        return {}
-    return {OPTIMIZED: "false"}
+    return {OPTIMIZED: "false"} if is_off and argument.is_known_by(job.glue_version) else {}
 
 
 def environment_of(

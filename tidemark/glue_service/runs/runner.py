@@ -212,8 +212,7 @@ class Runner:
             try:
                 ended = poll_job_run(active.process)
             except Exception as error:  # noqa: BLE001 (files that a script left must stop no one)
-                text = f"how the run ended cannot be read: {_why(error)}"
-                ended = failed_run(active.run, text)
+                ended = failed_run(active.run, f"how the run ended cannot be read: {_why(error)}")
             if ended is not None:
                 self._marks.note(ended, is_last=True)
                 self._end(active, ended)
@@ -222,7 +221,9 @@ class Runner:
         """Record the final state of a run and what follows, together; retry later if that fails."""
         self._ended[run.run_id] = active, run
         try:
-            run, live = self._record_end(active, run, self._effects(active, run))
+            counts = active.process.counts if isinstance(active.process, JobProcess) else None
+            place = (self._machine.dynamodb_endpoint, self._machine.region)
+            run, live = self._record_end(active, run, read_effects(self._store, run, counts, place))
         except TidemarkError as error:  # such as a full disk: the end must still be recorded
             self.problem = error
             return
@@ -257,11 +258,6 @@ class Runner:
             # A report that fails, as of code on disk, stops no run.
             text = f"the state {run.state} could not be reported: {_why(error)}"
             keep_warnings(self._store, run.run_id, [text])
-
-    def _effects(self, active: ActiveRun, run: JobRun) -> RunEffects:
-        counts = active.process.counts if isinstance(active.process, JobProcess) else None
-        place = (self._machine.dynamodb_endpoint, self._machine.region)
-        return read_effects(self._store, run, counts, place)
 
     def _plan(self, start: RunStart, counts: Counter[str]) -> JobRun:
         request, job = start.request, start.job

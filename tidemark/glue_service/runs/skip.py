@@ -92,9 +92,7 @@ def read_inputs(folder: Path) -> Inputs | None:
     """Return what `write_inputs` stored; None if it cannot be read."""
     try:
         document = json.loads((folder / INPUTS_FILE).read_text(encoding="utf-8"))
-        if document.pop("format") != FORMAT:
-            return None
-        return Inputs(**document)
+        return Inputs(**document) if document.pop("format") == FORMAT else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 

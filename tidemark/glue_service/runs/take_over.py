@@ -41,8 +41,7 @@ def _without_process(run: JobRun) -> JobRun:
     if run.state not in (RUNNING, STOPPING):
         return run
     end_left_over_processes(run)
-    state = "STOPPED" if run.state == STOPPING else "FAILED"
-    return replace(failed_run(run, KILLED), state=state)
+    return replace(failed_run(run, KILLED), state="STOPPED" if run.state == STOPPING else "FAILED")
 
 
 def _continue_flow(glue: GlueState, flow: Flow, run_id: str) -> None:
@@ -59,6 +58,5 @@ def _continue_flow(glue: GlueState, flow: Flow, run_id: str) -> None:
             glue.runner.stop(last.run_id)
         return
     with glue.store.transaction():
-        request = run_request(glue.store, last.run_id)
-        live = glue.runner.settle(glue.flows.follow(last, request))
+        live = glue.runner.settle(glue.flows.follow(last, run_request(glue.store, last.run_id)))
     glue.runner.add(live)

@@ -178,8 +178,7 @@ class _Page:
         self.keys = [item for item in page if not self._is_prefix(item)]
 
     def _walked(self) -> Walk:
-        bucket = self._call.bucket
-        uploads, at_s = self._lake.snapshots.uploads(bucket), time.monotonic()
+        uploads, at_s = self._lake.snapshots.uploads(self._call.bucket), time.monotonic()
         items = walk(self._folder, self._prefix, self._delimiter, self._put_folders(self._prefix))
         return Walk(items, at_s, uploads)
 
@@ -218,20 +217,17 @@ class _Page:
 
     def members(self) -> dict[str, Any]:
         """Return the members that both versions of the answer have."""
+        stats = [(key, stat) for key in self.keys if (stat := self._stat(key))]
+        etags = self._lake.records.etags(self._call.bucket, self.keys)
         return {
             "Prefix": self.encoded(self._prefix),
             "Delimiter": self.encoded(self._delimiter) if self._delimiter else None,
             "MaxKeys": self._size,
             "EncodingType": self._call.query.get("encoding-type"),
             "IsTruncated": self.is_truncated,
-            "Contents": self._contents(),
+            "Contents": Markup("".join(self._object(key, stat, etags) for key, stat in stats)),
             "CommonPrefixes": [{"Prefix": self.encoded(item)} for item in self.prefixes],
         }
-
-    def _contents(self) -> Markup:
-        stats = [(key, stat) for key in self.keys if (stat := self._stat(key))]
-        etags = self._lake.records.etags(self._call.bucket, self.keys)
-        return Markup("".join(self._object(key, stat, etags) for key, stat in stats))
 
     def _stat(self, key: str) -> os.stat_result | None:
         try:

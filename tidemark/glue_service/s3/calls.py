@@ -102,8 +102,7 @@ def bucket_folder(home: Home, bucket: str) -> Path:
         why = str(error).removeprefix(f"{NO_BUCKET}: ")
         raise S3Error("NoSuchBucket", f"The specified bucket does not exist: {why}") from error
     except UsageError as error:
-        text = f"The specified bucket is not valid: {error}"
-        raise S3Error("InvalidBucketName", text) from error
+        raise S3Error("InvalidBucketName", f"The specified bucket is not valid: {error}") from error
 
 
 def object_path(home: Home, bucket: str, key: str) -> Path:

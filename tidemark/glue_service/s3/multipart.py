@@ -104,8 +104,7 @@ def about_upload(folder: Path) -> dict[str, Any] | None:
 
 
 def _no_such(upload_id: str) -> S3Error:
-    text = f"The specified multipart upload does not exist: {upload_id!r}"
-    return S3Error("NoSuchUpload", text)
+    return S3Error("NoSuchUpload", f"The specified multipart upload does not exist: {upload_id!r}")
 
 
 def upload_part(lake: Lake, call: Call) -> Reply:

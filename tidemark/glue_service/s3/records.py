@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 from tidemark.local_state.store.sqlite_files import log_ahead
 from tidemark.local_state.store.state_record import note_use, refuse_loss
@@ -108,17 +109,18 @@ class Records:
             self._of_thread.connection = connection
         return connection
 
+    def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
+        return self._connection().execute(statement, values).fetchall()
+
     def put(self, bucket: str, key: str, stat: os.stat_result, record: Record) -> None:
         """Store the record of a file, next to those of other files of the key."""
         texts = (record.etag, json.dumps(dict(record.headers)), json.dumps(dict(record.tags)))
-        self._connection().execute(
-            "INSERT OR REPLACE INTO object_file VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (bucket, key, *_identity(key, stat), *texts),
-        )
+        row = (bucket, key, *_identity(key, stat), *texts)
+        self._rows("INSERT OR REPLACE INTO object_file VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def delete_others(self, bucket: str, key: str, stat: os.stat_result) -> None:
         """Delete the records of a key's files except the current one."""
-        self._connection().execute(
+        self._rows(
             "DELETE FROM object_file "
             "WHERE bucket = ? AND key = ? AND NOT (mtime_ns = ? AND size = ?)",
             (bucket, key, *_identity(key, stat)),
@@ -126,26 +128,20 @@ class Records:
 
     def delete(self, bucket: str, key: str) -> None:
         """Delete the records of all files of a key."""
-        self._connection().execute(
-            "DELETE FROM object_file WHERE bucket = ? AND key = ?", (bucket, key)
-        )
+        self._rows("DELETE FROM object_file WHERE bucket = ? AND key = ?", (bucket, key))
 
     def find(self, bucket: str, key: str, stat: os.stat_result) -> Record | None:
         """Return the record of a file; None if S3 did not write it."""
-        row = (
-            self._connection()
-            .execute(
-                "SELECT etag, headers, tags FROM object_file "
-                "WHERE bucket = ? AND key = ? AND mtime_ns = ? AND size = ?",
-                (bucket, key, *_identity(key, stat)),
-            )
-            .fetchone()
+        rows = self._rows(
+            "SELECT etag, headers, tags FROM object_file "
+            "WHERE bucket = ? AND key = ? AND mtime_ns = ? AND size = ?",
+            (bucket, key, *_identity(key, stat)),
         )
-        return Record(row[0], json.loads(row[1]), json.loads(row[2])) if row else None
+        return Record(rows[0][0], *map(json.loads, rows[0][1:])) if rows else None
 
     def etags(self, bucket: str, keys: Iterable[str]) -> dict[tuple[str, int, int], str]:
         """Return the ETags of files that S3 wrote, by key, time and size."""
-        rows = self._connection().execute(
+        rows = self._rows(
             "SELECT key, mtime_ns, size, etag FROM object_file WHERE bucket = ? AND key IN "
             "(SELECT value FROM json_each(?))",
             (bucket, json.dumps(list(keys))),
@@ -154,7 +150,7 @@ class Records:
 
     def folders(self, bucket: str, prefix: str) -> list[str]:
         """Return the keys ending with / that clients have put, such as `landing/`."""
-        rows = self._connection().execute(
+        rows = self._rows(
             "SELECT key FROM object_file "
             "WHERE bucket = ? AND key LIKE '%/' AND substr(key, 1, ?) = ?",
             (bucket, len(prefix), prefix),
@@ -163,15 +159,13 @@ class Records:
 
     def tag_bucket(self, bucket: str, tags: Mapping[str, str]) -> None:
         """Replace the tags of a bucket."""
-        connection = self._connection()
         if tags:
             row = (bucket, json.dumps(dict(tags)))
-            connection.execute("INSERT OR REPLACE INTO bucket_tags VALUES (?, ?)", row)
+            self._rows("INSERT OR REPLACE INTO bucket_tags VALUES (?, ?)", row)
         else:
-            connection.execute("DELETE FROM bucket_tags WHERE bucket = ?", (bucket,))
+            self._rows("DELETE FROM bucket_tags WHERE bucket = ?", (bucket,))
 
     def bucket_tags(self, bucket: str) -> dict[str, str]:
         """Return the tags of a bucket."""
-        query = "SELECT tags FROM bucket_tags WHERE bucket = ?"
-        row = self._connection().execute(query, (bucket,)).fetchone()
-        return json.loads(row[0]) if row else {}
+        rows = self._rows("SELECT tags FROM bucket_tags WHERE bucket = ?", (bucket,))
+        return json.loads(rows[0][0]) if rows else {}

@@ -56,14 +56,13 @@ OPERATIONS = (
     *(name for name, _ in OBJECT_OPERATIONS.values()),
 )
 # Parameters that select the operation; all others are its parameters.
-_NAMING_WORDS = (
+NAMING = (
     "accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory "
     "legal-hold lifecycle list-type location logging metrics notification object-lock "
     "ownershipControls policy policyStatus publicAccessBlock renameObject replication "
     "requestPayment restore retention select tagging torrent uploadId uploads versioning "
     "versions website versionId"
-)
-NAMING = _NAMING_WORDS.split()
+).split()
 # What the file system of the lake says of a key that no check has refused -> S3's code.
 FILE_SYSTEM_CODES = {
     ENAMETOOLONG: "KeyTooLongError",

@@ -48,8 +48,7 @@ def checked_tags(tags: list[tuple[str, str]], most: int = MAX_OF_OBJECT) -> dict
 
 def get_object_tagging(lake: Lake, call: Call) -> Reply:
     """Return the tags of an object."""
-    tags = see(lake, call.bucket, call.key).record.tags
-    return _reply(tags)
+    return _reply(see(lake, call.bucket, call.key).record.tags)
 
 
 def put_object_tagging(lake: Lake, call: Call) -> Reply:

@@ -8,7 +8,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/viewing-start-event-info.html
 from contextlib import suppress
 
 from tidemark.errors import DiskFullError, TidemarkError
-from tidemark.glue_service.entities import Entity, EntityKind, find_entity
+from tidemark.glue_service.entities import EntityKind, find_entity
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.workflows.due import batch_of
 from tidemark.glue_service.workflows.firing import start_workflow, triggers_of
@@ -47,7 +47,13 @@ def fire_batch(glue: GlueState, name: str) -> None:
     event_ids = _waiting(glue.store, name)
     try:
         if trigger is not None and trigger.definition["Type"] == EVENT:
-            _start(glue, trigger, event_ids)
+            start_workflow(
+                glue,
+                trigger.definition["WorkflowName"],
+                {EVENT_IDS: f"[{', '.join(event_ids)}]"},
+                batch={"BatchSize": len(event_ids), "BatchWindow": batch_of(trigger.definition)[1]},
+                together=lambda: _use_up(glue.store, name),
+            )
     except DiskFullError:
         # The events wait until there is room.
         raise
@@ -56,16 +62,6 @@ def fire_batch(glue: GlueState, name: str) -> None:
     with glue.store.transaction():
         _use_up(glue.store, name)
     glue.batches.load(glue.store)
-
-
-def _start(glue: GlueState, trigger: Entity, event_ids: list[str]) -> None:
-    start_workflow(
-        glue,
-        trigger.definition["WorkflowName"],
-        {EVENT_IDS: f"[{', '.join(event_ids)}]"},
-        batch={"BatchSize": len(event_ids), "BatchWindow": batch_of(trigger.definition)[1]},
-        together=lambda: _use_up(glue.store, trigger.name),
-    )
 
 
 def _waiting(store: Store, trigger_name: str) -> list[str]:

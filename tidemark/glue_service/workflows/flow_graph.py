@@ -79,9 +79,8 @@ def watched(definition: Mapping[str, Any]) -> set[str]:
 def statistics(triggers: Definitions, states: Iterable[str]) -> dict[str, int]:
     """Return the counts of a workflow run."""
     ended = list(states)
-    actions = sum(len(definition["Actions"]) for definition in triggers.values())
     return {
-        "TotalActions": actions,
+        "TotalActions": sum(len(definition["Actions"]) for definition in triggers.values()),
         **{name: sum(state in of for state in ended) for name, of in COUNTED.items()},
     }
 

@@ -4,8 +4,9 @@ A change writes only the rows that change, whatever the size of the flow.
 """
 
 import json
+import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from tidemark.glue_service.workflows.flow import STOPPED, Ended, Flow, Progress
@@ -17,19 +18,19 @@ Definitions = Mapping[str, Mapping[str, Any]]  # of triggers, by name
 def find_flow(store: Store, flow_id: str) -> Flow | None:
     """Return a flow, or None."""
     rows = store.query("SELECT * FROM flow WHERE flow_id = ?", (flow_id,))
-    return _flow(dict(rows[0])) if rows else None
+    return _flow(rows[0]) if rows else None
 
 
 def open_flows(store: Store) -> list[Flow]:
     """Return the flows that have not ended, the oldest first."""
     rows = store.query("SELECT * FROM flow WHERE is_open ORDER BY rowid")
-    return [_flow(dict(row)) for row in rows]
+    return list(map(_flow, rows))
 
 
 def flows_of_workflow(store: Store, name: str) -> list[Flow]:
     """Return the runs of a workflow, the newest first."""
     rows = store.query("SELECT * FROM flow WHERE workflow_name = ? ORDER BY rowid DESC", (name,))
-    return [_flow(dict(row)) for row in rows]
+    return list(map(_flow, rows))
 
 
 def last_flow(store: Store, workflow_name: str) -> Flow | None:
@@ -37,7 +38,7 @@ def last_flow(store: Store, workflow_name: str) -> Flow | None:
     rows = store.query(
         "SELECT * FROM flow WHERE workflow_name = ? ORDER BY rowid DESC LIMIT 1", (workflow_name,)
     )
-    return _flow(dict(rows[0])) if rows else None
+    return _flow(rows[0]) if rows else None
 
 
 def count_open(store: Store, workflow_name: str) -> int:
@@ -159,20 +160,12 @@ def _ended(rows: Iterable[Any]) -> dict[str, Ended]:
 
 def document_of(flow: Flow) -> str:
     """Return a flow as JSON, without its id and its workflow."""
-    members = {
-        "started_at_ms": flow.started_at_ms,
-        "status": flow.status,
-        "ended_at_ms": flow.ended_at_ms,
-        "properties": dict(flow.properties),
-        "previous_id": flow.previous_id,
-        "kept": dict(flow.kept),
-        "batch": None if flow.batch is None else dict(flow.batch),
-        "is_of_command": flow.is_of_command,
-    }
+    members = asdict(flow)
+    del members["flow_id"], members["workflow_name"]
     return json.dumps(members)
 
 
-def _flow(row: Mapping[str, Any]) -> Flow:
+def _flow(row: sqlite3.Row) -> Flow:
     members = json.loads(row["document"])
     members["kept"] = {name: tuple(runs) for name, runs in members["kept"].items()}
     return Flow(row["flow_id"], row["workflow_name"], **members)

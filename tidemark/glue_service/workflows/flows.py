@@ -141,8 +141,7 @@ class Flows:
         return self._started(flow, starts)
 
     def _started(self, flow: Flow, starts: list[RunStart]) -> list[RunStart]:
-        ids = [start.request.run_id for start in starts]
-        flow_rows.add_open(self._store, flow.flow_id, ids)
+        flow_rows.add_open(self._store, flow.flow_id, [start.request.run_id for start in starts])
         # A flow ends when nothing of it runs.
         if flow.is_open and not flow_rows.has_open(self._store, flow.flow_id):
             flow_rows.update_flow(self._store, closed(flow, self._now_ms()))

@@ -22,8 +22,7 @@ def select(deployment: Deployment, workflow_name: str, selection: Selection) -> 
     The job starts with the arguments of its own trigger. Anything that is not downstream of it
     does not run, and counts as SUCCEEDED if something waits for both.
     """
-    triggers = deployment.triggers_of(workflow_name)
-    chosen = _part(workflow_name, triggers, selection)
+    chosen = _part(workflow_name, deployment.triggers_of(workflow_name), selection)
     others = [trigger for trigger in deployment.triggers if trigger.workflow_name != workflow_name]
     return replace(deployment, triggers=(*others, *chosen))
 

@@ -68,8 +68,7 @@ def _member(node: str) -> dict[str, str]:
 
 
 def _state(condition: TriggerCondition) -> dict[str, str]:
-    is_crawler = condition.job_name.startswith(CRAWLER)
-    return {"CrawlState" if is_crawler else "State": condition.state}
+    return {"CrawlState" if condition.job_name.startswith(CRAWLER) else "State": condition.state}
 
 
 def node_of(item: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from tidemark.glue_service.entities import (
     EntityKind,
     create_entity,
     delete_entity,
+    find_entities,
     find_entity,
     get_entity,
     list_entities,
@@ -118,25 +119,20 @@ def _page(glue: GlueState, request: Request) -> tuple[list[Entity], str | None]:
     ]
     if job_name is not None:
         get_entity(glue.store, EntityKind.JOB, job_name)
-        starting = [entity for entity in entities if _starts(entity, job_name)]
+        starting = [
+            entity
+            for entity in entities
+            if any(action.get("JobName") == job_name for action in entity.definition["Actions"])
+        ]
         # If none can start the job, all are returned, as AWS documents.
         entities = starting or entities
     return glue_page(entities, request)
 
 
-def _starts(entity: Entity, job_name: str) -> bool:
-    return any(action.get("JobName") == job_name for action in entity.definition["Actions"])
-
-
 def batch_get_triggers(glue: GlueState, request: Request) -> Answer:
     """Return the triggers of a list of names, and the unknown names."""
-    by_name = {
-        name: find_entity(glue.store, EntityKind.TRIGGER, name) for name in request["TriggerNames"]
-    }
-    return {
-        "Triggers": [trigger_member(entity) for entity in by_name.values() if entity],
-        "TriggersNotFound": [name for name, entity in by_name.items() if not entity],
-    }
+    entities, missing = find_entities(glue.store, EntityKind.TRIGGER, request["TriggerNames"])
+    return {"Triggers": list(map(trigger_member, entities)), "TriggersNotFound": missing}
 
 
 def delete_trigger(glue: GlueState, request: Request) -> Answer:

@@ -11,6 +11,7 @@ from tidemark.glue_service.entities import (
     EntityKind,
     create_entity,
     delete_entity,
+    find_entities,
     find_entity,
     get_entity,
     list_entities,
@@ -88,14 +89,10 @@ def list_workflows(glue: GlueState, request: Request) -> Answer:
 
 def batch_get_workflows(glue: GlueState, request: Request) -> Answer:
     """Return the workflows of a list of names, and the unknown names."""
-    by_name = {
-        name: find_entity(glue.store, EntityKind.WORKFLOW, name) for name in request["Names"]
-    }
+    entities, missing = find_entities(glue.store, EntityKind.WORKFLOW, request["Names"])
     with_graph = request.get("IncludeGraph", False)
-    return {
-        "Workflows": [_member(glue, entity, with_graph) for entity in by_name.values() if entity],
-        "MissingWorkflows": [name for name, entity in by_name.items() if not entity],
-    }
+    members = [_member(glue, entity, with_graph) for entity in entities]
+    return {"Workflows": members, "MissingWorkflows": missing}
 
 
 def _member(glue: GlueState, entity: Entity, with_graph: bool) -> Answer:

@@ -32,9 +32,7 @@ def dataset_of_path(path: str) -> str:
 def table_folder(path: str) -> str:
     """Return the dataset of a file, or of a folder that may be one partition of all of them."""
     text = _PARTITION.sub("", path)
-    if _FILE.search(text):
-        return _S3.sub("s3://", text, count=1)
-    return dataset_of_path(text)
+    return _S3.sub("s3://", text, count=1) if _FILE.search(text) else dataset_of_path(text)
 
 
 def dataset_of_database(url: str, table: str) -> str:

@@ -108,14 +108,13 @@ def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list
         source = json.loads(row["source"])
         ctx = source["transformation_ctx"]
         mode = option or row["option"]
-        opened = OpenedSource(
+        sources[ctx, row["source"]] = OpenedSource(
             source,
             mode,
             is_bookmarked=bool(ctx) and mode != DISABLE,
             opened_at_ms=now_ms(),
             before=states.get(ctx),
         )
-        sources[ctx, row["source"]] = opened
     return list(sources.values())
 
 
@@ -173,8 +172,7 @@ def explain_file(
 ) -> FileVerdict:
     """Return the verdict on one file for an S3 source: existing, listed, or neither."""
     uri = with_one_scheme(uri)
-    explained = explain_source(opened, folder_of, predicate)
-    for verdict in explained.files:
+    for verdict in explain_source(opened, folder_of, predicate).files:
         if verdict.path == uri:
             return verdict
     source = S3Source.from_json(opened.source)

@@ -67,8 +67,7 @@ def keys_to_count(
 
 def is_passed(source: JdbcSource, keys: Bound) -> Alternatives:
     """Return the condition on keys of the rows at or below a cut."""
-    some = source.keys[: len(keys)]
-    prefix = JdbcSource(source.table, keys=some, order=source.order)
+    prefix = JdbcSource(source.table, keys=source.keys[: len(keys)], order=source.order)
     return conditions(prefix, KeyRange(high=keys))[0]
 
 

@@ -156,8 +156,7 @@ def _left_out_before(view: SourceView, mark: Mark) -> list[str]:
     partitions = Partitions(view.predicate, view.source.located)
     if opened_at_ms is not None:
         partitions = view.earlier.partitions(before.push_down_predicate, opened_at_ms)
-    paths = (*before.paths, *partitions.located)
-    before = replace(before, paths=paths, located=partitions.located)
+    before = replace(before, paths=(*before.paths, *partitions.located), located=partitions.located)
     try:
         then = list_source(before, view.folder_of, partitions.predicate).files
     except UsageError:

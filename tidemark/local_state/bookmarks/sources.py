@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote
 
 from tidemark.errors import UsageError
-from tidemark.local_state.bookmarks.files import NO_LIMITS, FileVersion, Limits, with_one_scheme
+from tidemark.local_state.bookmarks.files import NO_LIMITS, Limits, with_one_scheme
 from tidemark.local_state.bookmarks.listing import (
     EVERYTHING,
     ChooseFolders,
@@ -127,7 +127,8 @@ def list_source(
         if path_predicate is not None:
             columns = path_predicate.columns
             partitioned = [f for f in listing.files if columns <= _columns_of(f.path, path)]
-        whole.files += partitioned if len(paths) == 1 else _unlisted(partitioned, whole)
+        listed = {file.path for file in whole.files} if len(paths) > 1 else set()
+        whole.files += [file for file in partitioned if file.path not in listed]
         whole.late += listing.late
         whole.late_count += listing.late_count
         whole.hidden += listing.hidden
@@ -146,11 +147,6 @@ def _hidden_by_pattern(
         excluded = Exclusions(source.exclusions, folder).matches
         filters = Filters(is_excluded=excluded, unlisted=unlisted)
         yield from hidden_files([name], str(folder_of(folder)), folder, filters)
-
-
-def _unlisted(files: list[FileVersion], whole: Listing) -> list[FileVersion]:
-    listed = {file.path for file in whole.files}
-    return [file for file in files if file.path not in listed]
 
 
 def not_partitioned(columns: Iterable[str], partition_columns: Iterable[str]) -> UsageError:

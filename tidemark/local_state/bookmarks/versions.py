@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from sqlite3 import Row
 from typing import Any
 
@@ -14,6 +15,9 @@ from tidemark.errors import BookmarkVersionMismatchError, EntityNotFoundError
 from tidemark.local_state.bookmarks.files import paused_collector
 from tidemark.local_state.store.database import JobRun, Store
 
+_FIELDS = attrgetter(
+    *"job_name version run attempt run_id previous_run_id committed_at_ms kind".split()
+)  # of a bookmark, in the order of the columns but for its states
 COMMIT, REWIND, RESET, CARRY_OVER = "commit", "rewind", "reset", "carry-over"
 
 
@@ -142,8 +146,7 @@ def rewind_bookmark(store: Store, job_name: str, run_id: str, at_ms: int) -> Boo
     The next run reads the data after that run. A run that failed stands for the last successful
     one before it; without one, everything is read again.
     """
-    target = bookmark_of_run(store, job_name, run_id)
-    return _set(store, job_name, target, REWIND, at_ms)
+    return _set(store, job_name, bookmark_of_run(store, job_name, run_id), REWIND, at_ms)
 
 
 def restore_version(store: Store, job_name: str, expected: int, version: int, at_ms: int) -> int:
@@ -213,20 +216,7 @@ def _set(store: Store, job_name: str, target: Bookmark | None, kind: str, at_ms:
 
 
 def _put(store: Store, version: Bookmark) -> None:
-    _insert(
-        store,
-        (
-            version.job_name,
-            version.version,
-            version.run,
-            version.attempt,
-            version.run_id,
-            version.previous_run_id,
-            version.committed_at_ms,
-            version.kind,
-            pack(version.states),
-        ),
-    )
+    _insert(store, (*_FIELDS(version), pack(version.states)))
 
 
 def _insert(store: Store, values: tuple[Any, ...]) -> None:

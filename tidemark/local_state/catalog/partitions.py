@@ -130,8 +130,7 @@ def sync_partitions(store: Store, table: CatalogTable, folder_of: FolderOf) -> i
 
 def _keep_folders(store: Store, table: CatalogTable, folder_of: FolderOf) -> None:
     if registered_partitions(store, table) is None:
-        name = (table.database, table.name)
-        store.query("INSERT INTO catalog_registration VALUES (?, ?)", name)
+        store.query("INSERT INTO catalog_registration VALUES (?, ?)", (table.database, table.name))
         _insert(store, table, partition_folders(table, folder_of))
 
 

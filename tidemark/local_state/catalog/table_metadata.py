@@ -7,7 +7,6 @@ import gzip
 import json
 import zlib
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from tidemark.errors import DamagedDatabaseError, UsageError
@@ -36,17 +35,14 @@ def read_metadata(home: Home, place: str) -> dict[str, Any]:
     try:
         return parsed_metadata(file.read_bytes())
     except (OSError, ValueError) as error:
-        raise _lost(home, file) from error
-
-
-def _lost(home: Home, file: Path) -> DamagedDatabaseError:
-    state = "cannot be read whole" if file.is_file() and file.stat().st_size else "is gone or empty"
-    return DamagedDatabaseError(
-        f"{home.shown / file.relative_to(home.root)}, the metadata of an "
-        f"Iceberg table, {state}: the table cannot be used; "
-        "restore a backup that was made with --lake, by `tidemark local restore FILE`, or "
-        "`tidemark catalog drop` the table to start it anew"
-    )
+        is_there = file.is_file() and file.stat().st_size
+        state = "cannot be read whole" if is_there else "is gone or empty"
+        raise DamagedDatabaseError(
+            f"{home.shown / file.relative_to(home.root)}, the metadata of an "
+            f"Iceberg table, {state}: the table cannot be used; "
+            "restore a backup that was made with --lake, by `tidemark local restore FILE`, or "
+            "`tidemark catalog drop` the table to start it anew"
+        ) from error
 
 
 def metadata_or_none(home: Home, store: Store, name: str) -> dict[str, Any] | None:

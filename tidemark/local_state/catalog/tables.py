@@ -25,16 +25,6 @@ class TableVersion:
     changed_at_ms: int
 
 
-def keep_version(store: Store, table: CatalogTable) -> None:
-    """Keep the definition of a table before it is replaced; nothing if it is missing."""
-    store.change(
-        "INSERT OR REPLACE INTO catalog_table_version SELECT database, name, version, "
-        "definition, created_at_ms, changed_at_ms FROM catalog_table "
-        "WHERE database = ? AND name = ?",
-        (table.database, table.name),
-    )
-
-
 def version_of(store: Store, table: CatalogTable) -> TableVersion:
     """Return the current version of a table."""
     (row,) = store.query(
@@ -75,7 +65,12 @@ def put_tables(
     with store.transaction():
         for table in tables:
             if keeps_replaced:
-                keep_version(store, table)
+                store.change(
+                    "INSERT OR REPLACE INTO catalog_table_version SELECT database, name, version, "
+                    "definition, created_at_ms, changed_at_ms FROM catalog_table "
+                    "WHERE database = ? AND name = ?",
+                    (table.database, table.name),
+                )
             store.query(
                 "INSERT INTO catalog_table (database, name, definition, created_at_ms, "
                 "changed_at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (database, name) DO UPDATE SET "

@@ -154,10 +154,9 @@ def _times(app: DeployedApp, changed: Sequence[str]) -> Iterator[int]:
 def replace_deployed_jobs(store: Store, stack_of_job: Mapping[str, str]) -> list[str]:
     """Record the jobs of the stacks that are deployed now, and delete those that left them."""
     stacks = set(stack_of_job.values())
-    rows = store.query("SELECT job_name, stack_name FROM deployed_job ORDER BY job_name")
     left = [
         row["job_name"]
-        for row in rows
+        for row in store.query("SELECT job_name, stack_name FROM deployed_job ORDER BY job_name")
         if row["stack_name"] in stacks and row["job_name"] not in stack_of_job
     ]
     with store.transaction():

@@ -28,7 +28,7 @@ def hear_only(listener: socket.socket, clients: Sequence[socket.socket]) -> None
             (RETURN, 0, 0, EVERYTHING),
             *steps,
         )
-    code = program(steps)
+    code = program(steps)  # kept while its address is used
     listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, packed(code))
 
 

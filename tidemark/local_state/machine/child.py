@@ -48,7 +48,7 @@ def ask_before_listen() -> None:
     )
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    code = program(steps)
+    code = program(steps)  # kept while its address is used
     notifier = libc.syscall(seccomp, SET_FILTER, NEW_LISTENER, packed(code))
     if notifier >= 0:
         os.dup2(notifier, NOTIFIER, inheritable=True)

@@ -96,9 +96,7 @@ def installed_spark(glue_version: str) -> Spark | None:
     """Return the Spark for a version of Glue; None if its environment is still to be made."""
     wanted = pyspark_of(glue_version)
     own = own_spark()
-    if own.line == line_of(wanted):
-        return own
-    return environment_spark(wanted)
+    return own if own.line == line_of(wanted) else environment_spark(wanted)
 
 
 def environment_spark(pyspark: str) -> Spark | None:

@@ -202,11 +202,10 @@ def _alone(pyspark: str) -> Iterator[None]:
 
 
 def _run(command: Sequence[str]) -> None:
-    variables = {**os.environ, **uv_settings(pip_settings())}
     run = subprocess.run(  # noqa: S603 (fixed commands)
         command,
         cwd=ENVIRONMENTS,  # uv reads the settings of the project in and above its folder
-        env=variables,
+        env={**os.environ, **uv_settings(pip_settings())},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -169,8 +169,7 @@ class Store:
 
     def job_runs_of_job(self, job_name: str) -> list[JobRun]:
         """Return every run of a job, the last requested one first: their order is fixed."""
-        where = "WHERE job_name = ? ORDER BY rowid DESC"
-        return self._job_runs(where, (job_name,))
+        return self._job_runs("WHERE job_name = ? ORDER BY rowid DESC", (job_name,))
 
     def all_job_runs(self) -> list[JobRun]:
         """Return every job run, in the order they were started."""

@@ -14,16 +14,10 @@ def known_jobs(store: Store) -> list[str]:
     return [row["job_name"] for row in rows]
 
 
-def has_bookmark_job(store: Store, name: str) -> bool:
-    """Return whether a job has a bookmark, or had job bookmarks enabled in its last run."""
-    last = store.latest_job_run(name)
-    is_enabled = last is not None and last.bookmark_option == ENABLE
-    return is_enabled or latest_bookmark(store, name) is not None
-
-
 def no_bookmark_reason(store: Store, name: str) -> str:
     """Return why a job has no bookmark, and where it may keep its place instead."""
-    if has_bookmark_job(store, name) or store.latest_job_run(name) is None:
+    last = store.latest_job_run(name)
+    if last is None or last.bookmark_option == ENABLE or latest_bookmark(store, name) is not None:
         return f"job {name} has no bookmark: it never committed one"
     return (
         f"job {name} has no bookmark: job bookmarks are not enabled in its runs; if it keeps "

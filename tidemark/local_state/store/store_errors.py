@@ -21,7 +21,12 @@ def error_of(database: Path, error: sqlite3.Error) -> TidemarkError:
     """
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
     if code in _DAMAGED or str(error) == DATABASE_IS_DAMAGED:
-        return DamagedDatabaseError(describe_damage(database, str(error)))
+        return DamagedDatabaseError(
+            f"the state database {database} is damaged ({error}) and was not changed; restore a "
+            "backup with `tidemark local restore FILE`; without one, `sqlite3 FILE .recover` reads "
+            "the rest of it; to continue without it, so that jobs read everything again, move it "
+            f"away, then `tidemark local accept-loss {database.name}`"
+        )
     # With no room for its files next to the database, SQLite speaks of I/O or of opening.
     if code == sqlite3.SQLITE_FULL or not has_room(database.parent):
         return DiskFullError(
@@ -53,13 +58,3 @@ def check_database(database: Path) -> None:
             check_soundness(connection, database, is_asked_for=True)
     except sqlite3.Error as error:
         raise error_of(database, error) from error
-
-
-def describe_damage(database: Path, reason: str) -> str:
-    """Return the problem of a damaged database, and what to do."""
-    return (
-        f"the state database {database} is damaged ({reason}) and was not changed; restore a "
-        "backup with `tidemark local restore FILE`; without one, `sqlite3 FILE .recover` reads "
-        "the rest of it; to continue without it, so that jobs read everything again, move it away, "
-        f"then `tidemark local accept-loss {database.name}`"
-    )

@@ -48,7 +48,9 @@ class Emitter:
                 self._send(run)
             except Exception as error:  # noqa: BLE001 (no run fails by its event)
                 self._silent_until = time.monotonic() + PAUSE_S
-                self._say_once(_cause(error))
+                text = f"{type(error).__name__}: {error}".splitlines()[0]
+                is_long = len(text) > MAX_CAUSE_LENGTH
+                self._say_once(f"{text[:MAX_CAUSE_LENGTH]}..." if is_long else text)
         if not self._silent_until:
             self._destination.client.close(CLOSE_S)
 
@@ -72,11 +74,6 @@ class Emitter:
                 f"lineage events are missing: {self._destination.shown} did not take one "
                 f"({cause}); the runs are not affected"
             )
-
-
-def _cause(error: Exception) -> str:
-    text = f"{type(error).__name__}: {error}".splitlines()[0]
-    return text if len(text) <= MAX_CAUSE_LENGTH else f"{text[:MAX_CAUSE_LENGTH]}..."
 
 
 @contextmanager

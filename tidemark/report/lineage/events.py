@@ -103,8 +103,7 @@ def _time(at_ms: int) -> str:
 
 
 def _job_namespace(facts: RunFacts) -> str:
-    named = os.environ.get(NAMESPACE_VARIABLE)
-    return named or catalog_namespace(facts.region, facts.account)
+    return os.environ.get(NAMESPACE_VARIABLE) or catalog_namespace(facts.region, facts.account)
 
 
 def _run_facets(facts: RunFacts) -> dict[str, RunFacet]:

@@ -118,8 +118,7 @@ class LivePages:
         # A page of another origin can post here, and cannot know the token.
         if not hmac.compare_digest(token, self._token.encode()):
             return _answer(start, 403, PLAIN, "only a page of this port may ask for this: load it")
-        verb = path.removeprefix(self._base)
-        return _answer(start, 200, PLAIN, self._act(verb, _named(environ)))
+        return _answer(start, 200, PLAIN, self._act(path.removeprefix(self._base), _named(environ)))
 
 
 def _named(environ: Mapping[str, Any]) -> str:
@@ -128,8 +127,7 @@ def _named(environ: Mapping[str, Any]) -> str:
 
 
 def _asked(environ: Mapping[str, Any], name: str) -> str:
-    fields = urllib.parse.parse_qs(str(environ.get("QUERY_STRING", "")))
-    return fields.get(name, [""])[0]
+    return urllib.parse.parse_qs(str(environ.get("QUERY_STRING", ""))).get(name, [""])[0]
 
 
 def _answer(start: Start, status: int, kind: str, body: str | bytes) -> Iterable[bytes]:

@@ -93,8 +93,7 @@ class View:
     def run(self, run_id: str) -> str:
         """Return the content of the page of a run."""
         with self._open_target() as target:
-            found_run = self._find(target, run_id)
-            shown = _shown(target, found_run, LOG_LINES)
+            shown = _shown(target, self._find(target, run_id), LOG_LINES)
         return self._render("live_run.html.jinja", shown=shown)
 
     def _find(self, target: Target, run_id: str) -> Run:

@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.cluster.asked import Asked, asked_for, too_small_for
-from tidemark.glue_job.cluster.settings import engine_settings_of, with_executors
+from tidemark.glue_job.cluster.asked import (
+    Asked,
+    asked_for,
+    engine_settings_of,
+    too_small_for,
+    with_executors,
+)
 from tidemark.glue_job.cluster.standalone import last_words
 
 ENGINE = {

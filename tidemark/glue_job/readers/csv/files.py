@@ -173,8 +173,7 @@ def _read_lines(files: Files, schema: StructType, record_end: str, is_escaped: b
     options = {**csv_options(csv), **whole}
     columns = with_folders(schema_with_strings(schema), files)
     # With fewer columns to read, Spark would not see that a line has too many fields.
-    reader = files.reader.options(**options, columnPruning="false")
-    bad = with_bad(reader, files, columns)
+    bad = with_bad(files.reader.options(**options, columnPruning="false"), files, columns)
     if csv.is_dynamic and csv.schema is not None:
         decimals = [field for field in schema if isinstance(field.dataType, DecimalType)]
         texts = {

@@ -82,9 +82,7 @@ def absence_in(kinds: Sequence[T.DataType]) -> Absence | None:
     names = [frozenset(names_in(kind)) for kind in kinds]
     known = frozenset[str]().union(*names)
     lacking = {name for name in known if not all(name in of_file for of_file in names)}
-    if not lacking:
-        return None
-    return replace(absence_of(known, lacking, lacking), null=frozenset())
+    return replace(absence_of(known, lacking, lacking), null=frozenset()) if lacking else None
 
 
 class AvroDisagreementError(UsageError):

@@ -30,23 +30,21 @@ from tidemark.local_state.run_warnings import RunWarning, note
 MAX_SHOWN = 50  # names of fields in a warning
 
 
-def conformed_frame(frame: DataFrame, declared: T.StructType, names: Names) -> DataFrame:
-    """Return the declared columns in their order; those that the rows lack are null."""
-    schema = schema_of(frame)
-    frame = frame.toDF(*map(str, range(len(schema))))
-    columns = [F.col(str(n)).cast(numbered(f.dataType)) for n, f in enumerate(schema)]
-    return built(frame, _fields(columns, schema, declared, names, ""))
-
-
 def conformed_rows(frame: DataFrame, files: Files) -> DataFrame:
-    """Return the declared columns of rows from a reader, then their partition columns."""
+    """Return the declared columns of rows from a reader, then their partition columns.
+
+    Those that the rows lack are null.
+    """
     declared, layout = files.format, files.layout
     if declared.schema is None or declared.names is None:
         return frame
     folders = {name.lower() for name in layout.columns}
     of_folders = [field for field in frame.schema if field.name.lower() in folders]
     wanted = T.StructType([*layout.fields_of_files(declared.schema), *of_folders])
-    return conformed_frame(frame, wanted, declared.names)
+    schema = schema_of(frame)
+    frame = frame.toDF(*map(str, range(len(schema))))
+    columns = [F.col(str(n)).cast(numbered(f.dataType)) for n, f in enumerate(schema)]
+    return built(frame, _fields(columns, schema, wanted, declared.names, ""))
 
 
 def declared_record(

@@ -131,8 +131,7 @@ def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
         raise UsageError("format 'xml' needs format_options['rowTag'], the tag of one row")
     if format_name == "avro":
         avro_version(format_options)
-    what = "format_options['withSchema']"
-    schema = given_schema(format_options.get("withSchema"), what)
+    schema = given_schema(format_options.get("withSchema"), "format_options['withSchema']")
     return Format(format_name, dict(format_options), schema)
 
 

@@ -29,11 +29,6 @@ CHOICE_REMEDY = (
 )
 
 
-def glue_name(kind: T.DataType) -> str:
-    """Return Glue's name of an atomic type."""
-    return _NAMES.get(kind.simpleString(), kind.simpleString())
-
-
 def mixed(path: str, kind: T.DataType, value: str, file: str) -> UnsupportedError:
     """Return the error for one value."""
     return UnsupportedError(
@@ -43,7 +38,8 @@ def mixed(path: str, kind: T.DataType, value: str, file: str) -> UnsupportedErro
 
 
 def _of_choice(kind: T.DataType) -> str:
-    return f"Glue makes a choice of a column of mixed types, as choice<{glue_name(kind)},string>"
+    name = _NAMES.get(kind.simpleString(), kind.simpleString())
+    return f"Glue makes a choice of a column of mixed types, as choice<{name},string>"
 
 
 def misfit(path: str, kind: T.DataType, value: Column) -> Column:

@@ -45,8 +45,7 @@ def read_rows(files: Files, schema: StructType, records_of: RecordsOf) -> DataFr
     rows = spark.sparkContext.parallelize(tasks, slices).flatMap(partial(_rows, records_of))
     mark = StructField(SOURCE_ROW, StringType())
     folders = [StructField(f"{FOLDER}{name}", StringType()) for name in layout.columns]
-    fields = StructType([mark, *schema, *folders])
-    frame = spark.createDataFrame(rows, fields, verifySchema=False)
+    frame = spark.createDataFrame(rows, StructType([mark, *schema, *folders]), verifySchema=False)
     if not files.format.is_grouped:
         frame = frame.filter(F.expr(SET_INPUT_FILE))
     frame = frame.drop(SOURCE_ROW)
@@ -91,8 +90,7 @@ def _with_folders(
 def _of_folder(
     text: Column, declared: DataType | None, texts: Sequence[str | None], name: str
 ) -> Column:
-    kind = declared or inferred_type(texts)
-    value = lenient_cast(text, kind)
+    value = lenient_cast(text, declared or inferred_type(texts))
     if declared is None:
         return value.alias(name)
     error = failing(misfit(name, declared, text), declared)

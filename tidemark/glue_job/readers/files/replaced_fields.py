@@ -49,8 +49,7 @@ def note_replaced(names: Iterable[str], files: Files, rows: Callable[[], DataFra
         for place, name in enumerate(layout.columns):
             kind = declared.get(name.lower()) or inferred_type(texts[place])
             kind = _parse_datatype_string(kind) if isinstance(kind, str) else kind
-            text = _folder_string(layout, place)
-            values[name] = FolderValue(text, isinstance(kind, NumericType))
+            values[name] = FolderValue(_folder_string(layout, place), isinstance(kind, NumericType))
         return values
 
     note_differing(names, layout, rows, values)

@@ -147,8 +147,7 @@ def _converted(text: Column, kind: T.DataType, path: str) -> Column:
         quoted = F.to_json(F.struct(_unmarked(text).alias(name)))
         plain = F.concat(F.lit(f'{{"{name}":'), text, F.lit("}"))
         document = F.when(text.startswith(STRING), quoted).otherwise(plain)
-        schema = T.StructType([T.StructField(name, kind)])
-        value = F.from_json(document, schema).getField(name)
+        value = F.from_json(document, T.StructType([T.StructField(name, kind)])).getField(name)
     error = failing(misfit(path, kind, _as_string(text)), kind)
     return F.when(text.isNotNull() & value.isNull(), error).otherwise(value)
 
@@ -199,8 +198,7 @@ def _part(text: Column, kind: T.DataType, path: str) -> Column:
 def _parsed(text: Column, kind: T.ArrayType | T.MapType | T.StructType, path: str) -> Column:
     if isinstance(kind, T.StructType) and not kind.fields:
         return F.struct()  # Spark cannot parse an object without fields
-    raw = raw_type(kind)
-    parsed = F.from_json(text, raw)  # type: ignore[arg-type]
+    parsed = F.from_json(text, raw_type(kind))  # type: ignore[arg-type]
     return _value(_numbered(parsed, kind), kind, path)
 
 

@@ -103,17 +103,13 @@ def _documents(files: Files, strings: DataFrame) -> Documents | None:
         return None
     note_changed(kinds, are_declared=files.format.schema is not None)
     if NULL in kinds.letters:
-        note(RunWarning.JSON_NULL_RECORD, _first_with_null(strings))
+        # The file of the first string with an array that holds null beside its records.
+        with own_query(strings.sparkSession):
+            has_null = kinds_of(F.col(f"`{LINE}`")).rlike(rf'^\[?"[^"]*{NULL}')
+            first = strings.filter(has_null).select(uri_of_row()).first()
+        note(RunWarning.JSON_NULL_RECORD, first[0] if first else "a file")
     files.format.failed.note_absence(absence_in(kinds))
     return Documents(strings, schema_of_records(kinds), are_lines=SEVERAL not in kinds.letters)
-
-
-def _first_with_null(strings: DataFrame) -> str:
-    """Return the file of the first string with an array that holds null beside its records."""
-    with own_query(strings.sparkSession):
-        has_null = kinds_of(F.col(f"`{LINE}`")).rlike(rf'^\[?"[^"]*{NULL}')
-        first = strings.filter(has_null).select(uri_of_row()).first()
-    return first[0] if first else "a file"
 
 
 def declared_documents(inferred: Documents, json: Format, path: str) -> Documents:

@@ -64,8 +64,7 @@ def separated_good_strings(files: Files) -> DataFrame | None:
 
 def _states(strings: DataFrame, files: Files) -> set[str]:
     """Return which of `BROKEN` and `SEVERAL` apply to some strings."""
-    state = F.reflect(F.lit(JAVA), F.lit("state"), _line())
-    each = strings.select(state.alias("state"))
+    each = strings.select(F.reflect(F.lit(JAVA), F.lit("state"), _line()).alias("state"))
     with blaming_files(files.paths, "json"):
         return met_in_some_row(each, {name: F.col("state") == name for name in (BROKEN, SEVERAL)})
 
@@ -114,8 +113,7 @@ def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 def _asked(strings: DataFrame) -> DataFrame:
     """Return strings with their file, and whether they are not JSON."""
-    columns = {SOURCE: uri_of_row(), IS_BROKEN: kinds_of(_line()) == BROKEN}
-    return strings.withColumns(columns)
+    return strings.withColumns({SOURCE: uri_of_row(), IS_BROKEN: kinds_of(_line()) == BROKEN})
 
 
 def _line() -> Column:

@@ -112,8 +112,7 @@ def _note_replaced(files: Files, names: Sequence[str], dynamic: Documents | None
         if dynamic and not dynamic.are_lines:
             strings = dynamic.strings.select(f"`{LINE}`")
         else:
-            is_whole = files.format.is_multi_line and not dynamic
-            strings = strings_of(files.alone, is_whole=is_whole)
+            strings = strings_of(files.alone, is_whole=files.format.is_multi_line and not dynamic)
         with telling_case(files.spark):
             return records(as_separated(strings), StructType(fields), ())
 

@@ -74,8 +74,7 @@ def for_keys(reader: DataFrameReader) -> DataFrameReader:
 
 def small_file_lines(files: Files) -> DataFrame:
     """Return the non-blank lines of small files, with their partition columns."""
-    line = StructType([StructField(LINE, StringType())])
-    return read_rows(files, line, _lines)
+    return read_rows(files, StructType([StructField(LINE, StringType())]), _lines)
 
 
 def strings_of(files: Files, *, is_whole: bool = False) -> DataFrame:

@@ -40,8 +40,7 @@ def predicates_of(home: Home) -> Iterator[PredicateOf]:
                 sessions.append(start_spark())
             from tidemark.glue_job.readers.files.partitions import SparkPredicate
 
-            types = _types(home, source)
-            chosen = SparkPredicate(sessions[0], source.push_down_predicate, types)
+            chosen = SparkPredicate(sessions[0], source.push_down_predicate, _types(home, source))
         if not source.table:
             return chosen
         database, _, name = source.table.partition(".")

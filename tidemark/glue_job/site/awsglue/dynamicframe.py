@@ -244,8 +244,7 @@ class DynamicFrame:
         It takes and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
         """
         limits = StepLimits("mapPartitionsWithIndex", info, stageThreshold, totalThreshold)
-        made = functions.mapped_partitions(self._frame, f, self._plan.absence)
-        return self._mapped(limits, made)
+        return self._mapped(limits, functions.mapped_partitions(self._frame, f, self._plan.absence))
 
     def _mapped(self, limits: StepLimits, made: FunctionResults) -> "DynamicFrame":
         own = (Failed(made.failed, limits.step, limits.info),)

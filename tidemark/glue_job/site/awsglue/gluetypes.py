@@ -338,8 +338,7 @@ def _merged(s1: DataType, s2: DataType) -> DataType:
 def _merged_structs(s1: StructType, s2: StructType) -> StructType:
     kinds = {field.name: field.dataType for field in s1}
     for field in s2:
-        known = kinds.get(field.name, UnknownType())
-        kinds[field.name] = mergeDataTypes(known, field.dataType)
+        kinds[field.name] = mergeDataTypes(kinds.get(field.name, UnknownType()), field.dataType)
     properties = {field.name: field.properties for field in [*s2, *s1]}
     fields = [Field(name, kind, properties[name]) for name, kind in kinds.items()]
     return StructType(fields, s1.properties)

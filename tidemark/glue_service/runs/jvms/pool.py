@@ -236,14 +236,12 @@ class Pool:
 
     def _start(self, spark: Spark) -> _Warm:
         self._count += 1
-        folder = self._folder / str(self._count)
-        return self._starter.submit(self._started, folder, spark).result()
+        return self._starter.submit(self._started, self._folder / str(self._count), spark).result()
 
     def _started(self, folder: Path, spark: Spark) -> _Warm:
         folder.mkdir()
         # The settings of this home mean nothing: each run brings its own.
-        home = Home(self._folder)
-        variables = write_spark_conf(folder, home, self._java_home, {}, spark)
+        variables = write_spark_conf(folder, Home(self._folder), self._java_home, {}, spark)
         warm = _Warm(Jvm(folder, {**inherited(), **variables, **self._options}), spark)
         threading.Thread(target=_connect, args=(warm,), daemon=True).start()
         return warm

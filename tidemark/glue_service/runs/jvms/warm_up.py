@@ -128,8 +128,7 @@ def warm_up(home: Home, jvms: Jvms, versions: Sequence[str], over: Over) -> list
         running: list[JobProcess] = []
         try:
             for number, version in enumerate(versions):
-                own = Home.open(Path(folder) / str(number))
-                running.append(_start(jvms, own, version))
+                running.append(_start(jvms, Home.open(Path(folder) / str(number)), version))
             finished: list[JobRun] = []
             while running:
                 _pause(over)
