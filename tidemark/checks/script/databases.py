@@ -7,9 +7,8 @@ is not found. A module that is the client of a database counts where it is impor
 import ast
 from collections.abc import Collection, Iterator
 
-from tidemark.checks.script.chains import given
+from tidemark.checks.script.chains import chain_of, given
 from tidemark.checks.script.expressions import Scope, literal
-from tidemark.checks.script.operators import chain_of
 from tidemark.checks.script.script_names import identifier, names_of
 from tidemark.model.programs import program_of
 
