@@ -201,9 +201,7 @@ def _arguments(job: Reading) -> dict[str, str]:
     """Return the arguments of the script; those that cannot be declared are listed."""
     arguments = {}
     for _, name in [path for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
-        value = job.get(DEFAULTS, name)
-        reason = refusal(name, value)
-        if reason:
+        if reason := refusal(name, job.get(DEFAULTS, name)):
             why, do = reason
             job.differ(DEFAULTS, name, why=why, do=do)
         else:

@@ -27,8 +27,3 @@ def kept_role(resource: Reading) -> str | None:
     if role is not None:
         resource.differ("Role", why=NO_ARN[0], do=NO_ARN[1])
     return None
-
-
-def roles_of(arns: list[str | None]) -> list[str]:
-    """Return the roles, each once, in their order."""
-    return list(dict.fromkeys(arn for arn in arns if arn))
