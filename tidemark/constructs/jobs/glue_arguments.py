@@ -17,7 +17,7 @@ from tidemark.model.assembly.glue_arguments import (
     Form,
     GlueArgument,
 )
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 from tidemark.model.plain_secrets import NotSecret
 
 # One object of S3, whose bucket may be known at deployment only. The address becomes part of a
@@ -145,9 +145,7 @@ class GlueArguments:
             self._refuse("executor_cores", cores, "an integer from 1")
 
     def _refuse(self, name: str, value: object, allowed: str) -> None:
-        raise JobDefinitionError(
-            f"GlueArguments has {name} {value!r}; allowed: {allowed}; correct {name}="
-        )
+        raise wrong("GlueArguments", name, value, allowed)
 
     def _check_form(self, name: str, form: re.Pattern[str], allowed: str) -> None:
         value = getattr(self, name)
