@@ -52,8 +52,7 @@ class Chains:
         self._values: dict[tuple[Function | None, str], list[ast.expr]] = {}
         self._changes: dict[tuple[Function | None, str], list[Link]] = {}
         for scope in (None, *set(self._function_of.values())):
-            body = tree.body if scope is None else scope.body
-            for name, value in bindings(body):
+            for name, value in bindings(tree.body if scope is None else scope.body):
                 self._values.setdefault((scope, name), []).extend([value] if value else [])
         for node in ast.walk(tree):
             self._note(node)

@@ -252,8 +252,7 @@ class Projection:
         folders = self.folders
         if folders and not FOLDERS.fullmatch(folders):
             raise _error("folders", folders, "'' or folders below the data, as '${year}/${month}/'")
-        named = PLACEHOLDER.findall(folders)
-        if folders and sorted(named) != sorted(self.keys):
+        if folders and sorted(PLACEHOLDER.findall(folders)) != sorted(self.keys):
             raise _error("folders", folders, f"each of {', '.join(self.keys)} once, and no other")
 
     def parameters(self, uri: str) -> dict[str, str]:

@@ -160,8 +160,7 @@ class GlueArguments:
             text = value.text if isinstance(value, NotSecret) else value
             if not (keys.fullmatch(key) and values.fullmatch(text)):
                 # The value may be a secret, which an error would reveal.
-                shown = f"{key!r} with a value of type {type(value).__name__}"
-                self._refuse(name, shown, allowed)
+                self._refuse(name, f"{key!r} with a value of type {type(value).__name__}", allowed)
             if name == "other" and key in GLUE_ARGUMENTS:
                 raise JobDefinitionError(
                     f"GlueArguments has {key!r} in other, which Glue documents; {how_to_set(key)}"

@@ -109,8 +109,7 @@ def _statements(
     if given.lakeformation_fine_grained_access:
         yield from permissions.get_lake_formation_data()
     if key := given.auto_upgrade_metadata_kms_key:
-        what = "auto_upgrade_metadata_kms_key"
-        check_here(f"job '{job}'", stack, what, key, kinds=KEY_PLACES)
+        check_here(f"job '{job}'", stack, "auto_upgrade_metadata_kms_key", key, kinds=KEY_PLACES)
         yield from permissions.use_data_keys([str(key)], may_write=True)
     if given.observability_metrics:
         yield from permissions.put_metrics()
