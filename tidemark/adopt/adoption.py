@@ -203,12 +203,12 @@ def free_name(old: str, taken: Iterable[str], most: int) -> str:
     the way of the trigger of `a`.
     """
     taken = {name.lower() for name in taken}
-    ids = {_id(name) for name in taken}
+    ids = {name.replace("-", "") for name in taken}
     base = kebab_case(old)[: most - 4].rstrip("-")
     number = 1
     while True:
         name = base if number == 1 else f"{base}-v{number}"
-        id_ = _id(name)
+        id_ = name.replace("-", "")
         is_free = name not in taken and name not in PIPELINE_IDS
         if is_free and not {id_, f"{id_}trigger", id_.removesuffix("trigger")} & ids:
             return name
@@ -231,7 +231,3 @@ class Variables:
             name = f"{base}_{number}"
         self._taken.add(name)
         return name
-
-
-def _id(name: str) -> str:
-    return name.replace("-", "")

@@ -154,7 +154,12 @@ def _waits(
         if existing.workflow and trigger.get("WorkflowName") == existing.workflow["Name"]
     ]
     if not streaming and all(node.startswith(CRAWLER) for node in waits):
-        late = _without_undeclared(starts.waits, undeclared)
+        # What waits only for jobs and crawlers that no pipeline can hold.
+        late = {
+            node: wait
+            for node, wait in starts.waits.items()
+            if wait and all(old in undeclared for old, _ in wait.conditions)
+        }
         if any(not node.startswith(CRAWLER) for node in late) or (late and not waits):
             return _of_late(existing, starts, left_out, late, undeclared)
     common, apart = _one_start(groups, own)
@@ -312,18 +317,6 @@ def _extra_triggers(
             "separate pipeline",
         )
         for name, jobs in nodes_by_group.items()
-    }
-
-
-def _without_undeclared(
-    waits: Mapping[str, Wait | None], undeclared: Iterable[str]
-) -> dict[str, Wait]:
-    """Return what waits only for jobs and crawlers that no pipeline can hold, with what for."""
-    out = set(undeclared)
-    return {
-        node: wait
-        for node, wait in waits.items()
-        if wait and all(old in out for old, _ in wait.conditions)
     }
 
 

@@ -1,5 +1,6 @@
 """Makes the jobs and crawlers of a pipeline from the found ones: pure, on plain data."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,7 +8,6 @@ from tidemark.adopt.choosing import Selection
 from tidemark.adopt.crawlers.crawler import crawler_of
 from tidemark.adopt.data import with_data
 from tidemark.adopt.jobs.job import job_of
-from tidemark.adopt.jobs.roles import kept_role
 from tidemark.adopt.jobs.scripts import ScriptResources, facts_of
 from tidemark.adopt.jobs.secrets import Secrets, secrets_of
 from tidemark.adopt.jobs.streaming import guess_of_streams, streaming_job
@@ -21,10 +21,13 @@ from tidemark.adopt.model import (
     Guess,
     Node,
 )
+from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.started import bookmark_of_runs
 from tidemark.adopt.starts.triggers import account_for
 from tidemark.errors import InputError, UsageError
 from tidemark.model.assembly.definitions import CRAWLER
+
+ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/[\w+=,.@/-]{1,640}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def make_nodes(
 ) -> AdoptedNodes:
     """Return the jobs and crawlers that were chosen, and account for their triggers."""
     readings = chosen.readings
-    roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
+    roles = {node: _kept_role(readings[node]) if keep_roles else None for node in order}
     alone = {job: _job_of(chosen, job, names[job]) for job in order if not job.startswith(CRAWLER)}
     crawlers = [
         replace(
@@ -100,6 +103,26 @@ def make_nodes(
         tuple(_scratch_differences(jobs, alone)),
         (*guesses, *_further_guesses(existing, jobs, facts, secrets)),
     )
+
+
+def _kept_role(resource: Reading) -> str | None:
+    """Return the ARN of the role that a job or crawler keeps, and account for it."""
+    role = resource.get("Role")
+    if isinstance(role, str) and ROLE.fullmatch(role):
+        resource.differ(
+            "Role",
+            why="it is kept, and gets one more inline policy with the declared permissions; it may "
+            "allow more than these, to all that share it",
+            do="compare its policies with what `tidemark grants` prints, and remove the rest",
+        )
+        return role
+    if role is not None:
+        resource.differ(
+            "Role",
+            why="its ARN is not known, which from_role_arn needs, so it gets its own role",
+            do="look it up (aws iam get-role), and pass it: role=iam.Role.from_role_arn(...)",
+        )
+    return None
 
 
 def _job_of(chosen: Selection, job: str, name: str) -> AdoptedJob:

@@ -1,6 +1,6 @@
 """Names the rest of a file, apart from the adopted jobs, so that nothing is silent: pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from tidemark.adopt.model import Adoption, Existing, LeftOut, Resource
 from tidemark.adopt.sources.contents import kind_of
@@ -55,12 +55,17 @@ STARTS = {kind for kind, (why, _) in REASONS.items() if why == CALLS and kind !=
 def others_of(existing: Existing, adoption: Adoption) -> tuple[LeftOut, ...]:
     """Return the resources of a file that are neither in the code nor listed otherwise."""
     nodes = [*(node.old for node in adoption.nodes), *(left.job for left in adoption.left_out)]
-    known = {_node(node) for node in nodes}
+    known = {
+        ("crawler" if node.startswith(CRAWLER) else "job", node.removeprefix(CRAWLER))
+        for node in nodes
+    }
     known |= {("trigger", name) for name in (*adoption.start_triggers, *adoption.other_triggers)}
     known |= {("workflow", adoption.old_workflow or "")}
-    for listed in _listed(adoption):
-        kind, _, name = listed.partition(" ")
-        known.add((kind, name.rpartition("/")[2] if kind == "schedule" else name))
+    # Listed with a difference of the whole, or stopped by a step.
+    for difference in adoption.differences:
+        kind, _, name = difference.of.partition(" ")
+        if kind in ("rule", "schedule"):
+            known.add((kind, name.rpartition("/")[2] if kind == "schedule" else name))
     known |= {
         ("rule", str(rule["Name"])) for rule in existing.rules.get(adoption.old_workflow or "", ())
     }
@@ -90,19 +95,4 @@ def _waiting(trigger: Resource, adoption: Adoption) -> tuple[str, str] | None:
     return (
         f"it starts nothing that moves, and it waits for {', '.join(waits)}, which moves",
         f"give {', '.join(nodes_of(trigger))} another start, since it does not fire again",
-    )
-
-
-def _node(node: str) -> tuple[str, str]:
-    if node.startswith(CRAWLER):
-        return "crawler", node.removeprefix(CRAWLER)
-    return "job", node
-
-
-def _listed(adoption: Adoption) -> Iterable[str]:
-    """Return the resources listed with a difference of the whole, or stopped by a step."""
-    return (
-        difference.of
-        for difference in adoption.differences
-        if difference.of.partition(" ")[0] in ("rule", "schedule")
     )

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from tidemark.cli.progress import RunConsole, console_for_tables, print_warnings
+from tidemark.cli.progress import RunConsole, console_for_tables, print_output, print_warnings
 from tidemark.cli.runs import unseen
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
@@ -41,11 +41,8 @@ def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str
         known = read_known(target, declared, checkpoints, read_positions(target, declared))
     unit, span = _gaps_span(declared.name, known, begin, end, is_declared=declared.is_declared)
     intervals = ledger(span, known.evidence)
-    if output == "json":
-        print_json(gaps_json(declared.name, unit, span, intervals))
-        return
-    for line in gaps_lines(declared.name, unit, span, intervals, where.option):
-        console_for_tables().print(line)
+    document = gaps_json(declared.name, unit, span, intervals)
+    print_output(output, document, gaps_lines(declared.name, unit, span, intervals, where.option))
 
 
 def backfill(

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from tidemark.cli.progress import console_for_tables
+from tidemark.cli.progress import console_for_tables, print_output
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
 from tidemark.cli.views.bookmarks import bookmark_tables, runs_table
@@ -24,12 +24,7 @@ def show(job: str, run: str | None, where: Where, output: str) -> None:
         runs = target.committed_runs(job)
     if entry is None:
         raise EntityNotFoundError(f"job {job} had no bookmark when run {run_id} ended")
-    if output == "json":
-        print_json({"JobBookmarkEntry": entry})
-        return
-    console = console_for_tables()
-    for table in bookmark_tables(entry, runs):
-        console.print(table)
+    print_output(output, {"JobBookmarkEntry": entry}, bookmark_tables(entry, runs))
 
 
 def reset(job: str, yes: bool, where: Where, output: str) -> None:

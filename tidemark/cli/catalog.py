@@ -29,12 +29,12 @@ def put(file: Path) -> None:
 def list_tables(output: str) -> None:
     from tidemark.glue_service.commands import list_catalog
 
-    if output == "json":
-        tables = catalog_json(list_catalog(Home.from_environment()))
-        click.echo(json.dumps(tables, indent=2, ensure_ascii=False))
-        return
     home = Home.from_environment()
-    if not (entries := list_catalog(home)):
+    entries = list_catalog(home)
+    if output == "json":
+        click.echo(json.dumps(catalog_json(entries), indent=2, ensure_ascii=False))
+        return
+    if not entries:
         click.echo(f"no table is in the Data Catalog of {home.shown}")
         return
     console = Terminal() if sys.stdout.isatty() else Terminal(width=PIPE_WIDTH)

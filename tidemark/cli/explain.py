@@ -1,9 +1,10 @@
 """`tidemark explain`: what the next run of a job would read, here and on AWS."""
 
+from itertools import chain
+
 from tidemark.cli.bookmark import run_of
-from tidemark.cli.progress import console_for_tables
+from tidemark.cli.progress import print_output
 from tidemark.cli.target import open_target
-from tidemark.cli.terminal import print_json
 from tidemark.cli.views.deployed_input import deployed_input, input_json, input_lines
 from tidemark.cli.views.explain import explain_job, explanation_json, explanation_tables
 from tidemark.cli.views.listing import Sentence
@@ -39,24 +40,16 @@ def explain(job: str, uri: str | None, run: str | None, where: Where, output: st
         if not watermark:
             raise
         explanations = []
-    if output == "json":
-        document = explanation_json(job, run_id, explanations, snapshots, watermark)
-        print_json(document)
-        return
-    console = console_for_tables()
-    for part in (
-        *explanation_tables(job, run_id, explanations),
-        *([Sentence(f"watermark of {job}: {watermark}")] if watermark else []),
-        *snapshot_lines(job, snapshots),
-    ):
-        console.print(part)
+    parts = chain(
+        explanation_tables(job, run_id, explanations),
+        [Sentence(f"watermark of {job}: {watermark}")] if watermark else [],
+        snapshot_lines(job, snapshots),
+    )
+    document = explanation_json(job, run_id, explanations, snapshots, watermark)
+    print_output(output, document, parts)
 
 
 def _explain_deployed(job: str, uri: str | None, where: Where, output: str) -> None:
     with open_target(where) as target:
         answer = deployed_input(target, job, uri and with_one_scheme(uri))
-    if output == "json":
-        print_json(input_json(answer))
-        return
-    for line in input_lines(answer):
-        console_for_tables().print(line)
+    print_output(output, input_json(answer), input_lines(answer))

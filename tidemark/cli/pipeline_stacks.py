@@ -52,8 +52,7 @@ def stacks_to_destroy(types: Mapping[str, set[str]]) -> list[str]:
 def main(context: tuple[str, ...]) -> None:
     """Print the names of the stacks on one line."""
     try:
-        assembly = assembly_folder(Terminal(stderr=True), None, context)
-        stacks = read_assembly(assembly).stacks
+        stacks = read_assembly(assembly_folder(Terminal(stderr=True), None, context)).stacks
         types = {stack.display_name: stack.resource_types() for stack in stacks}
         click.echo(" ".join(stacks_to_destroy(types)))
     except TidemarkError as error:

@@ -3,11 +3,10 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -15,7 +14,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from tidemark.cli.terminal import Terminal, hanging
+from tidemark.cli.terminal import Terminal, hanging, print_json
 from tidemark.cli.views.listing import Sentence
 from tidemark.local_state.store.database import NOTHING_NEW, JobRun
 from tidemark.local_state.store.stored_warnings import StoredWarning
@@ -95,12 +94,7 @@ class JobProgress:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        frames: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
 
     def observe(self, run: JobRun | None) -> None:
@@ -115,8 +109,7 @@ class JobProgress:
         else:
             self._running.pop(run.run_id, None)
             mark = ("✓", "green") if run.state == "SUCCEEDED" else ("✗", "red")
-            lines = Text.assemble(mark, " ", "\n".join(finished_lines(run)))
-            self._console.print(lines)
+            self._console.print(Text.assemble(mark, " ", "\n".join(finished_lines(run))))
 
     def warn(self, warnings: Sequence[StoredWarning]) -> None:
         """Show warnings: those of another command's run with the time of that run."""
@@ -222,8 +215,7 @@ def print_killed(console: Console, runs: Collection[Run]) -> None:
 def print_unserved(console: Console, tables: Sequence[str]) -> None:
     """Say which tables a run will stop at, before anything runs."""
     for text in tables:
-        line = Text.assemble((text, "yellow"), "; the run stops there")
-        console.print(Sentence(line))
+        console.print(Sentence(Text.assemble((text, "yellow"), "; the run stops there")))
 
 
 def console_for_tables() -> Console:
@@ -232,3 +224,18 @@ def console_for_tables() -> Console:
     Where its reader leaves, such as `| head`, the command continues unseen.
     """
     return RunConsole() if sys.stdout.isatty() else RunConsole(width=180)
+
+
+def print_output(
+    output: str,
+    document: Any,
+    parts: Iterable[RenderableType],
+    default: Callable[[Any], str] | None = None,
+) -> None:
+    """Print a document as JSON, or its parts for people."""
+    if output == "json":
+        print_json(document, default)
+        return
+    console = console_for_tables()
+    for part in parts:
+        console.print(part)

@@ -1,8 +1,7 @@
 """`tidemark run show ID`: all that is known of one job run, here and on AWS."""
 
-from tidemark.cli.progress import console_for_tables
+from tidemark.cli.progress import print_output
 from tidemark.cli.target import open_target
-from tidemark.cli.terminal import print_json
 from tidemark.cli.views.run_details import RunDetails, details_json, details_parts
 from tidemark.cli.where import Where
 from tidemark.model.messages import known_run
@@ -30,12 +29,7 @@ def show(run_id: str, where: Where, output: str) -> None:
             usd=price,
             notes=target.notes(run, LOG_LINES),
         )
-    if output == "json":
-        print_json(details_json(details))
-        return
-    console = console_for_tables()
-    for part in details_parts(details):
-        console.print(part)
+    print_output(output, details_json(details), details_parts(details))
 
 
 def _cost(target: Target, run: Run) -> tuple[float | None, float | None]:

@@ -57,8 +57,7 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
         print_json(shown)
     elif shown_runs:
         console = console_for_tables()
-        listing = runs_listing(shown_runs, console.width, has_rows=target.has_rows)
-        console.print(listing)
+        console.print(runs_listing(shown_runs, console.width, has_rows=target.has_rows))
         for line in (*cause_lines(shown_runs), *warning_lines(shown_runs, warnings or ())):
             console.print(line)
     else:
@@ -206,8 +205,7 @@ def watch(
         console.print(line)
     if output == "json":
         counted = replace(workflow_run, runs=tuple(map(changes.with_rows, workflow_run.runs)))
-        shown = workflow_run_json(counted, has_rows=where.stage is None)
-        print_json(shown)
+        print_json(workflow_run_json(counted, has_rows=where.stage is None))
     return 0 if workflow_run.is_success else 1
 
 

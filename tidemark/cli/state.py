@@ -22,8 +22,7 @@ def check(app: Path | None, context: tuple[str, ...], since: str | None, output:
     review = review_project(project, assembly)
     before = review_since(project, assembly, since) if since else None
     if output == "json":
-        document = review_json(review) | ({"since": review_json(before)} if before else {})
-        print_json(document)
+        print_json(review_json(review) | ({"since": review_json(before)} if before else {}))
     else:
         for line in review_lines(review):
             click.echo(line)

@@ -31,8 +31,7 @@ def status(where: Where, output: str) -> None:
             print_json(shown)
             return
         console = console_for_tables()
-        table = status_table(statuses, watermarks, at_ms, has_rows=target.has_rows)
-        console.print(table)
+        console.print(status_table(statuses, watermarks, at_ms, has_rows=target.has_rows))
         if fresh:
             console.print()
             console.print(freshness_listing(fresh, at_ms))

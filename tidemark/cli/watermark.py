@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
+from itertools import chain
 from typing import Any
 
 import click
 
-from tidemark.cli.progress import console_for_tables
+from tidemark.cli.progress import print_output
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
 from tidemark.cli.views.watermarks import (
@@ -34,15 +35,12 @@ def show(job: str, table: str | None, where: Where, output: str) -> None:
         has_sources, is_without = len(states) > 1, states[""] == (None, [])
         if is_without and not has_sources:
             check_job()
-    if output == "json":
-        of_sources = {source: current_json(*state) for source, state in states.items() if source}
-        print_json({"job": job, **current_json(*states[""]), "sources": of_sources}, value_json)
-        return
+    of_sources = {source: current_json(*state) for source, state in states.items() if source}
+    document = {"job": job, **current_json(*states[""]), "sources": of_sources}
     if is_without and has_sources:
         del states[""]
-    for source, (latest, windows) in states.items():
-        for part in current_tables(job, source, latest, windows):
-            console_for_tables().print(part)
+    tables = (current_tables(job, source, *state) for source, state in states.items())
+    print_output(output, document, chain.from_iterable(tables), value_json)
 
 
 def history(
@@ -52,10 +50,7 @@ def history(
         entries = list(watermarks.history(job, limit, source=source))
         if not entries:
             check_job()
-    if output == "json":
-        print_json(history_json(entries), value_json)
-    else:
-        console_for_tables().print(history_table(job, entries))
+    print_output(output, history_json(entries), [history_table(job, entries)], value_json)
 
 
 def rewind(

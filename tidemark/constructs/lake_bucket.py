@@ -8,7 +8,7 @@ from constructs import Construct
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
 from tidemark.constructs.shared_checks import KEY_PLACES, check_here, check_no_alias
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 LOGS_BY_POLICY = "@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy"
 ACCESS_LOG_DAYS = 365
@@ -92,10 +92,8 @@ class LakeBucket(s3.Bucket):
         check_no_alias(of, key)
         check_here(of, cdk.Stack.of(scope), "key", key, kinds=KEY_PLACES)
         if not 0 <= keep_replaced_days <= MAX_DAYS:
-            raise JobDefinitionError(
-                f"{of} has keep_replaced_days {keep_replaced_days!r}; allowed: an integer from 0 "
-                f"to {MAX_DAYS}; pass one"
-            )
+            allowed = f"an integer from 0 to {MAX_DAYS}"
+            raise wrong(of, "keep_replaced_days", keep_replaced_days, allowed, "pass one")
         if not cdk.FeatureFlags.of(scope).is_enabled(LOGS_BY_POLICY):
             raise JobDefinitionError(
                 f"{of} lets S3 write its access logs by a policy, but the app has not set the "

@@ -64,8 +64,7 @@ def problems_of_overrides(
     for declared in _DECLARED.get(root, ()):
         stack = declared.resource.stack
         stage = cdk.Stage.of(stack)
-        folder = stage.outdir if stage else ""
-        name = names.get(Path(folder, stack.template_file).resolve())
+        name = names.get(Path(stage.outdir if stage else "", stack.template_file).resolve())
         if name is None:
             continue
         id_ = str(stack.resolve(declared.resource.logical_id))

@@ -198,6 +198,13 @@ def _late_part(value: object) -> str | None:
     return ("a key" if is_dict else "a list") if has_token else None
 
 
+def wrong(of: str, key: str, value: object, allowed: str, remedy: str = "") -> JobDefinitionError:
+    """Return the error for a value that a declaration cannot have; every one has this form."""
+    return JobDefinitionError(
+        f"{of} has {key} {value!r}; allowed: {allowed}; {remedy or f'correct {key}='}"
+    )
+
+
 def _check_type(of: str, parameter: inspect.Parameter, value: object) -> None:
     name, hint = parameter.name, parameter.annotation
     if parameter.kind is not inspect.Parameter.VAR_POSITIONAL and not accepts(value, hint):

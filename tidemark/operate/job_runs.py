@@ -15,14 +15,9 @@ from tidemark.operate.clients import NOT_FOUND, Glue
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
 ACTIVE_STATES = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
 PAGE = 200
-BILLED = (
-    "DPUSeconds",
-    "ExecutionTime",
-    "WorkerType",
-    "NumberOfWorkers",
-    "MaxCapacity",
-    "AllocatedCapacity",
-    "ExecutionClass",
+BILLED = tuple(
+    "DPUSeconds ExecutionTime WorkerType NumberOfWorkers MaxCapacity AllocatedCapacity "
+    "ExecutionClass".split()
 )
 MAX_STOPS = 25  # of one request of BatchStopJobRun
 
@@ -168,8 +163,7 @@ def start_run(glue: Glue, job: str, arguments: Mapping[str, str]) -> Run:
     """Start a run of a job; return it."""
     glue.check_stage(JOB, job)
     answer = glue.glue.start_job_run(JobName=job, Arguments=dict(arguments))
-    answer_of_run = glue.glue.get_job_run(JobName=job, RunId=answer["JobRunId"])
-    return run_of(answer_of_run["JobRun"])
+    return run_of(glue.glue.get_job_run(JobName=job, RunId=answer["JobRunId"])["JobRun"])
 
 
 def follow_run(glue: Glue, run: Run) -> Iterator[Run]:

@@ -43,8 +43,7 @@ class Line:
 
 def read_lines(glue: Glue, run: Run, kinds: tuple[str, ...], since_ms: int) -> list[Line]:
     """Return the output of a run from a moment on, by time."""
-    lines = [line for kind in kinds for line in _events(glue, run, kind, since_ms)]
-    return sorted(lines)
+    return sorted(line for kind in kinds for line in _events(glue, run, kind, since_ms))
 
 
 def _events(glue: Glue, run: Run, kind: str, since_ms: int) -> Iterator[Line]:

@@ -52,8 +52,7 @@ class WorkflowRun:
 
 def workflow_run_of(member: Mapping[str, Any]) -> WorkflowRun:
     """Return a workflow run from a Run of an answer that includes the graph."""
-    graph = member.get("Graph") or {}
-    nodes = graph.get("Nodes", [])
+    nodes = (member.get("Graph") or {}).get("Nodes", [])
     jobs = [node for node in nodes if node["Type"] == JOB_NODE]
     last = {node["Name"]: _last(node) for node in jobs}
     final = {name: run.state for name, run in last.items() if run}
@@ -120,8 +119,7 @@ def arguments_in(glue: Glue, workflow: str, job: str) -> dict[str, str]:
     """Return the arguments that the triggers of a workflow start a job with."""
     glue.check_stage(WORKFLOW, workflow)
     answer = glue.glue.get_workflow(Name=workflow, IncludeGraph=True)["Workflow"]
-    nodes = (answer.get("Graph") or {}).get("Nodes", [])
-    for node in nodes:
+    for node in (answer.get("Graph") or {}).get("Nodes", []):
         trigger = (node.get("TriggerDetails") or {}).get("Trigger", {})
         for action in trigger.get("Actions", []):
             if action.get("JobName") == job:

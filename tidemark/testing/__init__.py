@@ -17,8 +17,7 @@ else:
         from importlib import import_module
 
         modules = {"assert_proved": ".proved", "iceberg_arguments": ".job_arguments"}
-        module = modules.get(name, ".assertions")
-        return getattr(import_module(module, __name__), name)
+        return getattr(import_module(modules.get(name, ".assertions"), __name__), name)
 
 
 __all__ = [

@@ -130,8 +130,7 @@ class Catalog:
         self._test.spark()
         settings = catalog_settings(home, {ARGUMENT: "true"}, {}).settings
         with engine.lent(home.database, settings, Taken(home, NeedsProcessError)):
-            frame = SparkSession.builder.getOrCreate().sql(query)
-            return [plain(row) for row in frame.collect()]
+            return [plain(row) for row in SparkSession.builder.getOrCreate().sql(query).collect()]
 
     def tables(self, database: str | None = None) -> list[str]:
         """Return the names of all tables, or of those of a database."""
@@ -227,10 +226,8 @@ def columns_of(columns: Columns) -> list[tuple[str, str]]:
         pairs: list[Any] = [
             part.strip().replace(":", " ", 1).split(None, 1) for part in _parts(columns)
         ]
-    elif isinstance(columns, Mapping):
-        pairs = list(columns.items())
     else:
-        pairs = list(columns)
+        pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
     for pair in pairs:
         if isinstance(pair, str) or len(pair) != 2:
             raise UsageError(f"the column {pair!r} has no type; write 'id bigint, status string'")

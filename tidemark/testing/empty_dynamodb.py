@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import boto3
+import pytest
+
 from tidemark.errors import UsageError
 from tidemark.glue_service.commands import region
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
@@ -42,6 +45,15 @@ def empty_dynamodb(home: Home) -> Iterator[str]:
             with dynamodb_client(endpoint, region()) as client:
                 for name in _tables(client):
                     client.delete_table(TableName=name)
+
+
+def let_boto3_find(patch: pytest.MonkeyPatch, endpoint: str, region_name: str) -> None:
+    """Let clients of boto3 that a test makes go to a DynamoDB, by the environment."""
+    patch.setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint)
+    patch.setenv("AWS_ACCESS_KEY_ID", "local")
+    patch.setenv("AWS_SECRET_ACCESS_KEY", "local")
+    patch.setenv("AWS_DEFAULT_REGION", region_name)
+    patch.setattr(boto3, "DEFAULT_SESSION", None)
 
 
 def _tables(client: "DynamoDBClient") -> list[str]:

@@ -114,21 +114,13 @@ def catalog(glue_test: GlueTest, lake: Lake) -> Catalog:
 @pytest.fixture
 def watermarks(glue_test: GlueTest, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatermarkTable]:
     """Return the table of watermarks of this test, which boto3 finds through the environment."""
-    import boto3
-
     from tidemark.glue_service.commands import region
+    from tidemark.testing.empty_dynamodb import let_boto3_find
     from tidemark.testing.watermark_table import WatermarkTable
     from watermarks import WatermarkAdmin
 
     endpoint = glue_test.dynamodb()
-    for name, value in {
-        "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
-        "AWS_DEFAULT_REGION": region(),
-    }.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    let_boto3_find(monkeypatch, endpoint, region())
     admin = WatermarkAdmin()
     yield WatermarkTable(endpoint, admin)
     admin.dynamodb_client.close()

@@ -137,20 +137,11 @@ def run_job(
 @pytest.fixture
 def watermark_table(spark_home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Return the name of a watermark table that boto3 finds by the environment."""
-    import boto3
-
     from tidemark.local_state import watermark_tables
     from tidemark.local_state.dynamodb import have_tables
-    from tidemark.testing.empty_dynamodb import empty_dynamodb
+    from tidemark.testing.empty_dynamodb import empty_dynamodb, let_boto3_find
 
     with empty_dynamodb(spark_home) as endpoint:
         have_tables(spark_home, endpoint, [watermark_tables.watermark_table(TABLE)])
-        for name, value in {
-            "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
-            "AWS_ACCESS_KEY_ID": "local",
-            "AWS_SECRET_ACCESS_KEY": "local",
-            "AWS_DEFAULT_REGION": REGION,
-        }.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+        let_boto3_find(monkeypatch, endpoint, REGION)
         yield TABLE

@@ -64,8 +64,7 @@ class PreparedJob:
 
     def __call__(self, **more: Any) -> GlueRun:
         """Run it once; `more` are arguments of this run alone."""
-        all_arguments = {"bookmark": self.bookmark, **self.arguments, **more}
-        return self.glue_job(self.script, **all_arguments)
+        return self.glue_job(self.script, **{"bookmark": self.bookmark, **self.arguments, **more})
 
     run = __call__
 

@@ -6,8 +6,8 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,7 +146,8 @@ def run_in_process(
             **catalog.settings,
         }
         stack.enter_context(engine.lent(database, wanted, Taken(machine.home, refuse)))
-        stack.enter_context(_no_bookmark_session())
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        patch.setattr(bookmark_session, "_sessions", [])
         stack.enter_context(events)
         stack.enter_context(
             like_a_process(
@@ -193,13 +194,6 @@ def _run(script: Path, name: str, run: JobRun, ended: Ended) -> None:
         session = bookmark_session.current_session()
         note_at_end(script, run.bookmark_option, session, Path(name).name)
         note_facts(Path(run.log_path).parent)
-
-
-@contextmanager
-def _no_bookmark_session() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bookmark_session, "_sessions", [])
-        yield
 
 
 def _worker_settings(libraries: list[Path]) -> dict[str, str]:

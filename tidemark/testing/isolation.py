@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tidemark.glue_service.runs.arguments import EXECUTOR_VARIABLES, MODULES
 
@@ -25,11 +25,7 @@ ARGUMENTS = ("--extra-jars", "--user-jars-first", "--datalake-formats", MODULES,
 
 def isolation_by_script(source: bytes) -> str | None:
     """Return why a script needs its own process; None without a known reason."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return None  # its run reports it
-    for node in ast.walk(tree):
+    for node in _nodes(source):
         for name in _called(node):
             if name in CALLS:
                 return CALLS[name].format(name)
@@ -46,19 +42,12 @@ def isolation_by_arguments(arguments: Mapping[str, str]) -> str | None:
 
 def imports_of(source: bytes) -> set[str]:
     """Return the packages that a script imports, by the first part of their names."""
-    try:
-        return {name for node in ast.walk(ast.parse(source)) for name in _imported(node)}
-    except (SyntaxError, ValueError):
-        return set()
+    return {name for node in _nodes(source) for name in _imported(node)}
 
 
 def buckets_of(source: bytes) -> set[str]:
     """Return the buckets that strings of a script name: ``s3://bucket/…``."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return set()
-    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    constants = (node.value for node in _nodes(source) if isinstance(node, ast.Constant))
     return {name for value in constants if isinstance(value, str) for name in buckets_in(value)}
 
 
@@ -72,6 +61,13 @@ def buckets_in(text: str) -> Iterator[str]:
 
 
 _BUCKET_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789.-"
+
+
+def _nodes(source: bytes) -> Iterable[ast.AST]:
+    try:
+        return ast.walk(ast.parse(source))
+    except (SyntaxError, ValueError):
+        return ()  # its run reports it
 
 
 def _called(node: ast.AST) -> Iterator[str]:

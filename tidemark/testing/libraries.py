@@ -22,8 +22,7 @@ def shipped_packages(project: Path) -> dict[str, Path]:
     if spec is not None and spec.origin:
         packages["watermarks"] = Path(spec.origin).parent
     folder = project / LIBS
-    entries = sorted(folder.iterdir()) if folder.is_dir() else []
-    for entry in entries:
+    for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
         if (entry.is_dir() and (entry / "__init__.py").is_file()) or entry.suffix == ".py":
             packages[entry.stem] = entry
     return packages
@@ -54,8 +53,7 @@ def zip_packages(packages: Mapping[str, Path], archive: Path) -> None:
     """Write packages into a zip, as `--extra-py-files` takes it."""
     with ZipFile(archive, "w") as out:
         for place in packages.values():
-            files = [place] if place.is_file() else sorted(place.rglob("*"))
-            for file in files:
+            for file in [place] if place.is_file() else sorted(place.rglob("*")):
                 if file.is_file() and file.suffix != ".pyc":
                     out.write(file, file.relative_to(place.parent).as_posix())
 

@@ -81,8 +81,7 @@ def assert_proved(
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"{unknown} are not kinds of experiments; allowed: {', '.join(KINDS)}")
     accepted, surrogates = accepted_in(subject.scripts), surrogates_of(subject.scripts.values())
-    ignored = names_of(ignore)
-    wish = Wish(kinds, budget, names_of(key), accepted, surrogates, ignored)
+    wish = Wish(kinds, budget, names_of(key), accepted, surrogates, names_of(ignore))
     with (
         pytest.MonkeyPatch.context() as patch,
         tempfile.TemporaryDirectory(dir=test.home.root.parent, prefix="proof-") as folder,

@@ -65,8 +65,7 @@ def patch_pyspark(
 
     def initialize(own: SparkContext, conf: Any) -> Any:
         own.environment = {**of_workers, **own.environment}
-        wanted = taken_in_process(asked_of(conf, shared), taken, shared)
-        state.put(wanted)
+        state.put(taken_in_process(asked_of(conf, shared), taken, shared))
         return shared._jsc
 
     start, stop = SparkContext._do_init, SparkContext.stop

@@ -20,6 +20,7 @@ from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.model.assembly.definitions import DISABLE, ENABLE, PAUSE
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.assembly.symbolic_names import is_intrinsic
 from tidemark.model.plain_secrets import shows_secret
 
 DEFAULTS = "DefaultArguments"
@@ -132,9 +133,8 @@ def is_open(option: object) -> bool:
 
 def _is_unknown(arguments: object) -> bool:
     """Return whether a function or a macro makes some or all arguments."""
-    if isinstance(arguments, Mapping):
-        return any(name == "Ref" or name.startswith("Fn::") for name in arguments)
-    return arguments is not None
+    is_known = arguments is None or isinstance(arguments, Mapping)
+    return is_intrinsic(arguments) or not is_known
 
 
 def _bookmark(job: Reading, of_runs: str | None) -> str:
@@ -201,9 +201,7 @@ def _arguments(job: Reading) -> dict[str, str]:
     """Return the arguments of the script; those that cannot be declared are listed."""
     arguments = {}
     for _, name in [path for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
-        value = job.get(DEFAULTS, name)
-        reason = refusal(name, value)
-        if reason:
+        if reason := refusal(name, job.get(DEFAULTS, name)):
             why, do = reason
             job.differ(DEFAULTS, name, why=why, do=do)
         else:

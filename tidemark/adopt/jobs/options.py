@@ -69,8 +69,7 @@ def is_description(text: object) -> bool:
 def options_of(job: Reading, timeout_minutes: int | None, *, has_state: bool) -> dict[str, object]:
     """Return the fields of `JobOptions` that are not the default, and account for them."""
     fields: dict[str, object] = {}
-    description = job.get("Description")
-    if is_description(description):
+    if is_description(job.get("Description")):
         fields["description"] = job.take("Description")
     tags = {
         name: job.take("Tags", name)

@@ -39,7 +39,7 @@ def runtime_of(job: Reading) -> JobRuntime:
     runtime = JobRuntime(
         worker_type=worker,
         number_of_workers=_workers(job, worker),
-        auto_scaling=_auto_scaling(job),
+        auto_scaling=auto_scaling_of(job),
         flex=_flex(job, worker),
         timeout_minutes=timeout_of(job),
         max_retries=retries_of(job, version),
@@ -89,8 +89,7 @@ def retries_of(job: Reading, version: str) -> int:
 
 def worker_type_of(job: Reading, allowed: Collection[str], do: str) -> str:
     """Return the worker type of a job, or G.1X where its own cannot be declared."""
-    worker = job.get("WorkerType")
-    if worker in allowed:
+    if job.get("WorkerType") in allowed:
         return str(job.take("WorkerType"))
     why = f"allowed are {', '.join(allowed)}; the job gets G.1X"
     job.differ("WorkerType", why=why, do=do)
@@ -119,7 +118,8 @@ def _workers(job: Reading, worker: str) -> int:
     return int(number)
 
 
-def _auto_scaling(job: Reading) -> bool:
+def auto_scaling_of(job: Reading) -> bool:
+    """Return whether Glue adds and removes workers, and account for the argument."""
     if job.get(*AUTO_SCALING) is None:
         return False
     if job.get(*AUTO_SCALING) == "true":
@@ -211,8 +211,7 @@ def shell_runtime_of(job: Reading) -> ShellRuntime:
 
 
 def _libraries(job: Reading) -> bool:
-    libraries = job.get(*LIBRARIES)
-    if libraries in ("analytics", "none"):
+    if job.get(*LIBRARIES) in ("analytics", "none"):
         return str(job.take(*LIBRARIES)) == "analytics"
     job.differ(
         *LIBRARIES,

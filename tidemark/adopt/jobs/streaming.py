@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tidemark.adopt.jobs.options import FIXED
-from tidemark.adopt.jobs.runtimes import retries_of, version_of, worker_type_of
+from tidemark.adopt.jobs.runtimes import auto_scaling_of, retries_of, version_of, worker_type_of
 from tidemark.adopt.model import AdoptedJob, Folder, Guess
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
@@ -146,7 +146,7 @@ def streaming_runtime_of(job: Reading) -> StreamingRuntime:
     runtime = StreamingRuntime(
         worker_type=worker,
         number_of_workers=_workers(job, worker),
-        auto_scaling=_auto_scaling(job),
+        auto_scaling=auto_scaling_of(job),
         max_retries=retries_of(job, version),
         maintenance_window=window,
         timeout_minutes=_timeout(job, has_window=window is not None),
@@ -169,16 +169,6 @@ def _workers(job: Reading, worker: str) -> int:
         job.differ("NumberOfWorkers", why=f"{error}; the job gets 2", do="set the number it needs")
         return 2
     return int(job.take("NumberOfWorkers"))
-
-
-def _auto_scaling(job: Reading) -> bool:
-    path = (DEFAULTS, "--enable-auto-scaling")
-    if job.get(*path) == "true":
-        job.take(*path)
-        return True
-    if job.get(*path) is not None:
-        job.differ(*path, why="without it Glue does not scale either", do="nothing")
-    return False
 
 
 def _timeout(job: Reading, *, has_window: bool) -> int | None:

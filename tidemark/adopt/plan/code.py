@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tidemark.adopt.adoption import Variables
 from tidemark.adopt.data import flags_of
-from tidemark.adopt.jobs.roles import roles_of
 from tidemark.adopt.model import (
     AdoptedCrawler,
     AdoptedJob,
@@ -27,16 +26,9 @@ from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
 OWN_VARIABLES = ("cdk", "env", "iam", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
-MEMBERS = (
-    "BookmarkOption",
-    "CrawlState",
-    "JobState",
-    "MissingData",
-    "Recrawl",
-    "RunProperties",
-    "OpenFormat",
-    "SchemaUpdate",
-    "ShellCapacity",
+MEMBERS = tuple(
+    "BookmarkOption CrawlState JobState MissingData Recrawl RunProperties OpenFormat "
+    "SchemaUpdate ShellCapacity".split()
 )
 CALLS = (
     "ActionOptions",
@@ -114,7 +106,7 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
     datasets, data = _data(adoption, keys, variables)
     roles = {
         arn: variables.name(f"role-{arn.rpartition('/')[2]}")
-        for arn in roles_of([node.role for node in adoption.nodes])
+        for arn in dict.fromkeys(node.role for node in adoption.nodes if node.role)
     }
     jobs = "".join(_node(node, adoption, datasets, plan, roles) for node in adoption.nodes)
     names = {"Pipeline", "StageConfig"}
@@ -305,8 +297,7 @@ def _target(target: CrawlTarget, datasets: Mapping[Folder, str]) -> str:
 
 def _after(wait: Wait, jobs: Iterable[Node]) -> str:
     variables = {job.old: job.variable for job in jobs}
-    states = {state for _, state in wait.conditions}
-    if wait.logical == "AND" and states == {"SUCCEEDED"}:
+    if wait.logical == "AND" and {state for _, state in wait.conditions} == {"SUCCEEDED"}:
         return list_of(variables[old] for old, _ in wait.conditions)
     conditions = [
         variables[old]

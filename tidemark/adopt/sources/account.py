@@ -82,8 +82,8 @@ class _Account:
             scripts=self._scripts(jobs),
             connections=self._connections(jobs.values()),
             bucket_keys=self._bucket_keys(jobs.values(), crawlers.values()),
-            taken=frozenset(
-                {*names, *self._job_names(), *workflows, *crawlers, *self._crawler_names()}
+            taken=frozenset({*names, *workflows, *crawlers}).union(
+                self._names("get_jobs", "Jobs"), self._names("get_crawlers", "Crawlers")
             ),
             rules=rules,
             clock=clock,
@@ -105,7 +105,7 @@ class _Account:
         """Return a job, with its tags if they are readable."""
         job = self._get("get_job", "Job", JobName=name)
         if job is None:
-            known = self._job_names()
+            known = self._names("get_jobs", "Jobs")
             raise UsageError(
                 f"there is no job {show(name)} in {self._glue.meta.region_name}; allowed: "
                 f"{', '.join(known) or 'none yet'}"[:1000]
@@ -139,13 +139,9 @@ class _Account:
             raise
         return answer
 
-    def _job_names(self) -> list[str]:
-        pages = self._glue.get_paginator("get_jobs").paginate()
-        return [job["Name"] for page in pages for job in page["Jobs"]]
-
-    def _crawler_names(self) -> list[str]:
-        pages = self._glue.get_paginator("get_crawlers").paginate()
-        return [crawler["Name"] for page in pages for crawler in page["Crawlers"]]
+    def _names(self, operation: str, key: str) -> list[str]:
+        pages = self._glue.get_paginator(operation).paginate()
+        return [resource["Name"] for page in pages for resource in page[key]]
 
     def _crawlers(self, names: Iterable[str]) -> dict[str, Resource]:
         crawlers = {name: self._get("get_crawler", "Crawler", Name=name) for name in names}

@@ -137,8 +137,7 @@ def _add(reader: TemplateContents, id_: str, resource: Mapping[str, Any], values
     name = values.name_of(id_) or id_
     if kind in (*STARTERS, *CALLERS):
         name = next((str(properties[key]) for key in OWN_NAMES if properties.get(key)), id_)
-    is_nested = id_ in values.nested
-    if (kind.startswith((*GLUE_TYPES, SAM)) or kind in STARTERS) and not is_nested:
+    if (kind.startswith((*GLUE_TYPES, SAM)) or kind in STARTERS) and id_ not in values.nested:
         reader.resources.append((kind, name))
     if kind in PLACES and id_ not in values.nested:
         reader.unread_of_all.append(not_at_hand(id_, PLACES[kind]))
@@ -195,8 +194,7 @@ def _resource(
     elif "Tags" in properties:
         misfits.append(("Tags",))
     if kind == "AWS::Glue::Trigger":
-        is_started = str(made.pop("StartOnCreation", "false")).lower() in ("true", "yes", "on")
-        if is_started:
+        if str(made.pop("StartOnCreation", "false")).lower() in ("true", "yes", "on"):
             made["State"] = "ACTIVATED"
         made.setdefault("Actions", [])
     schedule = made.get("Schedule")

@@ -31,8 +31,7 @@ def bookmark_of_runs(triggers: Iterable[Resource], job: Reading) -> str | None:
         return None
     default = job.get("DefaultArguments", OPTION)
     effective = {default if option is None else option for option in options}
-    kept = (ENABLE, PAUSE, DISABLE)
-    return next(option for option in kept if option in effective)
+    return next(option for option in (ENABLE, PAUSE, DISABLE) if option in effective)
 
 
 def started_of(trigger: Reading, number: str, timeout_minutes: int | None) -> dict[str, object]:

@@ -196,5 +196,4 @@ def _without_table(graph: Graph) -> Iterator[_Placed]:
     for crawler in graph.crawlers:
         if any(table.endswith("*") for table in crawler.crawled):
             for uri in crawler.reads:
-                what = f"a table of the {crawler}"
-                yield _Placed(crawler.at, what, "", uri, [address_of(uri)])
+                yield _Placed(crawler.at, f"a table of the {crawler}", "", uri, [address_of(uri)])

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from tidemark.checks.script.chains import argument
 from tidemark.checks.script.operators import Operator
 from tidemark.checks.script.script_names import Names, ScriptPlace, identifier
 
@@ -82,8 +83,7 @@ def is_ask(call: ast.Call) -> bool:
 
 def asked_options(call: ast.Call) -> ast.expr | None:
     """Return the list that getResolvedOptions is given."""
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
-    return call.args[1] if len(call.args) > 1 else given.get("options")
+    return argument(call, "options", 1)
 
 
 def hands_the_context_out(node: ast.Call, values: Iterable[ast.expr], names: Names) -> bool:

@@ -73,8 +73,7 @@ class Layout(Places):
             return [Way(self._names.constants, (node,), repeating)]
         # What names are worth in a function is the same at each of its nodes.
         if (function, depth) not in self._entries:
-            entries = islice(self._enter(function, depth), MAX_WAYS)
-            self._entries[function, depth] = list(entries)
+            self._entries[function, depth] = list(islice(self._enter(function, depth), MAX_WAYS))
         return [
             Way(way.scope, (node, *way.sites), (*repeating, *way.repeating))
             for way in self._entries[function, depth]

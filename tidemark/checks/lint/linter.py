@@ -85,8 +85,7 @@ def local_notes(file: Path) -> tuple[Finding, ...]:
     """Return the used names that do not run on this machine; empty if it is not Python."""
     try:
         text = _read(file)
-        notes = local_findings(program_of(text))
-        kept = without_ignored(notes, ignores_of(text))
+        kept = without_ignored(local_findings(program_of(text)), ignores_of(text))
     except (UsageError, SyntaxError, ValueError, RecursionError):
         return ()
     return tuple(replace(finding, file=str(file)) for finding in kept if finding.severity == "note")

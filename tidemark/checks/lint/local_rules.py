@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from tidemark.checks.lint.findings import Finding, note
-from tidemark.checks.script.expressions import literal
+from tidemark.checks.script.chains import given
 from tidemark.checks.script.script_names import READERS, Names, identifier, names_of, place_of
 from tidemark.model.awsglue_api.connections import (
     READ_FORMATS,
@@ -117,9 +117,5 @@ def _opens(call: ast.Call, names: Names) -> tuple[bool, int, int] | None:
 
 def _given(call: ast.Call, name: str, place: int, names: Names) -> str | None:
     """Return the string that a parameter always gets, None if it is not known."""
-    words = {word.arg: word.value for word in call.keywords}
-    plain = call.args[: place + 1]
-    is_open = any(isinstance(value, ast.Starred) for value in plain)
-    value = words.get(name, plain[place] if len(plain) > place and not is_open else None)
-    text = literal(value, names.constants) if value is not None else None
+    text = given(call, name, place, names.constants)
     return text if isinstance(text, str) else None

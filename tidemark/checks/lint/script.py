@@ -191,8 +191,7 @@ class ScriptReader:
     @cached_property
     def _committed_reads(self) -> list[ast.Call]:
         """Return the calls that lead to a source, and that a commit certainly follows."""
-        leading = self._layout.leaders(self._reads)
-        return [read for read in leading if self._is_committed([read])]
+        return [read for read in self._layout.leaders(self._reads) if self._is_committed([read])]
 
     def _loses(self, out: Way) -> bool:
         """Return whether a way out comes after a source, and before the commit that follows it."""

@@ -52,8 +52,7 @@ class Chains:
         self._values: dict[tuple[Function | None, str], list[ast.expr]] = {}
         self._changes: dict[tuple[Function | None, str], list[Link]] = {}
         for scope in (None, *set(self._function_of.values())):
-            body = tree.body if scope is None else scope.body
-            for name, value in bindings(body):
+            for name, value in bindings(tree.body if scope is None else scope.body):
                 self._values.setdefault((scope, name), []).extend([value] if value else [])
         for node in ast.walk(tree):
             self._note(node)
@@ -131,15 +130,6 @@ def written_chain(node: ast.expr) -> Chain:
     return (*links, Link(identifier(node) or "", call))
 
 
-def parts_of(call: ast.Call) -> Iterator[ast.Call]:
-    """Yield the calls of a chain, the last first."""
-    node: ast.expr = call
-    while isinstance(node, ast.Call | ast.Attribute):
-        if isinstance(node, ast.Call):
-            yield node
-        node = node.func if isinstance(node, ast.Call) else node.value
-
-
 def argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
     """Return an argument by its name or its position; -1: it has none. None if it is not given."""
     for keyword in call.keywords:
@@ -154,3 +144,10 @@ def given(call: ast.Call, name: str, position: int, scope: Scope) -> Value:
     """Return the constant value of an argument; None if it is not given or not known."""
     value = argument(call, name, position)
     return literal(value, scope) if value is not None else None
+
+
+def chain_of(call: ast.Call) -> list[str]:
+    """Return the names of a chain as it is written, last first: load(), format(), read, spark."""
+    *links, root = written_chain(call)
+    names = [f"{link.name}()" if link.call else link.name for link in links]
+    return [*names, root.name] if root.name else names

@@ -7,9 +7,8 @@ is not found. A module that is the client of a database counts where it is impor
 import ast
 from collections.abc import Collection, Iterator
 
-from tidemark.checks.script.chains import given
+from tidemark.checks.script.chains import chain_of, given
 from tidemark.checks.script.expressions import Scope, literal
-from tidemark.checks.script.operators import chain_of
 from tidemark.checks.script.script_names import identifier, names_of
 from tidemark.model.programs import program_of
 
@@ -32,14 +31,7 @@ JDBC_SINKS = {"from_jdbc_conf", "write_dynamic_frame_from_jdbc_conf", "write_fro
 UPSERT = "upsert_jdbc"
 JAVA = "DriverManager"
 # What Spark or Glue sends through a driver of JDBC.
-BY_JDBC = {
-    "custom.jdbc",
-    "jdbc",
-    "marketplace.jdbc",
-    "mysql",
-    "oracle",
-    "org.apache.spark.sql.jdbc",
-}
+BY_JDBC = set("custom.jdbc jdbc marketplace.jdbc mysql oracle org.apache.spark.sql.jdbc".split())
 BY_JDBC |= {"postgresql", "redshift", "sqlserver"}
 CLIENTS = {
     "cassandra",

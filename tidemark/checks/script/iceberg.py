@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from tidemark.checks.script.chains import argument
 from tidemark.checks.script.script_names import ScriptPlace, identifier, place_of
 from tidemark.checks.script.sql import HOLE, UNKNOWN, creates_unplaced, tables_named_in
 from tidemark.checks.script.values import ScriptValues, given_to, with_arguments
@@ -151,8 +152,7 @@ def _names_and_queries(
         parameter, position = ("sqlQuery", 0) if is_query else NAMING.get(method, ("", 0))
         if not parameter:
             continue
-        names = [*(f"_{n}" for n in range(position)), parameter]
-        node = given_to(names, call).get(parameter)
+        node = argument(call, parameter, position)
         if node is None or (method == "load" and not _is_of_iceberg(call)):
             continue
         for bound in script.bindings(place):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from tidemark.checks.script.chains import chain_of, given
 from tidemark.checks.script.expressions import Scope, literal
 from tidemark.checks.script.script_names import (
     READERS,
@@ -30,22 +31,10 @@ SOURCE_METHODS = {
 BOOKMARKED_TYPES = {"s3", "parquet", "orc", "jdbc", "mysql", "postgresql", "oracle", "sqlserver"}
 TABLE_FORMATS = {"hudi", "delta", "iceberg"}  # formats that bookmarks leave out
 SPARK_READS = {"csv", "json", "parquet", "orc", "text", "table", "load", "jdbc", "xml"}
-SPARK_WRITES = {
-    "csv",
-    "json",
-    "parquet",
-    "orc",
-    "text",
-    "save",
-    "saveAsTable",
-    "insertInto",
-    "jdbc",
-    "append",
-    "create",
-    "createOrReplace",
-    "overwrite",
-    "overwritePartitions",
-}
+SPARK_WRITES = set(
+    "csv json parquet orc text save saveAsTable insertInto jdbc append create "
+    "createOrReplace overwrite overwritePartitions".split()
+)
 GLUE_WRITES = re.compile(
     r"writeFrame|write_(dynamic_frame|data_frame|from)_(from_)?\w+"
     r"|(write_dynamic_frame|write_data_frame)\.from_\w+"
@@ -106,38 +95,32 @@ def _is_bookmarked_source(call: ast.Call, name: str, scope: Scope) -> bool:
     """Return False only if the connection type is known to have no bookmarks."""
     if name.endswith("from_catalog"):
         return True
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
-    type_ = given.get("connection_type", call.args[0] if call.args else None)
-    format_position = 1 if name == "getSource" else 2
-    format_ = given.get(
-        "format", call.args[format_position] if len(call.args) > format_position else None
-    )
-    type_name = literal(type_, scope) if type_ is not None else None
-    format_name = literal(format_, scope) if format_ is not None else None
+    type_name = given(call, "connection_type", 0, scope)
+    format_name = given(call, "format", 1 if name == "getSource" else 2, scope)
     if isinstance(format_name, str) and format_name.lower() in TABLE_FORMATS:
         return False
     return not isinstance(type_name, str) or type_name.lower() in BOOKMARKED_TYPES
 
 
 def _ctx(call: ast.Call, position: int, names: Names, scope: Scope) -> tuple[Ctx, str]:
-    given = next((item.value for item in call.keywords if item.arg == CTX), None)
+    ctx = next((item.value for item in call.keywords if item.arg == CTX), None)
     positional = call.args[: position + 1]
-    if given is None and any(isinstance(item, ast.Starred) for item in positional):
+    if ctx is None and any(isinstance(item, ast.Starred) for item in positional):
         return Ctx.UNKNOWN, ""
-    if given is None and 0 <= position < len(call.args):
-        given = call.args[position]
-    if given is None and any(item.arg is None for item in call.keywords):
+    if ctx is None and 0 <= position < len(call.args):
+        ctx = call.args[position]
+    if ctx is None and any(item.arg is None for item in call.keywords):
         return Ctx.UNKNOWN, ""
-    if given is None:  # or misspelt: Glue takes any keyword, and ignores it
+    if ctx is None:  # or misspelt: Glue takes any keyword, and ignores it
         keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
         return Ctx.MISSING, next(iter(difflib.get_close_matches(CTX, keywords, 1, 0.85)), "")
-    if isinstance(given, ast.Constant) and not given.value:
+    if isinstance(ctx, ast.Constant) and not ctx.value:
         return Ctx.MISSING, ""
-    value = literal(given, scope)
+    value = literal(ctx, scope)
     if isinstance(value, str):
         return (Ctx.LITERAL, value) if value else (Ctx.MISSING, "")
-    is_new = is_of_this_run(given) or bool(names.of_this_run & set(_variables(given)))
-    return Ctx.NEW_EACH_RUN if is_new else Ctx.CHANGING, ast.unparse(given)
+    is_new = is_of_this_run(ctx) or bool(names.of_this_run & set(_variables(ctx)))
+    return Ctx.NEW_EACH_RUN if is_new else Ctx.CHANGING, ast.unparse(ctx)
 
 
 def _variables(node: ast.expr) -> Iterator[str]:
@@ -161,17 +144,3 @@ def is_write(call: ast.Call) -> bool:
         return True
     names = [name.removesuffix("()") for name in chain[:2]]
     return any(GLUE_WRITES.fullmatch(".".join(names[:n][::-1])) for n in (1, 2))
-
-
-def chain_of(call: ast.Call) -> list[str]:
-    """Return the attributes of a chain of calls, last first: load(), format(), read, spark."""
-    chain: list[str] = []
-    node: ast.expr = call
-    is_called = False
-    while isinstance(node, ast.Call | ast.Attribute):
-        if isinstance(node, ast.Attribute):
-            chain.append(f"{node.attr}()" if is_called else node.attr)
-            is_called, node = False, node.value
-        else:
-            is_called, node = True, node.func
-    return [*chain, node.id] if isinstance(node, ast.Name) else chain

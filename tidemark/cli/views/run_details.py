@@ -151,8 +151,7 @@ def _moved(checkpoint: Checkpoint) -> Iterator[RenderableType]:
         yield Sentence(Text(f"Committed {moment(at)}", style="bold"))
     else:
         again = ": the next run reads this again" if checkpoint.is_read_again else ""
-        text = f"Succeeded {moment(at)}, {NOTHING_COMMITTED}{again}"
-        yield Sentence(Text(text, style="bold"))
+        yield Sentence(Text(f"Succeeded {moment(at)}, {NOTHING_COMMITTED}{again}", style="bold"))
     if bookmark := checkpoint.bookmark:
         move = f"stays version {bookmark.after}"
         if bookmark.before != bookmark.after:

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import TOKEN, checked
+from tidemark.model.checked import TOKEN, checked, wrong
 from tidemark.model.dqdl.check import find_problem
 
 MAX_CHARACTERS = 65_536  # of a ruleset
 MAX_DESCRIPTION = 2_048
 NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
+RULESET = "a data quality ruleset"  # at the start of an error
 
 
 @checked
@@ -49,15 +50,11 @@ class DataQualityRuleset:
             )
         self.check()
         if self.name and not NAME.fullmatch(self.name):
-            raise JobDefinitionError(
-                f"a data quality ruleset has the name {self.name!r}; allowed: '', or letters, "
-                "digits, _ and -; correct name="
-            )
+            allowed = "'', or letters, digits, _ and -"
+            raise wrong(RULESET, "the name", self.name, allowed, "correct name=")
         if len(self.description) > MAX_DESCRIPTION:
-            raise JobDefinitionError(
-                f"a data quality ruleset has the description {self.description!r}; allowed: a "
-                "string of up to 2,048 characters; correct description="
-            )
+            allowed, remedy = "a string of up to 2,048 characters", "correct description="
+            raise wrong(RULESET, "the description", self.description, allowed, remedy)
 
     def check(self, columns: Sequence[str] | None = None) -> None:
         """Raise if Glue would refuse the rules, for a table with these columns if they are known.

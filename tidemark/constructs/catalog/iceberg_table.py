@@ -12,7 +12,7 @@ from tidemark.constructs.catalog.optimizers import Optimizer
 from tidemark.constructs.catalog.table import NAME
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.iceberg import CATALOG
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 # Iceberg refuses other names of databases, such as those with a hyphen.
 # Source: https://github.com/apache/iceberg/tree/apache-iceberg-1.10.0/aws (IcebergToGlueConverter)
@@ -130,6 +130,4 @@ class IcebergTable:
             )
 
     def _error(self, key: str, value: object, allowed: str) -> JobDefinitionError:
-        return JobDefinitionError(
-            f"Iceberg table {self.name!r} has {key} {value!r}; allowed: {allowed}; correct {key}="
-        )
+        return wrong(f"Iceberg table {self.name!r}", key, value, allowed)

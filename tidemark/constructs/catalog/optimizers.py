@@ -7,8 +7,7 @@ https://docs.aws.amazon.com/glue/latest/webapi/API_TableOptimizerConfiguration.h
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 STRATEGIES = ("binpack", "sort", "z-order")
 
@@ -38,10 +37,7 @@ class Compaction:
 
     def __post_init__(self) -> None:
         if self.strategy not in (None, *STRATEGIES):
-            raise JobDefinitionError(
-                f"Compaction has strategy {self.strategy!r}; allowed: None, "
-                f"{', '.join(STRATEGIES)}; correct strategy="
-            )
+            raise wrong("Compaction", "strategy", self.strategy, f"None, {', '.join(STRATEGIES)}")
         _check_from_one(self, "min_input_files", "delete_file_threshold")
 
 
@@ -105,7 +101,4 @@ def _check_from_one(of: Optimizer, *names: str) -> None:
     for name in names:
         value = getattr(of, name)
         if value is not None and value < 1:
-            raise JobDefinitionError(
-                f"{type(of).__name__} has {name} {value!r}; allowed: None, or an integer from 1; "
-                f"correct {name}="
-            )
+            raise wrong(type(of).__name__, name, value, "None, or an integer from 1")

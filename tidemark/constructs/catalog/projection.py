@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from functools import partial
 from typing import TypeAlias
 
-from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 MAX_INTEGER = 2**63 - 1  # projected integers are Java longs
 INTEGERS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}  # their bits
@@ -26,6 +26,9 @@ LETTERS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "
 PART = re.compile(r"[A-Za-z]+|'[^']*'|[^A-Za-z']+")
 PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 FOLDERS = re.compile(r"(?:(?!\.{1,2}/)(?:[A-Za-z0-9_.=-]|\$\{[a-z0-9_]+\})+/)+")
+
+
+_error = partial(wrong, "a partition projection")
 
 
 class DateUnit(Enum):
@@ -249,8 +252,7 @@ class Projection:
         folders = self.folders
         if folders and not FOLDERS.fullmatch(folders):
             raise _error("folders", folders, "'' or folders below the data, as '${year}/${month}/'")
-        named = PLACEHOLDER.findall(folders)
-        if folders and sorted(named) != sorted(self.keys):
+        if folders and sorted(PLACEHOLDER.findall(folders)) != sorted(self.keys):
             raise _error("folders", folders, f"each of {', '.join(self.keys)} once, and no other")
 
     def parameters(self, uri: str) -> dict[str, str]:
@@ -319,9 +321,3 @@ def _days_from_now(text: str) -> float:
     """Return about how many days from now a relative date is."""
     match = NOW.fullmatch(text)
     return int(f"{match[1]}{match[2]}") * DAYS[match[3]] if match and match[2] else 0
-
-
-def _error(key: str, value: object, allowed: str) -> JobDefinitionError:
-    return JobDefinitionError(
-        f"a partition projection has {key} {value!r}; allowed: {allowed}; correct {key}="
-    )

@@ -66,8 +66,7 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
         elif isinstance(table, IcebergTable):
             tables.iceberg[table.full_name] = data
             if table.optimizers:
-                id_ = _free_id(scope, table, "Optimizers")
-                TableOptimizers(scope, id_, data=data, table=table)
+                TableOptimizers(scope, _free_id(scope, table, "Optimizers"), data=data, table=table)
         elif data in job.writes or data.delivered:
             resource = _create(scope, table, data.uri)
             tables.created[table.full_name] = data, resource

@@ -11,7 +11,7 @@ from tidemark.constructs.catalog.hive_types import ALLOWED, HiveType, parse_hive
 from tidemark.constructs.catalog.projection import Projection
 from tidemark.constructs.catalog.table_format import QUOTED_TYPES, TableFormat
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 from tidemark.model.plain_secrets import shows_secret
 
 NAME = re.compile(r"[a-z0-9_]{1,255}")  # names that Athena accepts without quotes
@@ -62,10 +62,8 @@ class Column:
                 "correct type="
             ) from error
         if len(self.comment) > MAX_COMMENT:
-            raise JobDefinitionError(
-                f"column '{self.name}' has the comment {self.comment!r}; allowed: a string of up "
-                f"to {MAX_COMMENT} characters; correct comment="
-            )
+            allowed, remedy = f"a string of up to {MAX_COMMENT} characters", "correct comment="
+            raise wrong(f"column '{self.name}'", "the comment", self.comment, allowed, remedy)
 
     @property
     def kind(self) -> HiveType:
@@ -208,6 +206,4 @@ class Table:
                 )
 
     def _error(self, key: str, value: object, allowed: str) -> JobDefinitionError:
-        return JobDefinitionError(
-            f"table {self.name!r} has {key} {value!r}; allowed: {allowed}; correct it"
-        )
+        return wrong(f"table {self.name!r}", key, value, allowed, "correct it")

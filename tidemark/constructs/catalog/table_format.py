@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 HIVE = "org.apache.hadoop.hive"
 TEXT_CLASSES = (
@@ -98,9 +98,7 @@ class TableFormat:
         for key, text in (("delimiter", delimiter), ("quote", quote), ("escape", escape)):
             if not character.fullmatch(text) and not (key == "quote" and not text):
                 allowed = "one character, no NUL or line end, without quote= of ASCII and no digit"
-                raise JobDefinitionError(
-                    f"a csv table has {key} {text!r}; allowed: {allowed}; correct {key}="
-                )
+                raise wrong("a csv table", key, text, allowed)
         used = [text for text in (delimiter, quote, escape) if text]
         if len(set(used)) < len(used):
             raise JobDefinitionError(

@@ -9,7 +9,7 @@ import aws_cdk as cdk
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Table
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 NAME = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
 # A string that is known at deployment only has its own dots: ${Token[TOKEN.7]}.
@@ -79,10 +79,7 @@ class TableUse:
         return _parts(self.table)[1]
 
     def _error(self, key: str, allowed: str) -> JobDefinitionError:
-        return JobDefinitionError(
-            f"the TableUse of {self.table!r} has {key} {getattr(self, key)!r}; allowed: {allowed}; "
-            f"correct {key}="
-        )
+        return wrong(f"the TableUse of {self.table!r}", key, getattr(self, key), allowed)
 
 
 def _parts(table: str) -> tuple[str, str]:

@@ -118,8 +118,7 @@ class Crawler(Construct):
         self.name = name
         self.database: str = reference_of(database)
         self.reads = data_of(targets)
-        tables = tables_of(targets)
-        statements = self._statements(shared, tables, options, joined)
+        statements = self._statements(shared, tables_of(targets), options, joined)
         statements += scan_tables(shared.stack, [target.table_name for target in scanned])
         owned = role_of(self, name, statements, role, shared.stack, of="crawler")
         self.role = owned.role

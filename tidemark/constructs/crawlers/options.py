@@ -8,13 +8,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 
 from tidemark.constructs.jobs.own_texts import check_description, check_own_tags
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 CLASSIFIER = re.compile(r"[^\x00-\x1f]{1,255}")
 PREFIX = re.compile(r"[a-z0-9_]{0,128}")
+
+
+_error = partial(wrong, "CrawlerOptions", remedy="correct it")
 
 
 class SchemaUpdate(Enum):
@@ -112,7 +116,3 @@ class CrawlerOptions:
     @property
     def _only_logs(self) -> bool:
         return self.on_change is SchemaUpdate.LOG and self.on_missing is MissingData.LOG
-
-
-def _error(key: str, value: object, allowed: str) -> JobDefinitionError:
-    return JobDefinitionError(f"CrawlerOptions has {key} {value!r}; allowed: {allowed}; correct it")

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from aws_cdk import aws_dynamodb as dynamodb
 
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.connections import Connection
-from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 DYNAMODB_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
 MAX_FOLDERS = 20  # between the folder and its tables
@@ -23,6 +23,9 @@ MIN_RATE, MAX_RATE = 0.1, 1.5
 _PART = r"\\.|\[[^\]/]+\]|[^\\\[{]"
 GLOB = re.compile(rf"(?:{_PART}|\{{(?:(?!\}})(?:{_PART}))*\}})+", re.DOTALL)
 EVERYTHING = {"**", "**/**", "/**"}
+
+
+_error = partial(wrong, remedy="correct it")
 
 
 class OpenFormat(Enum):
@@ -123,7 +126,3 @@ def check_exclusions(what: str, patterns: Sequence[str]) -> None:
     if not all(map(GLOB.fullmatch, patterns)) or not EVERYTHING.isdisjoint(patterns):
         allowed = "a list of glob patterns, such as '**.tmp', that leave something to crawl"
         raise _error(what, "exclusions", patterns, allowed)
-
-
-def _error(what: str, key: str, value: object, allowed: str) -> JobDefinitionError:
-    return JobDefinitionError(f"{what} has {key} {value!r}; allowed: {allowed}; correct it")

@@ -22,7 +22,7 @@ from tidemark.constructs.crawlers.other_targets import (
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.connections import Connection, is_application, kind_of
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 MAX_SAMPLED = 249
 NO_DATABASES = ("KAFKA", "MONGODB", "NETWORK", "SFTP")
@@ -57,10 +57,8 @@ class CrawledData:
         check_exclusions("CrawledData", self.exclusions)
         files = self.sampled_files
         if files is not None and not 1 <= files <= MAX_SAMPLED:
-            raise JobDefinitionError(
-                f"CrawledData has sampled_files {files!r}; allowed: an integer from 1 to "
-                f"{MAX_SAMPLED}, or None; pass one"
-            )
+            allowed = f"an integer from 1 to {MAX_SAMPLED}, or None"
+            raise wrong("CrawledData", "sampled_files", files, allowed, "pass one")
 
 
 @checked
@@ -87,10 +85,8 @@ class CrawledTable:
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.table):
-            raise JobDefinitionError(
-                f"CrawledTable has table {self.table!r}; allowed: database.table, of lower case "
-                "letters, digits, _ and -; correct it"
-            )
+            allowed = "database.table, of lower case letters, digits, _ and -"
+            raise wrong("CrawledTable", "table", self.table, allowed, "correct it")
 
 
 @checked

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tidemark.constructs.jobs.job_props import Argument
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 MAX_MINUTES = 10_080  # seven days; Glue's limit for a run
 
@@ -42,10 +42,8 @@ class ActionOptions:
         for key in ("timeout_minutes", "notify_after_minutes"):
             minutes = getattr(self, key)
             if minutes is not None and not 1 <= minutes <= MAX_MINUTES:
-                raise JobDefinitionError(
-                    f"ActionOptions has {key} {minutes!r}; allowed: an integer, minutes from 1 to "
-                    f"{MAX_MINUTES}, or None; pass one"
-                )
+                allowed = f"an integer, minutes from 1 to {MAX_MINUTES}, or None"
+                raise wrong("ActionOptions", key, minutes, allowed, "pass one")
         for name in self.arguments:
             if name.startswith("-"):
                 raise JobDefinitionError(

@@ -17,7 +17,7 @@ from tidemark.model.assembly.glue_arguments import (
     Form,
     GlueArgument,
 )
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 from tidemark.model.plain_secrets import NotSecret
 
 # One object of S3, whose bucket may be known at deployment only. The address becomes part of a
@@ -145,9 +145,7 @@ class GlueArguments:
             self._refuse("executor_cores", cores, "an integer from 1")
 
     def _refuse(self, name: str, value: object, allowed: str) -> None:
-        raise JobDefinitionError(
-            f"GlueArguments has {name} {value!r}; allowed: {allowed}; correct {name}="
-        )
+        raise wrong("GlueArguments", name, value, allowed)
 
     def _check_form(self, name: str, form: re.Pattern[str], allowed: str) -> None:
         value = getattr(self, name)
@@ -162,8 +160,7 @@ class GlueArguments:
             text = value.text if isinstance(value, NotSecret) else value
             if not (keys.fullmatch(key) and values.fullmatch(text)):
                 # The value may be a secret, which an error would reveal.
-                shown = f"{key!r} with a value of type {type(value).__name__}"
-                self._refuse(name, shown, allowed)
+                self._refuse(name, f"{key!r} with a value of type {type(value).__name__}", allowed)
             if name == "other" and key in GLUE_ARGUMENTS:
                 raise JobDefinitionError(
                     f"GlueArguments has {key!r} in other, which Glue documents; {how_to_set(key)}"

@@ -50,6 +50,7 @@ from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import check_open_strings, reasons
+from tidemark.model.stage.runtime import ShellRuntime
 
 START_RUNS = ("glue:BatchStopJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:StartJobRun")
 
@@ -324,18 +325,38 @@ class GlueJob(Construct):
         """The tables of the account's own catalog that the job uses, each as `database.table`."""
         return list(dict.fromkeys(use.table for use in self.tables if not use.catalog_id))
 
-    def _default_arguments(self) -> dict[str, str]:
-        return {key: text for key, text in self._arguments.items() if key not in self._fixed}
-
-    def _connection_list(self) -> glue.CfnJob.ConnectionsListProperty | None:
-        names = self._connections
-        return glue.CfnJob.ConnectionsListProperty(connections=names) if names else None
-
     def _notification(self, timeout_minutes: int) -> glue.CfnJob.NotificationPropertyProperty:
         """Make Glue emit an event for a run that takes longer."""
         return glue.CfnJob.NotificationPropertyProperty(
             notify_delay_after=self._options.notify_after_minutes or max(1, timeout_minutes // 2)
         )
+
+    def _create(
+        self, command: str, python_version: str, runtime: Cluster | ShellRuntime, **own: Any
+    ) -> None:
+        """Create the resource, of what jobs of every kind have and the properties of this kind."""
+        names = self._connections
+        resource = glue.CfnJob(
+            self,
+            "Resource",
+            name=self.name,
+            description=self._options.description,
+            role=self.role.role_arn,
+            command=glue.CfnJob.JobCommandProperty(
+                name=command, python_version=python_version, script_location=self._script
+            ),
+            default_arguments={k: v for k, v in self._arguments.items() if k not in self._fixed},
+            non_overridable_arguments=self._fixed or None,
+            connections=glue.CfnJob.ConnectionsListProperty(connections=names) if names else None,
+            security_configuration=self._shared.security.configuration_name,
+            execution_property=glue.CfnJob.ExecutionPropertyProperty(
+                max_concurrent_runs=self._options.max_concurrent_runs
+            ),
+            max_retries=runtime.max_retries,
+            timeout=runtime.timeout_minutes,
+            **own,
+        )
+        self._complete(resource)
 
     def _complete(self, resource: glue.CfnJob) -> None:
         """Add to the resource everything outside its properties, and its dependents."""

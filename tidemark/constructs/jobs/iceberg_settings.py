@@ -65,8 +65,7 @@ def with_iceberg(
     conf = dict(given.conf or {})
     extensions = _plain_string(conf.get(EXTENSIONS, ICEBERG_EXTENSIONS))
     if ICEBERG_EXTENSIONS not in extensions.split(","):
-        wanted = f"{extensions},{ICEBERG_EXTENSIONS}"
-        raise _contradiction(job, EXTENSIONS, extensions, wanted)
+        raise _contradiction(job, EXTENSIONS, extensions, f"{extensions},{ICEBERG_EXTENSIONS}")
     settings = {EXTENSIONS: extensions}
     for catalog in dict.fromkeys(data.table.catalog for data in placed):
         of_catalog = [data for data in placed if data.table.catalog == catalog]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import aws_glue as glue
 from constructs import Construct
 
 from tidemark.constructs.dataset import Dataset
@@ -99,33 +98,17 @@ class IncrementalJob(GlueJob):
         )
         warn_of_cloudformation(self, name, runtime.glue_version)
         warn_of_appends(self, name, shared.root / props["script"], runtime.glue_version)
-        self._complete(
-            glue.CfnJob(
-                self,
-                "Resource",
-                name=name,
-                description=options.description,
-                role=self.role.role_arn,
-                command=glue.CfnJob.JobCommandProperty(
-                    name="glueetl", python_version="3", script_location=self._script
-                ),
-                default_arguments=self._default_arguments(),
-                non_overridable_arguments=self._fixed or None,
-                connections=self._connection_list(),
-                security_configuration=shared.security.configuration_name,
-                glue_version=str(runtime.glue_version),
-                worker_type=runtime.worker_type,
-                number_of_workers=runtime.number_of_workers,
-                execution_class="FLEX" if runtime.flex else "STANDARD",
-                execution_property=glue.CfnJob.ExecutionPropertyProperty(
-                    max_concurrent_runs=options.max_concurrent_runs
-                ),
-                # With a queue a second start waits; without one Glue refuses it.
-                job_run_queuing_enabled=runtime.queues,
-                max_retries=runtime.max_retries,
-                timeout=runtime.timeout_minutes,
-                notification_property=self._notification(runtime.timeout_minutes),
-            )
+        self._create(
+            "glueetl",
+            "3",
+            runtime,
+            glue_version=str(runtime.glue_version),
+            worker_type=runtime.worker_type,
+            number_of_workers=runtime.number_of_workers,
+            execution_class="FLEX" if runtime.flex else "STANDARD",
+            # With a queue a second start waits; without one Glue refuses it.
+            job_run_queuing_enabled=runtime.queues,
+            notification_property=self._notification(runtime.timeout_minutes),
         )
 
 

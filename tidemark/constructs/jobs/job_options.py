@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tidemark.constructs.jobs.own_texts import check_description, check_own_tags
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 from tidemark.model.stage.settings import RETENTION_DAYS
 
 MAX_RUNS = 4_000  # concurrent runs of one job, Glue's default quota
@@ -54,14 +54,18 @@ class JobOptions:
         check_description("JobOptions", self.description)
         days = self.log_retention_days
         if days is not None and days not in RETENTION_DAYS:
-            _refuse("log_retention_days", days, ", ".join(map(str, RETENTION_DAYS)))
+            raise wrong(
+                "JobOptions", "log_retention_days", days, ", ".join(map(str, RETENTION_DAYS))
+            )
         for name, most in (("max_concurrent_runs", MAX_RUNS), ("notify_after_minutes", 10_080)):
             value = getattr(self, name)
             if value is not None and not 1 <= value <= most:
-                _refuse(name, value, f"an integer from 1 to {most}")
+                raise wrong("JobOptions", name, value, f"an integer from 1 to {most}")
         names = self.non_overridable
         if not all(names) or len(set(names)) < len(names):
-            _refuse("non_overridable", names, "a list of names of arguments, each once")
+            raise wrong(
+                "JobOptions", "non_overridable", names, "a list of names of arguments, each once"
+            )
         check_own_tags("JobOptions", self.tags)
 
     def check(
@@ -99,9 +103,3 @@ class JobOptions:
                 f"job '{job}' has notify_after_minutes {after} and ends after "
                 f"{timeout_minutes} minutes, its timeout; allowed: less than that; lower it"
             )
-
-
-def _refuse(name: str, value: object, allowed: str) -> None:
-    raise JobDefinitionError(
-        f"JobOptions has {name} {value!r}; allowed: {allowed}; correct {name}="
-    )

@@ -13,6 +13,7 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
 from tidemark.constructs.jobs.wheels import named_asset
+from tidemark.constructs.references import object_arn
 from tidemark.constructs.shared_checks import KEY_PLACES, check_here
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, Form, GlueArgument
@@ -108,8 +109,7 @@ def _statements(
     if given.lakeformation_fine_grained_access:
         yield from permissions.get_lake_formation_data()
     if key := given.auto_upgrade_metadata_kms_key:
-        what = "auto_upgrade_metadata_kms_key"
-        check_here(f"job '{job}'", stack, what, key, kinds=KEY_PLACES)
+        check_here(f"job '{job}'", stack, "auto_upgrade_metadata_kms_key", key, kinds=KEY_PLACES)
         yield from permissions.use_data_keys([str(key)], may_write=True)
     if given.observability_metrics:
         yield from permissions.put_metrics()
@@ -164,16 +164,11 @@ def _uris(
             continue
         if isinstance(value, Path):
             file = _project_file(job, name, root, value)
-            id_ = f"{name.title().replace('_', '')}{number}"
-            bucket, key = named_asset(scope, id_, file)
+            bucket, key = named_asset(scope, f"{name.title().replace('_', '')}{number}", file)
         else:
             bucket, _, key = value.removeprefix("s3://").partition("/")
         uris.append(f"s3://{bucket}/{key}")
-        own.objects.append(
-            cdk.Stack.of(scope).format_arn(
-                service="s3", region="", account="", resource=bucket, resource_name=key
-            )
-        )
+        own.objects.append(object_arn(cdk.Stack.of(scope), f"{bucket}/{key}"))
     return uris
 
 
@@ -219,48 +214,33 @@ def _check(job: str, given: GlueArguments, command: str, cluster: Cluster | None
         )
 
 
-def _exclusions(given: GlueArguments, cluster: Cluster | None) -> list[tuple[str, str, str]]:
-    """Return mutually exclusive settings: an argument, the other, and the remedy."""
+def _exclusions(given: GlueArguments, cluster: Cluster | None) -> Iterator[tuple[str, str, str]]:
+    """Yield mutually exclusive settings: an argument, the other, and the remedy."""
     # Sources: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable-considerations.html,
     # https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
-    exclusions = _unfit(given, cluster) if cluster else []
+    if cluster:
+        yield from _unfit(given, cluster)
     if given.user_jars_first and not given.extra_jars:
-        exclusions.append(("user_jars_first", "no extra_jars", "name them, or leave it out"))
+        yield "user_jars_first", "no extra_jars", "name them, or leave it out"
     if given.lakeformation_fine_grained_access:
         name = "lakeformation_fine_grained_access"
         if given.extra_jars:
-            exclusions.append((name, "extra_jars", "Lake Formation refuses extra jars; drop one"))
+            yield name, "extra_jars", "Lake Formation refuses extra jars; drop one"
         if cluster and cluster.number_of_workers < MIN_LAKE_FORMATION_WORKERS:
-            exclusions.append(
-                (
-                    name,
-                    f"number_of_workers {cluster.number_of_workers}",
-                    f"allowed: {MIN_LAKE_FORMATION_WORKERS} workers or more; raise it",
-                )
-            )
+            remedy = f"allowed: {MIN_LAKE_FORMATION_WORKERS} workers or more; raise it"
+            yield name, f"number_of_workers {cluster.number_of_workers}", remedy
     if given.python_virtual_env and given.python_virtual_env_cache:
-        exclusions.append(
-            ("python_virtual_env", "python_virtual_env_cache", "Glue takes one; leave one out")
-        )
+        yield "python_virtual_env", "python_virtual_env_cache", "Glue takes one; leave one out"
     if given.python_virtual_env_version and not given.python_virtual_env_cache:
-        exclusions.append(
-            ("python_virtual_env_version", "no python_virtual_env_cache", "name it, or leave it")
-        )
-    return exclusions
+        yield "python_virtual_env_version", "no python_virtual_env_cache", "name it, or leave it"
 
 
-def _unfit(given: GlueArguments, cluster: Cluster) -> list[tuple[str, str, str]]:
-    """Return settings that the workers or the version do not allow."""
-    unfit = []
+def _unfit(given: GlueArguments, cluster: Cluster) -> Iterator[tuple[str, str, str]]:
+    """Yield settings that the workers or the version do not allow."""
     most = int(2 * VCPUS_PER_DPU * cluster.dpus_of_worker)
     if given.executor_cores is not None and given.executor_cores > most:
         has = f"workers of the type {cluster.worker_type}"
-        unfit.append(
-            (f"executor_cores {given.executor_cores}", has, f"allowed: up to {most}; lower it")
-        )
+        yield f"executor_cores {given.executor_cores}", has, f"allowed: up to {most}; lower it"
     if given.auto_upgrade_metadata_kms_key and cluster.glue_version != AUTO:
         has = f"glue_version {cluster.glue_version!r}"
-        unfit.append(
-            ("auto_upgrade_metadata_kms_key", has, f"only {AUTO!r} is upgraded; leave one out")
-        )
-    return unfit
+        yield "auto_upgrade_metadata_kms_key", has, f"only {AUTO!r} is upgraded; leave one out"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import TOKEN
+from tidemark.model.checked import TOKEN, wrong
 from tidemark.model.plain_secrets import shows_secret
 from tidemark.model.stage.settings import MAX_TAGS, TAG_NAME, TAG_VALUE, same_but_for_case
 
@@ -33,8 +33,8 @@ def check_description(of: str, text: str | None) -> None:
     if text is None:
         return
     if not DESCRIPTION.fullmatch(text) or len(text.encode()) > MAX_BYTES:
-        _refuse(of, "description", text, ALLOWED)
-    elif shows_secret("", text):
+        raise wrong(of, "description", text, ALLOWED)
+    if shows_secret("", text):
         raise JobDefinitionError(
             f"{of} has a description that looks as if it held a secret, which everyone would see; "
             "allowed: a string without one; correct description="
@@ -56,19 +56,15 @@ def check_own_tags(of: str, tags: Mapping[str, str]) -> None:
         "and _.:/=+-@, no name that starts with aws: or tidemark:"
     )
     if len(tags) > MAX_TAGS:
-        _refuse(of, "tags", tags, allowed)
+        raise wrong(of, "tags", tags, allowed)
     for name, value in tags.items():
         is_late = TOKEN in value  # the deployment knows it
         if not (TAG_NAME.fullmatch(name) and (is_late or TAG_VALUE.fullmatch(value))):
-            _refuse(of, "tags", {name: value}, allowed)
+            raise wrong(of, "tags", {name: value}, allowed)
         if shows_secret(name, value):
             raise JobDefinitionError(
                 f"{of} has the tag {name!r} with a value that looks like a secret, which everyone "
                 "would see; allowed: values that are not secret; remove it"
             )
     if alike := same_but_for_case(tags):
-        _refuse(of, "tags", list(alike), "names that differ in more than their case")
-
-
-def _refuse(of: str, name: str, value: object, allowed: str) -> None:
-    raise JobDefinitionError(f"{of} has {name} {value!r}; allowed: {allowed}; correct {name}=")
+        raise wrong(of, "tags", list(alike), "names that differ in more than their case")

@@ -3,7 +3,6 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/add-job-python.html
 """
 
-from aws_cdk import aws_glue as glue
 from constructs import Construct
 
 from tidemark.constructs.jobs.glue_job import GlueJob
@@ -72,31 +71,13 @@ class ShellJob(GlueJob):
             },
             run_properties=props["run_properties"],
         )
-        self._complete(
-            glue.CfnJob(
-                self,
-                "Resource",
-                name=name,
-                description=options.description,
-                role=self.role.role_arn,
-                command=glue.CfnJob.JobCommandProperty(
-                    name="pythonshell",
-                    python_version=f"{PYTHON[0]}.{PYTHON[1]}",
-                    script_location=self._script,
-                ),
-                default_arguments=self._default_arguments(),
-                non_overridable_arguments=self._fixed or None,
-                connections=self._connection_list(),
-                security_configuration=shared.security.configuration_name,
-                glue_version=GLUE_VERSION,
-                max_capacity=runtime.capacity.value,
-                execution_property=glue.CfnJob.ExecutionPropertyProperty(
-                    max_concurrent_runs=options.max_concurrent_runs
-                ),
-                # With a queue a second start waits; without one Glue refuses it.
-                job_run_queuing_enabled=runtime.max_retries == 0,
-                max_retries=runtime.max_retries,
-                timeout=runtime.timeout_minutes,
-                notification_property=self._notification(runtime.timeout_minutes),
-            )
+        self._create(
+            "pythonshell",
+            f"{PYTHON[0]}.{PYTHON[1]}",
+            runtime,
+            glue_version=GLUE_VERSION,
+            max_capacity=runtime.capacity.value,
+            # With a queue a second start waits; without one Glue refuses it.
+            job_run_queuing_enabled=runtime.max_retries == 0,
+            notification_property=self._notification(runtime.timeout_minutes),
         )

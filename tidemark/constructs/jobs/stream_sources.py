@@ -15,7 +15,7 @@ from aws_cdk import aws_kinesis as kinesis
 
 from tidemark.constructs.jobs.permissions import Statement, allow, use_data_keys
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 
 STREAM = re.compile(r"arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/[\w.-]{1,128}")
 CLUSTER = re.compile(r"arn:[\w-]+:kafka:[\w-]+:\d{12}:cluster/[\w-]{1,64}/[\w-]+")
@@ -120,4 +120,4 @@ StreamSource: TypeAlias = KinesisStream | MskTopics
 
 def _check(what: str, key: str, value: str, form: re.Pattern[str], allowed: str) -> None:
     if not form.fullmatch(value) and not (key.endswith("arn") and cdk.Token.is_unresolved(value)):
-        raise JobDefinitionError(f"{what} has {key} {value!r}; allowed: {allowed}; correct it")
+        raise wrong(what, key, value, allowed, "correct it")

@@ -6,7 +6,6 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html
 from collections.abc import Sequence
 
 import aws_cdk as cdk
-from aws_cdk import aws_glue as glue
 from constructs import Construct
 
 from tidemark.constructs.dataset import Dataset, check_no_table
@@ -108,28 +107,14 @@ class StreamingJob(GlueJob):
             )
         warn_of_cloudformation(self, name, runtime.glue_version)
         warn_of_appends(self, name, shared.root / props["script"], runtime.glue_version)
-        self._complete(
-            glue.CfnJob(
-                self,
-                "Resource",
-                name=name,
-                description=options.description,
-                role=self.role.role_arn,
-                command=glue.CfnJob.JobCommandProperty(
-                    name="gluestreaming", python_version="3", script_location=self._script
-                ),
-                default_arguments=self._default_arguments(),
-                non_overridable_arguments=self._fixed or None,
-                connections=self._connection_list(),
-                security_configuration=shared.security.configuration_name,
-                glue_version=str(runtime.glue_version),
-                worker_type=runtime.worker_type,
-                number_of_workers=runtime.number_of_workers,
-                execution_property=glue.CfnJob.ExecutionPropertyProperty(max_concurrent_runs=1),
-                max_retries=runtime.max_retries,
-                timeout=runtime.timeout_minutes,
-                maintenance_window=runtime.maintenance_window,
-            )
+        self._create(
+            "gluestreaming",
+            "3",
+            runtime,
+            glue_version=str(runtime.glue_version),
+            worker_type=runtime.worker_type,
+            number_of_workers=runtime.number_of_workers,
+            maintenance_window=runtime.maintenance_window,
         )
 
     def on(self, state: JobState) -> Condition:

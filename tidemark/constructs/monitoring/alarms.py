@@ -50,10 +50,7 @@ class Alarms(Construct):
             f"No run of {self._pipeline} reached its end for {plural(hours, 'hour')}. Look: aws "
             f"glue get-workflow-runs --name {self._pipeline}",
             [_query(matched_events(rule_name, "ended"), "ended", HOUR_S)],
-            operator="LessThanThreshold",
-            threshold=1,
             periods=hours,
-            missing="breaching",
         )
 
     def on_not_running(self, job_name: str) -> None:
@@ -63,10 +60,7 @@ class Alarms(Construct):
             f"The streaming job {job_name} does not run. {_runs_of(job_name)}. Start it: aws glue "
             f"start-job-run --job-name {job_name}. It continues from its checkpoint",
             [_query(executors(job_name, "SampleCount"), "reports", QUARTER_S)],
-            operator="LessThanThreshold",
-            threshold=1,
             periods=2,  # Glue may need some minutes to restart it
-            missing="breaching",
         )
 
     def on_missed_start(self, queue_name: str, group: str, by_event: bool = False) -> None:
@@ -114,10 +108,7 @@ class Alarms(Construct):
             f"The watermark of {job_name} did not move for {plural(hours, 'hour')}. "
             f"{_runs_of(job_name)}",
             [_query(watermark_commits(job_name), "commits", HOUR_S)],
-            operator="LessThanThreshold",
-            threshold=1,
             periods=hours,
-            missing="breaching",
         )
 
     def on_old_watermark(self, job_name: str, hours: int) -> None:
@@ -143,8 +134,6 @@ class Alarms(Construct):
             f"{job_name} ran and read nothing for {plural(days, 'day')}: nothing was delivered, or "
             f"its bookmark is stuck. {_bookmark_of(job_name)}",
             [_query(bytes_read(job_name), "bytes", DAY_S)],
-            operator="LessThanThreshold",
-            threshold=1,
             periods=days,
             missing="notBreaching",
         )
@@ -160,6 +149,7 @@ class Alarms(Construct):
                 _Query(id="band", expression=f"ANOMALY_DETECTION_BAND(bytes, {BAND})"),
             ],
             operator="LessThanLowerOrGreaterThanUpperThreshold",
+            threshold=None,
             threshold_metric_id="band",
             missing="ignore",
         )
@@ -191,9 +181,9 @@ class Alarms(Construct):
         description: str,
         metrics: Sequence[_Query],
         *,
-        operator: str,
-        missing: str,
-        threshold: float | None = None,
+        operator: str = "LessThanThreshold",
+        missing: str = "breaching",
+        threshold: float | None = 1,
         threshold_metric_id: str | None = None,
         periods: int = 1,
     ) -> None:

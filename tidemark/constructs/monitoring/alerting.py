@@ -18,7 +18,7 @@ from constructs import Construct
 from tidemark.constructs.monitoring.slack import SlackChannel, publishers
 from tidemark.constructs.security.security import let_services_use
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 from tidemark.model.plain_secrets import shows_secret
 from tidemark.model.stage.settings import EMAIL
 
@@ -43,9 +43,7 @@ class Email:
 
     def __post_init__(self) -> None:
         if not EMAIL.fullmatch(self.address):
-            raise JobDefinitionError(
-                f"Email has the address {self.address!r}; allowed: a mail address; pass another"
-            )
+            raise wrong("Email", "the address", self.address, "a mail address", "pass another")
 
 
 @checked

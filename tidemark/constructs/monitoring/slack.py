@@ -20,7 +20,7 @@ from tidemark.constructs.shared_checks import (
     check_stage_is_here,
 )
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 from tidemark.model.stage.config import StageConfig
 
 WORKSPACE = re.compile(r"[0-9A-Z]{1,255}")
@@ -78,10 +78,8 @@ class SlackChannel(Construct):
             ("channel_id", channel_id, CHANNEL),
         ):
             if not pattern.fullmatch(value):
-                raise JobDefinitionError(
-                    f"SlackChannel has {name} {value!r}; allowed: the id, letters and digits as in "
-                    "C0123ABCD, not the name; copy it from Slack"
-                )
+                allowed = "the id, letters and digits as in C0123ABCD, not the name"
+                raise wrong("SlackChannel", name, value, allowed, "copy it from Slack")
         check_no_alias("SlackChannel", key)
         check_free(scope, id_, "SlackChannel")
         check_stage_is_here("SlackChannel", cdk.Stack.of(scope), stage)

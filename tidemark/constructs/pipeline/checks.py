@@ -16,6 +16,7 @@ from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.starts.events import OnObjects
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import wrong
 from tidemark.model.plain_secrets import NotSecret, check_open_strings
 from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.settings import MAX_TAGS, same_but_for_case
@@ -27,10 +28,8 @@ MAX_HOURS = 100 * 366 * 24  # a century
 def check_root(pipeline: str, root: Path) -> None:
     """Raise unless the path of a project is a folder."""
     if not root.is_dir():
-        raise JobDefinitionError(
-            f"pipeline '{pipeline}' has root {str(root)!r}; allowed: the path of the project, "
-            "which is a folder; correct root="
-        )
+        allowed = "the path of the project, which is a folder"
+        raise wrong(f"pipeline '{pipeline}'", "root", str(root), allowed)
 
 
 def check_places(
@@ -54,8 +53,7 @@ def check_places(
     check_here(of, stack, "key", key, kinds=KEY_PLACES)
     if watermarks is not None:
         # By name, scripts use the table of their own account.
-        by_arn = watermarks.reference.startswith("arn:")
-        kinds = KEY_PLACES if by_arn else PLACES
+        kinds = KEY_PLACES if watermarks.reference.startswith("arn:") else PLACES
         check_here(of, stack, "watermarks", watermarks.table, kinds)
     for kind in ("logs_key", "bookmarks_key", "data_key") if security else ():
         own = getattr(security, kind)

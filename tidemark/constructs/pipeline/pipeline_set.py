@@ -10,6 +10,7 @@ from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_checks import check_name
 from tidemark.constructs.monitoring.alerting import Alerting
+from tidemark.constructs.pipeline.nodes import construct_id
 from tidemark.constructs.pipeline.pipeline import Pipeline
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
 from tidemark.constructs.shared_checks import check_no_alias
@@ -105,7 +106,7 @@ class PipelineSet:
         apply_to_all(stack, self._stage)
         pipeline = Pipeline(
             stack,
-            "".join(word.capitalize() for word in name.split("-")),
+            construct_id(name),
             name=name,
             root=self._root,
             stage=self._stage,

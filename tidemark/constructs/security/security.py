@@ -84,8 +84,7 @@ def let_logs_use(scope: Construct, key: kms.IKey, groups: str = LOG_GROUPS) -> N
     if groups in known or (groups == LOG_GROUPS and key in _IN_USE):
         return
     known.add(groups)
-    statement = _encrypt_logs(cdk.Stack.of(scope), groups)
-    if key.add_to_resource_policy(statement).statement_added:
+    if key.add_to_resource_policy(_encrypt_logs(cdk.Stack.of(scope), groups)).statement_added:
         return
     cdk.Annotations.of(scope).add_warning_v2(
         "tidemark:imported-logs-key",

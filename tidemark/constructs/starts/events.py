@@ -10,7 +10,7 @@ from typing import Any
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
-from tidemark.model.checked import checked
+from tidemark.model.checked import checked, wrong
 from tidemark.model.schedules.event_patterns import (
     MAX_CHARACTERS,
     MAX_EVENTS,
@@ -144,16 +144,12 @@ def _check_batch(event: OnObjects | OnEvent) -> None:
     # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
     name, size, window = type(event).__name__, event.batch_size, event.batch_window_minutes
     if not 1 <= size <= MAX_EVENTS:
-        raise JobDefinitionError(
-            f"{name} has batch_size {size!r}; allowed: an integer from 1 to {MAX_EVENTS}; pass one"
-        )
+        raise wrong(name, "batch_size", size, f"an integer from 1 to {MAX_EVENTS}", "pass one")
     if window is None:
         return
     if not 1 <= window <= MAX_WINDOW_MINUTES:
-        raise JobDefinitionError(
-            f"{name} has batch_window_minutes {window!r}; allowed: an integer, minutes from 1 to "
-            f"{MAX_WINDOW_MINUTES}, or None; pass one"
-        )
+        allowed = f"an integer, minutes from 1 to {MAX_WINDOW_MINUTES}, or None"
+        raise wrong(name, "batch_window_minutes", window, allowed, "pass one")
     if size == 1:
         raise JobDefinitionError(
             f"{name} has batch_window_minutes {window} and batch_size 1, which never waits; "

@@ -12,27 +12,17 @@ from typing import Any
 from botocore.loaders import Loader
 from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureShape
 
+from tidemark.model.assembly.symbolic_names import is_intrinsic
+
 # By resource type: the shape whose members are its properties.
 REQUESTS: Mapping[str, str] = {
     **{
         f"AWS::Glue::{kind}": f"Create{kind}Request"
         for kind in (
-            "Classifier",
-            "Connection",
-            "Crawler",
-            "CustomEntityType",
-            "DataQualityRuleset",
-            "Database",
-            "DevEndpoint",
-            "Job",
-            "MLTransform",
-            "Partition",
-            "SecurityConfiguration",
-            "Table",
-            "Trigger",
-            "UsageProfile",
-            "Workflow",
-        )
+            "Classifier Connection Crawler CustomEntityType DataQualityRuleset Database "
+            "DevEndpoint Job MLTransform Partition SecurityConfiguration Table Trigger "
+            "UsageProfile Workflow"
+        ).split()
     },
     "AWS::Glue::Registry": "CreateRegistryInput",
     "AWS::Glue::Schema": "CreateSchemaInput",
@@ -69,7 +59,7 @@ def request_of(kind: str, properties: Mapping[str, Any]) -> dict[str, Any]:
 
 def known_of(shape: Shape, value: Any) -> Any:
     """Return the known part of a value in the form of a shape; `LATE` without one."""
-    if _is_late(value):
+    if is_intrinsic(value) and len(value) == 1:  # a deployment evaluates it
         return LATE
     if isinstance(shape, StructureShape):
         return _members(shape.members, value) if isinstance(value, Mapping) else LATE
@@ -112,11 +102,3 @@ def _entries(shape: MapShape, value: Mapping[str, Any]) -> Any:
     known = {key: one for key, one in every.items() if one is not LATE}
     is_short = len(known) < len(every) and len(known) < shape.metadata.get("min", 0)
     return LATE if is_short else known
-
-
-def _is_late(value: Any) -> bool:
-    """Return whether a value is an intrinsic function, which a deployment evaluates."""
-    if not isinstance(value, Mapping) or len(value) != 1:
-        return False
-    (name,) = value
-    return str(name) == "Ref" or str(name).startswith("Fn::")

@@ -47,8 +47,7 @@ def _not_found(rule: Rule, alias: str) -> RulePlan:
 
 
 def _ratio(rule: Rule, ratio: Scalar, metric: str) -> RulePlan:
-    test = test_of(rule.condition)
-    return RulePlan(rule, (Check(ratio, metric, test, ratio_requirement),))
+    return RulePlan(rule, (Check(ratio, metric, test_of(rule.condition), ratio_requirement),))
 
 
 def _marked(rule: Rule, mark: str, metric: str) -> RulePlan:

@@ -75,8 +75,7 @@ def column_values(rule: Rule, data: Data) -> RulePlan:
         bounds = _ends(rule, column, "Minimum", "Maximum")
     null = Scalar(share(f"{column} IS NOT NULL", rule.where))
     # Glue says of null that it fails, and has no metric of it.
-    nulls = Check(null, "", says=null_requirement)
-    return RulePlan(rule, (*bounds, nulls), row)
+    return RulePlan(rule, (*bounds, Check(null, "", says=null_requirement)), row)
 
 
 def _ends(rule: Rule, value: str, least: str, greatest: str) -> tuple[Check, ...]:

@@ -74,8 +74,7 @@ class StageRewinds:
             ExpressionAttributeValues={":records": {"S": RECORDS}},
             ConsistentRead=True,
         )
-        records = [StageRecord.from_item(item) for page in pages for item in page["Items"]]
-        return records[::-1]
+        return [StageRecord.from_item(item) for page in pages for item in page["Items"]][::-1]
 
     def check_none_is_open(self) -> None:
         """Refuse while a rewind is half done."""

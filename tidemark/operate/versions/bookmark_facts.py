@@ -47,5 +47,4 @@ def _file(file: tuple[str, int, int], runs: Interval) -> tuple[str, str]:
 
 
 def _end(state: Mapping[str, Any], facts: Mapping[str, str]) -> str:
-    bound = state.get("bound")
-    return facts.get("high", "") or ", ".join(text for _, text in bound or ())
+    return facts.get("high", "") or ", ".join(text for _, text in state.get("bound") or ())

@@ -111,13 +111,7 @@ def _settings(experiment: Experiment, base: Home, old: Trial, differing: int) ->
 
     def left_with(settings: Sequence[str]) -> int:
         home = copy_of_copy(base, experiment.scratch / "home-of-settings")
-        new = run_trial(
-            home,
-            experiment.start,
-            experiment.versions[1],
-            experiment.jvms,
-            settings,
-        )
+        new = run_trial(home, experiment.start, experiment.versions[1], experiment.jvms, settings)
         left = _comparison(experiment, (old, new)).differing
         shutil.rmtree(home.root)
         return left
@@ -132,9 +126,7 @@ def _comparison(experiment: Experiment, trials: tuple[Trial, Trial]) -> Comparis
         read_states(trial.home, Interval(trial.began_ms, trial.ended_ms), experiment.states)
         for trial in trials
     ]
-    outcomes = _compared(
-        targets, trials, after, experiment.versions[1], experiment.scratch, experiment.jvms
-    )
+    outcomes = _compared(experiment, targets, trials, after)
     seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in trials]
     old, new = trials
     return Comparison(
@@ -148,12 +140,10 @@ def _comparison(experiment: Experiment, trials: tuple[Trial, Trial]) -> Comparis
 
 
 def _compared(
+    experiment: Experiment,
     targets: list[ComparedTarget],
     trials: tuple[Trial, Trial],
     after: Sequence[Files],
-    version: str,
-    scratch: Path,
-    jvms: Jvms,
 ) -> list[TargetOutcome]:
     """Compare the rows by a job on the newer Spark, which reads what both have written."""
     if not targets:
@@ -169,10 +159,13 @@ def _compared(
         }
         for target in targets
     ]
+    scratch, version = experiment.scratch, experiment.versions[1]
     asked, out = scratch / "pairs.json", scratch / "rows.json"
     asked.write_text(json.dumps({"pairs": pairs, "out": str(out)}), encoding="utf-8")
     wanted = Submission(ROW_JOB, "compare-rows", {"--pairs": str(asked)}, version)
-    run, _ = submit(wanted, Home.open(scratch / "home-of-rows"), lambda _: None, jvms=jvms)
+    run, _ = submit(
+        wanted, Home.open(scratch / "home-of-rows"), lambda _: None, jvms=experiment.jvms
+    )
     if run.state != "SUCCEEDED":
         raise TidemarkError(f"the rows could not be compared: {run.error_message}")
     answers = json.loads(out.read_text(encoding="utf-8"))

@@ -143,8 +143,7 @@ class Comparison:
         """How much differs: jobs before places and states, and places before their columns."""
         jobs = sum(job.verdict != "equal" for job in self.jobs)
         states = sum(not state.is_equal for state in self.states)
-        places = sum(target.differing for target in self.targets)
-        return (jobs + states) * WHOLE + places
+        return (jobs + states) * WHOLE + sum(target.differing for target in self.targets)
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as plain JSON values."""
