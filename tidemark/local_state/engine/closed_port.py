@@ -162,7 +162,9 @@ def wait_and_hear_nobody(pid: int, is_over: Callable[[], bool]) -> None:
     with suppress(OSError), _pidfd(pid) as pidfd:  # it may end at any moment
         copy = _copy(pidfd, NOTIFIER)
         try:
-            while not select.select([copy], [], [], POLL_S)[0]:
+            asked = select.poll()  # takes any number, where select takes those below 1024
+            asked.register(copy, select.POLLIN)
+            while not asked.poll(POLL_S * 1000):
                 if is_over():
                     return
             let_listen(copy, lambda number: _copy_of_socket(pidfd, number))
