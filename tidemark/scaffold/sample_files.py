@@ -7,9 +7,14 @@ from pathlib import Path
 
 STACK = "infra/flights_stack.py"  # the sample is where this is
 IN_WHEEL = ("tidemark", "scaffold", "templates", "sample")  # where setup.py puts it
-PATTERNS = tuple(
-    "app.py cdk.json package.json infra/*.py glue_jobs/*.py sample/*.py "
-    "tests/glue_jobs/test_*.py".split()
+PATTERNS = (
+    "app.py",
+    "cdk.json",
+    "package.json",
+    "infra/*.py",
+    "glue_jobs/*.py",
+    "sample/*.py",
+    "tests/glue_jobs/test_*.py",
 )
 
 

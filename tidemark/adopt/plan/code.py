@@ -26,9 +26,16 @@ from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
 OWN_VARIABLES = ("cdk", "env", "iam", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
-MEMBERS = tuple(
-    "BookmarkOption CrawlState JobState MissingData Recrawl RunProperties OpenFormat "
-    "SchemaUpdate ShellCapacity".split()
+MEMBERS = (
+    "BookmarkOption",
+    "CrawlState",
+    "JobState",
+    "MissingData",
+    "Recrawl",
+    "RunProperties",
+    "OpenFormat",
+    "SchemaUpdate",
+    "ShellCapacity",
 )
 CALLS = (
     "ActionOptions",

@@ -45,7 +45,14 @@ KNOWN = {"source", "detail-type", "detail", OR, "jobName", "state", "severity", 
 KNOWN |= {"databaseName", "tableName", "bucket", "name", "object", "key", "reason"}
 KNOWN |= {"context", "contextType"}
 KNOWN |= {"eventSource", "eventName", "requestParameters", "bucketName", "tableInput"}
-ACTOR = set("account requester userIdentity userAgent sourceIPAddress source-ip-address".split())
+ACTOR = {
+    "account",
+    "requester",
+    "userIdentity",
+    "userAgent",
+    "sourceIPAddress",
+    "source-ip-address",
+}
 
 
 class EventCause(NamedTuple):

@@ -31,7 +31,14 @@ JDBC_SINKS = {"from_jdbc_conf", "write_dynamic_frame_from_jdbc_conf", "write_fro
 UPSERT = "upsert_jdbc"
 JAVA = "DriverManager"
 # What Spark or Glue sends through a driver of JDBC.
-BY_JDBC = set("custom.jdbc jdbc marketplace.jdbc mysql oracle org.apache.spark.sql.jdbc".split())
+BY_JDBC = {
+    "custom.jdbc",
+    "jdbc",
+    "marketplace.jdbc",
+    "mysql",
+    "oracle",
+    "org.apache.spark.sql.jdbc",
+}
 BY_JDBC |= {"postgresql", "redshift", "sqlserver"}
 CLIENTS = {
     "cassandra",

@@ -135,7 +135,17 @@ def _merged(pairs: Iterable[tuple[Value, Value]]) -> dict[str, Value]:
     return merged
 
 
-CHANGING_METHODS = set("append extend insert remove pop clear add update setdefault".split())
+CHANGING_METHODS = {
+    "append",
+    "extend",
+    "insert",
+    "remove",
+    "pop",
+    "clear",
+    "add",
+    "update",
+    "setdefault",
+}
 
 
 def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:

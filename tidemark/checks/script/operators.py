@@ -31,10 +31,22 @@ SOURCE_METHODS = {
 BOOKMARKED_TYPES = {"s3", "parquet", "orc", "jdbc", "mysql", "postgresql", "oracle", "sqlserver"}
 TABLE_FORMATS = {"hudi", "delta", "iceberg"}  # formats that bookmarks leave out
 SPARK_READS = {"csv", "json", "parquet", "orc", "text", "table", "load", "jdbc", "xml"}
-SPARK_WRITES = set(
-    "csv json parquet orc text save saveAsTable insertInto jdbc append create "
-    "createOrReplace overwrite overwritePartitions".split()
-)
+SPARK_WRITES = {
+    "csv",
+    "json",
+    "parquet",
+    "orc",
+    "text",
+    "save",
+    "saveAsTable",
+    "insertInto",
+    "jdbc",
+    "append",
+    "create",
+    "createOrReplace",
+    "overwrite",
+    "overwritePartitions",
+}
 GLUE_WRITES = re.compile(
     r"writeFrame|write_(dynamic_frame|data_frame|from)_(from_)?\w+"
     r"|(write_dynamic_frame|write_data_frame)\.from_\w+"

@@ -19,10 +19,22 @@ REQUESTS: Mapping[str, str] = {
     **{
         f"AWS::Glue::{kind}": f"Create{kind}Request"
         for kind in (
-            "Classifier Connection Crawler CustomEntityType DataQualityRuleset Database "
-            "DevEndpoint Job MLTransform Partition SecurityConfiguration Table Trigger "
-            "UsageProfile Workflow"
-        ).split()
+            "Classifier",
+            "Connection",
+            "Crawler",
+            "CustomEntityType",
+            "DataQualityRuleset",
+            "Database",
+            "DevEndpoint",
+            "Job",
+            "MLTransform",
+            "Partition",
+            "SecurityConfiguration",
+            "Table",
+            "Trigger",
+            "UsageProfile",
+            "Workflow",
+        )
     },
     "AWS::Glue::Registry": "CreateRegistryInput",
     "AWS::Glue::Schema": "CreateSchemaInput",

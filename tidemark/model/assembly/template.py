@@ -42,9 +42,13 @@ SSM_PREFIX = (
 )
 # NotificationProperty only sets when Glue notifies EventBridge: `tidemark run` notifies nobody.
 ACTION_PROPERTIES = {"JobName", "Arguments", "Timeout", "NotificationProperty"}
-TABLE_REQUEST_PROPERTIES = tuple(
-    "AttributeDefinitions BillingMode GlobalSecondaryIndexes KeySchema "
-    "LocalSecondaryIndexes ProvisionedThroughput".split()
+TABLE_REQUEST_PROPERTIES = (
+    "AttributeDefinitions",
+    "BillingMode",
+    "GlobalSecondaryIndexes",
+    "KeySchema",
+    "LocalSecondaryIndexes",
+    "ProvisionedThroughput",
 )
 
 

@@ -5,8 +5,15 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 """
 
 _FILES = ("s3", "file", "parquet", "orc")
-_JDBC = tuple(
-    "postgresql mysql oracle sqlserver redshift jdbc custom.jdbc marketplace.jdbc".split()
+_JDBC = (
+    "postgresql",
+    "mysql",
+    "oracle",
+    "sqlserver",
+    "redshift",
+    "jdbc",
+    "custom.jdbc",
+    "marketplace.jdbc",
 )
 MONGODB = ("mongodb", "documentdb")
 SPARK_SOURCES = ("custom.spark", "marketplace.spark", *MONGODB)
