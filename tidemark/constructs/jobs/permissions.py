@@ -15,10 +15,6 @@ BucketFolder: TypeAlias = tuple[str, str]
 """The ARN of a bucket, and a folder in it, ending with a slash."""
 
 
-WRITE_LOGS = ["logs:AssociateKmsKey", "logs:CreateLogGroup"]
-WRITE_LOGS += ["logs:CreateLogStream", "logs:PutLogEvents"]
-
-
 def read_objects(object_arns: Sequence[str]) -> list[Statement]:
     """Return the permission to read exactly these objects."""
     return [allow(["s3:GetObject"], object_arns)]
@@ -108,7 +104,17 @@ def write_logs(stack: cdk.Stack, groups: str) -> list[Statement]:
         stack: account and region.
         groups: their names, in which a `*` matches any string.
     """
-    return [allow(WRITE_LOGS, [log_group_arn(stack, groups)])]
+    return [
+        allow(
+            [
+                "logs:AssociateKmsKey",
+                "logs:CreateLogGroup",
+                "logs:CreateLogStream",
+                "logs:PutLogEvents",
+            ],
+            [log_group_arn(stack, groups)],
+        )
+    ]
 
 
 def use_key(key_arn: str) -> list[Statement]:

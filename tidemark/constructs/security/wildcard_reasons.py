@@ -3,13 +3,16 @@
 Source: https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.constructs.crawlers import permissions
-from tidemark.constructs.jobs import network
-from tidemark.constructs.jobs.permissions import WRITE_LOGS
+LOG_ACTIONS = (
+    "logs:AssociateKmsKey",
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:PutLogEvents",
+)
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Wildcard:
         is_bound: whether the statement must name a subnet, or must not; None: either.
     """
 
-    actions: Sequence[str]
+    actions: tuple[str, ...]
     resource: str
     why: str
     condition: Mapping[str, Any] | None = None
@@ -59,25 +62,25 @@ WILDCARDS = (
         "known",
     ),
     Wildcard(
-        WRITE_LOGS,
+        LOG_ACTIONS,
         _arn("logs", r"log-group:/aws-glue/jobs/[^*]+/\*"),
         "the log groups of the Spark jobs of this pipeline, since their names end in that of the "
         "role, which its own policy cannot name",
     ),
     Wildcard(
-        WRITE_LOGS,
+        LOG_ACTIONS,
         _arn("logs", r"log-group:/aws-glue/python-jobs/[^*]+-role/\*"),
         "the log groups of the Python shell jobs with this security configuration, since their "
         "names end in that of the role, which its own policy cannot name",
     ),
     Wildcard(
-        WRITE_LOGS,
+        LOG_ACTIONS,
         _arn("logs", r"log-group:/aws-glue/crawlers-role/\*-[^*]+:\*"),
         "the log groups of the crawlers with this security configuration, since their names begin "
         "with that of the role, which its own policy cannot name",
     ),
     Wildcard(
-        WRITE_LOGS,
+        LOG_ACTIONS,
         _arn("logs", r"log-group:/aws-glue/iceberg-[a-z-]+/logs:\*"),
         "the log streams of an optimizer of tables, which AWS names",
     ),
@@ -93,12 +96,24 @@ WILDCARDS = (
         "Lake Formation has no resource for it, and decides by its own grants",
     ),
     Wildcard(
-        network.DESCRIBE,
+        (
+            "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeRouteTables",
+            "ec2:DescribeSecurityGroups",
+            "ec2:DescribeSubnets",
+            "ec2:DescribeVpcEndpoints",
+        ),
         r"\*",
         "EC2 has no resource for them, and they change nothing",
     ),
     Wildcard(
-        network.USE_SAAS,
+        (
+            "glue:DescribeConnectionType",
+            "glue:DescribeEntity",
+            "glue:ListConnectionTypes",
+            "glue:ListEntities",
+            "glue:RefreshOAuth2Tokens",
+        ),
         r"\*",
         "AWS documents no resource for what a connection to an application needs",
     ),
@@ -165,18 +180,37 @@ WILDCARDS = (
         "the functions of a database whose tables the job declares, since Spark lists them",
     ),
     Wildcard(
-        permissions.READ,
+        (
+            "glue:BatchGetPartition",
+            "glue:GetDatabase",
+            "glue:GetPartition",
+            "glue:GetPartitions",
+            "glue:GetTable",
+            "glue:GetTables",
+        ),
         _arn("glue", r"table/[^*/]+/[^*/]*\*"),
         "the tables of the crawler's database, whose names only a crawl knows",
     ),
     Wildcard(
-        permissions.WRITE,
+        (
+            "glue:BatchCreatePartition",
+            "glue:BatchUpdatePartition",
+            "glue:CreatePartition",
+            "glue:CreateTable",
+            "glue:UpdatePartition",
+            "glue:UpdateTable",
+        ),
         _arn("glue", r"table/[^*/]+/[^*/]*\*"),
         "the tables of the crawler's database whose names start with its prefix, if it has one, "
         "since only a crawl knows the names",
     ),
     Wildcard(
-        permissions.DELETE,
+        (
+            "glue:BatchDeletePartition",
+            "glue:BatchDeleteTable",
+            "glue:DeletePartition",
+            "glue:DeleteTable",
+        ),
         _arn("glue", r"table/[^*/]+/[^*/]*\*"),
         "the tables of the crawler's database whose names start with its prefix, if it has one, "
         "since the crawler is declared to delete those whose data is gone",
