@@ -359,7 +359,7 @@ if new:
     rows.write.mode("overwrite").parquet(f"{OUT}after={before[3:] or 'none'}/")
     s3.put_object(Bucket="lake", Key="done", Body=high)
 """,
-        "eeelee-el",
+        "eeelde-el",
         ignore=("after",),
     ),
     # Objects that boto3 writes.
