@@ -122,7 +122,7 @@ def _of_mark(done: Sequence[Operation]) -> Cause:
     """Return the cause of what a run leaves that has written nothing but marks."""
     if not done:
         return NO_WRITE
-    text = f"a run that dies after {described(done[-1])} leaves a mark by which later runs go"
+    text = f"a run that dies after {described(done[-1])} leaves a mark that later runs follow"
     return at(done[-1], f"{text}: they do not make what the first run made", REPEATABLE)
 
 

@@ -266,7 +266,7 @@ def test_a_mark_that_a_dead_run_leaves_is_named_where_nothing_was_written():
     cause = cause_of(crash(1), "doubled", [running, put(2, 11)], OUT, marks=MARKS)
 
     assert (cause.script, cause.line) == ("job.py", 10)
-    assert "leaves a mark by which later runs go" in cause.text
+    assert "leaves a mark that later runs follow" in cause.text
 
 
 def test_how_a_later_job_fails_is_the_cause_of_what_it_does_not_write():
