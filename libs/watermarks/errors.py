@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from .schema.changes import SchemaChange
     from .table.latest import Latest
 
 TableProblem: TypeAlias = Literal[
@@ -51,6 +52,18 @@ class WatermarkSupersededError(WatermarkConflictError):
 
 class WatermarkValueError(WatermarksError, TypeError, ValueError):
     """A value or a column cannot be a watermark; the message says why and what to do."""
+
+
+class SchemaContractError(WatermarksError):
+    """A frame has what its contract refuses; nothing was written.
+
+    Attributes:
+        changes: what is refused, column by column.
+    """
+
+    def __init__(self, message: str, changes: list[SchemaChange]) -> None:
+        super().__init__(message, changes)
+        self.changes = changes
 
 
 class WatermarkCorruptError(WatermarksError):

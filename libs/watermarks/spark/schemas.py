@@ -117,13 +117,13 @@ def _merged(old: DataType, new: DataType, path: str, is_exact: bool) -> DataType
         return old
     if isinstance(old, NullType):
         return new
-    wider = _wider(old, new)
-    if wider is None:
+    wide = wider(old, new)
+    if wide is None:
         raise _IrreconcilableError(path, old, new)
-    return wider
+    return wide
 
 
-def _wider(old: DataType, new: DataType) -> DataType | None:
+def wider(old: DataType, new: DataType) -> DataType | None:
     """Return the number type that holds the values of both exactly; None if no type does."""
     from pyspark.sql.types import DecimalType, DoubleType, FloatType
 

@@ -1,0 +1,99 @@
+"""What a frame has otherwise than the schema that is promised: by columns and their fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pyspark.sql.types import DataType, StructType
+
+ChangeKind: TypeAlias = Literal["added", "missing", "type"]
+"""A column that only the frame has, one that only the schema has, or one of another type."""
+
+ITEM, VALUE = "element", "value"  # as Parquet and Spark call what is in an array and in a map
+
+
+@dataclass(frozen=True)
+class SchemaChange:
+    """One column, or a field of one, that a frame has otherwise than the schema.
+
+    Attributes:
+        kind: `added`, `missing` or `type`.
+        path: the column, and the fields in it: `("address", "zip")`; what is in an array is
+            `element`, and in a map `value`.
+        old: its type in the schema, as Spark writes it; empty if it is added.
+        new: its type in the frame; empty if it is missing.
+    """
+
+    kind: ChangeKind
+    path: tuple[str, ...]
+    old: str = ""
+    new: str = ""
+
+    @property
+    def column(self) -> str:
+        """The names of the path with dots in between."""
+        return ".".join(self.path)
+
+    def __str__(self) -> str:
+        """Return what is otherwise, for people."""
+        return {
+            "added": f"the column {self.column} ({self.new}) is new",
+            "missing": f"the column {self.column} ({self.old}) is missing",
+            "type": f"the column {self.column} is {self.new}, and was {self.old}",
+        }[self.kind]
+
+
+def changes_between(
+    old: StructType, new: StructType, *, is_case_sensitive: bool
+) -> list[SchemaChange]:
+    """Return what a new schema has otherwise than an old one, column by column.
+
+    A column that holds nothing but nulls in the new one (`void`) has no type to compare.
+    """
+    return list(_of_structs(old, new, (), is_case_sensitive))
+
+
+def by_name(schema: StructType, is_case_sensitive: bool) -> Mapping[str, DataType]:
+    """Return the types of columns by their names, as names are compared."""
+    return {key_of(field.name, is_case_sensitive): field.dataType for field in schema.fields}
+
+
+def key_of(name: str, is_case_sensitive: bool) -> str:
+    """Return a name as names are compared."""
+    return name if is_case_sensitive else name.lower()
+
+
+def _of_structs(
+    old: StructType, new: StructType, path: Sequence[str], is_exact: bool
+) -> Iterator[SchemaChange]:
+    promised, there = by_name(old, is_exact), by_name(new, is_exact)
+    for field in old.fields:
+        inside = (*path, field.name)
+        kind = there.get(key_of(field.name, is_exact))
+        if kind is None:
+            yield SchemaChange("missing", inside, old=field.dataType.simpleString())
+        else:
+            yield from _of_types(field.dataType, kind, inside, is_exact)
+    for field in new.fields:
+        if key_of(field.name, is_exact) not in promised:
+            yield SchemaChange("added", (*path, field.name), new=field.dataType.simpleString())
+
+
+def _of_types(
+    old: DataType, new: DataType, path: tuple[str, ...], is_exact: bool
+) -> Iterator[SchemaChange]:
+    from pyspark.sql.types import ArrayType, MapType, NullType, StructType
+
+    match old, new:
+        case StructType(), StructType():
+            yield from _of_structs(old, new, path, is_exact)
+        case ArrayType(), ArrayType():
+            yield from _of_types(old.elementType, new.elementType, (*path, ITEM), is_exact)
+        case MapType(), MapType() if old.keyType == new.keyType:
+            yield from _of_types(old.valueType, new.valueType, (*path, VALUE), is_exact)
+        case _ if old != new and not isinstance(new, NullType):
+            yield SchemaChange("type", path, old.simpleString(), new.simpleString())

@@ -1,0 +1,135 @@
+"""A contract: which columns rows have, and what becomes of what is otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
+
+from watermarks.errors import WatermarkValueError
+
+from .changes import SchemaChange, changes_between
+from .evolution import Evolution
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+ColumnsMode: TypeAlias = Literal["evolve", "freeze", "discard", "rescue"]
+"""What becomes of a column that the schema lacks."""
+
+TypesMode: TypeAlias = Literal["evolve", "freeze", "rescue", "discard_row"]
+"""What becomes of a value that is none of the column's type."""
+
+MissingMode: TypeAlias = Literal["null", "freeze"]
+"""What becomes of a column that the frame lacks."""
+
+Frame = TypeVar("Frame")
+"""A DataFrame, or a DynamicFrame of Glue."""
+
+RESCUED = "_rescued_data"
+_MODES = {"columns": ColumnsMode, "types": TypesMode, "missing": MissingMode}
+
+
+@dataclass(frozen=True)
+class Contract:
+    """Which columns rows have, and what becomes of what is otherwise.
+
+    No value is lost unless that is asked for: the values of a frame are those of its rows, and what
+    was rescued or taken out; only `columns="discard"` leaves some out. A value fits a type that
+    says all that it says: a bigint 12 and a text "12" are the int 12, and the text "007" is none.
+
+    Attributes:
+        schema: the columns, as a StructType or DDL; None takes those of the frame.
+        columns: a column that the schema lacks is added (evolve), refused (freeze), left out
+            (discard), or kept as JSON in the rescued column (rescue).
+        types: a type is made wider if one holds the values of both (evolve); else, and with freeze,
+            a value that does not fit is refused. Rescue keeps it as JSON, with null in its place;
+            discard_row takes its row out, see `split`.
+        missing: a column that a frame lacks is null, or refused (freeze).
+        rescued: the name of the rescued column: JSON of the values by their columns, the fields of
+            structs with dots, and the file as `_file_path`; null in a row that fits.
+
+    Raises:
+        WatermarkValueError: a mode that does not exist, or no name for the rescued column.
+
+    Example:
+        >>> contract = Contract("id BIGINT, amount INT", columns="rescue", types="rescue")
+        >>> columns = "id INT, amount STRING, tip DOUBLE"
+        >>> frame = spark.createDataFrame([(1, "12", 0.5), (2, "a", None)], columns)
+        >>> [tuple(row) for row in contract.apply(frame).orderBy("id").collect()]
+        [(1, 12, '{"tip":0.5}'), (2, None, '{"amount":"a"}')]
+    """
+
+    schema: StructType | str | None = None
+    columns: ColumnsMode = "evolve"
+    types: TypesMode = "evolve"
+    missing: MissingMode = "null"
+    rescued: str = RESCUED
+
+    def __post_init__(self) -> None:
+        for name, mode in _MODES.items():
+            value, allowed = getattr(self, name), get_args(mode)
+            if value not in allowed:
+                raise WatermarkValueError(
+                    f"{name} of the contract is {value!r}: allowed are {', '.join(allowed)}"
+                )
+        if not self.rescued:
+            raise WatermarkValueError(f"rescued is {self.rescued!r}: give the name of a column")
+
+    def changes(self, frame: Any) -> list[SchemaChange]:
+        """Return what a frame has otherwise than the schema, column by column; nothing is read."""
+        from .plan import as_data_frame, is_case_sensitive, schema_of
+
+        rows = as_data_frame(frame)
+        is_exact = is_case_sensitive(rows.sparkSession)
+        return changes_between(schema_of(self, rows), rows.schema, is_case_sensitive=is_exact)
+
+    def evolved(self, frame: Any) -> StructType:
+        """Return the columns after a frame: those of the schema, and what evolves.
+
+        Nothing is read. The rescued column is none of them.
+        """
+        from .plan import as_data_frame, is_case_sensitive, schema_of
+
+        rows = as_data_frame(frame)
+        evolution = Evolution(
+            columns=self.columns == "evolve",
+            types=self.types == "evolve",
+            is_case_sensitive=is_case_sensitive(rows.sparkSession),
+        )
+        return evolution.of_struct(schema_of(self, rows), rows.schema)
+
+    def apply(self, frame: Frame) -> Frame:
+        """Return the rows of a DataFrame or a DynamicFrame with the columns of the contract.
+
+        Returns:
+            A frame of the same kind with one row per row; the columns of `evolved`, and the rescued
+            column if columns or types are "rescue".
+
+        Raises:
+            SchemaContractError: the frame has what is refused. Where its types cannot say that, it
+                is read once; nothing is written.
+            WatermarkValueError: the schema is none; the frame has two columns of one name, or the
+                rescued column; or types is "discard_row": see `split`.
+        """
+        if self.types == "discard_row":
+            raise WatermarkValueError(
+                'types is "discard_row", and apply would lose the rows that it takes out: write '
+                "both frames of split(frame)"
+            )
+        return self.split(frame)[0]
+
+    def split(self, frame: Frame) -> tuple[Frame, Frame]:
+        """Return the rows that fit, as `apply` does, and those that are taken out.
+
+        Returns:
+            Two frames. The second one has the rows that "discard_row" takes out, as they are, and
+            the rescued column, which says what does not fit.
+
+        Raises:
+            SchemaContractError, WatermarkValueError: as `apply`.
+        """
+        from .plan import Plan, as_data_frame, like
+
+        plan = Plan.of(self, as_data_frame(frame))
+        plan.check()
+        return like(frame, plan.rows()), like(frame, plan.taken_out())

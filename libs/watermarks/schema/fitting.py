@@ -1,0 +1,259 @@
+"""How a value becomes one of another type, in Spark's SQL, and when it cannot without a loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from watermarks.spark.columns import escaped
+
+from .changes import by_name, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql.types import DataType, StructType
+
+Sql: TypeAlias = str
+_NEVER, _ALWAYS = "false", "true"
+# What text has to look like, so that its value says all that it says: no zip code is a number.
+_WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
+_NUMBER = r"^[+-]?(0|[1-9][0-9]*)([.][0-9]*)?([eE][+-]?[0-9]+)?$"
+_DECIMAL = r"^[+-]?(0|[1-9][0-9]*)([.][0-9]{0,SCALE}0*)?$"
+_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_CLOCK = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
+_ZONE = r"( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?$"
+_EXACT_DIGITS = {"double": 15, "float": 6}  # decimal digits that come back from it
+_TOO_LONG = "9.223372036854775807E18D"  # 2^63: a cast takes it for the greatest bigint
+# What Glue calls the fields of a choice.
+_CHOICES = {
+    *("string", "int", "long", "short", "byte", "double", "float", "decimal", "boolean"),
+    *("date", "timestamp", "binary", "struct", "array", "map"),
+}
+_MOST_DIGITS = 17  # of a double
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A value as another type.
+
+    Attributes:
+        value: it, as that type.
+        fits: whether nothing is lost by that; true for null.
+        extras: the fields inside that the type lacks, by their dotted paths.
+        misfits: what of the fields inside does not fit, where these became null by themselves.
+    """
+
+    value: Sql
+    fits: Sql = _ALWAYS
+    extras: Sequence[tuple[str, Sql]] = ()
+    misfits: Sequence[tuple[str, Sql]] = ()
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every value fits, whatever it is."""
+        return self.fits == _ALWAYS
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How values become those of a schema.
+
+    Attributes:
+        is_case_sensitive: whether names in different cases are different fields.
+        is_by_field: whether a field in a struct that does not fit becomes null by itself, and the
+            others stay.
+    """
+
+    is_case_sensitive: bool = False
+    is_by_field: bool = False
+
+    def fit(self, value: Sql, old: DataType, new: DataType, path: str = "") -> Fit:
+        """Return a value of one type as another one; `path` names it."""
+        from pyspark.sql.types import ArrayType, MapType, NullType, StructType
+
+        if old == new:
+            return Fit(value)
+        if isinstance(old, StructType) and _is_choice(old, new):
+            return self._choice(value, old, new, path)
+        match old, new:
+            case NullType(), _:
+                return Fit(_cast(value, new))
+            case StructType(), StructType():
+                return self._struct(value, old, new, path)
+            case ArrayType(), ArrayType():
+                item = _variable(value)
+                inner = Fitting(self.is_case_sensitive).fit(item, old.elementType, new.elementType)
+                items = f"transform({value}, {item} -> {inner.value})"
+                return _of_items(
+                    value, items, f"forall({value}, {item} -> {inner.fits})", inner, path
+                )
+            case MapType(), MapType() if old.keyType == new.keyType:
+                item = _variable(value)
+                inner = Fitting(self.is_case_sensitive).fit(item, old.valueType, new.valueType)
+                items = f"transform_values({value}, ({item}k, {item}) -> {inner.value})"
+                fits = f"forall(map_values({value}), {item} -> {inner.fits})"
+                return _of_items(value, items, fits, inner, path)
+        return _atom(value, old, new)
+
+    def _choice(self, value: Sql, old: StructType, new: DataType, path: str) -> Fit:
+        """Return a choice of a DynamicFrame: at most one of its fields has a value."""
+        fits = [
+            self.fit(f"{value}.{escaped(field.name)}", field.dataType, new, path)
+            for field in old.fields
+        ]
+        return Fit(
+            f"coalesce({', '.join(fit.value for fit in fits)})",
+            _all([fit.fits for fit in fits]),
+            [extra for fit in fits for extra in fit.extras],
+            [misfit for fit in fits for misfit in fit.misfits],
+        )
+
+    def _struct(self, value: Sql, old: StructType, new: StructType, path: str) -> Fit:
+        there = {key_of(field.name, self.is_case_sensitive): field for field in old.fields}
+        fields, fits = list[Sql](), list[Sql]()
+        extras, misfits = list[tuple[str, Sql]](), list[tuple[str, Sql]]()
+        for field in new.fields:
+            own = there.get(key_of(field.name, self.is_case_sensitive))
+            made = Fit(null_of(field.dataType))
+            if own is not None:
+                inside, below = f"{value}.{escaped(own.name)}", f"{path}.{own.name}"
+                made = self.fit(inside, own.dataType, field.dataType, below)
+                if self.is_by_field and not made.is_certain:
+                    misfits.append((below, f"IF({made.fits}, NULL, {inside})"))
+                    made = replace(made, value=f"IF({made.fits}, {made.value}, NULL)", fits=_ALWAYS)
+            fields.append(f"{quoted(field.name)}, {made.value}")
+            fits.append(made.fits)
+            extras += made.extras
+            misfits += made.misfits
+        wanted = by_name(new, self.is_case_sensitive)
+        for field in old.fields:
+            if key_of(field.name, self.is_case_sensitive) not in wanted:
+                extras.append((f"{path}.{field.name}", f"{value}.{escaped(field.name)}"))
+        made_of = f"named_struct({', '.join(fields)})"
+        return Fit(f"IF({value} IS NULL, NULL, {made_of})", _all(fits), extras, misfits)
+
+
+def _is_choice(old: StructType, new: DataType) -> bool:
+    """Return whether a struct has a field for each type that a value may have."""
+    from pyspark.sql.types import StructType
+
+    of_new = set(new.names) if isinstance(new, StructType) else set()
+    return set(old.names) <= _CHOICES and not of_new.intersection(old.names)
+
+
+def _of_items(value: Sql, items: Sql, fits: Sql, inner: Fit, path: str) -> Fit:
+    """Return an array or a map: what its items have more than they may, is in the whole of it."""
+    extras = [(path, value)] if inner.extras else []
+    if inner.is_certain:
+        return Fit(items, extras=extras)
+    return Fit(items, f"({value} IS NULL OR {fits})", extras)
+
+
+def _atom(value: Sql, old: DataType, new: DataType) -> Fit:
+    from pyspark.sql import types
+
+    casted = _cast(value, new)
+    is_kept = f"({_cast(casted, old)} <=> {value})"
+    match old, new:
+        case types.StringType(), _:
+            return _text(value, new)
+        case types.NumericType(), types.NumericType():
+            if _holds(new, old):
+                return Fit(casted)
+            if isinstance(old, types.FractionalType) and isinstance(new, types.LongType):
+                is_kept = f"({is_kept} AND NOT coalesce({value} >= {_TOO_LONG}, false))"
+            return Fit(casted, is_kept)
+        case (types.NumericType() | types.BooleanType() | types.DateType(), types.StringType()):
+            return Fit(casted)
+        case types.DateType(), (types.TimestampType() | types.TimestampNTZType()):
+            return Fit(casted)
+        case (
+            (types.TimestampType() | types.TimestampNTZType()),
+            (types.DateType() | types.TimestampType() | types.TimestampNTZType()),
+        ):
+            return Fit(casted, is_kept)
+    return Fit(null_of(new), f"({value} IS NULL)")
+
+
+def _text(value: Sql, new: DataType) -> Fit:
+    """Return text as another type: it fits if the value says all that the text says."""
+    from pyspark.sql import types
+
+    text = f"trim({value})"
+    casted = _cast(text, new)
+    match new:
+        case types.IntegralType():
+            looks = f"{text} RLIKE {quoted(_WHOLE)}"
+        case types.DecimalType():
+            looks = f"{text} RLIKE {quoted(_DECIMAL.replace('SCALE', str(new.scale)))}"
+        case types.DoubleType() | types.FloatType():
+            digits = f"length(regexp_replace({text}, '[eE].*|[^0-9]', ''))"
+            same = " = ".join(f"try_cast({side} AS DECIMAL(38,18))" for side in (casted, text))
+            is_same = f"({digits} <= {_MOST_DIGITS} AND coalesce({same}, false))"
+            is_exact = f"({digits} <= {_EXACT_DIGITS[new.simpleString()]} OR {is_same})"
+            is_finite = f"abs({casted}) < double('infinity')"
+            looks = f"{text} RLIKE {quoted(_NUMBER)} AND {is_exact} AND {is_finite}"
+        case types.BooleanType():
+            looks = f"lower({text}) IN ('true', 'false')"
+        case types.DateType():
+            looks = f"{text} RLIKE {quoted(_DAY)}"
+        case types.TimestampType() | types.TimestampNTZType():
+            zone = "$" if isinstance(new, types.TimestampNTZType) else _ZONE
+            looks = f"{text} RLIKE {quoted(_CLOCK + zone)}"
+        case types.BinaryType():
+            return Fit(f"CAST({value} AS BINARY)")
+        case _:
+            looks = _NEVER
+            casted = null_of(new)
+    return Fit(casted, f"({value} IS NULL OR ({looks} AND {casted} IS NOT NULL))")
+
+
+def _holds(wide: DataType, narrow: DataType) -> bool:
+    """Return whether a number type has every value of another one."""
+    from watermarks.spark.schemas import wider
+
+    return wider(narrow, wide) == wide
+
+
+def null_of(kind: DataType) -> Sql:
+    """Return null as a type."""
+    return f"CAST(NULL AS {_type(kind)})"
+
+
+def _cast(value: Sql, kind: DataType) -> Sql:
+    return f"try_cast({value} AS {_type(kind)})"
+
+
+def _type(kind: DataType) -> Sql:
+    """Return a type as SQL takes it, whatever the names of its fields."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    match kind:
+        case StructType():
+            fields = (f"{escaped(field.name)}: {_type(field.dataType)}" for field in kind.fields)
+            return f"STRUCT<{', '.join(fields)}>"
+        case ArrayType():
+            return f"ARRAY<{_type(kind.elementType)}>"
+        case MapType():
+            return f"MAP<{_type(kind.keyType)}, {_type(kind.valueType)}>"
+    return kind.simpleString()
+
+
+def quoted(text: str) -> Sql:
+    """Return text as a literal of SQL."""
+    escaped_text = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped_text}'"
+
+
+def _all(conditions: Sequence[Sql]) -> Sql:
+    uncertain = [condition for condition in conditions if condition != _ALWAYS]
+    return f"({' AND '.join(uncertain)})" if uncertain else _ALWAYS
+
+
+def _variable(value: Sql) -> Sql:
+    """Return a name for an item of a value that no lambda around it has."""
+    depth = 0
+    while f"item{depth}" in value:
+        depth += 1
+    return f"item{depth}"

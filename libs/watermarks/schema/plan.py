@@ -1,0 +1,239 @@
+"""What a contract makes of one frame: an expression for each column, and what is left over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from watermarks.errors import SchemaContractError, WatermarkValueError
+from watermarks.spark.columns import escaped
+
+from .changes import SchemaChange, by_name, changes_between, key_of
+from .fitting import Fit, Fitting, Sql, null_of, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from .contract import Contract
+
+FILE_PATH = "_file_path"
+_FILE = "nullif(input_file_name(), '')"
+_FIRST = 3  # changes that an error tells
+_REMEDIES = {
+    "added": 'columns="evolve" adds it, "rescue" keeps it as JSON, "discard" leaves it out',
+    "missing": 'missing="null" makes it null',
+    "type": 'types="rescue" keeps what does not fit as JSON, "discard_row" takes its row out',
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a contract makes of a frame.
+
+    Attributes:
+        contract: the contract.
+        frame: the frame.
+        schema: the columns that come out, without the rescued one.
+        changes: what the frame has otherwise than these.
+        fits: each of these columns as it is made; `raws`: what it is made of.
+        unknown: the columns of the frame that are none of these.
+    """
+
+    contract: Contract
+    frame: DataFrame
+    schema: StructType
+    changes: Sequence[SchemaChange]
+    fits: Sequence[Fit]
+    raws: Sequence[Sql]
+    unknown: Sequence[str]
+
+    @classmethod
+    def of(cls, contract: Contract, frame: DataFrame) -> Plan:
+        """Return what a contract makes of a frame; nothing is read."""
+        is_exact = is_case_sensitive(frame.sparkSession)
+        _check_names(frame.columns, contract.rescued, is_exact)
+        schema = contract.evolved(frame)
+        there = {key_of(field.name, is_exact): field for field in frame.schema.fields}
+        fitting = Fitting(is_exact, is_by_field=contract.types == "rescue")
+        fits, raws = list[Fit](), list[str]()
+        for field in schema.fields:
+            own = there.get(key_of(field.name, is_exact))
+            raw = escaped(own.name) if own else null_of(field.dataType)
+            fit = fitting.fit(raw, own.dataType, field.dataType, own.name) if own else Fit(raw)
+            fits.append(fit)
+            raws.append(raw)
+        known = by_name(schema, is_exact)
+        unknown = [name for name in frame.columns if key_of(name, is_exact) not in known]
+        changes = changes_between(schema, frame.schema, is_case_sensitive=is_exact)
+        return cls(contract, frame, schema, changes, fits, raws, unknown)
+
+    def check(self) -> None:
+        """Raise a SchemaContractError for what the contract refuses; the frame may be read."""
+        contract = self.contract
+        refused = [
+            change
+            for change in self.changes
+            if (change.kind == "added" and contract.columns == "freeze")
+            or (change.kind == "missing" and contract.missing == "freeze")
+        ]
+        if refused:
+            raise _refusal(refused, self._where_added(refused[0]))
+        if contract.types in ("evolve", "freeze") and (misfits := self._misfits()):
+            self._check_values(misfits)
+
+    def rows(self) -> DataFrame:
+        """Return the rows that fit, with the columns of the contract."""
+        from pyspark.sql import functions
+
+        contract, misfits = self.contract, self._misfits()
+        columns = []
+        for field, fit in zip(self.schema.fields, self.fits, strict=True):
+            is_rescued = contract.types == "rescue" and not fit.is_certain
+            value = f"IF({fit.fits}, {fit.value}, NULL)" if is_rescued else fit.value
+            columns.append(functions.expr(value).alias(field.name))
+        if "rescue" in (contract.columns, contract.types):
+            columns.append(functions.expr(self._rescued()).alias(contract.rescued))
+        frame = self.frame
+        if contract.types == "discard_row" and misfits:
+            frame = frame.where(functions.expr(" AND ".join(fit.fits for _, fit, _ in misfits)))
+        return frame.select(*columns)
+
+    def taken_out(self) -> DataFrame:
+        """Return the rows that do not fit, as they are, with what does not fit as JSON."""
+        from pyspark.sql import functions
+
+        contract, misfits = self.contract, self._misfits()
+        if contract.types != "discard_row" or not misfits:
+            nothing = functions.lit(None).cast("string")
+            return self.frame.withColumn(contract.rescued, nothing).limit(0)
+        is_right = functions.expr(" AND ".join(fit.fits for _, fit, _ in misfits))
+        left_over = [(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits]
+        wrong = functions.expr(_as_json(left_over)).alias(contract.rescued)
+        return self.frame.where(~is_right).select("*", wrong)
+
+    def _misfits(self) -> list[tuple[str, Fit, Sql]]:
+        """Return the columns of which a value may not fit, with what they are made of."""
+        planned = zip(self.schema.names, self.fits, self.raws, strict=True)
+        return [(name, fit, raw) for name, fit, raw in planned if not fit.is_certain]
+
+    def _rescued(self) -> Sql:
+        """Return what is left over of a row as JSON."""
+        left_over = list[tuple[str, Sql]]()
+        if self.contract.types == "rescue":
+            misfits = self._misfits()
+            left_over += [(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits]
+        for fit in self.fits:
+            left_over += fit.misfits
+            left_over += fit.extras if self.contract.columns == "rescue" else ()
+        if self.contract.columns == "rescue":
+            left_over += [(name, escaped(name)) for name in self.unknown]
+        return _as_json(left_over)
+
+    def _check_values(self, misfits: Sequence[tuple[str, Fit, Sql]]) -> None:
+        from pyspark.sql import functions
+
+        wrong = " OR ".join(f"NOT {fit.fits}" for _, fit, _ in misfits)
+        values = _as_json([(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits])
+        found = (
+            self.frame.where(functions.expr(wrong))
+            .select(functions.expr(values).alias("what"))
+            .agg(functions.count("*").alias("rows"), functions.min("what").alias("what"))
+            .first()
+        )
+        if not found or not found["rows"]:
+            return
+        names = {name.lower() for name, _, _ in misfits}
+        changes = [
+            change
+            for change in self.changes
+            if change.kind == "type" and change.path[0].lower() in names
+        ]
+        count = f"{found['rows']} row" + "s" * (found["rows"] != 1)
+        raise _refusal(changes, f"{count} do not fit, such as {found['what']}")
+
+    def _where_added(self, change: SchemaChange) -> str:
+        """Return the first file that has a value of a new column; empty if it is not known."""
+        if change.kind != "added" or len(change.path) > 1:
+            return ""
+        from pyspark.sql import functions
+
+        rows = self.frame.where(f"{escaped(change.path[0])} IS NOT NULL")
+        first = rows.select(functions.expr(_FILE).alias("file")).limit(1).first()
+        return f"first in {first['file']}" if first and first["file"] else ""
+
+
+def as_data_frame(frame: Any) -> DataFrame:
+    """Return a DataFrame, or a DynamicFrame as one."""
+    rows: DataFrame = frame.toDF() if hasattr(frame, "glue_ctx") else frame
+    return rows
+
+
+def like(frame: Any, rows: DataFrame) -> Any:
+    """Return rows as a frame of the kind of another one."""
+    if not hasattr(frame, "glue_ctx"):
+        return rows
+    return type(frame).fromDF(rows, frame.glue_ctx, frame.name)
+
+
+def is_case_sensitive(spark: SparkSession) -> bool:
+    """Return whether names in different cases are different columns."""
+    return str(spark.conf.get("spark.sql.caseSensitive")).lower() == "true"
+
+
+def schema_of(contract: Contract, frame: DataFrame) -> StructType:
+    """Return the columns of a contract, checked; of one without a schema those of a frame."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql.types import StructType
+
+    schema = contract.schema
+    if schema is None:
+        return frame.schema
+    if not isinstance(schema, StructType):
+        try:
+            schema = frame.sparkSession.createDataFrame([], schema).schema
+        except PySparkException as error:
+            raise WatermarkValueError(
+                f"the schema of the contract is {contract.schema!r}, which Spark does not take: "
+                f"{error}; give DDL, such as 'id BIGINT, amount DECIMAL(10,2)'"
+            ) from None
+    _check_names(schema.names, contract.rescued, is_case_sensitive(frame.sparkSession), "schema")
+    return schema
+
+
+def _check_names(names: Sequence[str], rescued: str, is_exact: bool, of: str = "frame") -> None:
+    counts = Counter(key_of(name, is_exact) for name in names)
+    if double := [name for name in names if counts[key_of(name, is_exact)] > 1]:
+        raise WatermarkValueError(
+            f"the {of} has {', '.join(map(repr, double))}, which are one column: rename or drop one"
+        )
+    if key_of(rescued, is_exact) in counts:
+        raise WatermarkValueError(
+            f"the {of} has the column {rescued!r}, where the contract keeps what does not fit: "
+            "drop or rename it, or give rescued= another name"
+        )
+
+
+def _as_json(left_over: Sequence[tuple[str, Sql]]) -> Sql:
+    """Return JSON of the values that are not null, and the file; null if all of them are null."""
+    if not left_over:
+        return "CAST(NULL AS STRING)"
+    fields = ", ".join(f"{quoted(path)}, {value}" for path, value in left_over)
+    is_nothing = " AND ".join(f"({value}) IS NULL" for _, value in left_over)
+    whole = f"to_json(named_struct({fields}, {quoted(FILE_PATH)}, {_FILE}))"
+    return f"IF({is_nothing}, NULL, {whole})"
+
+
+def _refusal(changes: Sequence[SchemaChange], where: str) -> SchemaContractError:
+    told = "; ".join(map(str, changes[:_FIRST]))
+    more = f"; and {len(changes) - _FIRST} more" if len(changes) > _FIRST else ""
+    remedies = "; ".join(_REMEDIES[kind] for kind in dict.fromkeys(each.kind for each in changes))
+    place = f" ({where})" if where else ""
+    return SchemaContractError(
+        f"the frame breaks its contract: {told}{more}{place}; nothing was written: {remedies}; or "
+        "change the schema of the contract",
+        list(changes),
+    )

@@ -1,0 +1,186 @@
+"""Columns and types that are added, refused, left out or rescued, and what is said of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from watermarks.errors import SchemaContractError, WatermarkValueError
+from watermarks.schema import Contract
+
+pytestmark = pytest.mark.spark
+
+
+def rows_of(frame) -> list[tuple[object, ...]]:
+    return sorted(tuple(row) for row in frame.collect())
+
+
+def test_new_columns_are_added_refused_left_out_or_rescued(spark, tmp_path):
+    frame = spark.createDataFrame([(1, 2, "x"), (2, 3, None)], "id INT, b INT, `a.b` STRING")
+    contract = "id INT, b INT"
+
+    evolved = Contract(contract).apply(frame)
+    assert evolved.columns == ["id", "b", "a.b"]
+    assert rows_of(evolved) == rows_of(frame)
+    assert Contract(contract, columns="discard").apply(frame).columns == ["id", "b"]
+    rescued = Contract(contract, columns="rescue").apply(frame)
+    assert rows_of(rescued) == [(1, 2, '{"a.b":"x"}'), (2, 3, None)]
+    with pytest.raises(SchemaContractError, match=r"the column a\.b \(string\) is new") as refused:
+        Contract(contract, columns="freeze").apply(frame)
+    assert [change.column for change in refused.value.changes] == ["a.b"]
+
+
+def test_a_refusal_names_the_file_that_brought_a_column(spark, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "1.json").write_text('{"id": 1}\n', encoding="utf-8")
+    (folder / "2.json").write_text('{"id": 2, "tip": 0.5}\n', encoding="utf-8")
+    frame = spark.read.json(str(folder))
+
+    with pytest.raises(
+        SchemaContractError, match=r"tip \(double\) is new \(first in .*/in/2\.json"
+    ):
+        Contract("id BIGINT", columns="freeze").apply(frame)
+    (rescued,) = [
+        json.loads(row["_rescued_data"])
+        for row in Contract("id BIGINT", columns="rescue").apply(frame).collect()
+        if row["_rescued_data"]
+    ]
+    assert rescued == {"tip": 0.5, "_file_path": f"file://{folder}/2.json"}
+
+
+def test_missing_columns_are_null_or_refused(spark):
+    frame = spark.createDataFrame([(1,)], "id INT")
+    contract = "id INT, at TIMESTAMP, s STRUCT<a: INT>"
+
+    made = Contract(contract).apply(frame)
+    assert rows_of(made) == [(1, None, None)]
+    assert dict(made.dtypes) == {"id": "int", "at": "timestamp", "s": "struct<a:int>"}
+    with pytest.raises(SchemaContractError, match=r"at \(timestamp\) is missing.*null"):
+        Contract(contract, missing="freeze").apply(frame)
+
+
+def test_types_become_wider_where_one_holds_both_and_values_are_checked_where_none_does(spark):
+    frame = spark.createDataFrame([(2**40, "12")], "v BIGINT, w STRING")
+    made = Contract("v INT, w INT").apply(frame)
+    assert dict(made.dtypes) == {"v": "bigint", "w": "int"}
+    assert rows_of(made) == [(2**40, 12)]
+
+    wrong = frame.selectExpr("v", "'n/a' AS w")
+    with pytest.raises(
+        SchemaContractError, match=r"w is string, and was int \(1 row do"
+    ) as refused:
+        Contract("v INT, w INT").apply(wrong)
+    assert '{"w":"n/a"}' in str(refused.value)
+    with pytest.raises(SchemaContractError, match="v is bigint, and was int"):
+        Contract("v INT, w STRING", types="freeze").apply(wrong)
+
+
+def test_fields_of_structs_arrays_and_maps_follow_the_contract(spark):
+    frame = spark.createDataFrame(
+        [((1, "x", "y"), [(1, 2)], {"k": ("1", 5)})],
+        "s STRUCT<a: BIGINT, b: STRING, `new`: STRING>, l ARRAY<STRUCT<x: INT, y: INT>>, "
+        "m MAP<STRING, STRUCT<p: STRING, q: INT>>",
+    )
+    promised = (
+        "s STRUCT<a: INT, b: INT, c: DATE>, l ARRAY<STRUCT<x: BIGINT>>, "
+        "m MAP<STRING, STRUCT<p: INT>>"
+    )
+
+    (row,) = Contract(promised, columns="rescue", types="rescue").apply(frame).collect()
+
+    assert row["s"].asDict() == {"a": 1, "b": None, "c": None}
+    assert row["l"] == [(1,)]
+    assert row["m"] == {"k": (1,)}
+    assert json.loads(row["_rescued_data"]) == {
+        "s.b": "x",
+        "s.new": "y",
+        "l": [{"x": 1, "y": 2}],
+        "m": {"k": {"p": "1", "q": 5}},
+    }
+    evolved = Contract(promised, types="rescue").apply(frame).schema
+    assert "l:array<struct<x:bigint,y:int>>" in evolved.simpleString()
+
+
+def test_names_are_compared_as_the_session_does(spark):
+    frame = spark.createDataFrame([(1, 2)], "ID INT, Amount INT")
+    assert Contract("id INT, amount INT", columns="freeze").apply(frame).columns == ["id", "amount"]
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        with pytest.raises(SchemaContractError, match="ID"):
+            Contract("id INT, amount INT", columns="freeze").apply(frame)
+        double = spark.createDataFrame([(1, 2)], "a INT, A INT")
+        assert Contract("a INT").apply(double).columns == ["a", "A"]
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+    with pytest.raises(WatermarkValueError, match="'a', 'A', which are one column"):
+        Contract("a INT").apply(double)
+
+
+def test_a_choice_of_types_is_one_value(spark):
+    frame = spark.createDataFrame(
+        [((1, None),), ((None, "7"),), ((None, "x"),), (None,)],
+        "v STRUCT<int: INT, string: STRING>",
+    )
+    made = Contract("v BIGINT", types="rescue").apply(frame).collect()
+    assert [row["v"] for row in made] == [1, 7, None, None]
+    assert [row["_rescued_data"] for row in made] == [None, None, '{"v":{"string":"x"}}', None]
+
+
+def test_columns_of_nulls_fit_every_contract(spark):
+    frame = spark.sql("SELECT 1 AS id, NULL AS v")
+    made = Contract(
+        "id INT, v STRUCT<a: INT>", columns="freeze", types="freeze", missing="freeze"
+    ).apply(frame)
+    assert rows_of(made) == [(1, None)]
+
+
+def test_without_a_schema_the_first_frame_is_the_contract(spark):
+    frame = spark.createDataFrame([(1, "a")], "id INT, v STRING")
+    contract = Contract(columns="rescue", types="rescue")
+    assert contract.changes(frame) == []
+    assert rows_of(contract.apply(frame)) == [(1, "a", None)]
+
+
+def test_what_is_otherwise_is_told_without_reading(spark):
+    frame = spark.createDataFrame([], "id STRING, s STRUCT<a: INT, z: INT>, tip DOUBLE")
+    told = [str(change) for change in Contract("id INT, s STRUCT<a: INT>, at DATE").changes(frame)]
+    assert told == [
+        "the column id is string, and was int",
+        "the column s.z (int) is new",
+        "the column at (date) is missing",
+        "the column tip (double) is new",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"columns": "add"}, "columns of the contract is 'add': allowed are evolve, freeze"),
+        ({"types": "discard"}, "types of the contract is 'discard': allowed"),
+        ({"missing": None}, "missing of the contract is None: allowed are null, freeze"),
+        ({"rescued": ""}, "rescued is ''"),
+    ],
+)
+def test_unknown_modes_are_refused_at_once(options, told):
+    with pytest.raises(WatermarkValueError, match=told):
+        Contract("id INT", **options)
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ("id INTT", "which Spark does not take"),
+        ("id INT, ID BIGINT", "'id', 'ID', which are one column"),
+        ("id INT, _rescued_data STRING", "has the column '_rescued_data'"),
+    ],
+)
+def test_schemas_that_no_row_can_have_are_refused(spark, schema, told):
+    with pytest.raises(WatermarkValueError, match=told):
+        Contract(schema).apply(spark.createDataFrame([(1,)], "id INT"))
+
+
+def test_rows_that_are_taken_out_need_a_place(spark):
+    with pytest.raises(WatermarkValueError, match="write both frames of split"):
+        Contract("id INT", types="discard_row").apply(spark.createDataFrame([(1,)], "id INT"))
