@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from .fitting import sql_type
+from .names import by_name, key_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql.types import DataType, StructType
 
@@ -26,12 +29,14 @@ class SchemaChange:
             `element`, and in a map `value`.
         old: its type in the schema, as Spark writes it; empty if it is added.
         new: its type in the frame; empty if it is missing.
+        sql: the same as SQL takes it, whatever the names of fields.
     """
 
     kind: ChangeKind
     path: tuple[str, ...]
     old: str = ""
     new: str = ""
+    sql: str = ""
 
     @property
     def column(self) -> str:
@@ -57,16 +62,6 @@ def changes_between(
     return list(_of_structs(old, new, (), is_case_sensitive))
 
 
-def by_name(schema: StructType, is_case_sensitive: bool) -> Mapping[str, DataType]:
-    """Return the types of columns by their names, as names are compared."""
-    return {key_of(field.name, is_case_sensitive): field.dataType for field in schema.fields}
-
-
-def key_of(name: str, is_case_sensitive: bool) -> str:
-    """Return a name as names are compared."""
-    return name if is_case_sensitive else name.lower()
-
-
 def _of_structs(
     old: StructType, new: StructType, path: Sequence[str], is_exact: bool
 ) -> Iterator[SchemaChange]:
@@ -75,12 +70,12 @@ def _of_structs(
         inside = (*path, field.name)
         kind = there.get(key_of(field.name, is_exact))
         if kind is None:
-            yield SchemaChange("missing", inside, old=field.dataType.simpleString())
+            yield _change("missing", inside, old=field.dataType)
         else:
             yield from _of_types(field.dataType, kind, inside, is_exact)
     for field in new.fields:
         if key_of(field.name, is_exact) not in promised:
-            yield SchemaChange("added", (*path, field.name), new=field.dataType.simpleString())
+            yield _change("added", (*path, field.name), new=field.dataType)
 
 
 def _of_types(
@@ -96,4 +91,14 @@ def _of_types(
         case MapType(), MapType() if old.keyType == new.keyType:
             yield from _of_types(old.valueType, new.valueType, (*path, VALUE), is_exact)
         case _ if old != new and not isinstance(new, NullType):
-            yield SchemaChange("type", path, old.simpleString(), new.simpleString())
+            yield _change("type", path, old, new)
+
+
+def _change(
+    kind: ChangeKind,
+    path: tuple[str, ...],
+    old: DataType | None = None,
+    new: DataType | None = None,
+) -> SchemaChange:
+    was, now = (known.simpleString() if known else "" for known in (old, new))
+    return SchemaChange(kind, path, was, now, sql_type(new) if new else "")

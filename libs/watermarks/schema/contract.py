@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 from watermarks.errors import WatermarkValueError
 
 from .changes import SchemaChange, changes_between
-from .evolution import Evolution
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -47,9 +46,12 @@ class Contract:
         missing: a column that a frame lacks is null, or refused (freeze).
         rescued: the name of the rescued column: JSON of the values by their columns, the fields of
             structs with dots, and the file as `_file_path`; null in a row that fits.
+        quarantine: the folder of windows, as files of JSON, to which "discard_row" takes rows where
+            a writer of windows has the contract as its `schema`.
 
     Raises:
-        WatermarkValueError: a mode that does not exist, or no name for the rescued column.
+        WatermarkValueError: a mode that does not exist, no name for the rescued column, or a
+            quarantine for no rows.
 
     Example:
         >>> contract = Contract("id BIGINT, amount INT", columns="rescue", types="rescue")
@@ -64,6 +66,7 @@ class Contract:
     types: TypesMode = "evolve"
     missing: MissingMode = "null"
     rescued: str = RESCUED
+    quarantine: str = ""
 
     def __post_init__(self) -> None:
         for name, mode in _MODES.items():
@@ -74,6 +77,11 @@ class Contract:
                 )
         if not self.rescued:
             raise WatermarkValueError(f"rescued is {self.rescued!r}: give the name of a column")
+        if self.quarantine and self.types != "discard_row":
+            raise WatermarkValueError(
+                f"quarantine is {self.quarantine!r}, and types is {self.types!r}, which takes no "
+                'row out: give types="discard_row", or no quarantine'
+            )
 
     def changes(self, frame: Any) -> list[SchemaChange]:
         """Return what a frame has otherwise than the schema, column by column; nothing is read."""
@@ -88,15 +96,9 @@ class Contract:
 
         Nothing is read. The rescued column is none of them.
         """
-        from .plan import as_data_frame, is_case_sensitive, schema_of
+        from .plan import as_data_frame, evolved
 
-        rows = as_data_frame(frame)
-        evolution = Evolution(
-            columns=self.columns == "evolve",
-            types=self.types == "evolve",
-            is_case_sensitive=is_case_sensitive(rows.sparkSession),
-        )
-        return evolution.of_struct(schema_of(self, rows), rows.schema)
+        return evolved(self, as_data_frame(frame))
 
     def apply(self, frame: Frame) -> Frame:
         """Return the rows of a DataFrame or a DynamicFrame with the columns of the contract.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .changes import by_name, key_of
+from .names import by_name, key_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -19,11 +19,13 @@ class Evolution:
         columns: whether columns and fields are added.
         types: whether types become wider.
         is_case_sensitive: whether names in different cases are different.
+        is_of_iceberg: whether a table of Iceberg follows, which keeps its files as they are.
     """
 
     columns: bool
     types: bool
     is_case_sensitive: bool
+    is_of_iceberg: bool = False
 
     def of_struct(self, old: StructType, new: StructType) -> StructType:
         """Return the columns after a frame with new ones, in the order of the old ones."""
@@ -58,4 +60,17 @@ class Evolution:
                 return MapType(old.keyType, self.of_type(old.valueType, new.valueType))
             case NullType(), _ if self.columns:  # so far the column had nothing but nulls
                 return new
-        return (wider(old, new) or old) if self.types else old
+        wide = wider(old, new) if self.types else None
+        return old if wide is None or (self.is_of_iceberg and not _is_promoted(old, wide)) else wide
+
+
+def _is_promoted(old: DataType, new: DataType) -> bool:
+    """Return whether a table of Iceberg changes a type to another one.
+
+    Source: https://iceberg.apache.org/spec/#schema-evolution
+    """
+    from pyspark.sql.types import DecimalType
+
+    if isinstance(old, DecimalType) and isinstance(new, DecimalType):
+        return old.scale == new.scale
+    return (old.simpleString(), new.simpleString()) in (("int", "bigint"), ("float", "double"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from watermarks.spark.columns import escaped
 
-from .changes import by_name, key_of
+from .names import by_name, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,25 +218,25 @@ def _holds(wide: DataType, narrow: DataType) -> bool:
 
 def null_of(kind: DataType) -> Sql:
     """Return null as a type."""
-    return f"CAST(NULL AS {_type(kind)})"
+    return f"CAST(NULL AS {sql_type(kind)})"
 
 
 def _cast(value: Sql, kind: DataType) -> Sql:
-    return f"try_cast({value} AS {_type(kind)})"
+    return f"try_cast({value} AS {sql_type(kind)})"
 
 
-def _type(kind: DataType) -> Sql:
+def sql_type(kind: DataType) -> Sql:
     """Return a type as SQL takes it, whatever the names of its fields."""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     match kind:
         case StructType():
-            fields = (f"{escaped(field.name)}: {_type(field.dataType)}" for field in kind.fields)
+            fields = (f"{escaped(field.name)}: {sql_type(field.dataType)}" for field in kind.fields)
             return f"STRUCT<{', '.join(fields)}>"
         case ArrayType():
-            return f"ARRAY<{_type(kind.elementType)}>"
+            return f"ARRAY<{sql_type(kind.elementType)}>"
         case MapType():
-            return f"MAP<{_type(kind.keyType)}, {_type(kind.valueType)}>"
+            return f"MAP<{sql_type(kind.keyType)}, {sql_type(kind.valueType)}>"
     return kind.simpleString()
 
 

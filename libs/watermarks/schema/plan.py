@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from watermarks.errors import SchemaContractError, WatermarkValueError
 from watermarks.spark.columns import escaped
 
-from .changes import SchemaChange, by_name, changes_between, key_of
+from .changes import SchemaChange, changes_between
+from .evolution import Evolution
 from .fitting import Fit, Fitting, Sql, null_of, quoted
+from .names import by_name, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
@@ -41,6 +43,7 @@ class Plan:
         changes: what the frame has otherwise than these.
         fits: each of these columns as it is made; `raws`: what it is made of.
         unknown: the columns of the frame that are none of these.
+        passed: those that stay as they are, beside the contract.
     """
 
     contract: Contract
@@ -50,26 +53,38 @@ class Plan:
     fits: Sequence[Fit]
     raws: Sequence[Sql]
     unknown: Sequence[str]
+    passed: Sequence[str] = ()
 
     @classmethod
-    def of(cls, contract: Contract, frame: DataFrame) -> Plan:
+    def of(
+        cls,
+        contract: Contract,
+        frame: DataFrame,
+        passed: Collection[str] = (),
+        *,
+        is_of_iceberg: bool = False,
+    ) -> Plan:
         """Return what a contract makes of a frame; nothing is read."""
         is_exact = is_case_sensitive(frame.sparkSession)
         _check_names(frame.columns, contract.rescued, is_exact)
-        schema = contract.evolved(frame)
-        there = {key_of(field.name, is_exact): field for field in frame.schema.fields}
+        own = frame.drop(*passed)
+        schema = evolved(contract, own, is_of_iceberg=is_of_iceberg)
+        there = {key_of(field.name, is_exact): field for field in own.schema.fields}
         fitting = Fitting(is_exact, is_by_field=contract.types == "rescue")
         fits, raws = list[Fit](), list[str]()
         for field in schema.fields:
-            own = there.get(key_of(field.name, is_exact))
-            raw = escaped(own.name) if own else null_of(field.dataType)
-            fit = fitting.fit(raw, own.dataType, field.dataType, own.name) if own else Fit(raw)
+            column = there.get(key_of(field.name, is_exact))
+            raw = escaped(column.name) if column else null_of(field.dataType)
+            fit = Fit(raw)
+            if column:
+                fit = fitting.fit(raw, column.dataType, field.dataType, column.name)
             fits.append(fit)
             raws.append(raw)
         known = by_name(schema, is_exact)
-        unknown = [name for name in frame.columns if key_of(name, is_exact) not in known]
-        changes = changes_between(schema, frame.schema, is_case_sensitive=is_exact)
-        return cls(contract, frame, schema, changes, fits, raws, unknown)
+        unknown = [name for name in own.columns if key_of(name, is_exact) not in known]
+        changes = changes_between(schema, own.schema, is_case_sensitive=is_exact)
+        stays = [name for name in frame.columns if name not in own.columns]
+        return cls(contract, frame, schema, changes, fits, raws, unknown, stays)
 
     def check(self) -> None:
         """Raise a SchemaContractError for what the contract refuses; the frame may be read."""
@@ -97,6 +112,7 @@ class Plan:
             columns.append(functions.expr(value).alias(field.name))
         if "rescue" in (contract.columns, contract.types):
             columns.append(functions.expr(self._rescued()).alias(contract.rescued))
+        columns += [functions.col(escaped(name)) for name in self.passed]
         frame = self.frame
         if contract.types == "discard_row" and misfits:
             frame = frame.where(functions.expr(" AND ".join(fit.fits for _, fit, _ in misfits)))
@@ -177,6 +193,17 @@ def like(frame: Any, rows: DataFrame) -> Any:
     if not hasattr(frame, "glue_ctx"):
         return rows
     return type(frame).fromDF(rows, frame.glue_ctx, frame.name)
+
+
+def evolved(contract: Contract, frame: DataFrame, *, is_of_iceberg: bool = False) -> StructType:
+    """Return the columns of a contract after a frame."""
+    evolution = Evolution(
+        columns=contract.columns == "evolve",
+        types=contract.types == "evolve",
+        is_case_sensitive=is_case_sensitive(frame.sparkSession),
+        is_of_iceberg=is_of_iceberg,
+    )
+    return evolution.of_struct(schema_of(contract, frame), frame.schema)
 
 
 def is_case_sensitive(spark: SparkSession) -> bool:

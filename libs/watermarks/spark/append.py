@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkValueError
+from watermarks.schema.targets import rows_for_table
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import Window, edges
 
@@ -16,11 +17,20 @@ from .iceberg_target import IcebergTarget
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from watermarks.schema import Contract
+
 _PROPERTY = "snapshot-property."
 _appended: set[tuple[str, str, str, int]] = set()  # by this process
 
 
-def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "") -> bool:
+def append_window(
+    frame: DataFrame,
+    table: str,
+    window: Window,
+    *,
+    part: str = "",
+    schema: Contract | None = None,
+) -> bool:
     """Append the rows of a window to a table of Iceberg, in one commit that names the window.
 
     A window that is in the table already is not appended again, whichever attempt wrote it; an
@@ -32,6 +42,8 @@ def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "
         table: name of the table, as SQL takes it, such as `glue_catalog.sales.orders`.
         window: the window that the run holds; commit it afterwards.
         part: a name for each of several appends of one window to the same table.
+        schema: a contract, without a schema of its own that of the table: what of the frame comes
+            in. The table gets the columns and the wider types that evolve.
 
     Returns:
         Whether the rows were appended; False if an earlier attempt has done it.
@@ -40,6 +52,7 @@ def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "
         ValueError: the window is empty.
         WatermarkValueError: the table is not one of Iceberg; a column is missing, or the table
             lacks one of the frame.
+        SchemaContractError: the contract refuses the frame; nothing was written.
         SnapshotExpiredError: an earlier attempt has written the window, and whether the table was
             rolled back to before it is not known any more.
         SnapshotRolledBackError: the table was rolled back to before the last committed window.
@@ -60,6 +73,7 @@ def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "
             "repetition: write files with write_window, or merge by key with merge_window"
         )
     target = IcebergTarget(iceberg, window, part)
+    frame = rows_for_table(frame, schema, window, table, iceberg)
     done = (iceberg.name, target.note_name, window.window_id, window.attempt)
     if done in _appended:
         raise WatermarksError(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from watermarks import run_notes
 from watermarks.errors import WatermarkSupersededError
+from watermarks.schema.targets import rows_for_folder
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import edges
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from watermarks.schema import Contract
     from watermarks.windows.window import Window
 
 FileFormat: TypeAlias = Literal["parquet", "orc", "json", "csv"]
@@ -56,6 +58,7 @@ def write_window(
     file_format: FileFormat = "parquet",
     partition_by: Sequence[str] = (),
     options: Mapping[str, str] | None = None,
+    schema: Contract | None = None,
 ) -> str:
     """Write a frame as the files of a window, in place of all that was written for it before.
 
@@ -72,6 +75,8 @@ def write_window(
             back as NULL: both have one folder.
         options: options of Spark's writer. CSV has a header, and files of text have microseconds,
             unless the options say otherwise.
+        schema: a contract: what of the frame comes in, and where the other rows go, as a part of
+            the same window.
 
     Returns:
         The folder of this attempt.
@@ -81,6 +86,7 @@ def write_window(
             named like the folders.
         WatermarksError: the window is that of a run with job-bookmark-disable: no reader of
             committed windows would find it.
+        SchemaContractError: the contract refuses the frame; nothing was written.
         WatermarkSupersededError: a later attempt at this window has written already; nothing was
             written.
 
@@ -95,6 +101,7 @@ def write_window(
         window, "write_window", 'write the frame with mode("overwrite") to another folder'
     )
     _check_format(file_format)
+    frame = rows_for_folder(frame, schema, window, path)
     _check_columns(frame.columns)
     folder = _folder(path, window.window_id, window.attempt)
     _delete_earlier_attempts(frame.sparkSession, path, window)

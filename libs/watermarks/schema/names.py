@@ -1,0 +1,20 @@
+"""Names of columns, as a session compares them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql.types import DataType, StructType
+
+
+def by_name(schema: StructType, is_case_sensitive: bool) -> Mapping[str, DataType]:
+    """Return the types of columns by their names, as names are compared."""
+    return {key_of(field.name, is_case_sensitive): field.dataType for field in schema.fields}
+
+
+def key_of(name: str, is_case_sensitive: bool) -> str:
+    """Return a name as names are compared."""
+    return name if is_case_sensitive else name.lower()

@@ -1,0 +1,107 @@
+"""Rows of a window as a contract has them, for a folder of windows or a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from watermarks.errors import WatermarkValueError
+from watermarks.spark.columns import escaped
+
+from .changes import changes_between
+from .plan import Plan, is_case_sensitive
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from watermarks.spark.iceberg_tables import LoadedTable
+    from watermarks.windows.window import Window
+
+    from .changes import SchemaChange
+    from .contract import Contract
+
+
+def rows_for_folder(
+    frame: DataFrame, contract: Contract | None, window: Window, path: str
+) -> DataFrame:
+    """Return the rows of a frame that a contract lets into a folder; others are quarantined."""
+    if contract is None:
+        return frame
+    return _rows(Plan.of(contract, frame), window, path)
+
+
+def rows_for_table(
+    frame: DataFrame,
+    contract: Contract | None,
+    window: Window,
+    table: str,
+    iceberg: LoadedTable | None,
+    passed: Collection[str] = (),
+) -> DataFrame:
+    """Return the rows of a frame that a contract lets into a table, which gets what evolves.
+
+    A contract without a schema has the columns of the table. The columns that are `passed` are none
+    of the table, and stay.
+    """
+    if contract is None:
+        return frame
+    spark = frame.sparkSession
+    there = spark.table(table).drop(contract.rescued).schema
+    if contract.schema is None:
+        contract = replace(contract, schema=there)
+    plan = Plan.of(contract, frame, passed, is_of_iceberg=iceberg is not None)
+    rows = _rows(plan, window, table)
+    _evolve(spark, rows.drop(*passed).schema, table, iceberg)
+    return rows
+
+
+def _rows(plan: Plan, window: Window, target: str) -> DataFrame:
+    from watermarks.spark.files import write_window
+
+    contract = plan.contract
+    if contract.types == "discard_row":
+        _check_quarantine(contract.quarantine, target)
+    plan.check()
+    if contract.types == "discard_row":
+        write_window(plan.taken_out(), contract.quarantine, window, "json")
+    return plan.rows()
+
+
+def _check_quarantine(quarantine: str, target: str) -> None:
+    if not quarantine:
+        raise WatermarkValueError(
+            'types is "discard_row", and the rows that it takes out have no place: give the '
+            "contract quarantine=, a folder"
+        )
+    folder, other = f"{quarantine.rstrip('/')}/", f"{target.rstrip('/')}/"
+    if folder.startswith(other) or other.startswith(folder):
+        raise WatermarkValueError(
+            f"the quarantine {quarantine} and the target {target} are one within the other: who "
+            "reads the target would read what does not fit; give the quarantine a folder of its own"
+        )
+
+
+def _evolve(
+    spark: SparkSession, wanted: StructType, table: str, iceberg: LoadedTable | None
+) -> None:
+    """Add to a table what it lacks, and make its types wider: doing it twice is doing it once."""
+    now, is_exact = spark.table(table).schema, is_case_sensitive(spark)
+    all_changes = changes_between(now, wanted, is_case_sensitive=is_exact)
+    changes = [change for change in all_changes if change.kind != "missing"]
+    if changes and iceberg is None:
+        raise WatermarkValueError(
+            f"{table} is not a table of Iceberg, and would have to change: {changes[0]}; change it "
+            "by ALTER TABLE, or give the contract the columns of the table"
+        )
+    for change in changes:
+        spark.sql(_statement(change, iceberg.name if iceberg else table))
+
+
+def _statement(change: SchemaChange, table: str) -> str:
+    """Return the SQL that makes a change of a column, or of a field in one."""
+    column = ".".join(map(escaped, change.path))
+    words = "ADD COLUMN {} {}" if change.kind == "added" else "ALTER COLUMN {} TYPE {}"
+    return f"ALTER TABLE {table} {words.format(column, change.sql)}"

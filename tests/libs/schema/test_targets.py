@@ -1,0 +1,101 @@
+"""Windows that are written under a contract: evolved targets, refusals, and a quarantine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.iceberg import run_with_iceberg
+from watermarks import Window, read_committed, write_window
+from watermarks.errors import SchemaContractError, WatermarkValueError
+from watermarks.schema import Contract
+
+pytestmark = pytest.mark.spark
+
+
+def window(number: int, attempt: int = 1) -> Window:
+    return Window("j", f"jr_{attempt}", "id", f"{number:04d}", attempt, number - 1, number)
+
+
+def rows_of(frame) -> list[tuple[object, ...]]:
+    return sorted(map(tuple, frame.drop("window", "attempt").collect()), key=str)
+
+
+def test_three_increments_that_drift_leave_one_readable_target(spark, tmp_path):
+    path, contract = (
+        str(tmp_path / "out"),
+        Contract("id INT, amt INT", columns="rescue", types="rescue"),
+    )
+    increments = ["1 id, 10 amt", "2 id, '20 EUR' amt", "3 id, 30 amount"]
+    for number, columns in enumerate(increments, 1):
+        write_window(spark.sql(f"SELECT {columns}"), path, window(number), schema=contract)
+
+    committed = [(window(number).window_id, 1) for number in (1, 2, 3)]
+    assert rows_of(read_committed(spark, path, committed)) == [
+        (1, 10, None),
+        (2, None, '{"amt":"20 EUR"}'),
+        (3, None, '{"amount":30}'),
+    ]
+
+
+def test_what_is_refused_leaves_no_file(spark, tmp_path):
+    frame = spark.createDataFrame([(1, "x"), (2, "3")], "id INT, amt STRING")
+    with pytest.raises(SchemaContractError, match="1 row do"):
+        write_window(
+            frame,
+            str(tmp_path / "out"),
+            window(1),
+            schema=Contract("id INT, amt INT", types="freeze"),
+        )
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_rows_that_do_not_fit_are_quarantined_once_as_a_part_of_their_window(spark, tmp_path):
+    path, aside = str(tmp_path / "out"), str(tmp_path / "aside")
+    contract = Contract("id INT, amt INT", types="discard_row", quarantine=aside)
+    frame = spark.createDataFrame([(1, "x"), (2, "3"), (3, None)], "id INT, amt STRING")
+
+    for attempt in (1, 2):  # the first run dies before its commit
+        write_window(frame, path, window(1, attempt), schema=contract)
+
+    committed = [(window(1).window_id, 2)]
+    assert rows_of(read_committed(spark, path, committed)) == [(2, 3), (3, None)]
+    (taken,) = read_committed(spark, aside, committed, "json").collect()
+    assert (taken["id"], taken["amt"], taken["_rescued_data"]) == (1, "x", '{"amt":"x"}')
+    assert read_committed(spark, aside, [(window(1).window_id, 1)], "json", "id INT").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("quarantine", "told"),
+    [("", "give the contract quarantine="), ("out/aside", "one within the other")],
+)
+def test_a_quarantine_has_a_folder_of_its_own(spark, tmp_path, quarantine, told):
+    place = f"{tmp_path}/{quarantine}" if quarantine else ""
+    contract = Contract("id INT", types="discard_row", quarantine=place)
+    with pytest.raises(WatermarkValueError, match=told):
+        write_window(spark.range(1), f"{tmp_path}/out", window(1), schema=contract)
+    with pytest.raises(WatermarkValueError, match="takes no row out"):
+        Contract("id INT", quarantine="s3://lake/aside/")
+
+
+PROGRAM = Path(__file__).parents[1] / "spark" / "programs" / "iceberg_contracts.py"
+
+
+def test_a_table_of_iceberg_gets_what_evolves(tmp_path):
+    facts = json.loads(run_with_iceberg(PROGRAM.read_text(encoding="utf-8"), tmp_path)[-1])
+
+    assert facts["evolved"] == [
+        "struct<id:int,amt:bigint,tip:double>",
+        [[1, 10, None], [2, 20000000000, 0.5], [3, 30, None]],
+    ]
+    assert facts["rescued"][0] == "struct<id:int,amt:bigint,tip:double,_rescued_data:string>"
+    assert facts["rescued"][1][-1][:3] == [4, None, None]
+    assert json.loads(facts["rescued"][1][-1][3]) == {"amt": "n/a", "extra": 1}
+    assert facts["not promoted"].startswith("SchemaContractError: the frame breaks its contract: ")
+    assert facts["merged"] == [
+        "struct<id:int,v:int,at:bigint,s:struct<a b:int,c:string>>",
+        [[1, 7, 2, [1, None]], [3, 8, 3, [2, "x"]]],
+    ]
