@@ -35,6 +35,7 @@ FIRST = (
     "append_window",
     "merge_window",
     "upsert_jdbc",
+    "Contract",
     "read_committed",
     "latest_by_key",
     "end_if_nothing_new",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import (
     AmbiguousWatermarkError,
+    SchemaContractError,
     SnapshotError,
     SnapshotExpiredError,
     SnapshotRewrittenError,
@@ -34,6 +35,7 @@ from .windows.window import OpenWindow, Window
 if TYPE_CHECKING:
     from .admin import HistoryEntry, RunRecord, WatermarkAdmin
     from .nothing_new import end_if_nothing_new
+    from .schema import Contract, SchemaChange
     from .spark.append import append_window
     from .spark.dialects import Dialect
     from .spark.files import read_committed, write_window
@@ -49,6 +51,7 @@ else:
     _MODULES = {
         "admin": ("HistoryEntry", "RunRecord", "WatermarkAdmin"),
         "nothing_new": ("end_if_nothing_new",),
+        "schema": ("Contract", "SchemaChange"),
         "spark.append": ("append_window",),
         "spark.dialects": ("Dialect",),
         "spark.files": ("read_committed", "write_window"),
@@ -73,11 +76,14 @@ __all__ = [
     "TABLE_NAME",
     "AmbiguousWatermarkError",
     "CommittedWindow",
+    "Contract",
     "Dialect",
     "HistoryEntry",
     "Latest",
     "OpenWindow",
     "RunRecord",
+    "SchemaChange",
+    "SchemaContractError",
     "SnapshotError",
     "SnapshotExpiredError",
     "SnapshotRewrittenError",

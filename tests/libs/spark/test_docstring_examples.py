@@ -22,6 +22,7 @@ WITHOUT_EXAMPLE = {
     "Latest",
     "OpenWindow",
     "RunRecord",
+    "SchemaChange",
     "TABLE_NAME",
     "Window",
 }
