@@ -1,4 +1,4 @@
-"""docs/schema.md: its job takes the three increments of its story, in a target that stays readable."""
+"""docs/schema.md: its job takes three increments into a target that stays readable."""
 
 from __future__ import annotations
 

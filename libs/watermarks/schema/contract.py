@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from watermarks.errors import WatermarkValueError
 
 from .changes import SchemaChange, changes_between
+from .terms import Terms
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-ColumnsMode: TypeAlias = Literal["evolve", "freeze", "discard", "rescue"]
-"""What becomes of a column that the schema lacks."""
-
-TypesMode: TypeAlias = Literal["evolve", "freeze", "rescue", "discard_row"]
-"""What becomes of a value that is none of the column's type."""
-
-MissingMode: TypeAlias = Literal["null", "freeze"]
-"""What becomes of a column that the frame lacks."""
-
 Frame = TypeVar("Frame")
 """A DataFrame, or a DynamicFrame of Glue."""
 
-RESCUED = "_rescued_data"
-_MODES = {"columns": ColumnsMode, "types": TypesMode, "missing": MissingMode}
-
 
 @dataclass(frozen=True)
-class Contract:
+class Contract(Terms):
     """Which columns rows have, and what becomes of what is otherwise.
 
     No value is lost unless that is asked for: the values of a frame are those of its rows, and what
@@ -60,28 +49,6 @@ class Contract:
         >>> [tuple(row) for row in contract.apply(frame).orderBy("id").collect()]
         [(1, 12, '{"tip":0.5}'), (2, None, '{"amount":"a"}')]
     """
-
-    schema: StructType | str | None = None
-    columns: ColumnsMode = "evolve"
-    types: TypesMode = "evolve"
-    missing: MissingMode = "null"
-    rescued: str = RESCUED
-    quarantine: str = ""
-
-    def __post_init__(self) -> None:
-        for name, mode in _MODES.items():
-            value, allowed = getattr(self, name), get_args(mode)
-            if value not in allowed:
-                raise WatermarkValueError(
-                    f"{name} of the contract is {value!r}: allowed are {', '.join(allowed)}"
-                )
-        if not self.rescued:
-            raise WatermarkValueError(f"rescued is {self.rescued!r}: give the name of a column")
-        if self.quarantine and self.types != "discard_row":
-            raise WatermarkValueError(
-                f"quarantine is {self.quarantine!r}, and types is {self.types!r}, which takes no "
-                'row out: give types="discard_row", or no quarantine'
-            )
 
     def changes(self, frame: Any) -> list[SchemaChange]:
         """Return what a frame has otherwise than the schema, column by column; nothing is read."""

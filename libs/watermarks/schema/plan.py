@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from .contract import Contract
+    from .terms import Terms
 
 FILE_PATH = "_file_path"
 _FILE = "nullif(input_file_name(), '')"
@@ -46,7 +46,7 @@ class Plan:
         passed: those that stay as they are, beside the contract.
     """
 
-    contract: Contract
+    contract: Terms
     frame: DataFrame
     schema: StructType
     changes: Sequence[SchemaChange]
@@ -58,7 +58,7 @@ class Plan:
     @classmethod
     def of(
         cls,
-        contract: Contract,
+        contract: Terms,
         frame: DataFrame,
         passed: Collection[str] = (),
         *,
@@ -195,7 +195,7 @@ def like(frame: Any, rows: DataFrame) -> Any:
     return type(frame).fromDF(rows, frame.glue_ctx, frame.name)
 
 
-def evolved(contract: Contract, frame: DataFrame, *, is_of_iceberg: bool = False) -> StructType:
+def evolved(contract: Terms, frame: DataFrame, *, is_of_iceberg: bool = False) -> StructType:
     """Return the columns of a contract after a frame."""
     evolution = Evolution(
         columns=contract.columns == "evolve",
@@ -211,7 +211,7 @@ def is_case_sensitive(spark: SparkSession) -> bool:
     return str(spark.conf.get("spark.sql.caseSensitive")).lower() == "true"
 
 
-def schema_of(contract: Contract, frame: DataFrame) -> StructType:
+def schema_of(contract: Terms, frame: DataFrame) -> StructType:
     """Return the columns of a contract, checked; of one without a schema those of a frame."""
     from pyspark.errors import PySparkException
     from pyspark.sql.types import StructType

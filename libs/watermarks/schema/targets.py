@@ -18,56 +18,50 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from watermarks.spark.iceberg_tables import LoadedTable
-    from watermarks.windows.window import Window
 
     from .changes import SchemaChange
-    from .contract import Contract
+    from .terms import Terms
 
 
 def rows_for_folder(
-    frame: DataFrame, contract: Contract | None, window: Window, path: str
-) -> DataFrame:
-    """Return the rows of a frame that a contract lets into a folder; others are quarantined."""
+    frame: DataFrame, contract: Terms | None, path: str
+) -> tuple[DataFrame, DataFrame | None]:
+    """Return the rows of a frame that a contract lets into a folder, and those to quarantine."""
     if contract is None:
-        return frame
-    return _rows(Plan.of(contract, frame), window, path)
+        return frame, None
+    return _rows(Plan.of(contract, frame), path)
 
 
 def rows_for_table(
     frame: DataFrame,
-    contract: Contract | None,
-    window: Window,
+    contract: Terms | None,
     table: str,
     iceberg: LoadedTable | None,
     passed: Collection[str] = (),
-) -> DataFrame:
-    """Return the rows of a frame that a contract lets into a table, which gets what evolves.
+) -> tuple[DataFrame, DataFrame | None]:
+    """Return the rows of a frame that a contract lets into a table, and those to quarantine.
 
-    A contract without a schema has the columns of the table. The columns that are `passed` are none
-    of the table, and stay.
+    The table gets what evolves. A contract without a schema has the columns of the table. The
+    columns that are `passed` are none of the table, and stay.
     """
     if contract is None:
-        return frame
+        return frame, None
     spark = frame.sparkSession
     there = spark.table(table).drop(contract.rescued).schema
     if contract.schema is None:
         contract = replace(contract, schema=there)
     plan = Plan.of(contract, frame, passed, is_of_iceberg=iceberg is not None)
-    rows = _rows(plan, window, table)
+    rows, aside = _rows(plan, table)
     _evolve(spark, rows.drop(*passed).schema, table, iceberg)
-    return rows
+    return rows, aside
 
 
-def _rows(plan: Plan, window: Window, target: str) -> DataFrame:
-    from watermarks.spark.files import write_window
-
-    contract = plan.contract
-    if contract.types == "discard_row":
-        _check_quarantine(contract.quarantine, target)
+def _rows(plan: Plan, target: str) -> tuple[DataFrame, DataFrame | None]:
+    takes_out = plan.contract.types == "discard_row"
+    if takes_out:
+        _check_quarantine(plan.contract.quarantine, target)
     plan.check()
-    if contract.types == "discard_row":
-        write_window(plan.taken_out(), contract.quarantine, window, "json")
-    return plan.rows()
+    return plan.rows(), plan.taken_out() if takes_out else None
 
 
 def _check_quarantine(quarantine: str, target: str) -> None:

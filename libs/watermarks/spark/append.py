@@ -11,6 +11,7 @@ from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import Window, edges
 
 from .columns import escaped
+from .files import quarantine
 from .iceberg_tables import iceberg_table
 from .iceberg_target import IcebergTarget
 
@@ -73,7 +74,8 @@ def append_window(
             "repetition: write files with write_window, or merge by key with merge_window"
         )
     target = IcebergTarget(iceberg, window, part)
-    frame = rows_for_table(frame, schema, window, table, iceberg)
+    frame, aside = rows_for_table(frame, schema, table, iceberg)
+    quarantine(aside, schema, window)
     done = (iceberg.name, target.note_name, window.window_id, window.attempt)
     if done in _appended:
         raise WatermarksError(

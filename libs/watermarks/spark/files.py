@@ -101,8 +101,9 @@ def write_window(
         window, "write_window", 'write the frame with mode("overwrite") to another folder'
     )
     _check_format(file_format)
-    frame = rows_for_folder(frame, schema, window, path)
+    frame, aside = rows_for_folder(frame, schema, path)
     _check_columns(frame.columns)
+    quarantine(aside, schema, window)
     folder = _folder(path, window.window_id, window.attempt)
     _delete_earlier_attempts(frame.sparkSession, path, window)
     writer = frame.write.format(file_format).mode("overwrite")
@@ -114,6 +115,12 @@ def write_window(
     writer.save(folder)
     run_notes.note_written(window, run_notes.folder(path), "window")
     return folder
+
+
+def quarantine(aside: DataFrame | None, schema: Contract | None, window: Window) -> None:
+    """Write the rows of a window that its contract takes out, once like the others."""
+    if aside is not None and schema is not None:
+        write_window(aside, schema.quarantine, window, "json")
 
 
 def read_committed(

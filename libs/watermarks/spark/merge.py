@@ -19,6 +19,7 @@ from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import DISABLE, Window, edges
 
 from .columns import DELETED, TargetColumns, check_columns, columns_of, escaped, without_loss
+from .files import quarantine
 from .history import history_of
 from .iceberg_tables import iceberg_table, with_summary
 from .iceberg_target import IcebergTarget
@@ -118,7 +119,8 @@ def merge_window(
         there = {name.lower() for name in spark.table(table).columns}
         named = columns_of(frame, condition) if condition else ()
         passed = [name for name in named if name.lower() not in there]
-        frame = rows_for_table(frame, schema, window, table, iceberg, passed)
+        frame, aside = rows_for_table(frame, schema, table, iceberg, passed)
+        quarantine(aside, schema, window)
     if keep_deleted is not None:
         frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None
 

@@ -1,0 +1,50 @@
+"""What a contract says: the columns, and a mode for each way in which a frame is otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from watermarks.errors import WatermarkValueError
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+ColumnsMode: TypeAlias = Literal["evolve", "freeze", "discard", "rescue"]
+"""What becomes of a column that the schema lacks."""
+
+TypesMode: TypeAlias = Literal["evolve", "freeze", "rescue", "discard_row"]
+"""What becomes of a value that is none of the column's type."""
+
+MissingMode: TypeAlias = Literal["null", "freeze"]
+"""What becomes of a column that the frame lacks."""
+
+RESCUED = "_rescued_data"
+_MODES = {"columns": ColumnsMode, "types": TypesMode, "missing": MissingMode}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The attributes of a `Contract`, checked."""
+
+    schema: StructType | str | None = None
+    columns: ColumnsMode = "evolve"
+    types: TypesMode = "evolve"
+    missing: MissingMode = "null"
+    rescued: str = RESCUED
+    quarantine: str = ""
+
+    def __post_init__(self) -> None:
+        for name, mode in _MODES.items():
+            value, allowed = getattr(self, name), get_args(mode)
+            if value not in allowed:
+                raise WatermarkValueError(
+                    f"{name} of the contract is {value!r}: allowed are {', '.join(allowed)}"
+                )
+        if not self.rescued:
+            raise WatermarkValueError(f"rescued is {self.rescued!r}: give the name of a column")
+        if self.quarantine and self.types != "discard_row":
+            raise WatermarkValueError(
+                f"quarantine is {self.quarantine!r}, and types is {self.types!r}, which takes no "
+                'row out: give types="discard_row", or no quarantine'
+            )
