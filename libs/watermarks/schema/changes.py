@@ -88,7 +88,7 @@ def _of_types(
             yield from _of_structs(old, new, path, is_exact)
         case ArrayType(), ArrayType():
             yield from _of_types(old.elementType, new.elementType, (*path, ITEM), is_exact)
-        case MapType(), MapType() if old.keyType == new.keyType:
+        case MapType(), MapType() if old.keyType.simpleString() == new.keyType.simpleString():
             yield from _of_types(old.valueType, new.valueType, (*path, VALUE), is_exact)
         case _ if old != new and not isinstance(new, NullType):
             yield _change("type", path, old, new)

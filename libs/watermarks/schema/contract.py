@@ -99,6 +99,6 @@ class Contract(Terms):
         """
         from .plan import Plan, as_data_frame, like
 
-        plan = Plan.of(self, as_data_frame(frame))
+        plan = Plan.of(self, as_data_frame(frame), has_choices=hasattr(frame, "glue_ctx"))
         plan.check()
         return like(frame, plan.rows()), like(frame, plan.taken_out())

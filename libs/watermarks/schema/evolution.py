@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ from .names import by_name, key_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
+
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 
 
 @dataclass(frozen=True)
@@ -35,14 +38,16 @@ class Evolution:
         known = by_name(old, self.is_case_sensitive)
         fields = []
         for field in old.fields:
-            kind = there.get(key_of(field.name, self.is_case_sensitive), field.dataType)
-            fields.append(StructField(field.name, self.of_type(field.dataType, kind)))
+            own = there.get(key_of(field.name, self.is_case_sensitive), field.dataType)
+            fields.append(StructField(field.name, self.of_type(field.dataType, own)))
         if self.columns:
-            fields += [
-                StructField(field.name, field.dataType)
+            added = [
+                StructField(field.name, kind)
                 for field in new.fields
                 if key_of(field.name, self.is_case_sensitive) not in known
+                and (kind := _with_values(field.dataType)) is not None
             ]
+            fields += added
         return StructType(fields)
 
     def of_type(self, old: DataType, new: DataType) -> DataType:
@@ -56,21 +61,44 @@ class Evolution:
                 return self.of_struct(old, new)
             case ArrayType(), ArrayType():
                 return ArrayType(self.of_type(old.elementType, new.elementType))
-            case MapType(), MapType() if old.keyType == new.keyType:
+            case MapType(), MapType() if old.keyType.simpleString() == new.keyType.simpleString():
                 return MapType(old.keyType, self.of_type(old.valueType, new.valueType))
             case NullType(), _ if self.columns:  # so far the column had nothing but nulls
                 return new
         wide = wider(old, new) if self.types else None
-        return old if wide is None or (self.is_of_iceberg and not _is_promoted(old, wide)) else wide
+        if wide is None or wide == old:
+            return old
+        is_kept = self.is_of_iceberg and not is_promotion(old.simpleString(), wide.simpleString())
+        return old if is_kept else wide
 
 
-def _is_promoted(old: DataType, new: DataType) -> bool:
-    """Return whether a table of Iceberg changes a type to another one.
+def _with_values(kind: DataType) -> DataType | None:
+    """Return a type without the fields that hold nothing but nulls; None if nothing is left."""
+    from pyspark.sql.types import ArrayType, MapType, NullType, StructField, StructType
+
+    match kind:
+        case NullType():
+            return None
+        case StructType():
+            kept = [(field.name, _with_values(field.dataType)) for field in kind.fields]
+            fields = [StructField(name, of_field) for name, of_field in kept if of_field]
+            return StructType(fields) if fields else None
+        case ArrayType():
+            item = _with_values(kind.elementType)
+            return ArrayType(item) if item else None
+        case MapType():
+            value = _with_values(kind.valueType)
+            return MapType(kind.keyType, value) if value else None
+    return kind
+
+
+def is_promotion(old: str, new: str) -> bool:
+    """Return whether a table of Iceberg changes a type to another one, as Spark writes them.
 
     Source: https://iceberg.apache.org/spec/#schema-evolution
     """
-    from pyspark.sql.types import DecimalType
-
-    if isinstance(old, DecimalType) and isinstance(new, DecimalType):
-        return old.scale == new.scale
-    return (old.simpleString(), new.simpleString()) in (("int", "bigint"), ("float", "double"))
+    decimals = [_DECIMAL.fullmatch(kind) for kind in (old, new)]
+    was, now = (decimal and (int(decimal[1]), decimal[2]) for decimal in decimals)
+    if was and now:
+        return was[1] == now[1] and was[0] < now[0]
+    return (old, new) in (("int", "bigint"), ("float", "double"))

@@ -23,6 +23,9 @@ _DECIMAL = r"^[+-]?(0|[1-9][0-9]*)([.][0-9]{0,SCALE}0*)?$"
 _DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _CLOCK = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
 _ZONE = r"( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?$"
+_ZERO = "^[+-]?[0.]*([eE].*)?$"
+_LEAST = {"double": "2.2250738585072014E-308D", "float": "1.17549435E-38D"}  # with all its digits
+_GREATEST_FRACTION = "1.7976931348623157E308D"
 _EXACT_DIGITS = {"double": 15, "float": 6}  # decimal digits that come back from it
 _TOO_LONG = "9.223372036854775807E18D"  # 2^63: a cast takes it for the greatest bigint
 # What Glue calls the fields of a choice.
@@ -30,6 +33,7 @@ _CHOICES = {
     *("string", "int", "long", "short", "byte", "double", "float", "decimal", "boolean"),
     *("date", "timestamp", "binary", "struct", "array", "map"),
 }
+_GREATEST = "9223372036854775807L"
 _MOST_DIGITS = 17  # of a double
 
 
@@ -63,38 +67,45 @@ class Fitting:
         is_case_sensitive: whether names in different cases are different fields.
         is_by_field: whether a field in a struct that does not fit becomes null by itself, and the
             others stay.
+        has_choices: whether a struct of types is a choice of a DynamicFrame.
     """
 
     is_case_sensitive: bool = False
     is_by_field: bool = False
+    has_choices: bool = False
 
     def fit(self, value: Sql, old: DataType, new: DataType, path: str = "") -> Fit:
         """Return a value of one type as another one; `path` names it."""
         from pyspark.sql.types import ArrayType, MapType, NullType, StructType
 
-        if old == new:
+        if is_same(old, new):
             return Fit(value)
-        if isinstance(old, StructType) and _is_choice(old, new):
+        if self.has_choices and isinstance(old, StructType) and _is_choice(old, new):
             return self._choice(value, old, new, path)
         match old, new:
             case NullType(), _:
-                return Fit(_cast(value, new))
+                return Fit(cast(value, new))
             case StructType(), StructType():
                 return self._struct(value, old, new, path)
             case ArrayType(), ArrayType():
                 item = _variable(value)
-                inner = Fitting(self.is_case_sensitive).fit(item, old.elementType, new.elementType)
+                inner = self._inside.fit(item, old.elementType, new.elementType)
                 items = f"transform({value}, {item} -> {inner.value})"
                 return _of_items(
                     value, items, f"forall({value}, {item} -> {inner.fits})", inner, path
                 )
-            case MapType(), MapType() if old.keyType == new.keyType:
+            case MapType(), MapType() if is_same(old.keyType, new.keyType):
                 item = _variable(value)
-                inner = Fitting(self.is_case_sensitive).fit(item, old.valueType, new.valueType)
+                inner = self._inside.fit(item, old.valueType, new.valueType)
                 items = f"transform_values({value}, ({item}k, {item}) -> {inner.value})"
                 fits = f"forall(map_values({value}), {item} -> {inner.fits})"
                 return _of_items(value, items, fits, inner, path)
         return _atom(value, old, new)
+
+    @property
+    def _inside(self) -> Fitting:
+        """How what is in arrays and maps is fitted: as a whole."""
+        return replace(self, is_by_field=False)
 
     def _choice(self, value: Sql, old: StructType, new: DataType, path: str) -> Fit:
         """Return a choice of a DynamicFrame: at most one of its fields has a value."""
@@ -134,12 +145,17 @@ class Fitting:
         return Fit(f"IF({value} IS NULL, NULL, {made_of})", _all(fits), extras, misfits)
 
 
+def is_same(old: DataType, new: DataType) -> bool:
+    """Return whether types are the same, whatever may be null in them."""
+    return old.simpleString() == new.simpleString()
+
+
 def _is_choice(old: StructType, new: DataType) -> bool:
     """Return whether a struct has a field for each type that a value may have."""
     from pyspark.sql.types import StructType
 
     of_new = set(new.names) if isinstance(new, StructType) else set()
-    return set(old.names) <= _CHOICES and not of_new.intersection(old.names)
+    return bool(old.names) and set(old.names) <= _CHOICES and not of_new.intersection(old.names)
 
 
 def _of_items(value: Sql, items: Sql, fits: Sql, inner: Fit, path: str) -> Fit:
@@ -153,8 +169,8 @@ def _of_items(value: Sql, items: Sql, fits: Sql, inner: Fit, path: str) -> Fit:
 def _atom(value: Sql, old: DataType, new: DataType) -> Fit:
     from pyspark.sql import types
 
-    casted = _cast(value, new)
-    is_kept = f"({_cast(casted, old)} <=> {value})"
+    casted = cast(value, new)
+    is_kept = f"({cast(casted, old)} <=> {value})"
     match old, new:
         case types.StringType(), _:
             return _text(value, new)
@@ -163,13 +179,13 @@ def _atom(value: Sql, old: DataType, new: DataType) -> Fit:
                 return Fit(casted)
             if isinstance(old, types.FractionalType) and isinstance(new, types.LongType):
                 is_kept = f"({is_kept} AND NOT coalesce({value} >= {_TOO_LONG}, false))"
+            if isinstance(old, types.LongType):  # the cast back takes 2^63 for the greatest bigint
+                is_kept = f"({is_kept} AND NOT coalesce({value} = {_GREATEST}, false))"
             return Fit(casted, is_kept)
         case (types.NumericType() | types.BooleanType() | types.DateType(), types.StringType()):
             return Fit(casted)
-        case types.DateType(), (types.TimestampType() | types.TimestampNTZType()):
-            return Fit(casted)
         case (
-            (types.TimestampType() | types.TimestampNTZType()),
+            (types.DateType() | types.TimestampType() | types.TimestampNTZType()),
             (types.DateType() | types.TimestampType() | types.TimestampNTZType()),
         ):
             return Fit(casted, is_kept)
@@ -181,32 +197,45 @@ def _text(value: Sql, new: DataType) -> Fit:
     from pyspark.sql import types
 
     text = f"trim({value})"
-    casted = _cast(text, new)
+    casted = cast(text, new)
     match new:
         case types.IntegralType():
             looks = f"{text} RLIKE {quoted(_WHOLE)}"
         case types.DecimalType():
             looks = f"{text} RLIKE {quoted(_DECIMAL.replace('SCALE', str(new.scale)))}"
         case types.DoubleType() | types.FloatType():
-            digits = f"length(regexp_replace({text}, '[eE].*|[^0-9]', ''))"
-            same = " = ".join(f"try_cast({side} AS DECIMAL(38,18))" for side in (casted, text))
-            is_same = f"({digits} <= {_MOST_DIGITS} AND coalesce({same}, false))"
-            is_exact = f"({digits} <= {_EXACT_DIGITS[new.simpleString()]} OR {is_same})"
-            is_finite = f"abs({casted}) < double('infinity')"
-            looks = f"{text} RLIKE {quoted(_NUMBER)} AND {is_exact} AND {is_finite}"
+            looks = _is_kept_by_fraction(text, casted, new.simpleString())
         case types.BooleanType():
             looks = f"lower({text}) IN ('true', 'false')"
         case types.DateType():
             looks = f"{text} RLIKE {quoted(_DAY)}"
         case types.TimestampType() | types.TimestampNTZType():
-            zone = "$" if isinstance(new, types.TimestampNTZType) else _ZONE
-            looks = f"{text} RLIKE {quoted(_CLOCK + zone)}"
+            looks = _is_kept_by_time(text, casted, isinstance(new, types.TimestampNTZType))
         case types.BinaryType():
             return Fit(f"CAST({value} AS BINARY)")
         case _:
             looks = _NEVER
             casted = null_of(new)
     return Fit(casted, f"({value} IS NULL OR ({looks} AND {casted} IS NOT NULL))")
+
+
+def _is_kept_by_fraction(text: Sql, casted: Sql, kind: str) -> Sql:
+    digits = f"length(regexp_replace({text}, '[eE].*|[^0-9]', ''))"
+    same = " = ".join(f"try_cast({side} AS DECIMAL(38,18))" for side in (casted, text))
+    is_same = f"({digits} <= {_MOST_DIGITS} AND coalesce({same}, false))"
+    is_exact = f"({digits} <= {_EXACT_DIGITS[kind]} OR {is_same})"
+    has_all_digits = f"abs({casted}) BETWEEN {_LEAST[kind]} AND {_GREATEST_FRACTION}"
+    in_range = f"({text} RLIKE {quoted(_ZERO)} OR {has_all_digits})"
+    return f"{text} RLIKE {quoted(_NUMBER)} AND {is_exact} AND {in_range}"
+
+
+def _is_kept_by_time(text: Sql, casted: Sql, has_no_zone: bool) -> Sql:
+    looks = f"{text} RLIKE {quoted(_CLOCK + ('$' if has_no_zone else _ZONE))}"
+    if has_no_zone:
+        return looks
+    # A clock that summer time leaves out is none of the session's zone.
+    is_kept = f"try_cast({casted} AS TIMESTAMP_NTZ) <=> try_cast({text} AS TIMESTAMP_NTZ)"
+    return f"{looks} AND ({text} NOT RLIKE {quoted(_CLOCK + '$')} OR {is_kept})"
 
 
 def _holds(wide: DataType, narrow: DataType) -> bool:
@@ -221,15 +250,18 @@ def null_of(kind: DataType) -> Sql:
     return f"CAST(NULL AS {sql_type(kind)})"
 
 
-def _cast(value: Sql, kind: DataType) -> Sql:
+def cast(value: Sql, kind: DataType) -> Sql:
+    """Return a value cast to a type; null where that cannot be."""
     return f"try_cast({value} AS {sql_type(kind)})"
 
 
 def sql_type(kind: DataType) -> Sql:
     """Return a type as SQL takes it, whatever the names of its fields."""
-    from pyspark.sql.types import ArrayType, MapType, StructType
+    from pyspark.sql.types import ArrayType, MapType, StructType, TimestampType
 
     match kind:
+        case TimestampType():  # whatever the session takes TIMESTAMP for
+            return "TIMESTAMP_LTZ"
         case StructType():
             fields = (f"{escaped(field.name)}: {sql_type(field.dataType)}" for field in kind.fields)
             return f"STRUCT<{', '.join(fields)}>"

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from watermarks.errors import SchemaContractError, WatermarkValueError
 from watermarks.spark.columns import escaped
 
-from .changes import SchemaChange, changes_between
+from .changes import ITEM, VALUE, SchemaChange, changes_between
 from .evolution import Evolution
-from .fitting import Fit, Fitting, Sql, null_of, quoted
+from .fitting import Fit, Fitting, Sql, cast, null_of, quoted
 from .names import by_name, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from .terms import Terms
 
 FILE_PATH = "_file_path"
-_FILE = "nullif(input_file_name(), '')"
+_FILE = "_metadata.file_path"
+# Of times all digits, and no value that is null, whatever the session's settings.
+_JSON_OPTIONS = (
+    "map('ignoreNullFields', 'true', 'timestampFormat', 'yyyy-MM-dd''T''HH:mm:ss.SSSSSSXXX', "
+    "'timestampNTZFormat', 'yyyy-MM-dd''T''HH:mm:ss.SSSSSS')"
+).replace("''T''", "\\'T\\'")
 _FIRST = 3  # changes that an error tells
 _REMEDIES = {
     "added": 'columns="evolve" adds it, "rescue" keeps it as JSON, "discard" leaves it out',
@@ -43,7 +48,7 @@ class Plan:
         changes: what the frame has otherwise than these.
         fits: each of these columns as it is made; `raws`: what it is made of.
         unknown: the columns of the frame that are none of these.
-        passed: those that stay as they are, beside the contract.
+        file: what the file of a row is, or null where that is not known.
     """
 
     contract: Terms
@@ -53,24 +58,23 @@ class Plan:
     fits: Sequence[Fit]
     raws: Sequence[Sql]
     unknown: Sequence[str]
-    passed: Sequence[str] = ()
+    file: Sql
 
     @classmethod
     def of(
         cls,
         contract: Terms,
         frame: DataFrame,
-        passed: Collection[str] = (),
         *,
         is_of_iceberg: bool = False,
+        has_choices: bool = False,
     ) -> Plan:
         """Return what a contract makes of a frame; nothing is read."""
         is_exact = is_case_sensitive(frame.sparkSession)
         _check_names(frame.columns, contract.rescued, is_exact)
-        own = frame.drop(*passed)
-        schema = evolved(contract, own, is_of_iceberg=is_of_iceberg)
-        there = {key_of(field.name, is_exact): field for field in own.schema.fields}
-        fitting = Fitting(is_exact, is_by_field=contract.types == "rescue")
+        schema = evolved(contract, frame, is_of_iceberg=is_of_iceberg)
+        there = {key_of(field.name, is_exact): field for field in frame.schema.fields}
+        fitting = Fitting(is_exact, contract.types == "rescue", has_choices)
         fits, raws = list[Fit](), list[str]()
         for field in schema.fields:
             column = there.get(key_of(field.name, is_exact))
@@ -81,10 +85,9 @@ class Plan:
             fits.append(fit)
             raws.append(raw)
         known = by_name(schema, is_exact)
-        unknown = [name for name in own.columns if key_of(name, is_exact) not in known]
-        changes = changes_between(schema, own.schema, is_case_sensitive=is_exact)
-        stays = [name for name in frame.columns if name not in own.columns]
-        return cls(contract, frame, schema, changes, fits, raws, unknown, stays)
+        unknown = [name for name in frame.columns if key_of(name, is_exact) not in known]
+        changes = changes_between(schema, frame.schema, is_case_sensitive=is_exact)
+        return cls(contract, frame, schema, changes, fits, raws, unknown, _file_of(frame))
 
     def check(self) -> None:
         """Raise a SchemaContractError for what the contract refuses; the frame may be read."""
@@ -98,6 +101,11 @@ class Plan:
         if refused:
             raise _refusal(refused, self._where_added(refused[0]))
         if contract.types in ("evolve", "freeze") and (misfits := self._misfits()):
+            if self.frame.isStreaming:
+                raise WatermarkValueError(
+                    "the contract has to read a stream before it can say that its values fit: "
+                    'apply it in foreachBatch, or give types="rescue"'
+                )
             self._check_values(misfits)
 
     def rows(self) -> DataFrame:
@@ -109,10 +117,13 @@ class Plan:
         for field, fit in zip(self.schema.fields, self.fits, strict=True):
             is_rescued = contract.types == "rescue" and not fit.is_certain
             value = f"IF({fit.fits}, {fit.value}, NULL)" if is_rescued else fit.value
+            if contract.types in ("evolve", "freeze") and not fit.is_certain:
+                # What is read again may be otherwise than it was when it was checked.
+                told = quoted(f"a value of {field.name} is none of its type any more")
+                value = f"IF({fit.fits}, {value}, {cast(f'raise_error({told})', field.dataType)})"
             columns.append(functions.expr(value).alias(field.name))
         if "rescue" in (contract.columns, contract.types):
             columns.append(functions.expr(self._rescued()).alias(contract.rescued))
-        columns += [functions.col(escaped(name)) for name in self.passed]
         frame = self.frame
         if contract.types == "discard_row" and misfits:
             frame = frame.where(functions.expr(" AND ".join(fit.fits for _, fit, _ in misfits)))
@@ -128,7 +139,7 @@ class Plan:
             return self.frame.withColumn(contract.rescued, nothing).limit(0)
         is_right = functions.expr(" AND ".join(fit.fits for _, fit, _ in misfits))
         left_over = [(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits]
-        wrong = functions.expr(_as_json(left_over)).alias(contract.rescued)
+        wrong = functions.expr(_as_json(left_over, self.file)).alias(contract.rescued)
         return self.frame.where(~is_right).select("*", wrong)
 
     def _misfits(self) -> list[tuple[str, Fit, Sql]]:
@@ -147,39 +158,65 @@ class Plan:
             left_over += fit.extras if self.contract.columns == "rescue" else ()
         if self.contract.columns == "rescue":
             left_over += [(name, escaped(name)) for name in self.unknown]
-        return _as_json(left_over)
+        return _as_json(left_over, self.file)
 
     def _check_values(self, misfits: Sequence[tuple[str, Fit, Sql]]) -> None:
         from pyspark.sql import functions
 
         wrong = " OR ".join(f"NOT {fit.fits}" for _, fit, _ in misfits)
-        values = _as_json([(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits])
+        left_over = [(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits]
+        are_wrong = [
+            functions.expr(f"max(NOT {fit.fits})").alias(f"wrong{number}")
+            for number, (_, fit, _) in enumerate(misfits)
+        ]
         found = (
             self.frame.where(functions.expr(wrong))
-            .select(functions.expr(values).alias("what"))
-            .agg(functions.count("*").alias("rows"), functions.min("what").alias("what"))
+            .withColumn("what", functions.expr(_as_json(left_over, self.file)))
+            .agg(
+                functions.count("*").alias("rows"), functions.min("what").alias("what"), *are_wrong
+            )
             .first()
         )
         if not found or not found["rows"]:
             return
-        names = {name.lower() for name, _, _ in misfits}
+        names = [name for number, (name, _, _) in enumerate(misfits) if found[f"wrong{number}"]]
         changes = [
-            change
-            for change in self.changes
-            if change.kind == "type" and change.path[0].lower() in names
+            change for change in self.changes if change.kind == "type" and change.path[0] in names
         ]
         count = f"{found['rows']} row" + "s" * (found["rows"] != 1)
         raise _refusal(changes, f"{count} do not fit, such as {found['what']}")
 
     def _where_added(self, change: SchemaChange) -> str:
         """Return the first file that has a value of a new column; empty if it is not known."""
-        if change.kind != "added" or len(change.path) > 1:
-            return ""
+        from pyspark.errors import PySparkException
         from pyspark.sql import functions
 
-        rows = self.frame.where(f"{escaped(change.path[0])} IS NOT NULL")
-        first = rows.select(functions.expr(_FILE).alias("file")).limit(1).first()
-        return f"first in {first['file']}" if first and first["file"] else ""
+        has_place = change.kind == "added" and self.file == _FILE and not self.frame.isStreaming
+        if not has_place or {ITEM, VALUE}.intersection(change.path):
+            return ""
+        column = ".".join(map(escaped, change.path))
+        try:
+            rows = self.frame.where(f"{column} IS NOT NULL")
+            first = rows.select(functions.expr(_FILE).alias("file"), "*").limit(1).first()
+        except PySparkException:  # such as of the column of lines that are no JSON
+            return ""
+        return f"first in {first['file']}" if first else ""
+
+
+def _file_of(frame: DataFrame) -> Sql:
+    """Return what the file of a row is: only frames of one source of files know it."""
+    from pyspark.errors import PySparkException
+
+    try:
+        frame.selectExpr(_FILE)
+    except PySparkException:
+        return null_of_text()
+    return _FILE
+
+
+def null_of_text() -> Sql:
+    """Return null as text."""
+    return "CAST(NULL AS STRING)"
 
 
 def as_data_frame(frame: Any) -> DataFrame:
@@ -213,6 +250,7 @@ def is_case_sensitive(spark: SparkSession) -> bool:
 
 def schema_of(contract: Terms, frame: DataFrame) -> StructType:
     """Return the columns of a contract, checked; of one without a schema those of a frame."""
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
     from pyspark.sql.types import StructType
 
@@ -222,7 +260,7 @@ def schema_of(contract: Terms, frame: DataFrame) -> StructType:
     if not isinstance(schema, StructType):
         try:
             schema = frame.sparkSession.createDataFrame([], schema).schema
-        except PySparkException as error:
+        except (PySparkException, Py4JJavaError) as error:
             raise WatermarkValueError(
                 f"the schema of the contract is {contract.schema!r}, which Spark does not take: "
                 f"{error}; give DDL, such as 'id BIGINT, amount DECIMAL(10,2)'"
@@ -244,14 +282,24 @@ def _check_names(names: Sequence[str], rescued: str, is_exact: bool, of: str = "
         )
 
 
-def _as_json(left_over: Sequence[tuple[str, Sql]]) -> Sql:
+def _as_json(left_over: Sequence[tuple[str, Sql]], file: Sql) -> Sql:
     """Return JSON of the values that are not null, and the file; null if all of them are null."""
     if not left_over:
-        return "CAST(NULL AS STRING)"
-    fields = ", ".join(f"{quoted(path)}, {value}" for path, value in left_over)
-    is_nothing = " AND ".join(f"({value}) IS NULL" for _, value in left_over)
-    whole = f"to_json(named_struct({fields}, {quoted(FILE_PATH)}, {_FILE}))"
+        return null_of_text()
+    values = dict[str, Sql]()
+    for path, value in left_over:
+        if path in values and escaped(path) not in values and _root(path) != path:
+            path = escaped(path)  # a column with a dot, beside a field of that path
+        values[path] = f"coalesce({values[path]}, {value})" if path in values else value
+    place = FILE_PATH if FILE_PATH not in values else escaped(FILE_PATH)
+    fields = ", ".join(f"{quoted(path)}, {value}" for path, value in values.items())
+    is_nothing = " AND ".join(f"({value}) IS NULL" for value in values.values())
+    whole = f"to_json(named_struct({fields}, {quoted(place)}, {file}), {_JSON_OPTIONS})"
     return f"IF({is_nothing}, NULL, {whole})"
+
+
+def _root(path: str) -> str:
+    return path.partition(".")[0]
 
 
 def _refusal(changes: Sequence[SchemaChange], where: str) -> SchemaContractError:

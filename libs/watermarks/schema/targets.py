@@ -9,12 +9,11 @@ from watermarks.errors import WatermarkValueError
 from watermarks.spark.columns import escaped
 
 from .changes import changes_between
+from .evolution import is_promotion
 from .plan import Plan, is_case_sensitive
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
     from watermarks.spark.iceberg_tables import LoadedTable
@@ -37,12 +36,10 @@ def rows_for_table(
     contract: Terms | None,
     table: str,
     iceberg: LoadedTable | None,
-    passed: Collection[str] = (),
 ) -> tuple[DataFrame, DataFrame | None]:
     """Return the rows of a frame that a contract lets into a table, and those to quarantine.
 
-    The table gets what evolves. A contract without a schema has the columns of the table. The
-    columns that are `passed` are none of the table, and stay.
+    The table gets what evolves. A contract without a schema has the columns of the table.
     """
     if contract is None:
         return frame, None
@@ -50,9 +47,9 @@ def rows_for_table(
     there = spark.table(table).drop(contract.rescued).schema
     if contract.schema is None:
         contract = replace(contract, schema=there)
-    plan = Plan.of(contract, frame, passed, is_of_iceberg=iceberg is not None)
+    plan = Plan.of(contract, frame, is_of_iceberg=iceberg is not None)
     rows, aside = _rows(plan, table)
-    _evolve(spark, rows.drop(*passed).schema, table, iceberg)
+    _evolve(plan, rows.schema, table, iceberg)
     return rows, aside
 
 
@@ -78,18 +75,23 @@ def _check_quarantine(quarantine: str, target: str) -> None:
         )
 
 
-def _evolve(
-    spark: SparkSession, wanted: StructType, table: str, iceberg: LoadedTable | None
-) -> None:
+def _evolve(plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | None) -> None:
     """Add to a table what it lacks, and make its types wider: doing it twice is doing it once."""
+    spark, contract = plan.frame.sparkSession, plan.contract
     now, is_exact = spark.table(table).schema, is_case_sensitive(spark)
     all_changes = changes_between(now, wanted, is_case_sensitive=is_exact)
     changes = [change for change in all_changes if change.kind != "missing"]
-    if changes and iceberg is None:
-        raise WatermarkValueError(
-            f"{table} is not a table of Iceberg, and would have to change: {changes[0]}; change it "
-            "by ALTER TABLE, or give the contract the columns of the table"
+    for change in changes:  # all of them before the first one
+        is_asked = (
+            contract.columns == "evolve" or change.path == (contract.rescued,)
+            if change.kind == "added"
+            else contract.types == "evolve" and is_promotion(change.old, change.new)
         )
+        if iceberg is None or not is_asked:
+            raise WatermarkValueError(
+                f"{table} would have to change, and the contract or the table does not let it: "
+                f"{change}; change it by ALTER TABLE, or give the contract the columns of the table"
+            )
     for change in changes:
         spark.sql(_statement(change, iceberg.name if iceberg else table))
 

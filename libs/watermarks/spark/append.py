@@ -74,8 +74,6 @@ def append_window(
             "repetition: write files with write_window, or merge by key with merge_window"
         )
     target = IcebergTarget(iceberg, window, part)
-    frame, aside = rows_for_table(frame, schema, table, iceberg)
-    quarantine(aside, schema, window)
     done = (iceberg.name, target.note_name, window.window_id, window.attempt)
     if done in _appended:
         raise WatermarksError(
@@ -84,6 +82,9 @@ def append_window(
             f"append its own part= (this one has {part!r})"
         )
     options = {f"{_PROPERTY}{name}": value for name, value in target.summary.items()}
+
+    frame, aside = rows_for_table(frame, schema, table, iceberg)
+    quarantine(aside, schema, window, f"{table} {part}")
 
     def into(branch: str) -> None:
         columns = iceberg.columns(table, frame.sparkSession.table(branch).schema)

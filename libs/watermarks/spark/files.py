@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from watermarks import run_notes
-from watermarks.errors import WatermarkSupersededError
+from watermarks.errors import WatermarksError, WatermarkSupersededError
 from watermarks.schema.targets import rows_for_folder
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import edges
@@ -48,6 +48,7 @@ _CSV = {
     "ignoreTrailingWhiteSpace": "false",
 }
 _WRITE_OPTIONS = {"csv": _CSV | _TIMES, "json": _TIMES}
+_quarantined: dict[tuple[str, str, int], str] = {}  # by this process
 _READ_OPTIONS = {"csv": {**_CSV, "multiLine": "true"}}
 
 
@@ -103,7 +104,7 @@ def write_window(
     _check_format(file_format)
     frame, aside = rows_for_folder(frame, schema, path)
     _check_columns(frame.columns)
-    quarantine(aside, schema, window)
+    quarantine(aside, schema, window, path)
     folder = _folder(path, window.window_id, window.attempt)
     _delete_earlier_attempts(frame.sparkSession, path, window)
     writer = frame.write.format(file_format).mode("overwrite")
@@ -117,10 +118,20 @@ def write_window(
     return folder
 
 
-def quarantine(aside: DataFrame | None, schema: Contract | None, window: Window) -> None:
+def quarantine(
+    aside: DataFrame | None, schema: Contract | None, window: Window, target: str
+) -> None:
     """Write the rows of a window that its contract takes out, once like the others."""
-    if aside is not None and schema is not None:
-        write_window(aside, schema.quarantine, window, "json")
+    if aside is None or schema is None:
+        return
+    place = (schema.quarantine.rstrip("/"), window.window_id, window.attempt)
+    if _quarantined.setdefault(place, target) != target:
+        raise WatermarksError(
+            f"the quarantine {schema.quarantine} has rows of window {window.window_id} for "
+            f"{_quarantined[place]} already, and those for {target} would replace them: give each "
+            "target, and each part, a quarantine of its own"
+        )
+    write_window(aside, schema.quarantine, window, "json")
 
 
 def read_committed(

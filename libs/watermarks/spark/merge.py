@@ -14,20 +14,16 @@ from typing import TYPE_CHECKING
 
 from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
-from watermarks.schema.targets import rows_for_table
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import DISABLE, Window, edges
 
-from .columns import DELETED, TargetColumns, check_columns, columns_of, escaped, without_loss
-from .files import quarantine
+from .columns import DELETED, TargetColumns, check_columns, escaped, without_loss
 from .history import history_of
 from .iceberg_tables import iceberg_table, with_summary
 from .iceberg_target import IcebergTarget
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-    from watermarks.schema import Contract
 
 _RANK = "_tidemark_rank"
 _INSTEAD = (
@@ -67,7 +63,6 @@ def merge_window(
     deleted: str | None = None,
     keep_deleted: str | None = None,
     history: tuple[str, str] | None = None,
-    schema: Contract | None = None,
 ) -> None:
     """Merge the rows of a window into a table by key, with one MERGE INTO.
 
@@ -93,13 +88,10 @@ def merge_window(
             `("valid_from", "valid_to")`: then every version is kept, with the cursor's value as its
             start; the last one has no end unless its key is deleted. A version that comes late
             takes its place between the others.
-        schema: a contract, without a schema of its own that of the table: what of the frame comes
-            in. The table gets the columns and the wider types that evolve.
 
     Raises:
         ValueError: the window is empty, or there is no key.
         WatermarkValueError: a column is missing, or the table lacks one of the frame.
-        SchemaContractError: the contract refuses the frame; nothing was written.
         WatermarksError: the window is that of a run with job-bookmark-disable, and `deleted` is
             given without `keep_deleted` or `history`.
         WatermarkSupersededError: the table is one of Iceberg, and a later attempt or window of the
@@ -114,15 +106,10 @@ def merge_window(
     if deleted is not None and keep_deleted is None and versions is None:
         check_is_kept(window, "merge_window with deleted=", _INSTEAD)
     spark, cursor = frame.sparkSession, column or window.cursor
-    condition, iceberg = deleted, iceberg_table(spark, table)
-    if schema is not None:
-        there = {name.lower() for name in spark.table(table).columns}
-        named = columns_of(frame, condition) if condition else ()
-        passed = [name for name in named if name.lower() not in there]
-        frame, aside = rows_for_table(frame, schema, table, iceberg, passed)
-        quarantine(aside, schema, window)
+    condition = deleted
     if keep_deleted is not None:
         frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None
+    iceberg = iceberg_table(spark, table)
 
     def into(place: str) -> None:
         target = spark.table(place)

@@ -47,7 +47,7 @@ def test_a_refusal_names_the_file_that_brought_a_column(spark, tmp_path):
         for row in Contract("id BIGINT", columns="rescue").apply(frame).collect()
         if row["_rescued_data"]
     ]
-    assert rescued == {"tip": 0.5, "_file_path": f"file://{folder}/2.json"}
+    assert rescued == {"tip": 0.5, "_file_path": f"file:{folder}/2.json"}
 
 
 def test_missing_columns_are_null_or_refused(spark):
@@ -118,14 +118,44 @@ def test_names_are_compared_as_the_session_does(spark):
         Contract("a INT").apply(double)
 
 
-def test_a_choice_of_types_is_one_value(spark):
-    frame = spark.createDataFrame(
-        [((1, None),), ((None, "7"),), ((None, "x"),), (None,)],
-        "v STRUCT<int: INT, string: STRING>",
+def test_a_struct_with_names_of_types_is_no_choice(spark):
+    frame = spark.sql("SELECT named_struct('date', '2026-01-01', 'timestamp', '10:00') AS v")
+    (row,) = Contract("v STRING", types="rescue").apply(frame).collect()
+    assert json.loads(row["_rescued_data"]) == {"v": {"date": "2026-01-01", "timestamp": "10:00"}}
+
+
+def test_rescued_times_keep_their_microseconds_and_paths_are_told_apart(spark):
+    frame = spark.sql(
+        "SELECT 1 id, TIMESTAMP_NTZ '2026-01-01 10:00:00.123456' t, named_struct('b', 1) a, 2 `a.b`"
     )
-    made = Contract("v BIGINT", types="rescue").apply(frame).collect()
-    assert [row["v"] for row in made] == [1, 7, None, None]
-    assert [row["_rescued_data"] for row in made] == [None, None, '{"v":{"string":"x"}}', None]
+    (row,) = Contract("id INT, a STRUCT<c: INT>", columns="rescue").apply(frame).collect()
+    assert json.loads(row["_rescued_data"]) == {
+        "a.b": 1,
+        "`a.b`": 2,
+        "t": "2026-01-01T10:00:00.123456",
+    }
+
+
+def test_frames_of_several_sources_have_no_file(spark, tmp_path):
+    for name in ("x", "y"):
+        spark.sql(f"SELECT 1 AS id, 'n/a' AS {name}").write.parquet(f"{tmp_path}/{name}")
+    both = spark.read.parquet(f"{tmp_path}/x").join(spark.read.parquet(f"{tmp_path}/y"), "id")
+    (row,) = Contract("id INT, x INT", columns="rescue", types="rescue").apply(both).collect()
+    assert json.loads(row["_rescued_data"]) == {"x": "n/a", "y": "n/a"}
+
+
+def test_new_columns_without_a_value_are_left_out(spark):
+    frame = spark.sql(
+        "SELECT 1 AS id, NULL AS x, named_struct('a', NULL, 'b', 1) AS s, array() AS l"
+    )
+    assert dict(Contract("id INT").apply(frame).dtypes) == {"id": "int", "s": "struct<b:int>"}
+
+
+def test_only_the_columns_that_do_not_fit_are_named(spark):
+    frame = spark.sql("SELECT '1' a, 'x' b, '2' c")
+    with pytest.raises(SchemaContractError) as refused:
+        Contract("a INT, b INT, c INT", types="freeze").apply(frame)
+    assert [change.column for change in refused.value.changes] == ["b"]
 
 
 def test_columns_of_nulls_fit_every_contract(spark):

@@ -1,5 +1,5 @@
 # Windows into tables of Iceberg under a contract. Finds `spark`; prints what it has seen as JSON.
-from watermarks import Window, append_window, merge_window
+from watermarks import Window, append_window
 from watermarks.schema import Contract
 
 
@@ -29,27 +29,26 @@ try:
     append_window(spark.sql("SELECT 5 id, 1.5D amt"), "s.log", window(5), schema=Contract())
 except Exception as error:
     facts["not promoted"] = f"{type(error).__name__}: {error}"
-spark.sql("CREATE TABLE s.m (id INT, v INT, at BIGINT) USING iceberg")
-changes = "SELECT 1 id, 5 v, 1L at, 'I' op UNION ALL SELECT 2, 6, 1L, 'D'"
-for number in (1, 2):
-    merge_window(
-        spark.sql(changes), "s.m", window(number), ["id"], deleted="op = 'D'", schema=Contract()
-    )
-merge_window(
-    spark.sql("SELECT 1 id, 7 v, 2L at, 'I' op, named_struct('a b', 1) s"),
-    "s.m",
-    window(3),
-    ["id"],
-    deleted="op = 'D'",
-    schema=Contract(),
-)
-merge_window(
-    spark.sql("SELECT 3 id, 8 v, 3L at, 'I' op, named_struct('a b', 2, 'c', 'x') s"),
-    "s.m",
-    window(4),
-    ["id"],
-    deleted="op = 'D'",
-    schema=Contract(),
-)
-facts["merged"] = shown("s.m")
+
+
+def error_of(call):
+    try:
+        call()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def append(columns, number, schema, part=""):
+    append_window(spark.sql(f"SELECT {columns}"), "s.log", window(number), part=part, schema=schema)
+
+
+narrow = Contract("id INT, amt INT, twice INT", rescued="other")
+facts["narrower"] = error_of(lambda: append("6 id, 1 amt, 1 twice", 6, narrow))
+frozen = Contract("id BIGINT, twice INT", columns="freeze", types="freeze", rescued="other")
+facts["frozen"] = error_of(lambda: append("6L id, 1 twice", 7, frozen))
+facts["after"] = spark.table("s.log").columns
+aside = Contract("id INT", columns="discard", types="discard_row", quarantine="aside")
+facts["one part"] = error_of(lambda: append("'x' id", 8, aside, "a"))
+facts["of two parts"] = error_of(lambda: append("'y' id", 8, aside, "b"))
 print(json.dumps(facts))
