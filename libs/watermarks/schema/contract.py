@@ -23,7 +23,8 @@ class Contract(Terms):
 
     No value is lost unless that is asked for: the values of a frame are those of its rows, and what
     was rescued or taken out; only `columns="discard"` leaves some out. A value fits a type that
-    says all that it says: a bigint 12 and a text "12" are the int 12, and the text "007" is none.
+    says all that it says: the bigint 12 and the string "12" fit an int, and the string "007" does
+    not.
 
     Attributes:
         schema: the columns, as a StructType or DDL; None takes those of the frame.
@@ -61,7 +62,7 @@ class Contract(Terms):
     def evolved(self, frame: Any) -> StructType:
         """Return the columns after a frame: those of the schema, and what evolves.
 
-        Nothing is read. The rescued column is none of them.
+        Nothing is read. The rescued column is not one of them.
         """
         from .plan import as_data_frame, evolved
 
@@ -77,8 +78,8 @@ class Contract(Terms):
         Raises:
             SchemaContractError: the frame has what is refused. Where its types cannot say that, it
                 is read once; nothing is written.
-            WatermarkValueError: the schema is none; the frame has two columns of one name, or the
-                rescued column; or types is "discard_row": see `split`.
+            WatermarkValueError: the schema is not valid; the frame has two columns of one name, or
+                the rescued column; or types is "discard_row": see `split`.
         """
         if self.types == "discard_row":
             raise WatermarkValueError(

@@ -119,7 +119,7 @@ class Plan:
             value = f"IF({fit.fits}, {fit.value}, NULL)" if is_rescued else fit.value
             if contract.types in ("evolve", "freeze") and not fit.is_certain:
                 # What is read again may be otherwise than it was when it was checked.
-                told = quoted(f"a value of {field.name} is none of its type any more")
+                told = quoted(f"a value of {field.name} does not fit its type any more")
                 value = f"IF({fit.fits}, {value}, {cast(f'raise_error({told})', field.dataType)})"
             columns.append(functions.expr(value).alias(field.name))
         if "rescue" in (contract.columns, contract.types):

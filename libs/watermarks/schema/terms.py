@@ -14,7 +14,7 @@ ColumnsMode: TypeAlias = Literal["evolve", "freeze", "discard", "rescue"]
 """What becomes of a column that the schema lacks."""
 
 TypesMode: TypeAlias = Literal["evolve", "freeze", "rescue", "discard_row"]
-"""What becomes of a value that is none of the column's type."""
+"""What becomes of a value that does not fit the type of its column."""
 
 MissingMode: TypeAlias = Literal["null", "freeze"]
 """What becomes of a column that the frame lacks."""
