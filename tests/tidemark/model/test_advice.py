@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from string import Formatter
 
-from tidemark.local_state.run_warnings import RunWarning, catalogue_entry, message_of
+from tidemark.local_state.run_warnings import RunWarning
 from tidemark.model.advice import advice_of, advice_on, catalogue, name_of
 
 PROJECT = Path(__file__).parents[3]
@@ -54,11 +54,9 @@ def test_what_a_remedy_leaves_open_is_known():
 
 
 def test_every_warning_of_a_run_is_in_the_catalogue_and_no_other():
-    assert [catalogue_entry(warning) for warning in RunWarning] == list(
-        advice_of("warnings").values()
-    )
-    assert all(message_of(warning, "{}").count("{}") == 1 for warning in RunWarning)
-    assert message_of(RunWarning.COMMIT_MISSING, "a.py").endswith(
+    assert [warning.value for warning in RunWarning] == list(advice_of("warnings"))
+    assert all(warning.message.count("{}") == 1 for warning in RunWarning)
+    assert RunWarning.COMMIT_MISSING.message.endswith(
         "make job.commit() its last statement (TM202)"
     )
 

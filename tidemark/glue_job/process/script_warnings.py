@@ -7,7 +7,7 @@ from importlib.util import decode_source
 from pathlib import Path
 
 from tidemark.glue_job.process.bookmark_session import BookmarkSession
-from tidemark.local_state.run_warnings import RunWarning, message_of, note, noted, read_warnings
+from tidemark.local_state.run_warnings import RunWarning, note, noted, read_warnings
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import ENABLE, JobDefinition
 from tidemark.model.messages import plural
@@ -127,9 +127,9 @@ def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
     if run.bookmark_option != ENABLE:
         return texts
     if job.max_concurrent_runs > 1:
-        texts.append(message_of(RunWarning.CONCURRENT_RUNS, job.max_concurrent_runs))
+        texts.append(RunWarning.CONCURRENT_RUNS.message.format(job.max_concurrent_runs))
     is_told = any(name == RunWarning.NO_BOOKMARK.name for name, _ in noted(folder))
     has_source = store.query("SELECT 1 FROM source_read WHERE run_id = ? LIMIT 1", (run.run_id,))
     if run.state == "SUCCEEDED" and run.rows_read and not has_source and not is_told:
-        texts.append(message_of(RunWarning.DATAFRAME_READER, plural(run.rows_read, "row")))
+        texts.append(RunWarning.DATAFRAME_READER.message.format(plural(run.rows_read, "row")))
     return texts

@@ -108,13 +108,14 @@ def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list
         source = json.loads(row["source"])
         ctx = source["transformation_ctx"]
         mode = option or row["option"]
-        sources[ctx, row["source"]] = OpenedSource(
+        opened = OpenedSource(
             source,
             mode,
             is_bookmarked=bool(ctx) and mode != DISABLE,
             opened_at_ms=now_ms(),
             before=states.get(ctx),
         )
+        sources[ctx, row["source"]] = opened
     return list(sources.values())
 
 

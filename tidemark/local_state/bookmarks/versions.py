@@ -7,7 +7,6 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from sqlite3 import Row
 from typing import Any
 
@@ -15,9 +14,6 @@ from tidemark.errors import BookmarkVersionMismatchError, EntityNotFoundError
 from tidemark.local_state.bookmarks.files import paused_collector
 from tidemark.local_state.store.database import JobRun, Store
 
-_FIELDS = attrgetter(
-    *"job_name version run attempt run_id previous_run_id committed_at_ms kind".split()
-)  # of a bookmark, in the order of the columns but for its states
 COMMIT, REWIND, RESET, CARRY_OVER = "commit", "rewind", "reset", "carry-over"
 
 
@@ -216,7 +212,20 @@ def _set(store: Store, job_name: str, target: Bookmark | None, kind: str, at_ms:
 
 
 def _put(store: Store, version: Bookmark) -> None:
-    _insert(store, (*_FIELDS(version), pack(version.states)))
+    _insert(
+        store,
+        (
+            version.job_name,
+            version.version,
+            version.run,
+            version.attempt,
+            version.run_id,
+            version.previous_run_id,
+            version.committed_at_ms,
+            version.kind,
+            pack(version.states),
+        ),
+    )
 
 
 def _insert(store: Store, values: tuple[Any, ...]) -> None:

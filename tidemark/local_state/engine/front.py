@@ -27,7 +27,12 @@ LINGER_S, LINGER_BYTES, LINGER_READS = 1, 65_536, 64
 JSON = "application/x-amz-json-1.0"
 CORS = "access-control-"
 SENT_ON = (
-    "authorization content-type user-agent x-amz-date x-amz-target x-amz-security-token".split()
+    "authorization",
+    "content-type",
+    "user-agent",
+    "x-amz-date",
+    "x-amz-target",
+    "x-amz-security-token",
 )
 CONNECTION_HEADERS = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
 NOT_ALLOWED = "AccessDeniedException"

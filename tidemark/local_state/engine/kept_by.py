@@ -90,7 +90,7 @@ def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
             )
         check_features(client, engine.url)
         mark = KeptBy(engine.url, uuid.uuid4().hex, 0)
-        client.put_item(TableName=TABLE, Item={**_key(mark), "starts": {"N": str(mark.starts)}})
+        client.put_item(TableName=TABLE, Item=_row(mark))
         if tables:
             sys.stderr.write(HAS_TABLES.format(url=engine.url, tables=", ".join(tables)))
     _count_up(home, mark, client, engine.url)
@@ -147,3 +147,7 @@ def _first(tables: sqlite3.Connection, name: str) -> Any:
 
 def _key(mark: KeptBy) -> dict[str, Any]:
     return {HASH: {"S": mark.home}, RANGE: {"S": "starts"}}
+
+
+def _row(mark: KeptBy) -> dict[str, Any]:
+    return {**_key(mark), "starts": {"N": str(mark.starts)}}

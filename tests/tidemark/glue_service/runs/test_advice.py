@@ -11,7 +11,6 @@ from tidemark.glue_job.process.script_warnings import commits_in_finally, note_a
 from tidemark.local_state.run_warnings import (
     RUN_FOLDER_VARIABLE,
     RunWarning,
-    message_of,
     note,
     read_warnings,
 )
@@ -37,14 +36,14 @@ def session(**values):
 def test_a_missing_init_causes_a_warning(script):
     note_at_end(script, ENABLE, None)
 
-    assert read_warnings(script.parent) == [message_of(RunWarning.INIT_MISSING, "ingest.py")]
+    assert read_warnings(script.parent) == [RunWarning.INIT_MISSING.message.format("ingest.py")]
 
 
 @pytest.mark.rule("Warnings", source="TRB")
 def test_a_missing_commit_causes_a_warning(script):
     note_at_end(script, ENABLE, session(has_bookmarked_source=True))
 
-    assert read_warnings(script.parent) == [message_of(RunWarning.COMMIT_MISSING, "ingest.py")]
+    assert read_warnings(script.parent) == [RunWarning.COMMIT_MISSING.message.format("ingest.py")]
 
 
 @pytest.mark.parametrize(
