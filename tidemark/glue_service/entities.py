@@ -123,5 +123,11 @@ def triggers_that_watch(store: Store, job_name: str) -> list[Entity]:
 
 
 def _entity(row: sqlite3.Row) -> Entity:
-    kind, name, definition, tags, *times = row
-    return Entity(EntityKind(kind), name, json.loads(definition), json.loads(tags), *times)
+    return Entity(
+        EntityKind(row["kind"]),
+        row["name"],
+        json.loads(row["definition"]),
+        json.loads(row["tags"]),
+        row["created_at_ms"],
+        row["changed_at_ms"],
+    )

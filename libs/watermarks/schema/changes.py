@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .fitting import sql_type
-from .names import by_name, key_of
+from .names import by_name, is_same, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,9 +88,9 @@ def _of_types(
             yield from _of_structs(old, new, path, is_exact)
         case ArrayType(), ArrayType():
             yield from _of_types(old.elementType, new.elementType, (*path, ITEM), is_exact)
-        case MapType(), MapType() if old.keyType.simpleString() == new.keyType.simpleString():
+        case MapType(), MapType() if is_same(old.keyType, new.keyType):
             yield from _of_types(old.valueType, new.valueType, (*path, VALUE), is_exact)
-        case _ if old != new and not isinstance(new, NullType):
+        case _ if not is_same(old, new) and not isinstance(new, NullType):
             yield _change("type", path, old, new)
 
 

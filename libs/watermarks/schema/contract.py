@@ -21,13 +21,14 @@ Frame = TypeVar("Frame")
 class Contract(Terms):
     """Which columns rows have, and what becomes of what is otherwise.
 
-    No value is lost unless that is asked for: the values of a frame are those of its rows, and what
-    was rescued or taken out; only `columns="discard"` leaves some out. A value fits a type that
+    Every value of a frame is in a row, or was rescued or taken out; only `columns="discard"` leaves
+    values out. A value fits a type that
     says all that it says: the bigint 12 and the string "12" fit an int, and the string "007" does
     not.
 
     Attributes:
-        schema: the columns, as a StructType or DDL; None takes those of the frame.
+        schema: the columns, as a StructType or DDL; None: the columns of the frame. It does not say
+            whether a column may be null.
         columns: a column that the schema lacks is added (evolve), refused (freeze), left out
             (discard), or kept as JSON in the rescued column (rescue).
         types: a type is made wider if one holds the values of both (evolve); else, and with freeze,
@@ -60,7 +61,7 @@ class Contract(Terms):
         return changes_between(schema_of(self, rows), rows.schema, is_case_sensitive=is_exact)
 
     def evolved(self, frame: Any) -> StructType:
-        """Return the columns after a frame: those of the schema, and what evolves.
+        """Return the columns after a frame: the schema, and what evolves.
 
         Nothing is read. The rescued column is not one of them.
         """

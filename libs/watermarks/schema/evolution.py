@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .names import by_name, key_of
+from .names import by_name, is_same, key_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -61,7 +61,7 @@ class Evolution:
                 return self.of_struct(old, new)
             case ArrayType(), ArrayType():
                 return ArrayType(self.of_type(old.elementType, new.elementType))
-            case MapType(), MapType() if old.keyType.simpleString() == new.keyType.simpleString():
+            case MapType(), MapType() if is_same(old.keyType, new.keyType):
                 return MapType(old.keyType, self.of_type(old.valueType, new.valueType))
             case NullType(), _ if self.columns:  # so far the column had nothing but nulls
                 return new

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from watermarks.spark.columns import escaped
 
-from .names import by_name, key_of
+from .names import by_name, is_same, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +29,9 @@ _GREATEST_FRACTION = "1.7976931348623157E308D"
 _EXACT_DIGITS = {"double": 15, "float": 6}  # decimal digits that come back from it
 _TOO_LONG = "9.223372036854775807E18D"  # 2^63: a cast takes it for the greatest bigint
 # What Glue calls the fields of a choice.
-_CHOICES = {
-    *("string", "int", "long", "short", "byte", "double", "float", "decimal", "boolean"),
-    *("date", "timestamp", "binary", "struct", "array", "map"),
-}
+_NUMBERS = {"byte", "short", "int", "long", "float", "double", "decimal"}
+_OTHERS = {"string", "boolean", "date", "timestamp", "binary", "struct", "array", "map"}
+_CHOICES = _NUMBERS | _OTHERS
 _GREATEST = "9223372036854775807L"
 _MOST_DIGITS = 17  # of a double
 
@@ -61,7 +60,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Fitting:
-    """How values become those of a schema.
+    """How values become values of a schema's types.
 
     Attributes:
         is_case_sensitive: whether names in different cases are different fields.
@@ -113,9 +112,12 @@ class Fitting:
             self.fit(f"{value}.{escaped(field.name)}", field.dataType, new, path)
             for field in old.fields
         ]
+        # A struct that only looks like a choice may have several values: one would be lost.
+        there = (f"{value}.{escaped(field.name)} IS NOT NULL" for field in old.fields)
+        is_one = f"(size(filter(array({', '.join(there)}), item -> item)) <= 1)"
         return Fit(
             f"coalesce({', '.join(fit.value for fit in fits)})",
-            _all([fit.fits for fit in fits]),
+            _all([is_one, *(fit.fits for fit in fits)]),
             [extra for fit in fits for extra in fit.extras],
             [misfit for fit in fits for misfit in fit.misfits],
         )
@@ -143,11 +145,6 @@ class Fitting:
                 extras.append((f"{path}.{field.name}", f"{value}.{escaped(field.name)}"))
         made_of = f"named_struct({', '.join(fields)})"
         return Fit(f"IF({value} IS NULL, NULL, {made_of})", _all(fits), extras, misfits)
-
-
-def is_same(old: DataType, new: DataType) -> bool:
-    """Return whether types are the same, whatever may be null in them."""
-    return old.simpleString() == new.simpleString()
 
 
 def _is_choice(old: StructType, new: DataType) -> bool:
@@ -233,7 +230,7 @@ def _is_kept_by_time(text: Sql, casted: Sql, has_no_zone: bool) -> Sql:
     looks = f"{text} RLIKE {quoted(_CLOCK + ('$' if has_no_zone else _ZONE))}"
     if has_no_zone:
         return looks
-    # A clock that summer time leaves out is none of the session's zone.
+    # In the session's zone no clock shows what summer time leaves out.
     is_kept = f"try_cast({casted} AS TIMESTAMP_NTZ) <=> try_cast({text} AS TIMESTAMP_NTZ)"
     return f"{looks} AND ({text} NOT RLIKE {quoted(_CLOCK + '$')} OR {is_kept})"
 

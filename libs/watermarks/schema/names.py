@@ -1,4 +1,4 @@
-"""Names of columns, as a session compares them."""
+"""Names and types of columns, as a session compares them."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ def by_name(schema: StructType, is_case_sensitive: bool) -> Mapping[str, DataTyp
 def key_of(name: str, is_case_sensitive: bool) -> str:
     """Return a name as names are compared."""
     return name if is_case_sensitive else name.lower()
+
+
+def is_same(old: DataType, new: DataType) -> bool:
+    """Return whether types are the same, whatever may be null in them."""
+    return old.simpleString() == new.simpleString()

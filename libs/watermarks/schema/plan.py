@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from .terms import Terms
 
 FILE_PATH = "_file_path"
-_FILE = "_metadata.file_path"
+_FILE, _NO_TEXT = "_metadata.file_path", "CAST(NULL AS STRING)"
 # Of times all digits, and no value that is null, whatever the session's settings.
 _JSON_OPTIONS = (
-    "map('ignoreNullFields', 'true', 'timestampFormat', 'yyyy-MM-dd''T''HH:mm:ss.SSSSSSXXX', "
-    "'timestampNTZFormat', 'yyyy-MM-dd''T''HH:mm:ss.SSSSSS')"
-).replace("''T''", "\\'T\\'")
+    "map('ignoreNullFields', 'true', "
+    r"'timestampFormat', 'yyyy-MM-dd\'T\'HH:mm:ss.SSSSSSXXX', "
+    r"'timestampNTZFormat', 'yyyy-MM-dd\'T\'HH:mm:ss.SSSSSS')"
+)
+_LITERALS = "spark.sql.parser.escapedStringLiterals"  # names and patterns would be other ones
 _FIRST = 3  # changes that an error tells
 _REMEDIES = {
     "added": 'columns="evolve" adds it, "rescue" keeps it as JSON, "discard" leaves it out',
@@ -71,6 +73,11 @@ class Plan:
     ) -> Plan:
         """Return what a contract makes of a frame; nothing is read."""
         is_exact = is_case_sensitive(frame.sparkSession)
+        if str(frame.sparkSession.conf.get(_LITERALS)).lower() == "true":
+            raise WatermarkValueError(
+                f"{_LITERALS} is true, and a contract needs false, which is the default: set it to "
+                "false before the contract is applied"
+            )
         _check_names(frame.columns, contract.rescued, is_exact)
         schema = evolved(contract, frame, is_of_iceberg=is_of_iceberg)
         there = {key_of(field.name, is_exact): field for field in frame.schema.fields}
@@ -138,8 +145,7 @@ class Plan:
             nothing = functions.lit(None).cast("string")
             return self.frame.withColumn(contract.rescued, nothing).limit(0)
         is_right = functions.expr(" AND ".join(fit.fits for _, fit, _ in misfits))
-        left_over = [(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits]
-        wrong = functions.expr(_as_json(left_over, self.file)).alias(contract.rescued)
+        wrong = functions.expr(_as_json(_left_over(misfits), self.file)).alias(contract.rescued)
         return self.frame.where(~is_right).select("*", wrong)
 
     def _misfits(self) -> list[tuple[str, Fit, Sql]]:
@@ -151,8 +157,7 @@ class Plan:
         """Return what is left over of a row as JSON."""
         left_over = list[tuple[str, Sql]]()
         if self.contract.types == "rescue":
-            misfits = self._misfits()
-            left_over += [(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits]
+            left_over += _left_over(self._misfits())
         for fit in self.fits:
             left_over += fit.misfits
             left_over += fit.extras if self.contract.columns == "rescue" else ()
@@ -164,14 +169,13 @@ class Plan:
         from pyspark.sql import functions
 
         wrong = " OR ".join(f"NOT {fit.fits}" for _, fit, _ in misfits)
-        left_over = [(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits]
         are_wrong = [
             functions.expr(f"max(NOT {fit.fits})").alias(f"wrong{number}")
             for number, (_, fit, _) in enumerate(misfits)
         ]
         found = (
             self.frame.where(functions.expr(wrong))
-            .withColumn("what", functions.expr(_as_json(left_over, self.file)))
+            .withColumn("what", functions.expr(_as_json(_left_over(misfits), self.file)))
             .agg(
                 functions.count("*").alias("rows"), functions.min("what").alias("what"), *are_wrong
             )
@@ -203,6 +207,11 @@ class Plan:
         return f"first in {first['file']}" if first else ""
 
 
+def _left_over(misfits: Sequence[tuple[str, Fit, Sql]]) -> list[tuple[str, Sql]]:
+    """Return the values of columns where they do not fit, else null."""
+    return [(name, f"IF({fit.fits}, NULL, {raw})") for name, fit, raw in misfits]
+
+
 def _file_of(frame: DataFrame) -> Sql:
     """Return what the file of a row is: only frames of one source of files know it."""
     from pyspark.errors import PySparkException
@@ -210,13 +219,8 @@ def _file_of(frame: DataFrame) -> Sql:
     try:
         frame.selectExpr(_FILE)
     except PySparkException:
-        return null_of_text()
+        return _NO_TEXT
     return _FILE
-
-
-def null_of_text() -> Sql:
-    """Return null as text."""
-    return "CAST(NULL AS STRING)"
 
 
 def as_data_frame(frame: Any) -> DataFrame:
@@ -285,7 +289,7 @@ def _check_names(names: Sequence[str], rescued: str, is_exact: bool, of: str = "
 def _as_json(left_over: Sequence[tuple[str, Sql]], file: Sql) -> Sql:
     """Return JSON of the values that are not null, and the file; null if all of them are null."""
     if not left_over:
-        return null_of_text()
+        return _NO_TEXT
     values = dict[str, Sql]()
     for path, value in left_over:
         if path in values and escaped(path) not in values and _root(path) != path:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from pyspark.sql.types import LongType
 
 from watermarks.errors import SchemaContractError, WatermarkValueError
 from watermarks.schema import Contract
+from watermarks.schema.fitting import Fitting
 
 pytestmark = pytest.mark.spark
 
@@ -122,6 +124,30 @@ def test_a_struct_with_names_of_types_is_no_choice(spark):
     frame = spark.sql("SELECT named_struct('date', '2026-01-01', 'timestamp', '10:00') AS v")
     (row,) = Contract("v STRING", types="rescue").apply(frame).collect()
     assert json.loads(row["_rescued_data"]) == {"v": {"date": "2026-01-01", "timestamp": "10:00"}}
+
+
+def test_literals_that_a_session_reads_otherwise_are_refused(spark):
+    spark.conf.set("spark.sql.parser.escapedStringLiterals", "true")
+    try:
+        with pytest.raises(WatermarkValueError, match="escapedStringLiterals is true"):
+            Contract("id INT").apply(spark.range(1))
+    finally:
+        spark.conf.unset("spark.sql.parser.escapedStringLiterals")
+
+
+def test_a_choice_that_has_two_values_does_not_fit(spark):
+    fields = spark.createDataFrame([], "int INT, long BIGINT").schema
+    fit = Fitting(has_choices=True).fit("v", fields, LongType())
+    rows = "SELECT named_struct('int', {}, 'long', {}) AS v"
+    values = [("1", "2L"), ("1", "NULL"), ("NULL", "2L"), ("NULL", "NULL")]
+
+    fitted = [
+        tuple(spark.sql(rows.format(*pair)).selectExpr(fit.fits, fit.value).first())
+        for pair in values
+    ]
+
+    assert [is_right for is_right, _ in fitted] == [False, True, True, True]
+    assert [value for _, value in fitted[1:]] == [1, 2, None]
 
 
 def test_rescued_times_keep_their_microseconds_and_paths_are_told_apart(spark):

@@ -14,7 +14,14 @@ from tidemark.local_state.machine.loopback import show_endpoint
 
 TIMEOUT_S = 60
 CONNECTION_HEADERS = (
-    "connection keep-alive host content-length transfer-encoding expect date server".split()
+    "connection",
+    "keep-alive",
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "expect",
+    "date",
+    "server",
 )
 OWN_SERVICES = ("glue", "logs", "s3", "dynamodb")  # which jobs and clients share here
 AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")

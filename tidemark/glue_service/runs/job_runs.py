@@ -31,9 +31,15 @@ MAX_ARGUMENTS_BYTES = 260_000  # bytes, of names and values together
 LOG_GROUPS = {SPARK: "/aws-glue/jobs", SHELL: "/aws-glue/python-jobs"}
 # Members of StartJobRun that are stored with the run; they have an effect on AWS only.
 SETTINGS = (
-    "AllocatedCapacity MaxCapacity WorkerType NumberOfWorkers ExecutionClass "
-    "SecurityConfiguration NotificationProperty ExecutionRoleSessionPolicy"
-).split()
+    "AllocatedCapacity",
+    "MaxCapacity",
+    "WorkerType",
+    "NumberOfWorkers",
+    "ExecutionClass",
+    "SecurityConfiguration",
+    "NotificationProperty",
+    "ExecutionRoleSessionPolicy",
+)
 
 RUN_SETTINGS = SETTINGS[4:]  # those that a JobRun returns unchanged
 WAITS = "Waiting for other runs of the job to end"
