@@ -25,6 +25,7 @@ from tidemark.local_state.lost_executor import moment_of, note_lost
 from tidemark.local_state.machine.peers import peer_of, stranger
 from tidemark.local_state.operations import FOLDER, InjectedError
 
+LOOK_S = 0.02  # how often the server looks whether it ends
 PREFIX = "tidemark-edge-"
 PLACE = ".tidemark-edge"  # in the folder of a run: a link to that of the socket
 SETTING = "tidemark.edge"  # the Hadoop property with the path of the socket
@@ -138,7 +139,8 @@ class JvmEdge:
         self.path = self._folder / "socket"
         self._server = _Server(str(self.path), _Connection)
         self._server.edge, self._server.losses = edge, Losses(home)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        # Each run of a proof waits at its end until the server has looked.
+        threading.Thread(target=self._server.serve_forever, args=(LOOK_S,), daemon=True).start()
 
     def close(self) -> None:
         """Answer no more."""

@@ -124,17 +124,36 @@ public class Statics {
     }
 
     /** Reads a static field, also of a module that opens it to nobody. */
-    private static Object read(String type, String name) throws Exception {
+    static Object read(String type, String name) throws Exception {
+        Field field = Class.forName(type).getDeclaredField(name);
+        return field.getType() == Boolean.TYPE
+            ? Boolean.valueOf(memory().getBoolean(base(field), offset(field)))
+            : memory().getObject(base(field), offset(field));
+    }
+
+    /** Sets such a field, also a final one. */
+    static void write(String type, String name, Object value) throws Exception {
+        Field field = Class.forName(type).getDeclaredField(name);
+        memory().putObject(base(field), offset(field), value);
+    }
+
+    private static Object base(Field field) throws Exception {
+        return isStatic(field)
+            ? memory().staticFieldBase(field) : field.getDeclaringClass().getField("MODULE$").get(null);
+    }
+
+    private static long offset(Field field) throws Exception {
+        return isStatic(field) ? memory().staticFieldOffset(field) : memory().objectFieldOffset(field);
+    }
+
+    private static boolean isStatic(Field field) {
+        return (field.getModifiers() & java.lang.reflect.Modifier.STATIC) != 0;
+    }
+
+    private static sun.misc.Unsafe memory() throws Exception {
         Field unsafe = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
         unsafe.setAccessible(true);
-        sun.misc.Unsafe memory = (sun.misc.Unsafe) unsafe.get(null);
-        Class owner = Class.forName(type);
-        Field field = owner.getDeclaredField(name);
-        boolean isStatic = (field.getModifiers() & java.lang.reflect.Modifier.STATIC) != 0;
-        Object base = isStatic ? memory.staticFieldBase(field) : owner.getField("MODULE$").get(null);
-        long offset = isStatic ? memory.staticFieldOffset(field) : memory.objectFieldOffset(field);
-        return field.getType() == Boolean.TYPE
-            ? Boolean.valueOf(memory.getBoolean(base, offset)) : memory.getObject(base, offset);
+        return (sun.misc.Unsafe) unsafe.get(null);
     }
 
     private static Object copy(Object value) {

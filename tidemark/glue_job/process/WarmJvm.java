@@ -87,6 +87,7 @@ public class WarmJvm {
                 ofSparkSubmit.put(OF_SPARK_SUBMIT[i], System.getenv(OF_SPARK_SUBMIT[i]));
             }
         }
+        GeneratedCode.keep();
         Statics.remember();
         threads = new HashSet(Thread.getAllStackTraces().keySet());
         used = used();

@@ -23,7 +23,7 @@ CLASSES = (
         "Bucket Edge ObjectStore Upload AnnouncedFile LakeFileSystem UploadCommitter "
         "DirectCommitter",
     ),
-    ("jvm", "process", "Statics WarmJvm"),
+    ("jvm", "process", "Statics GeneratedCode WarmJvm"),
     ("cluster", "cluster", "NoPages Standalone"),
     ("files", "readers/files", "FileOfRow"),
     ("json", "readers/json", "JsonKinds"),
