@@ -4,6 +4,7 @@ A program of its own, called with ``PARENT_PID``. The run comes on stdin, as `Or
 without one, it ends with its stdin. With ``PARENT_PID fork``, it forks a process for each run.
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -16,6 +17,7 @@ from dataclasses import asdict, dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from tidemark.glue_job.process.compiled_zips import compile_zips, use_compiled_zips
 from tidemark.glue_job.process.forks import fork_for_each
 from tidemark.local_state.machine.child import die_with_parent
 from tidemark.local_state.sparks.installed import own_spark
@@ -24,6 +26,7 @@ IMPORTED = ("pyspark.sql", "awsglue.context", "awsglue.job", "awsglue.utils", "a
 # Spark 4.1 asks `pyspark.testing` for numpy at the first call of Java, and that imports pandas.
 # Source: https://github.com/apache/spark/blob/v4.1.1/python/pyspark/sql/types.py
 BY_SPARK_4 = ("pyspark.sql.classic.dataframe", "pyspark.testing.utils")
+LATER = ("boto3", "botocore.client")  # after the first run has begun, which may not need it
 AT_START = ("sitecustomize", "usercustomize")  # modules that Python imports before any other
 PATH = "PYTHONPATH"
 FORK = "fork"
@@ -61,7 +64,8 @@ def main() -> int:
     gc.enable()
     gc.freeze()  # at its end Python looks through all objects, and these are most of them
     if FORK in sys.argv:
-        line, parent = fork_for_each(socket.socket(fileno=0)) or (b"", 0)
+        use_compiled_zips()
+        line, parent = fork_for_each(socket.socket(fileno=0), _prepare) or (b"", 0)
         # In a process that was forked numpy does not start anew, as `random` does.
         if numpy_random := sys.modules.get("numpy.random"):
             numpy_random.seed()
@@ -84,6 +88,15 @@ def main() -> int:
     sys.path[own:own] = added
     sys.argv = [job_process.__file__, *arguments]
     return job_process.main()
+
+
+def _prepare(order: bytes) -> None:
+    paths = json.loads(order)["environment"][PATH].split(os.pathsep)
+    compile_zips(paths)
+    for name in LATER:
+        with contextlib.suppress(ImportError):  # an environment of another Spark may lack it
+            importlib.import_module(name)
+    gc.freeze()
 
 
 def _move(folder: Path) -> None:

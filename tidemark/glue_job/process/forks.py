@@ -10,6 +10,7 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Callable
 
 from tidemark.local_state.machine.child import die_with_parent
 
@@ -23,8 +24,14 @@ def send_order(orders: socket.socket, order: bytes, report: int) -> None:
     orders.sendall(order)
 
 
-def fork_for_each(orders: socket.socket) -> tuple[bytes, int] | None:
-    """Return each order in a process of its own, with its parent's id; None when no more come."""
+def fork_for_each(
+    orders: socket.socket, prepare: Callable[[bytes], None]
+) -> tuple[bytes, int] | None:
+    """Return each order in a process of its own, with its parent's id; None when no more come.
+
+    When a run has begun, this process calls `prepare` with its order: it may do for the runs to
+    come what each would do by itself.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel forgets those that attended
     forker = os.getpid()
     while True:
@@ -41,6 +48,7 @@ def fork_for_each(orders: socket.socket) -> tuple[bytes, int] | None:
             orders.detach()  # the run's process has another stdin
             return order, _fork_and_attend(forker, report)
         os.close(report)
+        prepare(order)
 
 
 def _fork_and_attend(forker: int, report: int) -> int:

@@ -1,0 +1,57 @@
+"""Compiles the modules of small zips once for all runs that are forked from one process.
+
+Python keeps no bytecode for a zip: each run compiled the watermark library again.
+"""
+
+import contextlib
+import os
+import warnings
+import zipimport
+from collections.abc import Iterable
+from pathlib import Path
+from types import CodeType
+from zipfile import ZipFile
+
+MAX_BYTES = 1_000_000  # a large library would keep the next run waiting
+
+_pythons_own = zipimport._compile_source  # type: ignore[attr-defined]
+_codes: dict[tuple[str, bytes], CodeType] = {}
+_seen: set[tuple[str, int, int]] = set()
+
+
+def compile_zips(paths: Iterable[str]) -> None:
+    """Compile what is new in zips, for the processes that are forked from now on."""
+    for path in paths:
+        with contextlib.suppress(Exception):  # whoever imports from it gets the error
+            _compile_zip(path)
+
+
+def _compile_zip(path: str) -> None:
+    if not path.endswith(".zip") or not Path(path).is_file():
+        return
+    state = Path(path).stat()
+    version = (path, state.st_mtime_ns, state.st_size)
+    if version in _seen or state.st_size > MAX_BYTES:
+        return
+    _seen.add(version)
+    with ZipFile(path) as file, warnings.catch_warnings():
+        warnings.simplefilter("error")  # a run that gets a warning compiles by itself
+        for name in file.namelist():
+            if name.endswith(".py"):
+                _compile(os.path.join(path, name), file.read(name))  # noqa: PTH118 (text)
+
+
+def _compile(name: str, source: bytes) -> None:
+    try:
+        _codes[name, source] = _pythons_own(name, source)
+    except (SyntaxError, ValueError, Warning):
+        return
+
+
+def use_compiled_zips() -> None:
+    """Let imports from zips take what is compiled already, if the source is the same."""
+
+    def code_of(name: str, source: bytes) -> CodeType:
+        return _codes.get((name, source)) or _pythons_own(name, source)
+
+    zipimport._compile_source = code_of  # type: ignore[attr-defined]
