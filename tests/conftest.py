@@ -191,7 +191,7 @@ def shared_pythons() -> Iterator[Callable[..., Pythons]]:
 
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr("tidemark.glue_service.runs.pythons.Pythons", shared)
-        for name in ("tidemark.glue_service.runs.jvms.supply", "tidemark.cli.submit"):
+        for name in ("tidemark.glue_service.runs.jvms.supply", "tidemark.cli.submit_here"):
             if module := sys.modules.get(name):  # else it imports what is shared
                 patch.setattr(module, "Pythons", shared)
         yield shared

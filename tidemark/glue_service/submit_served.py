@@ -33,8 +33,12 @@ def submit_to(
     observe: Observe,
     warn: ShowWarnings,
     echo: Echo,
+    meanwhile: Callable[[], None],
 ) -> JobRun:
-    """Let a port run a script once; return the finished run. Ctrl-C stops the run."""
+    """Let a port run a script once; return the finished run. Ctrl-C stops the run.
+
+    Calls `meanwhile` as soon as the run was asked for, before anything of it is shown.
+    """
     with _published(submission, home) as copy, Store(home.database) as store:
         request = {
             "Script": str(submission.script.absolute()),
@@ -46,6 +50,7 @@ def submit_to(
         }
         run_id = str(ask(port, SUBMIT, request)["JobRunId"])
         try:
+            meanwhile()
             run = _follow(store, home, port, run_id, observe, echo)
         except BaseException:
             # A process that no longer holds the home has ended with its runs.
