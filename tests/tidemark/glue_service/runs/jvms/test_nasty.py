@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textwrap import dedent
+from zipfile import ZipFile
 
 import pytest
 
@@ -147,6 +148,7 @@ def test_script_that_wants_another_jvm_gets_one(before, why, bench, one_jvm):
 MOVED = """
 import os, json, sys
 from pathlib import Path
+from zipfile import ZipFile
 os.makedirs("elsewhere")
 os.chdir("elsewhere")
 Path("here.txt").write_text("here")
@@ -238,6 +240,39 @@ def test_a_database_is_found_with_and_without_its_driver_in_each_run(bench, one_
 
     assert [one.run.state for one in seen] == ["SUCCEEDED"] * len(asked), seen[-1].stderr
     assert {one.run.jvm for one in seen[1:]} == {"warm"}
+
+
+QUERY = """
+import sys
+from pyspark.sql import SparkSession, functions as F
+spark = SparkSession.builder.getOrCreate()
+compiled = spark._jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+for jar in sys.argv[sys.argv.index("--jar") + 1:][:1] if "--jar" in sys.argv else []:
+    spark.sql(f"ADD JAR '{jar}'")
+before = compiled.getCount()
+rows = spark.range(10).groupBy((F.col("id") % 3).alias("kind")).count().orderBy("kind").collect()
+print([tuple(row) for row in rows])
+print(compiled.getCount() - before)
+"""
+
+
+def test_a_later_run_compiles_nothing_again_unless_it_adds_a_jar(bench, one_jvm, tmp_path):
+    jar = tmp_path / "empty.jar"
+    with ZipFile(jar, "w") as file:
+        file.writestr("nothing.txt", "")
+    runs = [
+        bench.run(one_jvm, QUERY),
+        bench.run(one_jvm, QUERY),
+        bench.run(one_jvm, QUERY, arguments={"--jar": str(jar)}),
+        bench.run(one_jvm, QUERY),
+    ]
+    assert [run.run.jvm for run in runs[1:]] == ["warm"] * 3
+    rows, counts = zip(*(run.stdout.splitlines() for run in runs), strict=True)
+    assert set(rows) == {"[(0, 4), (1, 3), (2, 3)]"}
+    first, second, with_jar, last = map(int, counts)
+    assert first > 0
+    assert (second, last) == (0, 0)
+    assert with_jar > 0
 
 
 @pytest.mark.nightly
