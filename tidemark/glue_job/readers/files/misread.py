@@ -176,7 +176,7 @@ def refusing(
     is_good = F.when(bad.isNull(), F.lit(True)).otherwise(failure)
     # A filter of the script would be evaluated first, and hide bad records: Spark moves none
     # through a sample, also of all rows. With one seed, Spark compiles it once.
-    return frame.filter(is_good).sample(1.0, seed=0)
+    return frame.filter(is_good).sample(fraction=1.0, seed=0)
 
 
 def does_not_parse(
