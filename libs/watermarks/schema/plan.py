@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import SchemaContractError, WatermarkValueError
-from watermarks.spark.columns import escaped
+from watermarks.spark.columns import escaped, without
 
 from .changes import ITEM, VALUE, SchemaChange, changes_between
 from .evolution import Evolution
@@ -40,6 +40,28 @@ _REMEDIES = {
 
 
 @dataclass(frozen=True)
+class Aside:
+    """What a merge needs of a frame beside the columns of its contract.
+
+    Attributes:
+        carried: columns of the frame that come through as they are.
+        left: columns of the frame that do not come through.
+        whole: columns whose values are not rescued: without its key, a row would be another one.
+    """
+
+    carried: Sequence[str] = ()
+    left: Sequence[str] = ()
+    whole: Sequence[str] = ()
+
+    def is_whole(self, name: str) -> bool:
+        """Return whether values of a column are not rescued."""
+        return name.lower() in map(str.lower, self.whole)
+
+
+NOTHING = Aside()
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a contract makes of a frame.
 
@@ -51,6 +73,7 @@ class Plan:
         fits: each of these columns as it is made; `raws`: what it is made of.
         unknown: the columns of the frame that are none of these.
         file: what the file of a row is, or null where that is not known.
+        aside: what else the frame has, and what the contract leaves alone.
     """
 
     contract: Terms
@@ -61,6 +84,7 @@ class Plan:
     raws: Sequence[Sql]
     unknown: Sequence[str]
     file: Sql
+    aside: Aside = NOTHING
 
     @classmethod
     def of(
@@ -70,31 +94,35 @@ class Plan:
         *,
         is_of_iceberg: bool = False,
         has_choices: bool = False,
+        aside: Aside = NOTHING,
     ) -> Plan:
         """Return what a contract makes of a frame; nothing is read."""
         is_exact = is_case_sensitive(frame.sparkSession)
+        judged = without(frame, (*aside.carried, *aside.left))
         if str(frame.sparkSession.conf.get(_LITERALS)).lower() == "true":
             raise WatermarkValueError(
                 f"{_LITERALS} is true, and a contract needs false, which is the default: set it to "
                 "false before the contract is applied"
             )
         _check_names(frame.columns, contract.rescued, is_exact)
-        schema = evolved(contract, frame, is_of_iceberg=is_of_iceberg)
-        there = {key_of(field.name, is_exact): field for field in frame.schema.fields}
+        schema = evolved(contract, judged, is_of_iceberg=is_of_iceberg)
+        there = {key_of(field.name, is_exact): field for field in judged.schema.fields}
         fitting = Fitting(is_exact, contract.types == "rescue", has_choices)
+        whole = Fitting(is_exact, False, has_choices)
         fits, raws = list[Fit](), list[str]()
         for field in schema.fields:
             column = there.get(key_of(field.name, is_exact))
             raw = escaped(column.name) if column else null_of(field.dataType)
             fit = Fit(raw)
             if column:
-                fit = fitting.fit(raw, column.dataType, field.dataType, column.name)
+                rule = whole if aside.is_whole(field.name) else fitting
+                fit = rule.fit(raw, column.dataType, field.dataType, column.name)
             fits.append(fit)
             raws.append(raw)
         known = by_name(schema, is_exact)
-        unknown = [name for name in frame.columns if key_of(name, is_exact) not in known]
-        changes = changes_between(schema, frame.schema, is_case_sensitive=is_exact)
-        return cls(contract, frame, schema, changes, fits, raws, unknown, _file_of(frame))
+        unknown = [name for name in judged.columns if key_of(name, is_exact) not in known]
+        changes = changes_between(schema, judged.schema, is_case_sensitive=is_exact)
+        return cls(contract, frame, schema, changes, fits, raws, unknown, _file_of(frame), aside)
 
     def check(self) -> None:
         """Raise a SchemaContractError for what the contract refuses; the frame may be read."""
@@ -107,7 +135,8 @@ class Plan:
         ]
         if refused:
             raise _refusal(refused, self._where_added(refused[0]))
-        if contract.types in ("evolve", "freeze") and (misfits := self._misfits()):
+        misfits = [misfit for misfit in self._misfits() if self._is_refused(misfit[0])]
+        if misfits:
             if self.frame.isStreaming:
                 raise WatermarkValueError(
                     "the contract has to read a stream before it can say that its values fit: "
@@ -122,15 +151,17 @@ class Plan:
         contract, misfits = self.contract, self._misfits()
         columns = []
         for field, fit in zip(self.schema.fields, self.fits, strict=True):
-            is_rescued = contract.types == "rescue" and not fit.is_certain
+            is_refused = self._is_refused(field.name)
+            is_rescued = contract.types == "rescue" and not fit.is_certain and not is_refused
             value = f"IF({fit.fits}, {fit.value}, NULL)" if is_rescued else fit.value
-            if contract.types in ("evolve", "freeze") and not fit.is_certain:
+            if is_refused and not fit.is_certain:
                 # What is read again may be otherwise than it was when it was checked.
                 told = quoted(f"a value of {field.name} does not fit its type any more")
                 value = f"IF({fit.fits}, {value}, {cast(f'raise_error({told})', field.dataType)})"
             columns.append(functions.expr(value).alias(field.name))
         if "rescue" in (contract.columns, contract.types):
             columns.append(functions.expr(self._rescued()).alias(contract.rescued))
+        columns += [functions.col(escaped(name)) for name in self.aside.carried]
         frame = self.frame
         if contract.types == "discard_row" and misfits:
             frame = frame.where(functions.expr(" AND ".join(fit.fits for _, fit, _ in misfits)))
@@ -148,6 +179,11 @@ class Plan:
         wrong = functions.expr(_as_json(_left_over(misfits), self.file)).alias(contract.rescued)
         return self.frame.where(~is_right).select("*", wrong)
 
+    def _is_refused(self, name: str) -> bool:
+        """Return whether a value of a column that does not fit ends the run."""
+        types = self.contract.types
+        return types in ("evolve", "freeze") or (types == "rescue" and self.aside.is_whole(name))
+
     def _misfits(self) -> list[tuple[str, Fit, Sql]]:
         """Return the columns of which a value may not fit, with what they are made of."""
         planned = zip(self.schema.names, self.fits, self.raws, strict=True)
@@ -157,7 +193,8 @@ class Plan:
         """Return what is left over of a row as JSON."""
         left_over = list[tuple[str, Sql]]()
         if self.contract.types == "rescue":
-            left_over += _left_over(self._misfits())
+            misfits = self._misfits()
+            left_over += _left_over([each for each in misfits if not self._is_refused(each[0])])
         for fit in self.fits:
             left_over += fit.misfits
             left_over += fit.extras if self.contract.columns == "rescue" else ()
@@ -188,7 +225,8 @@ class Plan:
             change for change in self.changes if change.kind == "type" and change.path[0] in names
         ]
         count = f"{found['rows']} row" + "s" * (found["rows"] != 1)
-        raise _refusal(changes, f"{count} do not fit, such as {found['what']}")
+        kept = "; a key and the cursor are not rescued" * (self.contract.types == "rescue")
+        raise _refusal(changes, f"{count} do not fit, such as {found['what']}{kept}")
 
     def _where_added(self, change: SchemaChange) -> str:
         """Return the first file that has a value of a new column; empty if it is not known."""

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from watermarks.errors import WatermarkValueError
-from watermarks.spark.columns import escaped
+from watermarks.spark.columns import (
+    DELETED,
+    check_columns,
+    columns_of,
+    escaped,
+    with_condition,
+    without,
+)
 
 from .changes import changes_between
 from .evolution import is_promotion
-from .plan import Plan, is_case_sensitive
+from .plan import Aside, Plan, is_case_sensitive, schema_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
@@ -20,6 +29,35 @@ if TYPE_CHECKING:
 
     from .changes import SchemaChange
     from .terms import Terms
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What a merge needs of a frame, and of its table, beside the columns of a contract.
+
+    Attributes:
+        keys: the columns that identify a row.
+        cursor: the column that says which of two rows is newer.
+        deleted: the SQL condition that says which rows are deleted.
+        flag: the column of frame and table that keeps whether a row is deleted.
+        history: the columns of the table from which and until which a version is.
+    """
+
+    keys: Sequence[str]
+    cursor: str
+    deleted: str | None = None
+    flag: str | None = None
+    history: Sequence[str] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns without which a row would be another one, or have no place."""
+        return (*self.keys, self.cursor)
+
+    @property
+    def not_of_source(self) -> tuple[str, ...]:
+        """The columns of the table that no source has."""
+        return (*self.history, *([self.flag] if self.flag else []))
 
 
 def rows_for_folder(
@@ -51,6 +89,51 @@ def rows_for_table(
     rows, aside = _rows(plan, table)
     _evolve(plan, rows.schema, table, iceberg)
     return rows, aside
+
+
+def rows_for_merge(
+    frame: DataFrame,
+    contract: Terms,
+    table: str,
+    iceberg: LoadedTable | None,
+    merged: Merged,
+) -> tuple[DataFrame, DataFrame | None]:
+    """Return the rows of a frame that a contract lets into a merge, and those to quarantine.
+
+    Columns that the frame lacks are not in the rows: the table keeps what it has of them. The
+    column DELETED says which rows are deleted, if there is a condition.
+    """
+    check_columns(frame, merged.names)
+    if contract.schema is None:
+        others = (*merged.not_of_source, contract.rescued)
+        there = without(frame.sparkSession.table(table), others).schema
+        contract = replace(contract, schema=there)
+    promised = {name.lower() for name in schema_of(contract, frame).names}
+    if lacks := [name for name in merged.keys if name.lower() not in promised]:
+        raise WatermarkValueError(
+            f"the schema of the contract has no column {', '.join(map(repr, lacks))}, by which "
+            f"rows are merged into {table}: add it to the schema"
+        )
+    aside, frame = _aside(frame, merged, promised)
+    plan = Plan.of(contract, frame, is_of_iceberg=iceberg is not None, aside=aside)
+    rows, taken_out = _rows(plan, table)
+    _evolve(plan, without(rows, aside.carried).schema, table, iceberg)
+    missing = [change.path for change in plan.changes if change.kind == "missing"]
+    rows = without(rows, [path[0] for path in missing if len(path) == 1])
+    return rows, None if taken_out is None else without(taken_out, [DELETED])
+
+
+def _aside(frame: DataFrame, merged: Merged, promised: Collection[str]) -> tuple[Aside, DataFrame]:
+    """Return what the contract leaves alone, and the frame with it."""
+    made, named = [merged.flag] if merged.flag else [], []
+    if merged.deleted:
+        named = columns_of(frame, merged.deleted)
+        frame = with_condition(frame, DELETED, merged.deleted)
+        made.append(DELETED)
+    carried = [*made, *([] if merged.cursor.lower() in promised else [merged.cursor])]
+    passed = {*promised, *(name.lower() for name in carried)}
+    left = [name for name in named if name.lower() not in passed]
+    return Aside(carried, left, merged.names), frame
 
 
 def _rows(plan: Plan, target: str) -> tuple[DataFrame, DataFrame | None]:

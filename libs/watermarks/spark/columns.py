@@ -77,7 +77,7 @@ class TargetColumns:
                 f"the frame has the columns {', '.join(double)}, and {self.table} takes names "
                 "whatever their case: rename one of them, or leave it out"
             )
-        used = {*known, *(_columns_of(frame, condition) if condition else ())}
+        used = {*known, *(columns_of(frame, condition) if condition else ())}
         passed = {name.lower() for name in used}
         extra = [path for path, is_lacking in self._differences(frame) if not is_lacking]
         paths = [path for path in extra if len(path) > 1 or path[0].lower() not in passed]
@@ -195,7 +195,22 @@ def without_loss(frame: DataFrame, name: str, wanted: DataType) -> Column:
     return functions.when(column.isNull() | is_whole, column).otherwise(loss)
 
 
-def _columns_of(frame: DataFrame, condition: str) -> list[str]:
+def without(frame: DataFrame, names: Collection[str]) -> DataFrame:
+    """Return a frame without columns, whatever the case of letters and whether it has them."""
+    others = {name.lower() for name in names}
+    return frame.select(*(escaped(name) for name in frame.columns if name.lower() not in others))
+
+
+def with_condition(frame: DataFrame, name: str, condition: str) -> DataFrame:
+    """Return a frame with a column that says whether an SQL condition is true in a row."""
+    from pyspark.sql import functions
+
+    is_true = functions.coalesce(functions.expr(condition), functions.lit(False))
+    return frame.withColumn(name, is_true)
+
+
+def columns_of(frame: DataFrame, condition: str) -> list[str]:
+    """Return the columns of a frame that an SQL condition names."""
     plan = frame.selectExpr(condition)._jdf.queryExecution().analyzed()
     references = plan.references().toSeq()
     return [references.apply(number).name() for number in range(references.length())]

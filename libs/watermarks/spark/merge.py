@@ -14,16 +14,22 @@ from typing import TYPE_CHECKING
 
 from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
+from watermarks.schema.targets import Merged, rows_for_merge
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import DISABLE, Window, edges
 
-from .columns import DELETED, TargetColumns, check_columns, escaped, without_loss
+from .columns import DELETED, TargetColumns, check_columns, escaped, with_condition, without_loss
+from .files import quarantine
 from .history import history_of
 from .iceberg_tables import iceberg_table, with_summary
 from .iceberg_target import IcebergTarget
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from watermarks.schema import Contract
+
+    from .iceberg_tables import LoadedTable
 
 _RANK = "_tidemark_rank"
 _INSTEAD = (
@@ -63,6 +69,7 @@ def merge_window(
     deleted: str | None = None,
     keep_deleted: str | None = None,
     history: tuple[str, str] | None = None,
+    schema: Contract | None = None,
 ) -> None:
     """Merge the rows of a window into a table by key, with one MERGE INTO.
 
@@ -88,9 +95,15 @@ def merge_window(
             `("valid_from", "valid_to")`: then every version is kept, with the cursor's value as its
             start; the last one has no end unless its key is deleted. A version that comes late
             takes its place between the others.
+        schema: a contract, without a schema of its own that of the table: what of the frame comes
+            in, how a table of Iceberg changes before it, and where the other rows go, as a part of
+            the window. The columns of `keep_deleted`, of `history`, and those that only `deleted`
+            names, are not the contract's. A column that the frame lacks may be any. Values of
+            keys and of the cursor are never rescued: they are refused, or their row is taken out.
 
     Raises:
         ValueError: the window is empty, or there is no key.
+        SchemaContractError: the frame breaks the contract; nothing was written.
         WatermarkValueError: a column is missing, or the table lacks one of the frame.
         WatermarksError: the window is that of a run with job-bookmark-disable, and `deleted` is
             given without `keep_deleted` or `history`.
@@ -110,12 +123,16 @@ def merge_window(
     if keep_deleted is not None:
         frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None
     iceberg = iceberg_table(spark, table)
+    if schema is not None:
+        merged = Merged(keys, cursor, condition, keep_deleted, history or ())
+        frame, aside = rows_for_merge(frame, schema, table, iceberg, merged)
+        quarantine(aside, schema, window, table)
+        condition = condition and escaped(DELETED)
+        deleted = deleted and condition
 
     def into(place: str) -> None:
         target = spark.table(place)
-        columns = TargetColumns(table, target.schema)
-        if iceberg:
-            columns = iceberg.columns(table, target.schema).without_fields()
+        columns = _columns(table, target, iceberg, may_lack_any=schema is not None)
         check_columns(target, [keep_deleted] if keep_deleted else [], of="table")
         columns.check_no_others(frame, [*keys, cursor], condition)
         if versions is not None:
@@ -141,6 +158,17 @@ def merge_window(
             is_repeatable=True,
         )
     run_notes.note_written(window, run_notes.table(table), "merge")
+
+
+def _columns(
+    table: str, target: DataFrame, iceberg: LoadedTable | None, *, may_lack_any: bool
+) -> TargetColumns:
+    if may_lack_any:  # a contract has said what may be missing
+        every = {name.lower() for name in target.columns}
+        return TargetColumns(table, target.schema, every)
+    if iceberg:
+        return iceberg.columns(table, target.schema).without_fields()
+    return TargetColumns(table, target.schema)
 
 
 @dataclass(frozen=True)
@@ -185,14 +213,12 @@ class _Merge:
 
 
 def _with_flag(frame: DataFrame, name: str, deleted: str | None, history: object) -> DataFrame:
-    from pyspark.sql import functions
-
     if deleted is None or history is not None:
         raise WatermarkValueError(
             f"keep_deleted is {name!r}: it needs deleted=, the condition of the rows that it "
             "marks, and history= keeps deletions by itself"
         )
-    return frame.withColumn(name, functions.coalesce(functions.expr(deleted), functions.lit(False)))
+    return with_condition(frame, name, deleted)
 
 
 def check_keys(keys: Sequence[str]) -> None:

@@ -99,3 +99,36 @@ def test_a_table_of_iceberg_gets_what_evolves(tmp_path):
     assert facts["frozen"].startswith("WatermarkValueError: s.log would have to change")
     assert "twice" not in facts["after"]
     assert facts["of two parts"].startswith("WatermarksError: the quarantine")
+
+
+def test_a_merge_takes_what_its_contract_lets_in(tmp_path):
+    program = PROGRAM.with_name("iceberg_merge_contracts.py")
+    facts = json.loads(run_with_iceberg(program.read_text(encoding="utf-8"), tmp_path)[-1])
+
+    assert facts["evolved"] == [
+        "struct<id:bigint,at:int,v:bigint,tip:double>",
+        [[1, 3, 30, 0.5], [2, 2, 1, 1.0]],
+    ]
+    assert facts["rescued"] == [
+        "struct<id:bigint,at:int,v:bigint,tip:double,_rescued_data:string>",
+        [[1, 4, None, 0.5, '{"v":"n/a"}']],
+    ]
+    for name in ("key", "cursor"):
+        assert facts[name].startswith("SchemaContractError: "), facts[name]
+        assert "a key and the cursor are not rescued" in facts[name]
+    assert facts["frozen"].startswith("SchemaContractError: the frame breaks its contract: the ")
+    assert facts["no key"].startswith("WatermarkValueError: the schema of the contract has no colu")
+    assert facts["after"] == [[1, 4, None, 0.5, '{"v":"n/a"}'], [5, 5, 1, None, None]]
+    assert facts["kept"] == [1, 8]
+    (row,) = facts["aside"]
+    assert (row["id"], row["op"], row["_rescued_data"]) == ("x", "U", '{"id":"x"}')
+    assert "_tidemark_deleted" not in row
+    assert facts["history"] == [
+        "struct<id:bigint,v:int,since:int,until:int,w:string>",
+        [[1, 10, 1, 2, None], [1, 20, 2, 3, "a"]],
+    ]
+    assert facts["strict"].startswith("SchemaContractError: ")
+    assert facts["flag"] == [
+        "struct<id:bigint,at:int,v:int,gone:boolean,_rescued_data:string>",
+        [[1, 2, None, True, '{"v":"x"}'], [2, 1, 1, True, None]],
+    ]
