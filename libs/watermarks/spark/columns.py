@@ -198,7 +198,8 @@ def without_loss(frame: DataFrame, name: str, wanted: DataType) -> Column:
 def without(frame: DataFrame, names: Collection[str]) -> DataFrame:
     """Return a frame without columns, whatever the case of letters and whether it has them."""
     others = {name.lower() for name in names}
-    return frame.select(*(escaped(name) for name in frame.columns if name.lower() not in others))
+    kept = [name for name in frame.columns if name.lower() not in others]
+    return frame if kept == frame.columns else frame.select(*map(escaped, kept))
 
 
 def with_condition(frame: DataFrame, name: str, condition: str) -> DataFrame:
