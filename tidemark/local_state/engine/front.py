@@ -37,6 +37,7 @@ SENT_ON = (
 CONNECTION_HEADERS = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
 NOT_ALLOWED = "AccessDeniedException"
 REMEDY = "use AWS_ENDPOINT_URL_DYNAMODB of the job, or the port of `tidemark local up`"
+LOOK_S = 0.01  # each command waits at its end until the front has looked
 SECRET_BYTES = 32
 
 
@@ -53,7 +54,7 @@ def front_of(engine: Engine) -> Iterator[str]:
     path = f"/{secrets.token_urlsafe(SECRET_BYTES)}"
     server = _Server(engine, path)
     thread = threading.Thread(
-        target=server.serve_forever, kwargs={"poll_interval": 0.05}, name="dynamodb", daemon=True
+        target=server.serve_forever, kwargs={"poll_interval": LOOK_S}, name="dynamodb", daemon=True
     )
     thread.start()
     try:
