@@ -18,7 +18,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from tidemark.glue_job.process.compiled_zips import compile_zips, use_compiled_zips
-from tidemark.glue_job.process.forks import fork_for_each
+from tidemark.glue_job.process.forks import end_forked, fork_for_each
 from tidemark.local_state.machine.child import die_with_parent
 from tidemark.local_state.sparks.installed import own_spark
 
@@ -63,7 +63,7 @@ def main() -> int:
     gc.collect()
     gc.enable()
     gc.freeze()  # at its end Python looks through all objects, and these are most of them
-    if FORK in sys.argv:
+    if is_forker := FORK in sys.argv:
         use_compiled_zips()
         line, parent = fork_for_each(socket.socket(fileno=0), _prepare) or (b"", 0)
         # In a process that was forked numpy does not start anew, as `random` does.
@@ -87,7 +87,8 @@ def main() -> int:
     own = len(os.environ[PATH].split(os.pathsep)) - len(added)
     sys.path[own:own] = added
     sys.argv = [job_process.__file__, *arguments]
-    return job_process.main()
+    code = job_process.main()
+    return end_forked(code, added) if is_forker else code
 
 
 def _prepare(order: bytes) -> None:

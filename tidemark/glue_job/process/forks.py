@@ -4,13 +4,17 @@ An order comes on a socket, with the end of a pipe. A process that attends to th
 that pipe: the id of the run's process when it begins, and its exit code when it ends.
 """
 
+import atexit
 import contextlib
+import gc
 import os
 import signal
 import socket
 import struct
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from tidemark.local_state.machine.child import die_with_parent
 
@@ -49,6 +53,34 @@ def fork_for_each(
             return order, _fork_and_attend(forker, report)
         os.close(report)
         prepare(order)
+
+
+def end_forked(code: int, shipped: Sequence[str]) -> NoReturn:
+    """End a forked process as Python does, but for the modules of libraries.
+
+    To take these apart takes 50 ms, and they hold nothing of the run. What the script, or a module
+    from a folder or a zip that is shipped with it, has left open is written to its end.
+    """
+    with contextlib.suppress(Exception):  # Python prints it and goes on, too
+        threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    _flush()
+    own = [
+        module
+        for module in [*sys.modules.values()]
+        if str(getattr(module, "__file__", None)).startswith(tuple(shipped))
+    ]
+    for module in (sys.modules["__main__"], *own):
+        vars(module).clear()
+        gc.collect()
+    _flush()
+    os._exit(code)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # it was closed, or replaced, or nobody reads it
+            stream.flush()
 
 
 def _fork_and_attend(forker: int, report: int) -> int:
