@@ -13,6 +13,7 @@ import socket
 import struct
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
@@ -66,13 +67,18 @@ def end_forked(code: int, shipped: Sequence[str]) -> NoReturn:
     atexit._run_exitfuncs()
     _flush()
     own = [
-        module
-        for module in [*sys.modules.values()]
-        if str(getattr(module, "__file__", None)).startswith(tuple(shipped))
+        name
+        for name, module in [*sys.modules.items()]
+        # multiprocessing has a second name for it.
+        if module is sys.modules["__main__"]
+        or str(getattr(module, "__file__", None)).startswith(tuple(shipped))
     ]
-    for module in (sys.modules["__main__"], *own):
-        vars(module).clear()
-        gc.collect()
+    modules = [weakref.ref(sys.modules.pop(name)) for name in own]
+    gc.collect()  # objects end while what they use is still there
+    for module in modules:
+        if (left := module()) is not None:
+            vars(left).clear()
+    gc.collect()
     _flush()
     os._exit(code)
 

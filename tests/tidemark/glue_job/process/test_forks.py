@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS
+from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
@@ -34,7 +36,9 @@ sys.stderr.write("the last words")
 """
 
 
-def test_everything_that_a_script_leaves_open_is_ended(shared_pythons, tmp_path):
+def test_everything_that_a_script_leaves_open_is_ended(
+    shared_pythons: Callable[..., Pythons], tmp_path: Path
+) -> None:
     home = Home.open(tmp_path / "home")
     script, module = tmp_path / "ends.py", tmp_path / "left_open.py"
     script.write_text(SCRIPT, encoding="utf-8")
