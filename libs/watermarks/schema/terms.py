@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+import json
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
 
 from watermarks.errors import WatermarkValueError
 
@@ -48,3 +49,27 @@ class Terms:
                 f"quarantine is {self.quarantine!r}, and types is {self.types!r}, which takes no "
                 'row out: give types="discard_row", or no quarantine'
             )
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the contract that an argument of the job has, `schema_of_NAME`, as JSON.
+
+        Raises:
+            WatermarkValueError: it is not JSON, has what no contract has, or is not valid.
+
+        Example:
+            >>> Contract.from_json('{"schema": "id BIGINT", "types": "rescue"}').types
+            'rescue'
+        """
+        known = [field.name for field in fields(cls)]
+        try:
+            said = json.loads(text)
+        except ValueError:
+            said = None
+        values = said.items() if isinstance(said, dict) else [("", None)]
+        if any(name not in known or not isinstance(value, str) for name, value in values):
+            raise WatermarkValueError(
+                f"the contract is {text!r}: allowed is JSON, an object of strings, of "
+                f"{', '.join(known)}; pass the argument schema_of_NAME as the job gets it"
+            )
+        return cls(**said)

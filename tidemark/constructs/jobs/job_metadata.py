@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
+from tidemark.constructs.catalog.schema_policy import Folder
 from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 
@@ -12,6 +13,7 @@ def metadata_of(
     reads: Sequence[Dataset],
     writes: Sequence[Dataset],
     keeps: Sequence[Dataset],
+    quarantines: Sequence[Folder],
     tables: Sequence[TableUse],
     not_secret: Mapping[str, str],
     repeats: Sequence[tuple[str, str]],
@@ -22,7 +24,12 @@ def metadata_of(
     return {
         "name": name,
         "reads": [
-            {"uri": data.uri, **({"delivered": True} if data.delivered else {}), **_table(data)}
+            {
+                "uri": data.uri,
+                **({"delivered": True} if data.delivered else {}),
+                **_table(data),
+                **_schema(data),
+            }
             for data in reads
         ],
         "writes": [
@@ -31,11 +38,14 @@ def metadata_of(
                     "uri": data.uri,
                     **({"published": True} if data.published else {}),
                     **_table(data, True),
+                    **_schema(data),
                 }
                 for data in writes
             ),
             # No job reads it.
             *({"uri": data.uri, "published": True, "state": True} for data in keeps),
+            # People read it.
+            *({"uri": q.uri, "published": True, "quarantine": True} for q in quarantines),
         ],
         **_tables(tables),
         "watermark": watermark,
@@ -53,6 +63,10 @@ def _tables(uses: Sequence[TableUse]) -> dict[str, list[str]]:
         "tablesGoverned": [use.table for use in own if use.lake_formation],
     }
     return {key: list(dict.fromkeys(names)) for key, names in metadata.items() if names}
+
+
+def _schema(data: Dataset) -> dict[str, object]:
+    return {"schema": data.schema.metadata()} if data.schema else {}
 
 
 def _table(data: Dataset, is_written: bool = False) -> dict[str, object]:

@@ -1,0 +1,201 @@
+"""What becomes of rows whose columns are other ones than a dataset promises: a contract."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from aws_cdk import aws_s3 as s3
+
+from tidemark.constructs.catalog.hive_types import ALLOWED, parse_hive_type
+from tidemark.constructs.catalog.table import NAME, Column, Table
+from tidemark.constructs.references import bucket_name
+from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked, wrong
+from tidemark.model.hive_types import parts_of
+from watermarks.schema.terms import RESCUED, ColumnsMode, MissingMode, TypesMode
+
+COLUMN = re.compile(r"(`?)(\w+)\1(?:\s*:\s*|\s+)(\S.*)", re.ASCII | re.DOTALL)
+MODES = ("columns", "types", "missing")
+
+
+class Folder(Protocol):
+    """A place of files: a `Dataset`."""
+
+    @property
+    def bucket(self) -> s3.IBucket:
+        """The bucket."""
+
+    @property
+    def prefix(self) -> str:
+        """The folder in it, closed by a slash."""
+
+    @property
+    def uri(self) -> str:
+        """Its address."""
+
+
+@checked
+@dataclass(frozen=True)
+class SchemaPolicy:
+    """The contract of a `Dataset`: its columns, and what becomes of rows that are otherwise.
+
+    A job gets it as the argument `schema_of_NAME`, where NAME is the argument that has the dataset;
+    `watermarks.Contract.from_json` makes a contract of it. docs/schema.md tells what modes do.
+
+    Attributes:
+        schema: the columns as DDL, in types of the Data Catalog; empty: those of the frame, or of
+            the table of Iceberg.
+        columns: of a column that the schema lacks: "evolve", "freeze", "discard" or "rescue".
+        types: of a value of another type: "evolve", "freeze", "rescue" or "discard_row".
+        missing: of a column that a frame lacks: "null" or "freeze".
+        quarantine: the folder of the rows that "discard_row" takes out, and of nothing else.
+        rescued: the name of the column for what is rescued; of a reader of data that has one
+            already, another name.
+
+    Raises:
+        JobDefinitionError: a mode does not exist, a column cannot be, or rows that are taken out
+            have no place.
+
+    Example:
+        >>> SchemaPolicy.rescue("id BIGINT, amount DECIMAL(10, 2)").fields
+        {'id': 'bigint', 'amount': 'decimal(10,2)'}
+    """
+
+    schema: str = ""
+    columns: ColumnsMode = "evolve"
+    types: TypesMode = "evolve"
+    missing: MissingMode = "null"
+    quarantine: Folder | None = None
+    rescued: str = RESCUED
+
+    def __post_init__(self) -> None:
+        if (self.quarantine is None) == (self.types == "discard_row"):
+            raise wrong(
+                f'the SchemaPolicy with types="{self.types}"',
+                "quarantine",
+                self.quarantine and self.quarantine.prefix,
+                'a Dataset with types="discard_row", whose rows go there, and None with others',
+            )
+        if not NAME.fullmatch(self.rescued):
+            raise wrong(
+                "the SchemaPolicy", "rescued", self.rescued, "lower case letters, digits, _"
+            )
+        _ = self.fields  # which raises
+
+    @classmethod
+    def evolve(cls, schema: str = "", missing: MissingMode = "null") -> "SchemaPolicy":
+        """Return the policy that adds columns, and makes types wider."""
+        return cls(schema, "evolve", "evolve", missing)
+
+    @classmethod
+    def freeze(cls, schema: str = "", missing: MissingMode = "freeze") -> "SchemaPolicy":
+        """Return the policy that refuses everything that is otherwise."""
+        return cls(schema, "freeze", "freeze", missing)
+
+    @classmethod
+    def rescue(cls, schema: str = "", missing: MissingMode = "null") -> "SchemaPolicy":
+        """Return the policy that keeps what does not fit as JSON in `_rescued_data`."""
+        return cls(schema, "rescue", "rescue", missing)
+
+    @classmethod
+    def discard_row(
+        cls,
+        schema: str = "",
+        columns: ColumnsMode = "evolve",
+        missing: MissingMode = "null",
+        *,
+        quarantine: Folder,
+    ) -> "SchemaPolicy":
+        """Return the policy that takes out rows with a value that does not fit."""
+        return cls(schema, columns, "discard_row", missing, quarantine)
+
+    @property
+    def rescues(self) -> bool:
+        """Whether rows get the column for what is rescued."""
+        return "rescue" in (self.columns, self.types)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Return the type of each column, as the Data Catalog writes names and types."""
+        fields: dict[str, str] = {}
+        for written in parts_of(self.schema) if self.schema.strip() else ():
+            match = COLUMN.fullmatch(written.strip())
+            name = match[2].lower() if match else ""
+            if match is None or name in fields or name == self.rescued:
+                raise self._wrong_column(written, "it is not a name and a type, or is not new")
+            try:
+                fields[name] = str(parse_hive_type(match[3].lower()))
+            except ValueError as error:
+                raise self._wrong_column(written, str(error)) from error
+        return fields
+
+    @property
+    def json(self) -> str:
+        """Return the contract as JSON, without what is empty."""
+        said = {key: getattr(self, key) for key in ("schema", *MODES, "rescued")}
+        place = self.quarantine.uri if self.quarantine else ""
+        return json.dumps(
+            {key: text for key, text in {**said, "quarantine": place}.items() if text}
+        )
+
+    def metadata(self) -> dict[str, object]:
+        """Return the contract for the checks, its columns as the Data Catalog writes them."""
+        modes = {key: getattr(self, key) for key in (*MODES, "rescued")}
+        return {"fields": self.fields, **modes}
+
+    def table(self, table: Table) -> Table:
+        """Return a table with the columns of the contract, if it has none of its own.
+
+        Raises:
+            JobDefinitionError: its own columns are other ones, or nothing tells the columns.
+        """
+        keys = {key.name: key.type for key in table.partition_keys}
+        wanted = self.fields
+        own = table.columns or [Column(*field) for field in wanted.items() if field[0] not in keys]
+        there = {column.name: column.type for column in own}
+        declared = there | {name: keys[name] for name in keys.keys() & wanted.keys()}
+        declared.pop(self.rescued, None)
+        if not there or (wanted and declared != wanted):
+            raise wrong(
+                f"table {table.name!r}",
+                "the columns",
+                declared,
+                f"those of the schema= of its dataset: {wanted or 'it has none'}",
+                "give the columns to one of the two",
+            )
+        rescued = (
+            [Column(self.rescued, "string")] if self.rescues and self.rescued not in there else []
+        )
+        return replace(table, columns=(*own, *rescued))
+
+    def _wrong_column(self, written: str, why: str) -> JobDefinitionError:
+        return JobDefinitionError(
+            f"the SchemaPolicy has the column {written.strip()!r}: {why}; allowed: each name once, "
+            f"of letters, digits and _, not {self.rescued}, with one of the types {ALLOWED}; "
+            "correct schema="
+        )
+
+
+def are_nested(one: Folder, other: Folder) -> bool:
+    """Return whether one folder is the other one, or a part of it."""
+    is_one_bucket = bucket_name(one.bucket) == bucket_name(other.bucket)
+    return is_one_bucket and (
+        one.prefix.startswith(other.prefix) or other.prefix.startswith(one.prefix)
+    )
+
+
+def check_quarantine(of: str, quarantine: Folder, data: Iterable[tuple[str, Folder]]) -> None:
+    """Raise if a quarantine and data, by what they are, lie one within the other.
+
+    Raises:
+        JobDefinitionError: who reads the data would read what does not fit.
+    """
+    for what, folder in data:
+        if are_nested(quarantine, folder):
+            raise JobDefinitionError(
+                f"{of} has the quarantine {quarantine.prefix!r}, and {what} {folder.prefix!r} is "
+                "one within the other; allowed: a folder that holds nothing else, outside of all "
+                "data that its jobs read or write; give quarantine= another Dataset"
+            )
