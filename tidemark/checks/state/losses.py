@@ -301,7 +301,7 @@ def _of_contract(
         yield Loss(
             LossKind.COLUMNS_CHANGED,
             id_,
-            f"{', '.join(wrong)}: the files that are there have what was declared, and a reader of "
+            f"{', '.join(wrong)}: the files that exist have what was declared, and a reader of "
             "all of them fails, or loses values",
             "keep these columns, and add others or make types wider; or write to another dataset; "
             f"or, if the data are written anew, {discard}",

@@ -141,10 +141,6 @@ class GlueJob(Construct):
             joined.secrets,
         )
         self._text = script.read_text(encoding="utf-8", errors="replace")
-        quarantines = quarantines_of(
-            name, self.reads, self.writes, _with_outputs(declared), has_spark=cluster is not None
-        )
-        self._quarantines = quarantines
         self._connections = list(joined.names)
         self.tables = (
             *table_uses(name, props["tables"]),
@@ -184,6 +180,10 @@ class GlueJob(Construct):
         self._arguments = self._taken | render_arguments(
             name, self._told(opened), (*self.reads, *self.writes), self._taken
         )
+        quarantines = quarantines_of(
+            name, self.reads, self.writes, _with_outputs(opened), has_spark=cluster is not None
+        )
+        self._quarantines = quarantines
         self._fixed = fixed_arguments(name, self._options.non_overridable, self._arguments)
         asset = shared.scripts.get(script)
         if asset is None:
