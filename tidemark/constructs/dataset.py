@@ -63,9 +63,7 @@ class Dataset:
             )
         policy = self.schema or SchemaPolicy()
         if policy.quarantine:
-            check_quarantine(
-                f"the dataset {self.prefix!r}", policy.quarantine, [("its data in", self)]
-            )
+            check_quarantine(f"the dataset {self.prefix!r}", policy.quarantine, [self])
         if isinstance(self.table, Table) and (self.schema or not self.table.columns):
             object.__setattr__(self, "table", policy.table(self.table))
 

@@ -21,17 +21,24 @@ def is_promotion(old: str, new: str) -> bool:
     """
     if old == new:
         return True
-    if is_a(old, "struct") and is_a(new, "struct"):
-        now = dict(fields_of(new))
-        return all(name in now and is_promotion(kind, now[name]) for name, kind in fields_of(old))
-    for name in ("array", "map"):
+    for name in ("struct", "array", "map"):
         if is_a(old, name) and is_a(new, name):
-            pairs = zip(parts_of(inside_of(old)), parts_of(inside_of(new)), strict=True)
-            return all(is_promotion(*pair) for pair in pairs)
-    was, now_ = _DECIMAL.fullmatch(old), _DECIMAL.fullmatch(new)
-    if was and now_:
-        return was[2] == now_[2] and int(was[1]) <= int(now_[1])
-    return any({old, new} <= {*order} and order.index(old) <= order.index(new) for order in _ORDERS)
+            now = _parts(new)
+            return all(
+                part in now and is_promotion(of, now[part]) for part, of in _parts(old).items()
+            )
+    was, wide = _DECIMAL.fullmatch(old), _DECIMAL.fullmatch(new)
+    if was and wide:
+        return was[2] == wide[2] and int(was[1]) <= int(wide[1])
+    order = next((order for order in _ORDERS if {old, new} <= {*order}), ())
+    return bool(order) and order.index(old) < order.index(new)
+
+
+def _parts(kind: str) -> dict[str, str]:
+    """Return the types inside of a type, by field or by position."""
+    if is_a(kind, "struct"):
+        return dict(fields_of(kind))
+    return {str(number): part for number, part in enumerate(parts_of(inside_of(kind)))}
 
 
 def fits(old: str, new: str) -> bool:
@@ -47,8 +54,9 @@ def fits(old: str, new: str) -> bool:
         return old in _INTEGERS and old != "bigint"
     if new == "string":
         return old.partition("(")[0] in _AS_TEXT
-    wide, was = _DECIMAL.fullmatch(new), _DECIMAL.fullmatch(old)
-    digits, scale = (int(was[1]), int(was[2])) if was else (_INTEGERS.get(old, 0), 0)
-    return bool(
-        wide and digits and scale <= int(wide[2]) and digits - scale <= int(wide[1]) - int(wide[2])
-    )
+    as_decimal = f"decimal({_INTEGERS[old]},0)" if old in _INTEGERS else old
+    was, wide = _DECIMAL.fullmatch(as_decimal), _DECIMAL.fullmatch(new)
+    if not was or not wide:
+        return False
+    more = int(wide[2]) - int(was[2])
+    return 0 <= more <= int(wide[1]) - int(was[1])

@@ -61,15 +61,11 @@ class Terms:
             >>> Contract.from_json('{"schema": "id BIGINT", "types": "rescue"}').types
             'rescue'
         """
-        known = [field.name for field in fields(cls)]
         try:
-            said = json.loads(text)
-        except ValueError:
-            said = None
-        values = said.items() if isinstance(said, dict) else [("", None)]
-        if any(name not in known or not isinstance(value, str) for name, value in values):
+            return cls(**json.loads(text))
+        except (TypeError, ValueError) as error:
+            known = ", ".join(field.name for field in fields(cls))
             raise WatermarkValueError(
-                f"the contract is {text!r}: allowed is JSON, an object of strings, of "
-                f"{', '.join(known)}; pass the argument schema_of_NAME as the job gets it"
-            )
-        return cls(**said)
+                f"the contract is {text!r}: {error}; allowed is JSON, an object of {known}: pass "
+                "the argument schema_of_NAME as the job gets it"
+            ) from error

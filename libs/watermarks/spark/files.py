@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkSupersededError
+from watermarks.metrics import QUARANTINED
 from watermarks.schema.targets import rows_for_folder
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import edges
@@ -135,7 +136,7 @@ def quarantine(
             f"{_quarantined[place]} already, and those for {target} would replace them: give each "
             "target, and each part, a quarantine of its own"
         )
-    tally = Tally.of_all(aside)
+    tally = Tally(aside, QUARANTINED)
     write_window(tally.frame, schema.quarantine, window, "json")
     tally.report(window, target)
 

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from watermarks.metrics import QUARANTINED, RESCUED, rows_report
+from watermarks.metrics import RESCUED, rows_report
 
 from .columns import escaped
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
     from watermarks.schema import Contract
     from watermarks.windows.window import Window
@@ -31,28 +31,20 @@ class Tally:
         frame: the frame to write.
     """
 
-    def __init__(self, frame: DataFrame, metric: str, counted: Column) -> None:
+    def __init__(self, frame: DataFrame, metric: str, column: str = "") -> None:
+        """Count the rows that have a value in a column; without a column all rows."""
         from pyspark.sql import Observation, functions
 
         self._metric, self._observation = metric, Observation()
-        rows = functions.count(functions.when(counted, 1)).alias("rows")
-        self.frame = frame.observe(self._observation, rows)
+        counted = functions.count(escaped(column) if column else functions.lit(1)).alias("rows")
+        self.frame = frame.observe(self._observation, counted)
 
     @classmethod
     def of_rescued(cls, frame: DataFrame, schema: Contract | None) -> Tally | None:
         """Return the frame with its rescued rows counted; None if its contract rescues nothing."""
-        from pyspark.sql import functions
-
         if schema is None or "rescue" not in (schema.columns, schema.types):
             return None
-        return cls(frame, RESCUED, functions.col(escaped(schema.rescued)).isNotNull())
-
-    @classmethod
-    def of_all(cls, frame: DataFrame) -> Tally:
-        """Return a frame of rows that were taken out, all of them counted."""
-        from pyspark.sql import functions
-
-        return cls(frame, QUARANTINED, functions.lit(True))
+        return cls(frame, RESCUED, schema.rescued)
 
     def report(self, window: Window, target: str) -> None:
         """Write a line of the job's log if there were such rows; the frame has been written."""

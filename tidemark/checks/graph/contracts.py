@@ -10,16 +10,14 @@ from tidemark.model.column_types import fits
 
 def contracts(graph: Graph) -> Iterator[Problem]:
     """Yield contracts that refuse data of the graph, and quarantines that are read as data."""
-    writing, aside = Folders(), Folders()
+    writing = Folders()
     for job in graph.jobs:
-        writing.add(job, [uri for uri, _ in job.allows])
-        aside.add(job, job.quarantines)
+        writing.add(job, [*(uri for uri, _ in job.allows), *job.quarantines])
     for reader in graph.nodes:
-        for writer in writing.touching([uri for uri, _ in reader.accepts]):
+        for writer in writing.touching(reader.reads):
             if writer.at != reader.at:
                 yield from _of_pair(reader, writer)
-        for writer in aside.touching(reader.reads):
-            yield from _taken_out(reader, writer)
+                yield from _taken_out(reader, writer)
 
 
 def _of_pair(reader: GraphJob, writer: GraphJob) -> Iterator[Problem]:
@@ -57,10 +55,7 @@ def refusal(reader: DataContract, writer: DataContract) -> str:
         return ""
     rescues = "rescue" in (writer.columns, writer.types)
     if rescues and writer.rescued == reader.rescued:
-        return (
-            f"adds the column {writer.rescued}, which the contract of the reader has for its own: "
-            "give that one another name by rescued="
-        )
+        return f"adds the column {writer.rescued}, which the reader has itself: give it rescued="
     if not reader.fields:  # they are those of the frame
         return ""
     known = {**writer.fields, **({writer.rescued: "string"} if rescues else {})}

@@ -290,21 +290,17 @@ def _of_contract(
 ) -> Iterator[Loss]:
     """Yield the columns that a contract has no more; without a contract nothing is promised."""
     columns = dict(column.split(" ", 1) for column in now.keys) if now else {}
-    wrong = list[str]()
-    for column in was.keys if now else ():
-        name, kind = column.split(" ", 1)
-        if name not in columns:
-            wrong.append(f"the column {name} goes")
-        elif not is_promotion(kind, columns[name]):
-            wrong.append(f"{name} was {kind} and is {columns[name]}")
+    wrong = [
+        f"{name} was {kind} and is {columns.get(name, 'gone')}"
+        for name, kind in (column.split(" ", 1) for column in was.keys if now)
+        if not is_promotion(kind, columns.get(name, ""))
+    ]
     if wrong:
         yield Loss(
             LossKind.COLUMNS_CHANGED,
             id_,
-            f"{', '.join(wrong)}: the files that exist have what was declared, and a reader of "
-            "all of them fails, or loses values",
-            "keep these columns, and add others or make types wider; or write to another dataset; "
-            f"or, if the data are written anew, {discard}",
+            f"{', '.join(wrong)}: a reader of the files that exist fails, or loses values",
+            f"keep these columns, add others or make types wider, write elsewhere, or {discard}",
         )
 
 

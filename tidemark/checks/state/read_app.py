@@ -41,10 +41,8 @@ def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
         for logical_id, resource in stack.template.get("Resources", {}).items():
             if holds_state(resource):
                 resources[f"{stack.name}/{logical_id}"] = stateful_resource(resource, scope)
-            resources |= {
-                **dict(iceberg_tables(resource, scope)),
-                **dict(contracts(resource, scope)),
-            }
+            resources |= iceberg_tables(resource, scope)
+            resources |= contracts(resource, scope)
     return _without_stages(Manifest(jobs, resources), {*stages, *_tagged_stages(assembly)})
 
 

@@ -17,7 +17,6 @@ from tidemark.model.hive_types import parts_of
 from watermarks.schema.terms import RESCUED, ColumnsMode, MissingMode, TypesMode
 
 COLUMN = re.compile(r"(`?)(\w+)\1(?:\s*:\s*|\s+)(\S.*)", re.ASCII | re.DOTALL)
-MODES = ("columns", "types", "missing")
 
 
 class Folder(Protocol):
@@ -72,16 +71,11 @@ class SchemaPolicy:
 
     def __post_init__(self) -> None:
         if (self.quarantine is None) == (self.types == "discard_row"):
-            raise wrong(
-                f'the SchemaPolicy with types="{self.types}"',
-                "quarantine",
-                self.quarantine and self.quarantine.prefix,
-                'a Dataset with types="discard_row", whose rows go there, and None with others',
-            )
+            of, place = f"the SchemaPolicy of types {self.types!r}", self.quarantine
+            allowed = 'a Dataset with types="discard_row", whose rows go there, else None'
+            raise wrong(of, "quarantine", place and place.prefix, allowed)
         if not NAME.fullmatch(self.rescued):
-            raise wrong(
-                "the SchemaPolicy", "rescued", self.rescued, "lower case letters, digits, _"
-            )
+            raise wrong("the SchemaPolicy", "rescued", self.rescued, "lower case letters and _")
         _ = self.fields  # which raises
 
     @classmethod
@@ -100,16 +94,9 @@ class SchemaPolicy:
         return cls(schema, "rescue", "rescue", missing)
 
     @classmethod
-    def discard_row(
-        cls,
-        schema: str = "",
-        columns: ColumnsMode = "evolve",
-        missing: MissingMode = "null",
-        *,
-        quarantine: Folder,
-    ) -> "SchemaPolicy":
+    def discard_row(cls, schema: str = "", *, quarantine: Folder) -> "SchemaPolicy":
         """Return the policy that takes out rows with a value that does not fit."""
-        return cls(schema, columns, "discard_row", missing, quarantine)
+        return cls(schema, types="discard_row", quarantine=quarantine)
 
     @property
     def rescues(self) -> bool:
@@ -123,27 +110,32 @@ class SchemaPolicy:
         for written in parts_of(self.schema) if self.schema.strip() else ():
             match = COLUMN.fullmatch(written.strip())
             name = match[2].lower() if match else ""
-            if match is None or name in fields or name == self.rescued:
-                raise self._wrong_column(written, "it is not a name and a type, or is not new")
             try:
+                if match is None or name in fields or name == self.rescued:
+                    raise ValueError("it is not a name and a type, or is not new")
                 fields[name] = str(parse_hive_type(match[3].lower()))
             except ValueError as error:
-                raise self._wrong_column(written, str(error)) from error
+                raise JobDefinitionError(
+                    f"the SchemaPolicy has the column {written.strip()!r}: {error}; allowed: each "
+                    f"name once, of letters, digits and _, not {self.rescued}, with one of the "
+                    f"types {ALLOWED}; correct schema="
+                ) from error
         return fields
 
     @property
     def json(self) -> str:
         """Return the contract as JSON, without what is empty."""
-        said = {key: getattr(self, key) for key in ("schema", *MODES, "rescued")}
         place = self.quarantine.uri if self.quarantine else ""
-        return json.dumps(
-            {key: text for key, text in {**said, "quarantine": place}.items() if text}
-        )
+        said = {"schema": self.schema, **self._modes, "quarantine": place}
+        return json.dumps({key: text for key, text in said.items() if text})
 
     def metadata(self) -> dict[str, object]:
         """Return the contract for the checks, its columns as the Data Catalog writes them."""
-        modes = {key: getattr(self, key) for key in (*MODES, "rescued")}
-        return {"fields": self.fields, **modes}
+        return {"fields": self.fields, **self._modes}
+
+    @property
+    def _modes(self) -> dict[str, str]:
+        return {key: getattr(self, key) for key in ("columns", "types", "missing", "rescued")}
 
     def table(self, table: Table) -> Table:
         """Return a table with the columns of the contract, if it has none of its own.
@@ -165,37 +157,23 @@ class SchemaPolicy:
                 f"those of the schema= of its dataset: {wanted or 'it has none'}",
                 "give the columns to one of the two",
             )
-        rescued = (
-            [Column(self.rescued, "string")] if self.rescues and self.rescued not in there else []
-        )
-        return replace(table, columns=(*own, *rescued))
-
-    def _wrong_column(self, written: str, why: str) -> JobDefinitionError:
-        return JobDefinitionError(
-            f"the SchemaPolicy has the column {written.strip()!r}: {why}; allowed: each name once, "
-            f"of letters, digits and _, not {self.rescued}, with one of the types {ALLOWED}; "
-            "correct schema="
-        )
+        if self.rescues and self.rescued not in there:
+            own = [*own, Column(self.rescued, "string")]
+        return replace(table, columns=own)
 
 
-def are_nested(one: Folder, other: Folder) -> bool:
-    """Return whether one folder is the other one, or a part of it."""
-    is_one_bucket = bucket_name(one.bucket) == bucket_name(other.bucket)
-    return is_one_bucket and (
-        one.prefix.startswith(other.prefix) or other.prefix.startswith(one.prefix)
-    )
-
-
-def check_quarantine(of: str, quarantine: Folder, data: Iterable[tuple[str, Folder]]) -> None:
-    """Raise if a quarantine and data, by what they are, lie one within the other.
+def check_quarantine(of: str, quarantine: Folder, data: Iterable[Folder]) -> None:
+    """Raise if a quarantine and data lie one within the other.
 
     Raises:
         JobDefinitionError: who reads the data would read what does not fit.
     """
-    for what, folder in data:
-        if are_nested(quarantine, folder):
+    for other in data:
+        one, two = quarantine.prefix, other.prefix
+        is_nested = one.startswith(two) or two.startswith(one)
+        if is_nested and bucket_name(quarantine.bucket) == bucket_name(other.bucket):
             raise JobDefinitionError(
-                f"{of} has the quarantine {quarantine.prefix!r}, and {what} {folder.prefix!r} is "
-                "one within the other; allowed: a folder that holds nothing else, outside of all "
-                "data that its jobs read or write; give quarantine= another Dataset"
+                f"{of} has the quarantine {one!r}, which is one within the other with {two!r}; "
+                "allowed: a folder that holds nothing else, outside of all data that its jobs read "
+                "or write; give quarantine= another Dataset"
             )

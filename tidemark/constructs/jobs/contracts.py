@@ -7,8 +7,6 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.errors import JobDefinitionError
 from watermarks.metrics import QUARANTINED, RESCUED
 
-ARGUMENT = "schema_of_{}"
-
 
 def held_by(reads: Sequence[Dataset], writes: Sequence[Dataset]) -> list[Dataset]:
     """Return the data that a job holds to a contract: what it writes, and what is delivered."""
@@ -17,32 +15,23 @@ def held_by(reads: Sequence[Dataset], writes: Sequence[Dataset]) -> list[Dataset
 
 
 def with_contracts(
-    job: str, arguments: Mapping[str, str | Dataset], held: Sequence[Dataset], script: str
+    arguments: Mapping[str, str | Dataset], held: Sequence[Dataset], script: str
 ) -> dict[str, str | Dataset]:
     """Return arguments together with the contract of each dataset, as JSON.
 
     Args:
-        job: its name.
-        arguments: name to a string or a dataset.
+        arguments: name to a string or a dataset; one named like that of a contract replaces it.
         held: data that the job holds to a contract; of other data it gets it if it asks for it.
         script: the source of its script.
-
-    Raises:
-        JobDefinitionError: an argument has the name of one of a contract.
     """
     contracts = {
         name: data.schema.json
         for key, data in arguments.items()
         if isinstance(data, Dataset)
         and data.schema
-        and ((name := ARGUMENT.format(key)) in script or data in held)
+        and ((name := f"schema_of_{key}") in script or data in held)
     }
-    if both := contracts.keys() & arguments.keys():
-        raise JobDefinitionError(
-            f"job '{job}' has the argument {min(both)!r}, which is that of the contract of a "
-            "dataset; allowed: other names; rename it, or leave schema= of the dataset out"
-        )
-    return {**arguments, **contracts}
+    return {**contracts, **arguments}
 
 
 def quarantines_of(
@@ -67,14 +56,11 @@ def quarantines_of(
                 f"job '{job}' holds the dataset {data.prefix!r} to a contract, and {why}; allowed: "
                 "a Spark job with the dataset in arguments=; correct it, or leave schema= out"
             )
-    quarantines = [
-        (data, data.schema.quarantine) for data in held if data.schema and data.schema.quarantine
-    ]
-    for owner, quarantine in quarantines:
-        used = [("the dataset", data) for data in (*reads, *writes)]
-        others = [("the quarantine", place) for other, place in quarantines if other != owner]
-        check_quarantine(f"job '{job}'", quarantine, [*used, *others])
-    return [quarantine for _, quarantine in quarantines]
+    taken = {data: to for data in held if data.schema and (to := data.schema.quarantine)}
+    for owner, place in taken.items():
+        others = [other for data, other in taken.items() if data != owner]
+        check_quarantine(f"job '{job}'", place, [*reads, *writes, *others])
+    return list(taken.values())
 
 
 def metrics_of(reads: Sequence[Dataset], writes: Sequence[Dataset]) -> list[str]:

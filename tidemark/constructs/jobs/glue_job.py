@@ -328,7 +328,7 @@ class GlueJob(Construct):
     def _told(self, arguments: Mapping[str, object]) -> dict[str, str | Dataset]:
         """Return arguments with jobs replaced by their outputs, and the contracts of data."""
         held = held_by(self.reads, self.writes)
-        return with_contracts(self.name, _with_outputs(arguments), held, self._text)
+        return with_contracts(_with_outputs(arguments), held, self._text)
 
     @property
     def _table_names(self) -> list[str]:

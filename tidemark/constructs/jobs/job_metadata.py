@@ -24,12 +24,7 @@ def metadata_of(
     return {
         "name": name,
         "reads": [
-            {
-                "uri": data.uri,
-                **({"delivered": True} if data.delivered else {}),
-                **_table(data),
-                **_schema(data),
-            }
+            {"uri": data.uri, **({"delivered": True} if data.delivered else {}), **_table(data)}
             for data in reads
         ],
         "writes": [
@@ -38,7 +33,6 @@ def metadata_of(
                     "uri": data.uri,
                     **({"published": True} if data.published else {}),
                     **_table(data, True),
-                    **_schema(data),
                 }
                 for data in writes
             ),
@@ -65,14 +59,13 @@ def _tables(uses: Sequence[TableUse]) -> dict[str, list[str]]:
     return {key: list(dict.fromkeys(names)) for key, names in metadata.items() if names}
 
 
-def _schema(data: Dataset) -> dict[str, object]:
-    return {"schema": data.schema.metadata()} if data.schema else {}
-
-
 def _table(data: Dataset, is_written: bool = False) -> dict[str, object]:
-    """Return the table of a dataset; one of Iceberg says whether it is there without a template."""
-    table = data.table
+    """Return the contract of a dataset, and its table.
+
+    One of Iceberg says whether it is there without a template.
+    """
+    table, schema = data.table, {"schema": data.schema.metadata()} if data.schema else {}
     if not isinstance(table, IcebergTable):
-        return {"table": table.full_name} if table else {}
-    is_there = is_written or data.delivered or not table.create
-    return {"table": table.full_name, "format": "iceberg", **({"made": True} if is_there else {})}
+        return {"table": table.full_name, **schema} if table else {**schema}
+    made = {"made": True} if is_written or data.delivered or not table.create else {}
+    return {"table": table.full_name, "format": "iceberg", **made, **schema}

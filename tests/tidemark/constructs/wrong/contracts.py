@@ -39,7 +39,7 @@ WRONG = {
     ),
     "no quarantine": (
         lambda w: tc.SchemaPolicy(types="discard_row"),
-        'with types="discard_row" has quarantine None; allowed: a Dataset',
+        "of types 'discard_row' has quarantine None; allowed: a Dataset",
     ),
     "quarantine of nothing": (
         lambda w: tc.SchemaPolicy(quarantine=w.data("aside/")),
@@ -69,11 +69,11 @@ WRONG = {
     "not null": (lambda w: tc.SchemaPolicy("id INT NOT NULL"), "'not null' stands after int"),
     "quarantine in its data": (
         lambda w: quarantined(w, "out/", "out/aside/"),
-        "the dataset 'out/' has the quarantine 'out/aside/', and its data in 'out/' is one within",
+        "'out/' has the quarantine 'out/aside/', which is one within the other with 'out/'",
     ),
     "quarantine around its data": (
         lambda w: quarantined(w, "all/out/", "all/"),
-        "has the quarantine 'all/', and its data in 'all/out/' is one within the other",
+        "has the quarantine 'all/', which is one within the other with 'all/out/'",
     ),
     "quarantine in an input": (
         lambda w: w.job(
@@ -81,7 +81,7 @@ WRONG = {
             writes=[out := quarantined(w, "out/", "in/aside/")],
             arguments={"target": out},
         ),
-        "job 'one' has the quarantine 'in/aside/', and the dataset 'in/' is one within the other",
+        "job 'one' has the quarantine 'in/aside/', which is one within the other with 'in/'",
     ),
     "one quarantine for two": (
         lambda w: w.job(
@@ -91,7 +91,7 @@ WRONG = {
             ],
             arguments={"one": one, "other": other},
         ),
-        "has the quarantine 'aside/', and the quarantine 'aside/more/' is one within the other",
+        "has the quarantine 'aside/', which is one within the other with 'aside/more/'",
     ),
     "no argument": (
         lambda w: held(w, tc.SchemaPolicy.evolve("id INT"), arguments={}),
@@ -107,13 +107,6 @@ WRONG = {
             arguments={"target": out},
         ),
         "job 'one' holds the dataset 'out/' to a contract, and it has no Spark",
-    ),
-    "argument twice": (
-        lambda w: w.job(
-            writes=[out := w.data("out/", schema=tc.SchemaPolicy.evolve())],
-            arguments={"target": out, "schema_of_target": "id INT"},
-        ),
-        "job 'one' has the argument 'schema_of_target', which is that of the contract",
     ),
     "too long": (
         lambda w: held(
