@@ -53,7 +53,6 @@ class Tally:
         waiting.start()
         waiting.join(_WAIT_S)
         if any(counts):
-            now = datetime.now(UTC)
-            line = rows_report(window.job_id, self._metric, counts[0], target, now)
+            line = rows_report(window.job_id, self._metric, counts[0], target, datetime.now(UTC))
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()

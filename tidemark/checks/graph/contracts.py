@@ -65,7 +65,7 @@ def refusal(reader: DataContract, writer: DataContract) -> str:
 def _refused_column(reader: DataContract, writer: DataContract, known: Mapping[str, str]) -> str:
     more = sorted(known.keys() - reader.fields.keys())
     fewer = sorted(reader.fields.keys() - known.keys()) if writer.fields else []
-    if reader.columns == "freeze" and writer.columns == "evolve":
+    if (reader.columns, writer.columns) == ("freeze", "evolve"):
         return "adds new columns, which the reader freezes"
     if reader.columns == "freeze" and more:
         return f"writes the column {more[0]}, which the reader freezes out"
@@ -75,8 +75,7 @@ def _refused_column(reader: DataContract, writer: DataContract, known: Mapping[s
 
 
 def _refused_type(reader: DataContract, writer: DataContract, known: Mapping[str, str]) -> str:
-    is_frozen = reader.types == "freeze"
-    if is_frozen and writer.types == "evolve":
+    if (reader.types, writer.types) == ("freeze", "evolve"):
         return "makes types wider, which the reader freezes"
     for name in sorted(known.keys() & reader.fields.keys()):
         old, new = known[name], reader.fields[name]

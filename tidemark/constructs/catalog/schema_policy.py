@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from aws_cdk import aws_s3 as s3
 
@@ -14,8 +14,12 @@ from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked, wrong
 from tidemark.model.hive_types import parts_of
-from watermarks.schema.terms import RESCUED, ColumnsMode, MissingMode, TypesMode
 
+# Those of `watermarks.Contract`.
+ColumnsMode: TypeAlias = Literal["evolve", "freeze", "discard", "rescue"]
+TypesMode: TypeAlias = Literal["evolve", "freeze", "rescue", "discard_row"]
+MissingMode: TypeAlias = Literal["null", "freeze"]
+RESCUED = "_rescued_data"
 COLUMN = re.compile(r"(`?)(\w+)\1(?:\s*:\s*|\s+)(\S.*)", re.ASCII | re.DOTALL)
 
 
@@ -123,7 +127,7 @@ class SchemaPolicy:
         return fields
 
     @property
-    def json(self) -> str:
+    def argument(self) -> str:
         """Return the contract as JSON, without what is empty."""
         place = self.quarantine.uri if self.quarantine else ""
         said = {"schema": self.schema, **self._modes, "quarantine": place}
@@ -150,12 +154,9 @@ class SchemaPolicy:
         declared = there | {name: keys[name] for name in keys.keys() & wanted.keys()}
         declared.pop(self.rescued, None)
         if not there or (wanted and declared != wanted):
+            allowed = f"those of the schema= of its dataset: {wanted or 'it has none'}"
             raise wrong(
-                f"table {table.name!r}",
-                "the columns",
-                declared,
-                f"those of the schema= of its dataset: {wanted or 'it has none'}",
-                "give the columns to one of the two",
+                f"table {table.name!r}", "the columns", declared, allowed, "give them to one"
             )
         if self.rescues and self.rescued not in there:
             own = [*own, Column(self.rescued, "string")]

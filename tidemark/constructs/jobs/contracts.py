@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from tidemark.constructs.catalog.schema_policy import Folder, check_quarantine
 from tidemark.constructs.dataset import Dataset
 from tidemark.errors import JobDefinitionError
-from watermarks.metrics import QUARANTINED, RESCUED
 
 
 def held_by(reads: Sequence[Dataset], writes: Sequence[Dataset]) -> list[Dataset]:
@@ -25,7 +24,7 @@ def with_contracts(
         script: the source of its script.
     """
     contracts = {
-        name: data.schema.json
+        name: data.schema.argument
         for key, data in arguments.items()
         if isinstance(data, Dataset)
         and data.schema
@@ -66,5 +65,5 @@ def quarantines_of(
 def metrics_of(reads: Sequence[Dataset], writes: Sequence[Dataset]) -> list[str]:
     """Return the metrics of the watermark library that count what contracts take aside."""
     held = [data.schema for data in held_by(reads, writes) if data.schema]
-    rescued = [RESCUED] if any(policy.rescues for policy in held) else []
-    return [*rescued, *([QUARANTINED] if any(policy.quarantine for policy in held) else [])]
+    rescued = ["RescuedRows"] if any(policy.rescues for policy in held) else []
+    return [*rescued, *(["QuarantinedRows"] if any(policy.quarantine for policy in held) else [])]

@@ -4,9 +4,11 @@ import pytest
 
 from tests.fixtures.pipelines import Declared
 from tests.tidemark.constructs.test_declarations import statement_about
-from watermarks.schema import Contract
+from watermarks import metrics
+from watermarks.schema import Contract, terms
 
 pytestmark = pytest.mark.synth
+METRICS = {"RescuedRows", "QuarantinedRows"}
 DDL = "id BIGINT, amount DECIMAL(10, 2), Address STRUCT<zip: STRING>, day DATE"
 
 
@@ -55,7 +57,15 @@ def test_each_policy_becomes_the_contract_of_its_modes(cdk):
             Contract(DDL, "discard", rescued="_r"),
         ),
     ]:
-        assert Contract.from_json(policy.json) == contract
+        assert Contract.from_json(policy.argument) == contract
+
+
+def test_the_modes_and_metrics_are_those_of_the_watermark_library(cdk):
+    from tidemark.constructs.catalog import schema_policy as ours
+
+    for mode in ("ColumnsMode", "TypesMode", "MissingMode"):
+        assert getattr(ours, mode) == getattr(terms, mode)
+    assert (ours.RESCUED, {metrics.RESCUED, metrics.QUARANTINED}) == (terms.RESCUED, METRICS)
 
 
 def test_a_contract_of_a_bucket_of_the_app_is_known_at_deployment(cdk, tmp_path):
@@ -163,7 +173,7 @@ def alarms_of(add):
     found = {}
     for alarm in add.properties("AWS::CloudWatch::Alarm"):
         metric = alarm["Metrics"][0]["MetricStat"]["Metric"]
-        if metric["MetricName"] in ("RescuedRows", "QuarantinedRows"):
+        if metric["MetricName"] in METRICS:
             found[metric["MetricName"]] = alarm
             assert metric["Namespace"] == "Tidemark"
             assert metric["Dimensions"] == [{"Name": "JobName", "Value": "one"}]
@@ -181,7 +191,7 @@ def test_rows_that_are_taken_aside_raise_an_alarm_where_windows_count_them(add, 
     data = {"held": held, "out": out}
     add("one", writes=[*data.values()], arguments=data, watermark=watermark)
 
-    assert alarms_of(add) == ({"RescuedRows", "QuarantinedRows"} if watermark else set())
+    assert alarms_of(add) == (METRICS if watermark else set())
 
 
 def test_a_contract_that_takes_nothing_aside_raises_no_alarm(add, lake):
