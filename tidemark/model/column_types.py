@@ -7,7 +7,8 @@ from tidemark.model.hive_types import fields_of, inside_of, is_a, parts_of
 _INTEGERS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}  # digits
 _ORDERS = (tuple(_INTEGERS), ("float", "double"))
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
-_AS_TEXT = {*_INTEGERS, "float", "double", "boolean", "date", "char", "varchar", "decimal"}
+_HELD = {"double": "tinyint smallint int", "string": "boolean date char varchar decimal"}
+_HELD["string"] += " tinyint smallint int bigint float double"
 
 
 def is_promotion(old: str, new: str) -> bool:
@@ -50,10 +51,8 @@ def fits(old: str, new: str) -> bool:
     """
     if is_promotion(old, new):
         return True
-    if new == "double":
-        return old in _INTEGERS and old != "bigint"
-    if new == "string":
-        return old.partition("(")[0] in _AS_TEXT
+    if new in _HELD:
+        return old.partition("(")[0] in _HELD[new].split()
     as_decimal = f"decimal({_INTEGERS[old]},0)" if old in _INTEGERS else old
     was, wide = _DECIMAL.fullmatch(as_decimal), _DECIMAL.fullmatch(new)
     if not was or not wide:

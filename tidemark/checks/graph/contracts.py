@@ -69,9 +69,8 @@ def _refused_column(reader: DataContract, writer: DataContract, known: Mapping[s
         return "adds new columns, which the reader freezes"
     if reader.columns == "freeze" and more:
         return f"writes the column {more[0]}, which the reader freezes out"
-    if reader.missing == "freeze" and fewer:
-        return f"does not promise the column {fewer[0]}, which the reader demands"
-    return ""
+    is_demanded = reader.missing == "freeze" and fewer
+    return f"does not promise the column {fewer[0]}, a must of the reader" if is_demanded else ""
 
 
 def _refused_type(reader: DataContract, writer: DataContract, known: Mapping[str, str]) -> str:

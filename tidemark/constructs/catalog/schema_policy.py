@@ -14,12 +14,12 @@ from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked, wrong
 from tidemark.model.hive_types import parts_of
+from watermarks import Contract
 
 # Those of `watermarks.Contract`.
 ColumnsMode: TypeAlias = Literal["evolve", "freeze", "discard", "rescue"]
 TypesMode: TypeAlias = Literal["evolve", "freeze", "rescue", "discard_row"]
 MissingMode: TypeAlias = Literal["null", "freeze"]
-RESCUED = "_rescued_data"
 COLUMN = re.compile(r"(`?)(\w+)\1(?:\s*:\s*|\s+)(\S.*)", re.ASCII | re.DOTALL)
 
 
@@ -71,7 +71,7 @@ class SchemaPolicy:
     types: TypesMode = "evolve"
     missing: MissingMode = "null"
     quarantine: Folder | None = None
-    rescued: str = RESCUED
+    rescued: str = Contract.rescued
 
     def __post_init__(self) -> None:
         if (self.quarantine is None) == (self.types == "discard_row"):

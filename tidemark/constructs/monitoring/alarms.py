@@ -128,9 +128,8 @@ class Alarms(Construct):
         """Alarm when a contract of a job has rescued a row, or taken one out."""
         self._alarm(
             f"{metric}-{job_name}",
-            f"{job_name} met rows that do not fit the contract of their dataset. Which target, is "
-            f"in the lines of its log with {metric}; the rows are in its quarantine, or have "
-            f"_rescued_data. {_runs_of(job_name)}",
+            f"{job_name} met rows that break the contract of a dataset: look for {metric} in its "
+            f"log, then into the quarantine, or for _rescued_data. {_runs_of(job_name)}",
             [_query(rows_aside(job_name, metric), "rows", HOUR_S)],
             operator="GreaterThanThreshold",
             threshold=0,
