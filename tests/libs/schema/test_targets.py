@@ -133,8 +133,11 @@ PROGRAM = Path(__file__).parents[1] / "spark" / "programs" / "iceberg_contracts.
 
 
 def test_a_table_of_iceberg_gets_what_evolves(tmp_path):
-    facts = json.loads(run_with_iceberg(PROGRAM.read_text(encoding="utf-8"), tmp_path)[-1])
+    *told, facts = lines_of("\n".join(run_with_iceberg(PROGRAM.read_text("utf-8"), tmp_path)))
 
+    counts = [(line.get("RescuedRows"), line.get("QuarantinedRows")) for line in told]
+    assert counts == [(1, None), (None, 1)]
+    assert [line["Target"] for line in told] == ["s.log", "s.log a"]
     assert facts["evolved"] == [
         "struct<id:int,amt:bigint,tip:double>",
         [[1, 10, None], [2, 20000000000, 0.5], [3, 30, None]],

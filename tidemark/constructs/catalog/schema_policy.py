@@ -154,10 +154,8 @@ class SchemaPolicy:
         declared = there | {name: keys[name] for name in keys.keys() & wanted.keys()}
         declared.pop(self.rescued, None)
         if not there or (wanted and declared != wanted):
-            allowed = f"those of the schema= of its dataset: {wanted or 'it has none'}"
-            raise wrong(
-                f"table {table.name!r}", "the columns", declared, allowed, "give them to one"
-            )
+            allowed = f"those of schema= of its dataset, {wanted or 'which has none'}"
+            raise wrong(f"table {table.name!r}", "columns", declared, allowed)
         if self.rescues and self.rescued not in there:
             own = [*own, Column(self.rescued, "string")]
         return replace(table, columns=own)

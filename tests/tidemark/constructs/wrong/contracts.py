@@ -116,14 +116,14 @@ WRONG = {
     ),
     "table with other columns": (
         lambda w: w.data(table=w.table(), schema=tc.SchemaPolicy.evolve("id INT")),
-        "table 't' has the columns {'id': 'bigint'}; allowed: those of the schema= of its dataset",
+        "table 't' has columns {'id': 'bigint'}; allowed: those of schema= of its dataset",
     ),
     "table with a key of another type": (
         lambda w: w.data(
             table=w.table(columns=[], partition_keys=[tc.Column("day", "string")]),
             schema=tc.SchemaPolicy.evolve("id INT, day DATE"),
         ),
-        "'day': 'string'}; allowed: those of the schema= of its dataset: {'id'",
+        "'day': 'string'}; allowed: those of schema= of its dataset, {'id'",
     ),
     "contracts that differ": (
         lambda w: w.job(

@@ -54,7 +54,7 @@ WRONG = {
     "t name upper": (lambda w: w.table(name="T"), "table 'T' has name 'T'"),
     "t cols empty": (
         lambda w: w.data(table=w.table(columns=[])),
-        "table 't' has the columns {}; allowed: those of the schema= of its dataset: it has none",
+        "table 't' has columns {}; allowed: those of schema= of its dataset, which has none",
     ),
     "t cols twice": (
         lambda w: w.table(columns=[tc.Column("id", "bigint"), tc.Column("id", "bigint")]),
