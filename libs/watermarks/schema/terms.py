@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from watermarks.errors import WatermarkValueError
 
@@ -49,23 +48,3 @@ class Terms:
                 f"quarantine is {self.quarantine!r}, and types is {self.types!r}, which takes no "
                 'row out: give types="discard_row", or no quarantine'
             )
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the contract that an argument of the job has, `schema_of_NAME`, as JSON.
-
-        Raises:
-            WatermarkValueError: it is not JSON, has what no contract has, or is not valid.
-
-        Example:
-            >>> Contract.from_json('{"schema": "id BIGINT", "types": "rescue"}').types
-            'rescue'
-        """
-        try:
-            return cls(**json.loads(text))
-        except (TypeError, ValueError) as error:
-            known = ", ".join(field.name for field in fields(cls))
-            raise WatermarkValueError(
-                f"the contract is {text!r}: {error}; allowed is JSON, an object of {known}: pass "
-                "the argument schema_of_NAME as the job gets it"
-            ) from error
