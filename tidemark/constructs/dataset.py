@@ -62,7 +62,8 @@ class Dataset:
                 "characters in all; write it as 'flights/'"
             )
         policy = self.schema or SchemaPolicy()
-        if policy.quarantine:
+        if isinstance(policy.quarantine, Dataset):
+            check_no_table(f"the dataset {self.prefix!r}", "quarantine", policy.quarantine)
             check_quarantine(f"the dataset {self.prefix!r}", policy.quarantine, [self])
         if isinstance(self.table, Table) and (self.schema or not self.table.columns):
             object.__setattr__(self, "table", policy.table(self.table))
@@ -121,7 +122,7 @@ class Dataset:
 
 
 def check_no_table(of: str, key: str, data: Dataset | None) -> None:
-    """Raise if a folder that holds no data has a table.
+    """Raise if a folder that holds no data has a table or a contract.
 
     Args:
         of: the owner, for messages: `job 'orders'`.
@@ -129,10 +130,10 @@ def check_no_table(of: str, key: str, data: Dataset | None) -> None:
         data: its value; may be None.
 
     Raises:
-        JobDefinitionError: it has a table, which nothing would create.
+        JobDefinitionError: it has a table, which nothing would create, or a contract, likewise.
     """
-    if data is not None and data.table is not None:
+    if data is not None and (data.table or data.schema):
         raise JobDefinitionError(
-            f"{of} has {key} {data.prefix!r} with a table, and nothing in it is rows of one; "
-            "allowed: a Dataset without table=; leave it out there"
+            f"{of} has {key} {data.prefix!r} with a table or a contract, and nothing in it is "
+            "rows of one; allowed: a Dataset without table= and schema=; leave them out there"
         )

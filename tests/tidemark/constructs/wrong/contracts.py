@@ -3,9 +3,10 @@
 import tidemark.constructs as tc
 
 
-def quarantined(w, name, place, **given):
+def quarantined(w, name, place, place_has=None, **given):
     """Return data whose rows that do not fit go to a place."""
-    policy = tc.SchemaPolicy.discard_row("id BIGINT", quarantine=w.data(place))
+    aside = w.data(place, schema=place_has)
+    policy = tc.SchemaPolicy.discard_row("id BIGINT", quarantine=aside)
     return w.data(name, schema=policy, **given)
 
 
@@ -48,6 +49,14 @@ WRONG = {
     "quarantine is text": (
         lambda w: tc.SchemaPolicy.discard_row("id INT", quarantine="s3://lake/aside/"),
         "quarantine 's3://lake/aside/'; allowed: a Dataset",
+    ),
+    "quarantine under a contract": (
+        lambda w: quarantined(w, "out/", "aside/", place_has=tc.SchemaPolicy.evolve()),
+        "'out/' has quarantine 'aside/' with a table or a contract, and nothing in it",
+    ),
+    "temporary files under a contract": (
+        lambda w: w.job(temp=w.data("temp/", schema=tc.SchemaPolicy.evolve())),
+        "job 'one' has temp 'temp/' with a table or a contract, and nothing in it is rows",
     ),
     "rescued name": (lambda w: tc.SchemaPolicy(rescued=""), "has rescued ''; allowed: lower case"),
     "type of Spark": (
