@@ -1,4 +1,4 @@
-"""The metrics of a commit: a line of the job's log in CloudWatch's embedded metric format.
+"""The metrics of a job: lines of its log in CloudWatch's embedded metric format.
 
 No request and no permission is needed: CloudWatch Logs makes metrics of such lines.
 Source:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 NAMESPACE = "Tidemark"
 COMMITS, AGE = "WatermarkCommits", "WatermarkAge"
+RESCUED, QUARANTINED = "RescuedRows", "QuarantinedRows"
 
 
 def commit_report(job_id: str, watermarks: Mapping[str, Any], now: datetime) -> str:
@@ -25,11 +26,19 @@ def commit_report(job_id: str, watermarks: Mapping[str, Any], now: datetime) -> 
     """
     times = list(_times(watermarks))
     ages = {AGE: max(0.0, (now - min(times)).total_seconds())} if times else {}
-    metrics = [{"Name": COMMITS, "Unit": "Count"}]
-    metrics += [{"Name": name, "Unit": "Seconds"} for name in ages]
+    return _line(job_id, {COMMITS: 1, **ages}, now)
+
+
+def rows_report(job_id: str, metric: str, rows: int, target: str, now: datetime) -> str:
+    """Return the line: rows for a target that a contract has rescued, or taken out."""
+    return _line(job_id, {metric: rows}, now, Target=target)
+
+
+def _line(job_id: str, values: Mapping[str, float], now: datetime, **more: str) -> str:
+    metrics = [{"Name": name, "Unit": "Seconds" if name == AGE else "Count"} for name in values]
     about = {"Namespace": NAMESPACE, "Dimensions": [["JobName"]], "Metrics": metrics}
     stamp = {"Timestamp": int(now.timestamp() * 1000), "CloudWatchMetrics": [about]}
-    return json.dumps({"_aws": stamp, "JobName": job_id, COMMITS: 1, **ages})
+    return json.dumps({"_aws": stamp, "JobName": job_id, **values, **more})
 
 
 def _times(watermarks: Mapping[str, Any]) -> Iterator[datetime]:

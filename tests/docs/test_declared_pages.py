@@ -74,6 +74,25 @@ def test_jobs_are_granted_their_tables_and_no_others(tables):
     }
 
 
+def test_a_contract_is_declared_once_and_told_to_its_job(app_of):
+    from tidemark.constructs import Lake
+    from watermarks import Contract
+
+    page = Page("docs/schema.md")
+    declared = app_of(page)
+    lake = Lake(declared.stack, "Lake", stage=stage_of())
+    pipeline = declared.pipeline(watermarks=lake.watermarks)
+    page.run("declare")["declare"](pipeline, lake)
+    declared.app.synth()
+
+    (job,) = declared.resources("AWS::Glue::Job")
+    contract = Contract.from_json(as_text(job["DefaultArguments"]["--schema_of_target_path"]))
+    assert (contract.schema, contract.types) == ("id BIGINT, amt BIGINT", "discard_row")
+    assert contract.quarantine.endswith("/quarantine/orders/")
+    found = [alarm["AlarmDescription"] for alarm in declared.resources("AWS::CloudWatch::Alarm")]
+    assert [text for text in found if "look for QuarantinedRows in its log" in text]
+
+
 def test_every_kind_of_job_is_declared(app_of):
     from aws_cdk import aws_s3 as s3
 

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 from watermarks import Watermarks
-from watermarks.metrics import commit_report
+from watermarks.metrics import RESCUED, commit_report, rows_report
 
 NOW = datetime(2026, 11, 21, 6, 0, tzinfo=UTC)
 
@@ -44,6 +44,13 @@ def test_a_watermark_that_is_a_time_has_an_age(value, age):
             {"Name": "WatermarkAge", "Unit": "Seconds"},
         ],
     }
+
+
+def test_rows_that_a_contract_takes_aside_are_a_line_of_their_own():
+    line = json.loads(rows_report("ingest", RESCUED, 3, "s3://lake/out", NOW))
+
+    assert (line["RescuedRows"], line["JobName"], line["Target"]) == (3, "ingest", "s3://lake/out")
+    assert metrics_of(line)["Metrics"] == [{"Name": "RescuedRows", "Unit": "Count"}]
 
 
 def test_the_oldest_of_several_watermarks_gives_the_age():

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # "as" hands a name on
     from tidemark.constructs.catalog.projection import InjectedProjection as InjectedProjection
     from tidemark.constructs.catalog.projection import IntegerProjection as IntegerProjection
     from tidemark.constructs.catalog.projection import Projection as Projection
+    from tidemark.constructs.catalog.schema_policy import SchemaPolicy as SchemaPolicy
     from tidemark.constructs.catalog.table import Column as Column
     from tidemark.constructs.catalog.table import Table as Table
     from tidemark.constructs.catalog.table_format import TableFormat as TableFormat

@@ -7,6 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
+from tidemark.constructs.catalog.schema_policy import SchemaPolicy, check_quarantine
 from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
@@ -32,10 +33,14 @@ class Dataset:
         delivered: True if others than the app's jobs write it.
         published: True if others than the app's jobs read it.
         table: the table of the Data Catalog where Athena, Glue and Spark find the data; the
-            pipeline that writes the data creates a `Table`, its first job an `IcebergTable`.
+            pipeline that writes the data creates a `Table`, its first job an `IcebergTable`. A
+            `Table` without columns has those of `schema`.
+        schema: the contract that rows are held to by the job that writes the data, or, if it is
+            delivered, by those that read it. They get it as the argument `schema_of_NAME`.
 
     Raises:
-        JobDefinitionError: the prefix is not a folder.
+        JobDefinitionError: the prefix is not a folder, the table has no columns or others than the
+            contract, or the quarantine of the contract is in the data.
 
     Example:
         >>> Dataset(bucket, "flights/").uri
@@ -47,6 +52,7 @@ class Dataset:
     delivered: bool = False
     published: bool = False
     table: Table | IcebergTable | None = None
+    schema: SchemaPolicy | None = None
 
     def __post_init__(self) -> None:
         if not PREFIX.fullmatch(self.prefix):
@@ -55,6 +61,12 @@ class Dataset:
                 "_.=- in names that each end with a slash, none of them . or .., up to 900 "
                 "characters in all; write it as 'flights/'"
             )
+        policy = self.schema or SchemaPolicy()
+        if isinstance(policy.quarantine, Dataset):
+            check_no_table(f"the dataset {self.prefix!r}", "quarantine", policy.quarantine)
+            check_quarantine(f"the dataset {self.prefix!r}", policy.quarantine, [self])
+        if isinstance(self.table, Table) and (self.schema or not self.table.columns):
+            object.__setattr__(self, "table", policy.table(self.table))
 
     @property
     def uri(self) -> str:
@@ -110,7 +122,7 @@ class Dataset:
 
 
 def check_no_table(of: str, key: str, data: Dataset | None) -> None:
-    """Raise if a folder that holds no data has a table.
+    """Raise if a folder that holds no data has a table or a contract.
 
     Args:
         of: the owner, for messages: `job 'orders'`.
@@ -118,10 +130,10 @@ def check_no_table(of: str, key: str, data: Dataset | None) -> None:
         data: its value; may be None.
 
     Raises:
-        JobDefinitionError: it has a table, which nothing would create.
+        JobDefinitionError: it has a table, which nothing would create, or a contract, likewise.
     """
-    if data is not None and data.table is not None:
+    if data is not None and (data.table or data.schema):
         raise JobDefinitionError(
-            f"{of} has {key} {data.prefix!r} with a table, and nothing in it is rows of one; "
-            "allowed: a Dataset without table=; leave it out there"
+            f"{of} has {key} {data.prefix!r} with a table or a contract, and nothing in it is "
+            "rows of one; allowed: a Dataset without table= and schema=; leave them out there"
         )

@@ -31,6 +31,7 @@ WORDS = {str: "a string", bool: "True, False", int: "an integer", float: "a numb
 WORDS |= {NoneType: "None", Any: "anything"}
 # Examples of interfaces that no one calls directly.
 EXAMPLES = {
+    "Folder": "a Dataset",
     "HasOutput": "a job",
     "IBucket": "a bucket, such as s3.Bucket.from_bucket_name(...)",
     "IConnection": "a Connection",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from watermarks.errors import WatermarkValueError
@@ -24,7 +25,7 @@ class Contract(Terms):
     Every value of a frame is in a row, or was rescued or taken out; only `columns="discard"` leaves
     values out. A value fits a type that
     says all that it says: the bigint 12 and the string "12" fit an int, and the string "007" does
-    not.
+    not. `Contract.from_json(args["schema_of_NAME"])` is the one that an app declares for a dataset.
 
     Attributes:
         schema: the columns, as a StructType or DDL; None: the columns of the frame. It does not say
@@ -51,6 +52,26 @@ class Contract(Terms):
         >>> [tuple(row) for row in contract.apply(frame).orderBy("id").collect()]
         [(1, 12, '{"tip":0.5}'), (2, None, '{"amount":"a"}')]
     """
+
+    @classmethod
+    def from_json(cls, text: str) -> Contract:
+        """Return the contract that an argument of the job has, `schema_of_NAME`, as JSON.
+
+        Raises:
+            WatermarkValueError: it is not JSON, has what no contract has, or is not valid.
+
+        Example:
+            >>> Contract.from_json('{"schema": "id BIGINT", "types": "rescue"}').types
+            'rescue'
+        """
+        try:
+            return cls(**json.loads(text))
+        except (TypeError, ValueError) as error:
+            known = ", ".join(field.name for field in fields(cls))
+            raise WatermarkValueError(
+                f"the contract is {text!r}: {error}; allowed is JSON, an object of {known}: pass "
+                "the argument schema_of_NAME as the job gets it"
+            ) from error
 
     def changes(self, frame: Any) -> list[SchemaChange]:
         """Return what a frame has otherwise than the schema, column by column; nothing is read."""

@@ -14,6 +14,7 @@ from .columns import escaped
 from .files import quarantine
 from .iceberg_tables import iceberg_table
 from .iceberg_target import IcebergTarget
+from .tally import Tally
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -85,6 +86,8 @@ def append_window(
 
     frame, aside = rows_for_table(frame, schema, table, iceberg)
     quarantine(aside, schema, window, f"{table} {part}")
+    tally = Tally.of_rescued(frame, schema)
+    frame = tally.frame if tally else frame
 
     def into(branch: str) -> None:
         columns = iceberg.columns(table, frame.sparkSession.table(branch).schema)
@@ -93,6 +96,8 @@ def append_window(
         rows.writeTo(branch).options(**options).append()
 
     is_written = target.write(into, is_repeatable=False)
+    if tally and is_written:
+        tally.report(window, table)
     _appended.add(done)
     run_notes.note_written(window, run_notes.table(table), "append")
     return is_written

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkSupersededError
+from watermarks.metrics import QUARANTINED
 from watermarks.schema.targets import rows_for_folder
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import edges
 
 from .columns import escaped
 from .committed_files import ATTEMPT, WINDOW, hadoop_path, load_windows, with_folders
+from .tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -105,15 +107,18 @@ def write_window(
     frame, aside = rows_for_folder(frame, schema, path)
     _check_columns(frame.columns)
     quarantine(aside, schema, window, path)
+    tally = Tally.of_rescued(frame, schema)
     folder = _folder(path, window.window_id, window.attempt)
     _delete_earlier_attempts(frame.sparkSession, path, window)
-    writer = frame.write.format(file_format).mode("overwrite")
+    writer = (tally.frame if tally else frame).write.format(file_format).mode("overwrite")
     writer = writer.options(**_WRITE_OPTIONS.get(file_format, {})).options(**(options or {}))
     # Static, whatever the session's setting: dynamic would keep files of an earlier try.
     writer = writer.option("partitionOverwriteMode", "static")
     if partition_by:
         writer = writer.partitionBy(*partition_by)
     writer.save(folder)
+    if tally:
+        tally.report(window, path)
     run_notes.note_written(window, run_notes.folder(path), "window")
     return folder
 
@@ -131,7 +136,9 @@ def quarantine(
             f"{_quarantined[place]} already, and those for {target} would replace them: give each "
             "target, and each part, a quarantine of its own"
         )
-    write_window(aside, schema.quarantine, window, "json")
+    tally = Tally(aside, QUARANTINED)
+    write_window(tally.frame, schema.quarantine, window, "json")
+    tally.report(window, target)
 
 
 def read_committed(

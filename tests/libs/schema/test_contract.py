@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from pyspark.sql.types import LongType
@@ -240,3 +241,26 @@ def test_schemas_that_no_row_can_have_are_refused(spark, schema, told):
 def test_rows_that_are_taken_out_need_a_place(spark):
     with pytest.raises(WatermarkValueError, match="write both frames of split"):
         Contract("id INT", types="discard_row").apply(spark.createDataFrame([(1,)], "id INT"))
+
+
+def test_a_contract_is_read_from_the_argument_of_a_job():
+    text = '{"schema": "id INT", "types": "discard_row", "quarantine": "s3://lake/aside/"}'
+
+    contract = Contract.from_json(text)
+
+    assert contract == Contract("id INT", types="discard_row", quarantine="s3://lake/aside/")
+    assert Contract.from_json("{}") == Contract()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("id INT", "the contract is 'id INT': Expecting value"),
+        ("[1]", "must be a mapping"),
+        ('{"colums": "evolve"}', "unexpected keyword argument 'colums'; allowed is JSON"),
+        ('{"columns": "rescu"}', "columns of the contract is 'rescu': allowed are evolve"),
+    ],
+)
+def test_what_is_no_contract_is_refused_with_what_is_allowed(text, told):
+    with pytest.raises(WatermarkValueError, match=re.escape(told)):
+        Contract.from_json(text)

@@ -81,12 +81,63 @@ def test_a_quarantine_has_a_folder_of_its_own(spark, tmp_path, quarantine, told)
         Contract("id INT", quarantine="s3://lake/aside/")
 
 
+def lines_of(out: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+
+
+def test_rescued_and_quarantined_rows_are_counted_while_they_are_written(spark, tmp_path, capfd):
+    path, aside = str(tmp_path / "out"), str(tmp_path / "aside")
+    reads = spark.sparkContext.accumulator(0)
+
+    def read(row):
+        reads.add(1)
+        return row
+
+    rows = [(1, "x"), (2, "3"), (3, "y"), (4, None)]
+    frame = spark.createDataFrame(
+        spark.sparkContext.parallelize(rows, 2).map(read), "id INT, amt STRING"
+    )
+    contract = Contract("id INT, amt INT", columns="rescue", types="rescue")
+    write_window(frame, path, window(1), schema=contract)
+
+    (line,) = lines_of(capfd.readouterr().out)
+    assert (line["JobName"], line["RescuedRows"], line["Target"]) == ("j", 2, path)
+    assert line["_aws"]["CloudWatchMetrics"][0]["Metrics"] == [
+        {"Name": "RescuedRows", "Unit": "Count"}
+    ]
+    assert reads.value == len(rows)
+
+    contract = Contract("id INT, amt INT", types="discard_row", quarantine=aside)
+    write_window(frame, path, window(2), schema=contract)
+    (line,) = lines_of(capfd.readouterr().out)
+    assert (line["QuarantinedRows"], line["Target"]) == (2, path)
+
+
+@pytest.mark.parametrize("condition", ["amt = '3'", "id < 0", "false"])
+def test_rows_that_all_fit_tell_nothing(spark, tmp_path, capfd, condition):
+    path, aside = str(tmp_path / "out"), str(tmp_path / "aside")
+    frame = spark.createDataFrame([(2, "3")], "id INT, amt STRING").where(condition)
+    for number, contract in enumerate(
+        [
+            Contract("id INT, amt INT", types="rescue"),
+            Contract("id INT, amt INT", types="discard_row", quarantine=aside),
+            Contract("id INT, amt STRING", types="discard_row", quarantine=aside),
+        ]
+    ):
+        write_window(frame, path, window(number), schema=contract)
+
+    assert lines_of(capfd.readouterr().out) == []
+
+
 PROGRAM = Path(__file__).parents[1] / "spark" / "programs" / "iceberg_contracts.py"
 
 
 def test_a_table_of_iceberg_gets_what_evolves(tmp_path):
-    facts = json.loads(run_with_iceberg(PROGRAM.read_text(encoding="utf-8"), tmp_path)[-1])
+    *told, facts = lines_of("\n".join(run_with_iceberg(PROGRAM.read_text("utf-8"), tmp_path)))
 
+    counts = [(line.get("RescuedRows"), line.get("QuarantinedRows")) for line in told]
+    assert counts == [(1, None), (None, 1)]
+    assert [line["Target"] for line in told] == ["s.log", "s.log a"]
     assert facts["evolved"] == [
         "struct<id:int,amt:bigint,tip:double>",
         [[1, 10, None], [2, 20000000000, 0.5], [3, 30, None]],

@@ -10,6 +10,17 @@ CONDITIONAL = "CONDITIONAL"
 
 
 @dataclass(frozen=True)
+class DataContract:
+    """The contract of data: the type of each column, and the modes of a `SchemaPolicy`."""
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    columns: str = "evolve"
+    types: str = "evolve"
+    missing: str = "null"
+    rescued: str = "_rescued_data"
+
+
+@dataclass(frozen=True)
 class GraphJob:
     """One Glue job, or one crawler (`CRAWLER` + name); `at` is where its resource stands.
 
@@ -30,6 +41,9 @@ class GraphJob:
         queues: whether a run waits where Glue has no place for it.
         repeats: the URIs of data in which a repeated run may write rows twice, each with the
             reason that its script gives.
+        accepts: the URIs of data that it reads, each with its contract for it.
+        allows: the URIs of data that it writes, likewise.
+        quarantines: URIs of folders of rows that it takes out.
     """
 
     at: str
@@ -55,6 +69,9 @@ class GraphJob:
     is_flex: bool = False
     max_retries: int = 0
     repeats: tuple[tuple[str, str], ...] = ()
+    accepts: tuple[tuple[str, DataContract], ...] = ()
+    allows: tuple[tuple[str, DataContract], ...] = ()
+    quarantines: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if self.name.startswith(CRAWLER):

@@ -6,6 +6,7 @@ https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
 
 from collections.abc import Iterable, Iterator
 
+from tidemark.checks.graph.contracts import contracts
 from tidemark.checks.graph.crawls import crawls
 from tidemark.checks.graph.duplicate_names import duplicates, problems_of_names
 from tidemark.checks.graph.folders import Folders
@@ -43,6 +44,7 @@ def problems(graph: Graph) -> list[Problem]:
         *nested_tables(graph),
         *tables_in_use(graph),
         *retentions(graph),
+        *contracts(graph),
         *_tables(graph),
         *duplicates(graph),
         *_data(graph),

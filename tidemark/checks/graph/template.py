@@ -7,6 +7,7 @@ from typing import Any
 from tidemark.checks.graph.duplicate_names import read_names
 from tidemark.checks.graph.model import (
     CRAWLER,
+    DataContract,
     EventRule,
     Graph,
     GraphCondition,
@@ -122,6 +123,10 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         data = [item for item in known.get(key, []) if flag is None or item.get(flag)]
         return tuple(names.text(stack, item["uri"]) for item in data)
 
+    def contracts(key: str) -> tuple[tuple[str, DataContract], ...]:
+        data = [item for item in known.get(key, []) if "schema" in item]
+        return tuple((names.text(stack, i["uri"]), DataContract(**i["schema"])) for i in data)
+
     retries, timeout = properties.get("MaxRetries", 0), properties.get("Timeout")
     return GraphJob(
         at=f"{stack}/{id_}",
@@ -161,6 +166,9 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         repeats=tuple(
             (names.text(stack, item["uri"]), item["reason"]) for item in known.get("repeats", [])
         ),
+        accepts=contracts("reads"),
+        allows=contracts("writes"),
+        quarantines=uris("writes", "quarantine"),
     )
 
 

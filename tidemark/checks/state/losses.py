@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from tidemark.checks.state.manifest import (
+    CONTRACT,
     GLUE_TABLE,
     ICEBERG_TABLE,
     JobState,
@@ -13,6 +14,7 @@ from tidemark.checks.state.manifest import (
     StatefulResource,
 )
 from tidemark.checks.state.plan import REREAD, Entry, RenameCtx, RenameJob, entry_document
+from tidemark.model.column_types import is_promotion
 
 
 class LossKind(Enum):
@@ -33,6 +35,7 @@ class LossKind(Enum):
     RESOURCE_GONE = "resource gone"
     RESOURCE_REPLACED = "resource replaced"
     RESOURCE_NOT_RETAINED = "resource not retained"
+    COLUMNS_CHANGED = "declared columns changed"
 
 
 @dataclass(frozen=True)
@@ -255,7 +258,9 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
     for id_, was in sorted(old.resources.items()):
         discard = _add("discard", resource=id_, reason="...")
         now = app.resources.get(id_)
-        if now is None:
+        if was.type == CONTRACT:
+            yield from _of_contract(id_, was, now, discard)
+        elif now is None:
             yield Loss(
                 LossKind.RESOURCE_GONE,
                 id_,
@@ -278,6 +283,25 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
                 "it is replaced",
                 f"keep DeletionPolicy and UpdateReplacePolicy Retain, or {discard}",
             )
+
+
+def _of_contract(
+    id_: str, was: StatefulResource, now: StatefulResource | None, discard: str
+) -> Iterator[Loss]:
+    """Yield the columns that a contract has no more; without a contract nothing is promised."""
+    columns = dict(column.split(" ", 1) for column in now.keys) if now else {}
+    wrong = [
+        f"{name} was {kind} and is {columns.get(name, 'gone')}"
+        for name, kind in (column.split(" ", 1) for column in was.keys if now)
+        if not is_promotion(kind, columns.get(name, ""))
+    ]
+    if wrong:
+        yield Loss(
+            LossKind.COLUMNS_CHANGED,
+            id_,
+            f"{', '.join(wrong)}: a reader of the files that exist fails, or loses values",
+            f"keep these columns, add others or make types wider, write elsewhere, or {discard}",
+        )
 
 
 def _replacing(was: StatefulResource, now: StatefulResource) -> Iterator[str]:

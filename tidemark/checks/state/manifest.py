@@ -21,6 +21,7 @@ ABOUT = (
 )
 GLUE_TABLE = "AWS::Glue::Table"
 ICEBERG_TABLE = "Iceberg table"  # which jobs create: no resource of a template
+CONTRACT = "Schema contract"  # of data that jobs write; likewise
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,10 @@ class StatefulResource:
     """A table, database, bucket or key.
 
     Attributes:
-        type: its CloudFormation type, or ICEBERG_TABLE.
+        type: its CloudFormation type, ICEBERG_TABLE, or CONTRACT.
         name: the physical name that the template states; empty if AWS makes one.
         keys: of a table, its key attributes, or its partition keys, as ``name type``; of a table of
-            Iceberg its folder.
+            Iceberg its folder; of a contract its columns, also as ``name type``.
         is_retained: whether it stays when its stack goes, or when it is replaced.
     """
 

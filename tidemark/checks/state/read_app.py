@@ -10,7 +10,12 @@ from typing import Any
 from tidemark.checks.script.values import with_arguments
 from tidemark.checks.state.manifest import ICEBERG_TABLE, JobState, Manifest, StatefulResource
 from tidemark.checks.state.script_sources import ScriptSource, state_of_script
-from tidemark.checks.state.stateful import holds_state, iceberg_tables, stateful_resource
+from tidemark.checks.state.stateful import (
+    contracts,
+    holds_state,
+    iceberg_tables,
+    stateful_resource,
+)
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
 from tidemark.model.assembly.definitions import STREAMING, WATERMARK_TABLE, bookmark_option
@@ -37,6 +42,7 @@ def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
             if holds_state(resource):
                 resources[f"{stack.name}/{logical_id}"] = stateful_resource(resource, scope)
             resources |= iceberg_tables(resource, scope)
+            resources |= contracts(resource, scope)
     return _without_stages(Manifest(jobs, resources), {*stages, *_tagged_stages(assembly)})
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tidemark.checks.state.manifest import GLUE_TABLE, ICEBERG_TABLE, StatefulResource
+from tidemark.checks.state.manifest import CONTRACT, GLUE_TABLE, ICEBERG_TABLE, StatefulResource
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.assembly.intrinsics import Scope
 from tidemark.model.assembly.resources import DYNAMODB_TABLES, METADATA
@@ -68,6 +68,14 @@ def iceberg_tables(
         if data.get("format") == "iceberg":
             name, uri = str(scope.resolve(data["table"])), str(scope.resolve(data["uri"]))
             yield f"iceberg/{name}", StatefulResource(ICEBERG_TABLE, name, (uri,))
+
+
+def contracts(resource: Mapping[str, Any], scope: Scope) -> Iterator[tuple[str, StatefulResource]]:
+    """Yield the contracts with columns of data that a job writes, each with its key."""
+    for data in resource.get("Metadata", {}).get(METADATA, {}).get("writes", []):
+        if fields := data.get("schema", {}).get("fields"):
+            columns = tuple(f"{name} {kind}" for name, kind in fields.items())
+            yield f"contract/{scope.resolve(data['uri'])}", StatefulResource(CONTRACT, "", columns)
 
 
 def _table(resource: Mapping[str, Any], database: str) -> CatalogTable:

@@ -84,7 +84,8 @@ class Table:
     Attributes:
         database: a database of the app, or the name of an existing one.
         name: lower case letters, digits and _.
-        columns: the columns in the files; for CSV in the order of the files.
+        columns: the columns in the files; for CSV in the order of the files. Empty: those of the
+            contract of its dataset, `schema=`.
         partition_keys: the keys in the names of the folders, outermost first.
         format: format of the files.
         projection: lets Athena compute the partitions, so that it sees new folders at once; None:
@@ -106,7 +107,7 @@ class Table:
 
     database: Database
     name: str
-    columns: Sequence[Column]
+    columns: Sequence[Column] = ()
     partition_keys: Sequence[Column] = ()
     format: TableFormat = field(default_factory=TableFormat.parquet)
     projection: Projection | None = None
@@ -126,10 +127,11 @@ class Table:
             raise self._error(
                 "description", self.description, f"a string of up to {MAX_DESCRIPTION} characters"
             )
-        self._check_columns()
+        if self.columns:  # else its dataset gives it columns, and they are checked then
+            self._check_columns()
         self._check_keys()
         self._check_parameters()
-        if self.quality is not None:
+        if self.columns and self.quality is not None:
             self.quality.check([column.name for column in (*self.columns, *self.partition_keys)])
 
     @property
@@ -155,8 +157,6 @@ class Table:
         return bool(self.partition_keys) and self.projection is None
 
     def _check_columns(self) -> None:
-        if not self.columns:
-            raise self._error("columns", self.columns, "at least one Column")
         names = [column.name for column in (*self.columns, *self.partition_keys)]
         for name in names:
             if names.count(name) > 1:

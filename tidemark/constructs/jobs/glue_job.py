@@ -18,6 +18,7 @@ from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
+from tidemark.constructs.jobs.contracts import held_by, quarantines_of, with_contracts
 from tidemark.constructs.jobs.glue_arguments import merged, pipeline_arguments
 from tidemark.constructs.jobs.iceberg_settings import with_iceberg
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, merge_own, render_arguments
@@ -139,6 +140,7 @@ class GlueJob(Construct):
             data,
             joined.secrets,
         )
+        self._text = script.read_text(encoding="utf-8", errors="replace")
         self._connections = list(joined.names)
         self.tables = (
             *table_uses(name, props["tables"]),
@@ -176,8 +178,12 @@ class GlueJob(Construct):
             own.texts.get("--python-modules-installer-option"),
         )
         self._arguments = self._taken | render_arguments(
-            name, _with_outputs(opened), (*self.reads, *self.writes), self._taken
+            name, self._told(opened), (*self.reads, *self.writes), self._taken
         )
+        quarantines = quarantines_of(
+            name, self.reads, self.writes, _with_outputs(opened), has_spark=cluster is not None
+        )
+        self._quarantines = quarantines
         self._fixed = fixed_arguments(name, self._options.non_overridable, self._arguments)
         asset = shared.scripts.get(script)
         if asset is None:
@@ -189,7 +195,7 @@ class GlueJob(Construct):
             logs=logs,
             kind=statements,
             reads=[*self.reads, *own.read],
-            writes=[*self.writes, *([temp] if temp else []), *keeps, *own.written],
+            writes=[*self.writes, *([temp] if temp else []), *keeps, *own.written, *quarantines],
             own=own,
             python_modules=props["python_modules"],
             has_metrics="--enable-metrics" in arguments,
@@ -210,8 +216,7 @@ class GlueJob(Construct):
         )
         self._not_secret = reasons({f"--{key}": value for key, value in declared.items()})
         self._not_secret |= own.not_secret
-        text = script.read_text(encoding="utf-8", errors="replace")
-        self._repeats = repeated(text, self._arguments, [data.uri for data in self.writes])
+        self._repeats = repeated(self._text, self._arguments, [data.uri for data in self.writes])
 
     @checked
     def on(self, state: JobState) -> Condition:
@@ -317,8 +322,13 @@ class GlueJob(Construct):
                 )
         opened = check_open_strings(f"job '{self.name}' is started with the argument", arguments)
         return render_arguments(
-            self.name, _with_outputs(opened), (*self.reads, *self.writes), self._taken
+            self.name, self._told(opened), (*self.reads, *self.writes), self._taken
         )
+
+    def _told(self, arguments: Mapping[str, object]) -> dict[str, str | Dataset]:
+        """Return arguments with jobs replaced by their outputs, and the contracts of data."""
+        held = held_by(self.reads, self.writes)
+        return with_contracts(_with_outputs(arguments), held, self._text)
 
     @property
     def _table_names(self) -> list[str]:
@@ -387,6 +397,7 @@ class GlueJob(Construct):
                 self.reads,
                 self.writes,
                 self._keeps,
+                self._quarantines,
                 self.tables,
                 self._not_secret,
                 self._repeats,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
+from tidemark.constructs.catalog.schema_policy import Folder
 from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 
@@ -12,6 +13,7 @@ def metadata_of(
     reads: Sequence[Dataset],
     writes: Sequence[Dataset],
     keeps: Sequence[Dataset],
+    quarantines: Sequence[Folder],
     tables: Sequence[TableUse],
     not_secret: Mapping[str, str],
     repeats: Sequence[tuple[str, str]],
@@ -36,6 +38,8 @@ def metadata_of(
             ),
             # No job reads it.
             *({"uri": data.uri, "published": True, "state": True} for data in keeps),
+            # People read it.
+            *({"uri": q.uri, "published": True, "quarantine": True} for q in quarantines),
         ],
         **_tables(tables),
         "watermark": watermark,
@@ -56,9 +60,12 @@ def _tables(uses: Sequence[TableUse]) -> dict[str, list[str]]:
 
 
 def _table(data: Dataset, is_written: bool = False) -> dict[str, object]:
-    """Return the table of a dataset; one of Iceberg says whether it is there without a template."""
-    table = data.table
+    """Return the contract of a dataset, and its table.
+
+    One of Iceberg says whether it is there without a template.
+    """
+    table, schema = data.table, {"schema": data.schema.metadata()} if data.schema else {}
     if not isinstance(table, IcebergTable):
-        return {"table": table.full_name} if table else {}
-    is_there = is_written or data.delivered or not table.create
-    return {"table": table.full_name, "format": "iceberg", **({"made": True} if is_there else {})}
+        return {"table": table.full_name, **schema} if table else {**schema}
+    made = {"made": True} if is_written or data.delivered or not table.create else {}
+    return {"table": table.full_name, "format": "iceberg", **made, **schema}

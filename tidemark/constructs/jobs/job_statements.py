@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aws_cdk import aws_s3_assets as assets
 
 from tidemark.constructs.catalog.permissions import use_tables
+from tidemark.constructs.catalog.schema_policy import Folder
 from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
@@ -23,7 +24,7 @@ def statements_of(
     logs: str,
     kind: Sequence[permissions.Statement],
     reads: Sequence[Dataset],
-    writes: Sequence[Dataset],
+    writes: Sequence[Folder],
     own: OwnArguments,
     python_modules: Sequence[str],
     has_metrics: bool,
@@ -60,7 +61,7 @@ def statements_of(
 
 
 def _data(
-    read: Sequence[Dataset], written: Sequence[Dataset], shared: SharedParts
+    read: Sequence[Folder], written: Sequence[Folder], shared: SharedParts
 ) -> list[permissions.Statement]:
     statements = permissions.use_data(
         [(bucket_arn(data.bucket), data.prefix) for data in read],

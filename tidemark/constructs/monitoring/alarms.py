@@ -14,6 +14,7 @@ from tidemark.constructs.monitoring.metrics import (
     executors,
     matched_events,
     messages,
+    rows_aside,
     watermark_age,
     watermark_commits,
 )
@@ -121,6 +122,18 @@ class Alarms(Construct):
             operator="GreaterThanThreshold",
             threshold=hours * HOUR_S,
             missing="ignore",
+        )
+
+    def on_rows_aside(self, job_name: str, metric: str) -> None:
+        """Alarm when a contract of a job has rescued a row, or taken one out."""
+        self._alarm(
+            f"{metric}-{job_name}",
+            f"{job_name} met rows that break the contract of a dataset: look for {metric} in its "
+            f"log, then into the quarantine, or for _rescued_data. {_runs_of(job_name)}",
+            [_query(rows_aside(job_name, metric), "rows", HOUR_S)],
+            operator="GreaterThanThreshold",
+            threshold=0,
+            missing="notBreaching",
         )
 
     def on_nothing_read(self, job_name: str, hours: int) -> None:

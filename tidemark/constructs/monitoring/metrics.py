@@ -54,6 +54,11 @@ def watermark_age(job_name: str) -> Metric:
     return Metric(NAMESPACE, "WatermarkAge", {"JobName": job_name}, "Maximum", job_name)
 
 
+def rows_aside(job_name: str, name: str) -> Metric:
+    """Return how many rows contracts of a job rescued or took out: `RescuedRows` and the like."""
+    return Metric(NAMESPACE, name, {"JobName": job_name}, "Sum", job_name)
+
+
 def matched_events(rule_name: str, label: str) -> Metric:
     """Return how many events a rule of EventBridge matched."""
     return Metric("AWS/Events", "MatchedEvents", {"RuleName": rule_name}, "Sum", label)

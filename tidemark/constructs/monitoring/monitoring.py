@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from tidemark.constructs.crawlers.crawler import Crawler
+from tidemark.constructs.jobs.contracts import metrics_of
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.incremental_job import IncrementalJob
 from tidemark.constructs.jobs.job_props import BookmarkOption
@@ -98,6 +99,8 @@ class Monitoring(Construct):
         stage = self._stage
         if max_watermark_age_hours:
             self.alarms.on_old_watermark(job.name, max_watermark_age_hours)
+        for metric in metrics_of(job.reads, job.writes) if job.has_watermarks else ():
+            self.alarms.on_rows_aside(job.name, metric)
         if job.has_watermarks and stage.freshness_hours:
             self.alarms.on_stale_watermark(job.name, stage.freshness_hours)
         if job.bookmark is BookmarkOption.ENABLE and stage.metrics:

@@ -212,6 +212,24 @@ def a_job_reads_a_checkpoint(template, start, trigger):
     template["Resources"]["AddedJob"]["Metadata"]["Tidemark"]["writes"] = [state]
 
 
+def a_reader_freezes_what_evolves(template, start, trigger):
+    uses(jobs_of(template)[0], reads="s3://lake/held/")
+    jobs_of(template)[0]["Metadata"]["Tidemark"]["reads"][0]["schema"] = {
+        "fields": {"id": "int"},
+        "columns": "freeze",
+    }
+    another_job_uses(template)
+    written = {"uri": "s3://lake/held/", "schema": {"fields": {"id": "int"}}}
+    template["Resources"]["AddedJob"]["Metadata"]["Tidemark"]["writes"] = [written]
+
+
+def a_job_reads_a_quarantine_as_data(template, start, trigger):
+    uses(jobs_of(template)[0], reads="s3://lake/bronze/")
+    another_job_uses(template)
+    aside = {"uri": "s3://lake/bronze/aside/", "published": True, "quarantine": True}
+    template["Resources"]["AddedJob"]["Metadata"]["Tidemark"]["writes"] = [aside]
+
+
 def add_crawler(template, id_="Crawler"):
     template["Resources"][id_] = {
         "Type": "AWS::Glue::Crawler",
@@ -339,6 +357,8 @@ BROKEN = {
     "temp-overlaps": temporary_files_are_where_data_is,
     "reads-without-waiting": a_job_reads_what_starts_beside_it,
     "state-as-data": a_job_reads_a_checkpoint,
+    "contract-refuses": a_reader_freezes_what_evolves,
+    "quarantine-as-data": a_job_reads_a_quarantine_as_data,
     "table-without-waiting": a_job_uses_what_is_crawled_beside_it,
     "crawled-twice": two_crawlers_describe_one_folder,
     "crawled-and-declared": a_crawler_describes_what_a_table_declares,

@@ -149,6 +149,26 @@ def test_a_table_of_iceberg_is_state_of_the_jobs_that_write_it(write_app, job_re
     assert Manifest.parse(app.render(), "m") == app
 
 
+def test_the_columns_of_a_contract_are_state_of_the_jobs_that_write_the_data(
+    write_app, job_resource
+):
+    fields = {"id": "bigint", "at": "struct<day:date,hour:int>"}
+    job = job_resource("merge")
+    modes = {"columns": "freeze", "types": "freeze", "missing": "freeze"}
+    held = {"uri": "s3://lake-dev/orders/", "schema": {"fields": fields, **modes}}
+    open_ = {"uri": "s3://lake-dev/open/", "schema": {"fields": {}, **modes}}
+    job["Metadata"] = {"Tidemark": {"writes": [held, open_], "reads": [held | {"uri": "s3://r/"}]}}
+
+    app = read_app_folder(write_app({"app": {"Job": job}}), ["dev"])
+
+    assert app.resources == {
+        "contract/s3://lake-{stage}/orders/": StatefulResource(
+            "Schema contract", "", ("id bigint", "at struct<day:date,hour:int>")
+        )
+    }
+    assert Manifest.parse(app.render(), "m") == app
+
+
 def test_job_with_watermarks_is_read_with_its_cursors(write_app, job_resource):
     script = 'marks.windows(job_id=job, run_id=run, cursor=args["cursor"], high=high)'
     job = job_resource("a", watermark_table="marks", cursor="updated_at")

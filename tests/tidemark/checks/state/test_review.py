@@ -8,7 +8,7 @@ import pytest
 
 from tests.tidemark.checks.state.changes import DISABLE, ENABLE, PAUSE, TABLE
 from tidemark.checks.state.losses import LossKind, losses_of
-from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
+from tidemark.checks.state.manifest import CONTRACT, JobState, Manifest, StatefulResource
 from tidemark.checks.state.plan import entry_document, parse_plan
 from tidemark.checks.state.review import changes, check_writable, review
 from tidemark.checks.state.script_sources import ScriptSource
@@ -329,3 +329,34 @@ def test_a_table_of_iceberg_in_another_folder_is_left_behind():
     assert gone.lost == (
         "the Iceberg table is no longer part of the app: it stays, but nothing uses it"
     )
+
+
+def contract(*columns):
+    return Manifest(resources={"contract/s3://lake/out/": StatefulResource(CONTRACT, "", columns)})
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        (("id int", "amount decimal(10,2)"), ""),
+        (("amount decimal(12,2)", "id bigint", "tip double"), ""),
+        (("id int",), "amount was decimal(10,2) and is gone"),
+        (("id string", "amount decimal(10,2)"), "id was int and is string"),
+        (("id int", "amount decimal(10,3)"), "amount was decimal(10,2) and is decimal(10,3)"),
+    ],
+)
+def test_columns_of_a_contract_may_be_added_and_get_wider_types(columns, told):
+    losses = losses_of(contract("id int", "amount decimal(10,2)"), contract(*columns))
+
+    assert [(loss.kind, loss.lost.partition(":")[0]) for loss in losses] == (
+        [(LossKind.COLUMNS_CHANGED, told)] if told else []
+    )
+
+
+def test_a_contract_that_goes_promises_nothing_and_one_that_breaks_its_promise_is_acknowledged():
+    was, now = contract("id int"), contract("id string")
+    discard = entry_document("discard", resource="contract/s3://lake/out/", reason="written anew")
+
+    assert losses_of(was, Manifest()) == []
+    assert review(was, now, parse_plan([discard], "plan")).is_safe
+    assert not review(was, now, ()).is_safe

@@ -29,7 +29,6 @@ AVRO = '{"type": "record", "name": "r", "fields": [{"name": "b", "type": "int"}]
         ("Table('My db', 't', [Column('a', 'int')])", "database 'My db'"),
         ("Table('mart', 'T', [Column('a', 'int')])", "name 'T'; allowed: lower case"),
         ("Table('mart', 't-a', [Column('a', 'int')])", "name 't-a'"),
-        ("Table('mart', 't', [])", r"columns \(\); allowed: at least one"),
         ("Table('mart', 't', [Column('a', 'int'), Column('a', 'int')])", "a name once"),
         (f"{TABLE}, [Column('a', 'int')])", "column 'a'; allowed: a name once"),
         (f"{TABLE}, [Column('k', 'array<int>')])", "partition key"),

@@ -52,7 +52,10 @@ WRONG = {
         "allowed: a Database or a CfnDatabase, as lake.catalog_database",
     ),
     "t name upper": (lambda w: w.table(name="T"), "table 'T' has name 'T'"),
-    "t cols empty": (lambda w: w.table(columns=[]), "table 't' has columns ()"),
+    "t cols empty": (
+        lambda w: w.data(table=w.table(columns=[])),
+        "table 't' has columns {}; allowed: those of schema= of its dataset, which has none",
+    ),
     "t cols twice": (
         lambda w: w.table(columns=[tc.Column("id", "bigint"), tc.Column("id", "bigint")]),
         "table 't' has column 'id'",

@@ -6,6 +6,7 @@ import pytest
 
 from tests.sampled import every_nth
 from tests.tidemark.constructs.wrong import (
+    contracts,
     existing,
     glue_arguments,
     job_uses,
@@ -24,6 +25,7 @@ from tidemark.errors import InputError
 pytestmark = pytest.mark.synth
 
 MODULES = [
+    contracts,
     existing,
     glue_arguments,
     job_uses,
