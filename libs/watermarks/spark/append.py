@@ -94,5 +94,5 @@ def append_window(
 
     is_written = target.write(into, is_repeatable=False)
     _appended.add(done)
-    run_notes.note_written(window, run_notes.table(table), "append")
+    run_notes.note_written(window, run_notes.table(table), "append", frame)
     return is_written

@@ -114,7 +114,7 @@ def write_window(
     if partition_by:
         writer = writer.partitionBy(*partition_by)
     writer.save(folder)
-    run_notes.note_written(window, run_notes.folder(path), "window")
+    run_notes.note_written(window, run_notes.folder(path), "window", frame)
     return folder
 
 
@@ -196,7 +196,7 @@ def read_committed(
                 "known: give schema"
             )
         return spark.createDataFrame([], full_schema)
-    run_notes.note_committed(run_notes.folder(path))
+    run_notes.note_committed(run_notes.folder(path), frame)
     names = [name for name in frame.columns if name not in {WINDOW, ATTEMPT}]
     if full_schema is not None:
         names = full_schema.names[:-2]

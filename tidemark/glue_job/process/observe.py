@@ -1,0 +1,132 @@
+"""Observes the columns of what a job reads and writes: notes them, and warns of a change.
+
+A frame knows its schema without a job of Spark. What is written by SQL or by `writeTo` is not seen.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.glue_job.process.bookmark_session import current_session, folder_of
+from tidemark.glue_job.process.first_file import first_file
+from tidemark.glue_job.readers.request import ReadRequest, TableRequest
+from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
+from tidemark.local_state.home import RUN_ID_VARIABLE
+from tidemark.local_state.job_run import job_home
+from tidemark.local_state.observed_schemas import earlier_schemas, note_schema
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, note
+from tidemark.local_state.store.database import Store
+from tidemark.model.checkpoints.schema_changes import Change, changes_of, parquet_effect
+from tidemark.model.checkpoints.schemas import READ, Schema, columns_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_is_observing: ContextVar[bool] = ContextVar("is_observing", default=False)
+
+
+@dataclass
+class _Run:
+    """What earlier runs had, and what the sources of this one have otherwise."""
+
+    earlier: list[tuple[Schema, ...]]
+    in_sources: set[Change] = field(default_factory=set)
+
+
+@lru_cache(maxsize=1)
+def _run(database: Path, run_id: str) -> _Run:
+    with Store(database) as store:
+        return _Run(earlier_schemas(store, run_id))
+
+
+def observe_read(frame: "DataFrame", request: ReadRequest | TableRequest) -> None:
+    """Observe a source with a transformation_ctx; one that has nothing new is no change."""
+    ctx, session = request.transformation_ctx, current_session()
+    if not ctx:
+        return
+    source, files = (session.readings if session else {}).get(ctx, (None, ()))
+    if source is not None and not files:
+        return
+    schema = Schema(READ, "", ctx)
+    if source is not None:
+        dataset = f"table:{source.table}" if source.table else dataset_of_path(source.paths[0])
+        schema = replace(schema, dataset=dataset, format=source.format)
+    elif isinstance(request, ReadRequest):
+        schema = replace(schema, format=request.format or request.connection_type)
+    with observing(frame, schema, files=[file.path for file in files]):
+        pass
+
+
+@contextmanager
+def observing(
+    frame: "DataFrame", schema: Schema, *, files: Sequence[str] = (), is_added: bool = False
+) -> Iterator[None]:
+    """Warn if earlier runs had other columns; note the columns after the block, which may write.
+
+    A sink that writes by another one is observed once.
+
+    Args:
+        frame: the rows.
+        schema: of which source or target; its columns are taken from the frame.
+        files: those that a source reads, the oldest first.
+        is_added: whether a target keeps the files that it has.
+    """
+    run_id = os.environ.get(RUN_ID_VARIABLE, "")
+    if _is_observing.get() or not run_id or not os.environ.get(RUN_FOLDER_VARIABLE):
+        yield
+        return
+    token = _is_observing.set(True)
+    try:
+        seen = replace(schema, columns=columns_of(frame.schema.jsonValue()))
+        _compare(seen, _run(job_home().database, run_id), files, is_added)
+    except Exception as error:  # noqa: BLE001 (no run fails because somebody looks)
+        cause = f"{type(error).__name__}: {error}".partition("\n")[0]
+        note(RunWarning.NOT_OBSERVED, f"{schema.name}: {cause}")
+        seen = schema
+    try:
+        yield
+    finally:
+        _is_observing.reset(token)
+    if seen.columns:
+        note_schema(seen)
+
+
+def _compare(schema: Schema, run: _Run, files: Sequence[str], is_added: bool) -> None:
+    history = [old for schemas in run.earlier for old in schemas if old.key == schema.key]
+    changes = changes_of(schema, history)
+    if schema.role == READ:
+        run.in_sources.update(changes)
+    else:
+        if is_added and schema.format == "parquet" and _has_parquet(schema.dataset):
+            _warn_of_types(schema, changes)
+        # A target that only follows its source is no news.
+        changes = [change for change in changes if change not in run.in_sources]
+    if all(change.is_quiet for change in changes):
+        return
+    # What is gone may have got another name: then that is told too.
+    told = [change for change in changes if not change.is_quiet or change.kind == "gone"]
+    places = [first_file(change, files, schema.format) for change in told]
+    texts = [
+        f"{change}{place and f', {place}'}" for change, place in zip(told, places, strict=True)
+    ]
+    what = "source" if schema.role == READ else "target"
+    note(RunWarning.SCHEMA_CHANGED, f"{what} {schema.name}: {'; '.join(texts)}")
+
+
+def _warn_of_types(schema: Schema, changes: Sequence[Change]) -> None:
+    effects = [f"{change}: {effect}" for change in changes if (effect := parquet_effect(change))]
+    if effects:
+        about = f"{schema.name}: {'; '.join(effects)}"
+        note(RunWarning.TYPES_MIXED, about)
+        text = RunWarning.TYPES_MIXED.message.format(about)
+        print(f"warning: {text}", file=sys.stderr, flush=True)  # noqa: T201 (before the write)
+
+
+def _has_parquet(dataset: str) -> bool:
+    return any(folder_of(dataset.rstrip("/")).rglob("*.parquet"))

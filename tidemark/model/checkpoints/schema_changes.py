@@ -1,0 +1,152 @@
+"""What a source or a target has otherwise than in the runs before: which changes are news."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from tidemark.model.checkpoints.schemas import SQL_NAMES, VOID, Column, Schema, known_columns
+
+ChangeKind: TypeAlias = Literal["new", "gone", "type", "null", "partitions"]
+# The schema is that of the values there: a record leaves out a field that it has no value for.
+OPTIONAL_FIELDS: Final = frozenset({"json", "ion", "xml", "dynamodb", "mongodb", "documentdb"})
+TYPES_BY_VALUE: Final = OPTIONAL_FIELDS | {"csv"}
+_INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
+_NUMBERS: Final = frozenset({*_INTEGERS, "float", "double", "decimal"})
+_DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One column that is otherwise than before.
+
+    Attributes:
+        kind: ``new``, ``gone``, another ``type``, another ``null``-ability, or other partitions.
+        path: the column.
+        old: its type before; empty if it is new.
+        new: its type now; empty if it is gone.
+        is_quiet: whether it says no more than which values have come this time; two changes that
+            differ in this only are the same.
+    """
+
+    kind: ChangeKind
+    path: str
+    old: str = ""
+    new: str = ""
+    is_quiet: bool = field(default=False, compare=False)
+
+    def __str__(self) -> str:
+        """Return the change, for people."""
+        gone = f"no record of this run has {self.path}" if self.is_quiet else f"{self.path} is gone"
+        return {
+            "new": f"{self.path} is new ({self.new})",
+            "gone": f"{gone} ({self.old})",
+            "type": f"{self.path} was {self.old} and is {self.new}",
+            "null": f"{self.path} was {self.old} and is {self.new}",
+            "partitions": f"the partition columns were {self.old} and are {self.new}",
+        }[self.kind]
+
+
+def changes_of(now: Schema, history: Sequence[Schema]) -> list[Change]:
+    """Return what a schema has otherwise than those of earlier runs, in the order of its columns.
+
+    A column that came back, or that has no values, is no change; a type is compared with the last
+    one that the column had.
+
+    Args:
+        now: the schema of a run; without columns there is nothing to compare.
+        history: of the same source or target in earlier runs, the newest first.
+
+    Example:
+        >>> before = Schema("read", "s3://raw/", "", "json", (Column("amt", "int"),))
+        >>> now = Schema("read", "s3://raw/", "", "json", (Column("amt", "string"),))
+        >>> [str(change) for change in changes_of(now, [before])]
+        ['amt was int and is string']
+    """
+    if not history or not now.columns:
+        return []
+    known, there = known_columns(history), {column.path: column for column in now.columns}
+    changes = list(_of_columns(now, known))
+    inside = tuple(f"{change.path}." for change in changes)
+    for column in history[0].columns:
+        if column.path in there or column.type == VOID or column.path.startswith(inside):
+            continue
+        is_quiet = now.format in OPTIONAL_FIELDS
+        changes.append(Change("gone", column.path, column.type, is_quiet=is_quiet))
+        inside += (f"{column.path}.",)
+    if history[0].partitions != now.partitions:
+        old, new = (", ".join(names) or "none" for names in (history[0].partitions, now.partitions))
+        changes.append(Change("partitions", "", old, new))
+    return changes
+
+
+def _of_columns(now: Schema, known: dict[str, Column]) -> Iterator[Change]:
+    inside: tuple[str, ...] = ()
+    for column in now.columns:
+        old = known.get(column.path)
+        if column.type == VOID or column.path.startswith(inside):
+            continue
+        if old is None:
+            yield Change("new", column.path, new=column.type)
+        elif old.type not in (column.type, VOID):
+            is_quiet = now.format in TYPES_BY_VALUE and _is_by_value(old.type, column.type)
+            yield Change("type", column.path, old.type, column.type, is_quiet)
+        else:
+            if old.is_nullable != column.is_nullable:
+                words = ("not null", "nullable")
+                names = words[old.is_nullable], words[column.is_nullable]
+                yield Change("null", column.path, *names, is_quiet=True)
+            continue
+        inside += (f"{column.path}.",)
+
+
+def _is_by_value(old: str, new: str) -> bool:
+    """Return whether two types differ by the values that came: numbers, or a part of a choice."""
+    before, after = type_parts(old), type_parts(new)
+    return after < before or before | after <= _NUMBERS
+
+
+def type_parts(kind: str) -> frozenset[str]:
+    """Return the types of a choice, or the one type, without digits.
+
+    Example:
+        >>> sorted(type_parts("choice<long,string>"))
+        ['bigint', 'string']
+    """
+    names = kind.removeprefix("choice<").removesuffix(">").split(",")
+    if not kind.startswith("choice<"):
+        names = [kind.partition("(")[0]]
+    return frozenset(SQL_NAMES.get(name, name) for name in names)
+
+
+def is_wider(old: str, new: str) -> bool:
+    """Return whether a type has every value of another one, as Athena widens types of Parquet."""
+    if old in _INTEGERS and new in _INTEGERS:
+        return _INTEGERS.index(old) < _INTEGERS.index(new)
+    if (old, new) == ("float", "double"):
+        return True
+    decimals = _DECIMAL.fullmatch(old), _DECIMAL.fullmatch(new)
+    if not all(decimals):
+        return False
+    (digits, scale), (more, new_scale) = (map(int, match.groups()) for match in decimals if match)
+    return scale == new_scale and digits < more
+
+
+def parquet_effect(change: Change) -> str:
+    """Return who reads a target of Parquet after a change of a type; empty if all do.
+
+    Source: https://docs.aws.amazon.com/athena/latest/ug/types-of-updates.html, and Spark 3.5 and
+    4.1 as observed: 3.5 reads no int as a bigint, and no float as a double.
+    """
+    if change.kind != "type" or {change.old, change.new} == {"string", "binary"}:
+        return ""
+    if {change.old, change.new} <= {"tinyint", "smallint", "int"}:  # one type in the files
+        return ""
+    narrow, wide = change.old, change.new
+    if is_wider(wide, narrow):
+        narrow, wide = wide, narrow
+    if is_wider(narrow, wide):
+        if wide.startswith("decimal"):
+            return f"who reads both needs a table that declares {wide}"
+        return f"Spark 3.5 (Glue 5) fails; Athena and Spark 4 read both if a table declares {wide}"
+    return "Spark, Athena and from_catalog fail on the files of one of the types, whichever is read"
