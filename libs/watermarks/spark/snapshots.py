@@ -136,32 +136,17 @@ def read_snapshots(
     iceberg.java.refresh()
     end = Snapshot.of(high)
     _check_is_before(iceberg, table, end)
+    run_notes.note_read(window, run_notes.table(table), spark.table(iceberg.name))
     if read == "changes" and CHANGE in spark.table(iceberg.name).columns:
         raise WatermarkValueError(
             f"the table {table} has a column {CHANGE}, which changes have too: rename it"
         )
-    start = None if low is None else Snapshot.of(low)
-    if start is not None:
-        _check_is_before(iceberg, table, start)
-    rows = _rows_between(iceberg, table, start, end, keys, has_changes=read == "changes")
-    run_notes.note_read(window, run_notes.table(table), rows)
-    return rows
-
-
-def _rows_between(
-    iceberg: LoadedTable,
-    table: str,
-    start: Snapshot | None,
-    end: Snapshot,
-    keys: Sequence[str],
-    *,
-    has_changes: bool,
-) -> DataFrame:
-    spark = iceberg.spark
-    if start is None:
+    if low is None:
         rows = spark.read.option("snapshot-id", end.id).table(iceberg.name)
-        return all_inserted(rows) if has_changes else rows
-    if not has_changes:
+        return rows if read == "appends" else all_inserted(rows)
+    start = Snapshot.of(low)
+    _check_is_before(iceberg, table, start)
+    if read == "appends":
         for snapshot in _between(iceberg, start, end):
             if snapshot.operation() not in READ_AS_NOTHING:
                 raise rewritten_error(table, snapshot.snapshotId(), snapshot.operation())

@@ -13,7 +13,6 @@ from tidemark.model.messages import plural
 
 MAX_FILES, MAX_BYTES = 50, 16_000_000  # that are looked into, also of a slow disk
 _STEPS = re.compile(r"`(?:[^`]|``)+`|[^.]+")
-_INT_BITS = 31
 
 
 def first_file(change: Change, files: Sequence[str], file_format: str) -> str:
@@ -92,6 +91,6 @@ def _is_brought(change: Change, value: Any) -> bool:
 
 def _kind(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
-        return "int" if value.bit_length() <= _INT_BITS else "bigint"
+        return "int" if value.bit_length() < 32 else "bigint"
     names = {bool: "boolean", float: "double", str: "string", dict: "struct", list: "array"}
     return names[type(value)]

@@ -17,12 +17,13 @@ from tidemark.glue_job.process.bookmark_session import current_session, folder_o
 from tidemark.glue_job.process.first_file import first_file
 from tidemark.glue_job.readers.request import ReadRequest, TableRequest
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
+from tidemark.local_state.bookmarks.files import FileVersion
 from tidemark.local_state.home import RUN_ID_VARIABLE
 from tidemark.local_state.job_run import job_home
-from tidemark.local_state.observed_schemas import earlier_schemas, note_schema
+from tidemark.local_state.observed_schemas import LOOK_BACK, note_schema, schemas_of_job
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, note
 from tidemark.local_state.store.database import Store
-from tidemark.model.checkpoints.schema_changes import Change, changes_of, parquet_effect
+from tidemark.model.checkpoints.schema_changes import Change, changes_of, of_key, parquet_effect
 from tidemark.model.checkpoints.schemas import READ, Schema, columns_of
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ class _Run:
 @lru_cache(maxsize=1)
 def _run(database: Path, run_id: str) -> _Run:
     with Store(database) as store:
-        return _Run(earlier_schemas(store, run_id))
+        run = store.job_run(run_id)  # still running, so not among the earlier ones
+        earlier = schemas_of_job(store, run.job_name, LOOK_BACK) if run else []
+    return _Run([one.schemas for one in earlier])
 
 
 def observe_read(frame: "DataFrame", request: ReadRequest | TableRequest) -> None:
@@ -50,15 +53,14 @@ def observe_read(frame: "DataFrame", request: ReadRequest | TableRequest) -> Non
     ctx, session = request.transformation_ctx, current_session()
     if not ctx:
         return
-    source, files = (session.readings if session else {}).get(ctx, (None, ()))
-    if source is not None and not files:
-        return
-    schema = Schema(READ, "", ctx)
-    if source is not None:
+    schema = Schema(READ, "", ctx, getattr(request, "connection_type", ""))
+    files: Sequence[FileVersion] = ()
+    if session is not None and ctx in session.readings:
+        source, files = session.readings[ctx]
+        if not files:
+            return
         dataset = f"table:{source.table}" if source.table else dataset_of_path(source.paths[0])
-        schema = replace(schema, dataset=dataset, format=source.format)
-    elif isinstance(request, ReadRequest):
-        schema = replace(schema, format=request.format or request.connection_type)
+        schema = Schema(READ, dataset, ctx, source.format)
     with observing(frame, schema, files=[file.path for file in files]):
         pass
 
@@ -98,8 +100,7 @@ def observing(
 
 
 def _compare(schema: Schema, run: _Run, files: Sequence[str], is_added: bool) -> None:
-    history = [old for schemas in run.earlier for old in schemas if old.key == schema.key]
-    changes = changes_of(schema, history)
+    changes = changes_of(schema, of_key(schema, run.earlier))
     if schema.role == READ:
         run.in_sources.update(changes)
     else:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 WRITES = ("save", "saveAsTable", "insertInto", "parquet", "orc", "json", "csv", "text", "jdbc")
+TABLES = ("saveAsTable", "insertInto")
 SETTINGS = ("mode", "format", "partitionBy")
 FORMATS = ("parquet", "orc", "json", "csv", "text", "jdbc")
 _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")  # the library notes its own
@@ -44,8 +45,9 @@ def observe_windows(module: ModuleType) -> None:
 def _remembering(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def remember(self: Any, *arguments: Any, **named: Any) -> Any:
-        values = arguments or tuple(named.values())
-        vars(self).setdefault(_GIVEN, {})[name] = values
+        first, *others = arguments or tuple(named.values()) or (None,)
+        value = [first, *others] if name == "partitionBy" else first
+        vars(self).setdefault(_GIVEN, {})[name] = value
         return method(self, *arguments, **named)
 
     return remember
@@ -56,37 +58,31 @@ def _observing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def observe_and_write(self: Any, *arguments: Any, **named: Any) -> Any:
-        try:
-            asked = signature.bind(self, *arguments, **named).arguments
-        except TypeError:
-            asked = {}  # the call raises it
-        given = {key: value[0] for key, value in vars(self).get(_GIVEN, {}).items() if value}
-        keys = asked.get("partitionBy") or vars(self).get(_GIVEN, {}).get("partitionBy") or ()
-        schema = _schema(name, {**given, **asked}, keys)
+        call = signature.bind(self, *arguments, **named).arguments
+        asked = {**vars(self).get(_GIVEN, {}), **{k: v for k, v in call.items() if v is not None}}
+        schema = _schema(name, asked)
         if schema is None:
             return method(self, *arguments, **named)
-        mode = str(asked.get("mode") or given.get("mode") or "")
-        is_added = mode == "append" or (name == "insertInto" and not asked.get("overwrite"))
-        with observing(self._df, schema, is_added=is_added):
+        with observing(self._df, schema, is_added=asked.get("mode") == "append"):
             return method(self, *arguments, **named)
 
     return observe_and_write
 
 
-def _schema(name: str, asked: dict[str, Any], keys: Any) -> Schema | None:
+def _schema(name: str, asked: dict[str, Any]) -> Schema | None:
     """Return what a call writes, without columns; None if that is not known."""
-    names = [keys] if isinstance(keys, str) else list(keys)
-    if names and not isinstance(names[0], str):
-        names = list(names[0])
-    form = name if name in FORMATS else str(asked.get("format") or "")
-    if table := asked.get("tableName") or (asked.get("name") if name == "saveAsTable" else None):
-        table = ".".join(str(table).replace("`", "").split(".")[-2:])
-        return Schema(WRITTEN, f"table:{table}", format=form, partitions=tuple(names))
+    given = asked.get("partitionBy") or ()
+    keys = [given] if isinstance(given, str) else given
+    names = tuple(name for key in keys for name in ([key] if isinstance(key, str) else key))
+    file_format = name if name in FORMATS else str(asked.get("format") or "parquet")
     if name == "jdbc":
-        dataset = dataset_of_database(str(asked.get("url")), str(asked.get("table")))
-        return Schema(WRITTEN, dataset, format=form)
-    path = asked.get("path")
-    if not isinstance(path, str) or _WINDOW.search(path):
-        return None
-    form = form or "parquet"
-    return Schema(WRITTEN, dataset_of_path(path), format=form, partitions=tuple(names))
+        dataset = dataset_of_database(str(asked["url"]), str(asked["table"]))
+    elif name in TABLES:
+        table = str(asked.get("tableName") or asked.get("name")).replace("`", "")
+        dataset, file_format = f"table:{'.'.join(table.split('.')[-2:])}", ""
+    else:
+        path = asked.get("path")
+        if not isinstance(path, str) or _WINDOW.search(path):
+            return None
+        dataset = dataset_of_path(path)
+    return Schema(WRITTEN, dataset, format=file_format, partitions=names)

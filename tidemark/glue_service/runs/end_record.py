@@ -86,14 +86,9 @@ def _completed(
 
 
 def with_rows(schemas: Sequence[Schema], writes: Sequence[DatasetWritten]) -> tuple[Schema, ...]:
-    """Return the schemas of a run without those of targets that got no row, or are its own."""
+    """Return the schemas of a run without those of targets that got no row."""
     empty = {write.dataset for write in writes if write.rows == 0}
-    return tuple(
-        schema
-        for schema in schemas
-        if schema.role == READ
-        or (schema.dataset not in empty and not ON_THEIR_WAY.search(schema.dataset))
-    )
+    return tuple(one for one in schemas if one.role == READ or one.dataset not in empty)
 
 
 def with_known_rows(run: JobRun, checkpoint: Checkpoint, *, is_whole: bool) -> JobRun:

@@ -168,10 +168,9 @@ class Checkpoint:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that is stored, as plain JSON values."""
-        document = {"format": FORMAT, **asdict(self)}
+        document = {"format": FORMAT if self.schemas else WITHOUT_SCHEMAS, **asdict(self)}
         if not self.schemas:
             del document["schemas"]
-            document["format"] = WITHOUT_SCHEMAS
         return document
 
     @classmethod

@@ -1,7 +1,6 @@
 """What a source or a target has otherwise than in the runs before: which changes are news."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -11,9 +10,11 @@ ChangeKind: TypeAlias = Literal["new", "gone", "type", "null", "partitions"]
 # The schema is that of the values there: a record leaves out a field that it has no value for.
 OPTIONAL_FIELDS: Final = frozenset({"json", "ion", "xml", "dynamodb", "mongodb", "documentdb"})
 TYPES_BY_VALUE: Final = OPTIONAL_FIELDS | {"csv"}
-_INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
-_NUMBERS: Final = frozenset({*_INTEGERS, "float", "double", "decimal"})
-_DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
+_ONE_IN_FILES: Final = frozenset(("tinyint", "smallint", "int"))  # of Parquet
+_NUMBERS: Final = _ONE_IN_FILES | {"bigint", "float", "double", "decimal"}
+_WIDENED: Final = {frozenset((narrow, "bigint")): "bigint" for narrow in _ONE_IN_FILES} | {
+    frozenset(("float", "double")): "double"
+}
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,13 @@ class Change:
 
     def __str__(self) -> str:
         """Return the change, for people."""
-        gone = f"no record of this run has {self.path}" if self.is_quiet else f"{self.path} is gone"
-        return {
-            "new": f"{self.path} is new ({self.new})",
-            "gone": f"{gone} ({self.old})",
-            "type": f"{self.path} was {self.old} and is {self.new}",
-            "null": f"{self.path} was {self.old} and is {self.new}",
-            "partitions": f"the partition columns were {self.old} and are {self.new}",
-        }[self.kind]
+        if self.kind == "new":
+            return f"{self.path} is new ({self.new})"
+        if self.kind == "gone" and self.is_quiet:
+            return f"no record of this run has {self.path} ({self.old})"
+        if self.kind == "gone":
+            return f"{self.path} is gone ({self.old})"
+        return f"{self.path} was {self.old} and is {self.new}"
 
 
 def changes_of(now: Schema, history: Sequence[Schema]) -> list[Change]:
@@ -76,8 +76,13 @@ def changes_of(now: Schema, history: Sequence[Schema]) -> list[Change]:
         inside += (f"{column.path}.",)
     if history[0].partitions != now.partitions:
         old, new = (", ".join(names) or "none" for names in (history[0].partitions, now.partitions))
-        changes.append(Change("partitions", "", old, new))
+        changes.append(Change("partitions", "the list of partition columns", old, new))
     return changes
+
+
+def of_key(schema: Schema, earlier: Iterable[Iterable[Schema]]) -> list[Schema]:
+    """Return the schemas of the same source or target in earlier runs, in their order."""
+    return [old for schemas in earlier for old in schemas if old.key == schema.key]
 
 
 def _of_columns(now: Schema, known: dict[str, Column]) -> Iterator[Change]:
@@ -119,34 +124,17 @@ def type_parts(kind: str) -> frozenset[str]:
     return frozenset(SQL_NAMES.get(name, name) for name in names)
 
 
-def is_wider(old: str, new: str) -> bool:
-    """Return whether a type has every value of another one, as Athena widens types of Parquet."""
-    if old in _INTEGERS and new in _INTEGERS:
-        return _INTEGERS.index(old) < _INTEGERS.index(new)
-    if (old, new) == ("float", "double"):
-        return True
-    decimals = _DECIMAL.fullmatch(old), _DECIMAL.fullmatch(new)
-    if not all(decimals):
-        return False
-    (digits, scale), (more, new_scale) = (map(int, match.groups()) for match in decimals if match)
-    return scale == new_scale and digits < more
-
-
 def parquet_effect(change: Change) -> str:
     """Return who reads a target of Parquet after a change of a type; empty if all do.
 
     Source: https://docs.aws.amazon.com/athena/latest/ug/types-of-updates.html, and Spark 3.5 and
     4.1 as observed: 3.5 reads no int as a bigint, and no float as a double.
     """
-    if change.kind != "type" or {change.old, change.new} == {"string", "binary"}:
+    types = frozenset((change.old, change.new))
+    if change.kind != "type" or types <= _ONE_IN_FILES or types == {"string", "binary"}:
         return ""
-    if {change.old, change.new} <= {"tinyint", "smallint", "int"}:  # one type in the files
-        return ""
-    narrow, wide = change.old, change.new
-    if is_wider(wide, narrow):
-        narrow, wide = wide, narrow
-    if is_wider(narrow, wide):
-        if wide.startswith("decimal"):
-            return f"who reads both needs a table that declares {wide}"
+    if wide := _WIDENED.get(types):
         return f"Spark 3.5 (Glue 5) fails; Athena and Spark 4 read both if a table declares {wide}"
+    if all(kind.startswith("decimal") for kind in types):
+        return "who reads both needs a table that declares all digits, and one scale for both"
     return "Spark, Athena and from_catalog fail on the files of one of the types, whichever is read"

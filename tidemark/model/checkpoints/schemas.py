@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 READ: Final = "read"
@@ -63,13 +63,9 @@ class Schema:
         """What people know it by."""
         return f"{self.source} ({self.dataset})" if self.source and self.dataset else self.key[1]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Schema":
-        """Return the schema that `to_json` wrote."""
+        """Return the schema that was stored by its fields."""
         columns = tuple(Column(*column) for column in document["columns"])
         return cls(**{**document, "columns": columns, "partitions": tuple(document["partitions"])})
 
