@@ -114,7 +114,7 @@ def schema_history() -> None:
 def schema_diff() -> None:
     """Show which columns of JOB one run has otherwise than another, or than the runs before it.
 
-    Also what is no warning: numbers of another width, and fields that no record has had.
+    Also what makes no warning: numbers of another width, and fields that no record has had.
     """
 
 
