@@ -104,10 +104,9 @@ def _compare(schema: Schema, run: _Run, files: Sequence[str], is_added: bool) ->
     if schema.role == READ:
         run.in_sources.update(changes)
     else:
-        if is_added and schema.format == "parquet" and _has_parquet(schema.dataset):
-            _warn_of_types(schema, changes)
+        mixed = _warn_of_types(schema, changes) if is_added and schema.format == "parquet" else ()
         # A target that only follows its source is no news.
-        changes = [change for change in changes if change not in run.in_sources]
+        changes = [change for change in changes if change not in {*run.in_sources, *mixed}]
     if all(change.is_quiet for change in changes):
         return
     # What is gone may have got another name: then that is told too.
@@ -120,14 +119,14 @@ def _compare(schema: Schema, run: _Run, files: Sequence[str], is_added: bool) ->
     note(RunWarning.SCHEMA_CHANGED, f"{what} {schema.name}: {'; '.join(texts)}")
 
 
-def _warn_of_types(schema: Schema, changes: Sequence[Change]) -> None:
-    effects = [f"{change}: {effect}" for change in changes if (effect := parquet_effect(change))]
-    if effects:
-        about = f"{schema.name}: {'; '.join(effects)}"
-        note(RunWarning.TYPES_MIXED, about)
-        text = RunWarning.TYPES_MIXED.message.format(about)
-        print(f"warning: {text}", file=sys.stderr, flush=True)  # noqa: T201 (before the write)
-
-
-def _has_parquet(dataset: str) -> bool:
-    return any(folder_of(dataset.rstrip("/")).rglob("*.parquet"))
+def _warn_of_types(schema: Schema, changes: Sequence[Change]) -> Sequence[Change]:
+    """Warn before a write makes files of two types for a column; return these changes."""
+    effects = {change: effect for change in changes if (effect := parquet_effect(change))}
+    if not effects or not any(folder_of(schema.dataset.rstrip("/")).rglob("*.parquet")):
+        return ()
+    texts = "; ".join(f"{change}: {effect}" for change, effect in effects.items())
+    about = f"{schema.name}: {texts}"
+    note(RunWarning.TYPES_MIXED, about)
+    text = RunWarning.TYPES_MIXED.message.format(about)
+    print(f"warning: {text}", file=sys.stderr, flush=True)  # noqa: T201 (the log, at this moment)
+    return tuple(effects)

@@ -127,14 +127,14 @@ def type_parts(kind: str) -> frozenset[str]:
 def parquet_effect(change: Change) -> str:
     """Return who reads a target of Parquet after a change of a type; empty if all do.
 
-    Source: https://docs.aws.amazon.com/athena/latest/ug/types-of-updates.html, and Spark 3.5 and
-    4.1 as observed: 3.5 reads no int as a bigint, and no float as a double.
+    Source: https://docs.aws.amazon.com/athena/latest/ug/types-of-updates.html, and observed with
+    Spark 3.5, which reads no int as a bigint, and no float as a double.
     """
     types = frozenset((change.old, change.new))
     if change.kind != "type" or types <= _ONE_IN_FILES or types == {"string", "binary"}:
         return ""
     if wide := _WIDENED.get(types):
-        return f"Spark 3.5 (Glue 5) fails; Athena and Spark 4 read both if a table declares {wide}"
+        return f"Spark 3.5 (Glue 5) fails; Athena, Spark 4 and from_catalog read {wide} in a table"
     if all(kind.startswith("decimal") for kind in types):
         return "who reads both needs a table that declares all digits, and one scale for both"
-    return "Spark, Athena and from_catalog fail on the files of one of the types, whichever is read"
+    return "Spark and Athena fail; from_catalog takes what fits its table, a DynamicFrame a choice"
