@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any, TypeAlias
 
 from tidemark.cli.progress import print_output
@@ -21,12 +22,11 @@ from tidemark.model.messages import known, known_run
 Changed: TypeAlias = list[tuple[SchemasOfRun, Schema, Change]]
 
 
-def show(job: str, run_id: str | None, output: str) -> None:
-    runs = _observed(job)
-    run = _meant(job, runs, run_id)
+def show(job: str, output: str) -> None:
+    run = _observed(job)[0]
     document = {"job": job, "run_id": run.run_id, "schemas": [_json(one) for one in run.schemas]}
-    parts = [_columns(schema) for schema in run.schemas]
-    print_output(output, document, [Sentence(f"{job}, run {run.run_id}"), *parts])
+    head = Sentence(f"{job}, run {run.run_id}")
+    print_output(output, document, chain([head], map(_columns, run.schemas)))
 
 
 def history(job: str, output: str) -> None:

@@ -15,7 +15,6 @@ OUTPUT_HELP = "The file to write; report.html in the state home if not given."
 LIMIT_HELP = "Look at the last N runs of each job."
 FORMATS = click.Choice(["page", "json"])
 FORMAT_HELP = "Write the page; or print what it shows as JSON, and write nothing."
-SCHEMA_RUN_HELP = "As this run has seen them; a prefix of its id is enough."
 FROM_HELP = "The run to compare with; the runs before the other one if not given."
 TO_HELP = "The run to compare; the last one that SUCCEEDED and saw columns if not given."
 JOB_HELP = "Only of the runs of this job; may be given several times."
@@ -87,7 +86,6 @@ def schema() -> None:
 
 @schema.command("show")
 @click.argument("job", type=JOB)
-@click.option("--run", "run_id", metavar="ID", type=RUN, help=SCHEMA_RUN_HELP)
 @options.table_or_json
 @options.only_looks
 @act("schema.show")

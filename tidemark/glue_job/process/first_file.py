@@ -16,7 +16,7 @@ _STEPS = re.compile(r"`(?:[^`]|``)+`|[^.]+")
 
 
 def first_file(change: Change, files: Sequence[str], file_format: str) -> str:
-    """Return where a change was first seen, for people; empty for a column that is gone.
+    """Return where a change was first seen, to follow its text; empty for what is gone.
 
     Args:
         change: of a source.
@@ -27,23 +27,22 @@ def first_file(change: Change, files: Sequence[str], file_format: str) -> str:
     if change.kind not in ("new", "type") or not files:
         return ""
     if len(files) == 1:
-        return f"in {files[0]}"
+        return f", in {files[0]}"
     steps = [step.strip("`").replace("``", "`") for step in _STEPS.findall(change.path)]
     left = MAX_BYTES
     looked = files[:MAX_FILES] if file_format in ("json", "csv") else ()
     for file in looked:
         text = _text(file, left)
         left -= len(text)
-        is_first = (
-            any(_is_brought(change, value) for value in _values(_records(text), steps))
-            if file_format == "json"
-            else change.kind == "new" and change.path in _header(text)
-        )
+        if file_format == "csv":
+            is_first = change.kind == "new" and change.path in _header(text)
+        else:
+            is_first = any(_is_brought(change, value) for value in _values(_records(text), steps))
         if is_first:
-            return f"first in {file}"
+            return f", first in {file}"
         if left <= 0:
             break
-    return f"in one of {plural(len(files), 'new file')}"
+    return f", in one of {plural(len(files), 'new file')}"
 
 
 def _text(uri: str, most: int) -> str:

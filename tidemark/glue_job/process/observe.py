@@ -5,7 +5,7 @@ A frame knows its schema without a job of Spark. What is written by SQL or by `w
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ from tidemark.local_state.observed_schemas import LOOK_BACK, note_schema, schema
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.schema_changes import Change, changes_of, of_key, parquet_effect
-from tidemark.model.checkpoints.schemas import READ, Schema, columns_of
+from tidemark.model.checkpoints.schemas import READ, VOID, Column, Schema, columns_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,8 +48,13 @@ def _run(database: Path, run_id: str) -> _Run:
     return _Run([one.schemas for one in earlier])
 
 
-def observe_read(frame: "DataFrame", request: ReadRequest | TableRequest) -> None:
-    """Observe a source with a transformation_ctx; one that has nothing new is no change."""
+def observe_read(
+    frame: "DataFrame", request: ReadRequest | TableRequest, in_records: Collection[Column]
+) -> None:
+    """Observe a source with a transformation_ctx; one that has nothing new is no change.
+
+    The columns in its records may tell that one is always null, which is a string in the frame.
+    """
     ctx, session = request.transformation_ctx, current_session()
     if not ctx:
         return
@@ -61,13 +66,20 @@ def observe_read(frame: "DataFrame", request: ReadRequest | TableRequest) -> Non
             return
         dataset = f"table:{source.table}" if source.table else dataset_of_path(source.paths[0])
         schema = Schema(READ, dataset, ctx, source.format)
-    with observing(frame, schema, files=[file.path for file in files]):
+    empty = {column.path for column in in_records if column.type == VOID}
+    empty -= {column.path for column in in_records if column.type != VOID}
+    with observing(frame, schema, files=[file.path for file in files], empty=empty):
         pass
 
 
 @contextmanager
 def observing(
-    frame: "DataFrame", schema: Schema, *, files: Sequence[str] = (), is_added: bool = False
+    frame: "DataFrame",
+    schema: Schema,
+    *,
+    files: Sequence[str] = (),
+    is_added: bool = False,
+    empty: Collection[str] = (),
 ) -> Iterator[None]:
     """Warn if earlier runs had other columns; note the columns after the block, which may write.
 
@@ -78,6 +90,7 @@ def observing(
         schema: of which source or target; its columns are taken from the frame.
         files: those that a source reads, the oldest first.
         is_added: whether a target keeps the files that it has.
+        empty: the columns of a source that have no value in any record.
     """
     run_id = os.environ.get(RUN_ID_VARIABLE, "")
     if _is_observing.get() or not run_id or not os.environ.get(RUN_FOLDER_VARIABLE):
@@ -85,7 +98,9 @@ def observing(
         return
     token = _is_observing.set(True)
     try:
-        seen = replace(schema, columns=columns_of(frame.schema.jsonValue()))
+        columns = columns_of(frame.schema.jsonValue())
+        known = (c._replace(type=VOID) if c.path in empty else c for c in columns)
+        seen = replace(schema, columns=tuple(known))
         _compare(seen, _run(job_home().database, run_id), files, is_added)
     except Exception as error:  # noqa: BLE001 (no run fails because somebody looks)
         cause = f"{type(error).__name__}: {error}".partition("\n")[0]
@@ -111,10 +126,7 @@ def _compare(schema: Schema, run: _Run, files: Sequence[str], is_added: bool) ->
         return
     # What is gone may have got another name: then that is told too.
     told = [change for change in changes if not change.is_quiet or change.kind == "gone"]
-    places = [first_file(change, files, schema.format) for change in told]
-    texts = [
-        f"{change}{place and f', {place}'}" for change, place in zip(told, places, strict=True)
-    ]
+    texts = [f"{change}{first_file(change, files, schema.format)}" for change in told]
     what = "source" if schema.role == READ else "target"
     note(RunWarning.SCHEMA_CHANGED, f"{what} {schema.name}: {'; '.join(texts)}")
 

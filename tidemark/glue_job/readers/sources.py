@@ -36,7 +36,7 @@ def read(
     With a list for records that do not parse, a column of several types is a marked choice.
     """
     frame = _read(spark, request, failed)
-    observe_read(frame, request)
+    observe_read(frame, request, () if failed is None else failed.columns)
     return frame
 
 

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from tidemark.model.checkpoints.schemas import SQL_NAMES, VOID, Column, Schema, known_columns
 
-ChangeKind: TypeAlias = Literal["new", "gone", "type", "null", "partitions"]
+ChangeKind: TypeAlias = Literal["new", "gone", "type", "partitions"]
 # The schema is that of the values there: a record leaves out a field that it has no value for.
 OPTIONAL_FIELDS: Final = frozenset({"json", "ion", "xml", "dynamodb", "mongodb", "documentdb"})
 TYPES_BY_VALUE: Final = OPTIONAL_FIELDS | {"csv"}
@@ -22,7 +22,7 @@ class Change:
     """One column that is otherwise than before.
 
     Attributes:
-        kind: ``new``, ``gone``, another ``type``, another ``null``-ability, or other partitions.
+        kind: ``new``, ``gone``, another ``type``, or other ``partitions``.
         path: the column.
         old: its type before; empty if it is new.
         new: its type now; empty if it is gone.
@@ -97,10 +97,6 @@ def _of_columns(now: Schema, known: dict[str, Column]) -> Iterator[Change]:
             is_quiet = now.format in TYPES_BY_VALUE and _is_by_value(old.type, column.type)
             yield Change("type", column.path, old.type, column.type, is_quiet)
         else:
-            if old.is_nullable != column.is_nullable:
-                words = ("not null", "nullable")
-                names = words[old.is_nullable], words[column.is_nullable]
-                yield Change("null", column.path, *names, is_quiet=True)
             continue
         inside += (f"{column.path}.",)
 

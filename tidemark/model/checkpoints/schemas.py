@@ -82,42 +82,38 @@ def columns_of(schema: Mapping[str, Any]) -> tuple[Column, ...]:
         column
         for field in schema["fields"]
         for column in _columns(
-            _quoted(field["name"]), field, field["type"], (field.get("metadata") or {}).get(_MARK)
+            _quoted(field["name"]),
+            field["type"],
+            field["nullable"],
+            field["metadata"].get(_MARK, ()),
         )
     )
 
 
 def _columns(
-    path: str,
-    field: Mapping[str, Any],
-    kind: Any,
-    choices: Collection[str] | None,
-    steps: tuple[str, ...] = (),
+    path: str, kind: Any, is_nullable: bool, choices: Collection[str], steps: tuple[str, ...] = ()
 ) -> Iterator[Column]:
     """Yield a column and the fields inside it; the steps to it are as in the mark of choices."""
-    is_nullable = bool(field.get("nullable", True))
     if not isinstance(kind, Mapping):
         yield Column(path, SQL_NAMES.get(kind, kind), is_nullable)
         return
-    parts: list[tuple[str, str, Any, Mapping[str, Any]]] = []
     name = str(kind["type"])
-    if name == "struct":
-        if json.dumps(steps) in (choices or ()):
-            name = f"choice<{','.join(inner['name'] for inner in kind['fields'])}>"
-        else:
-            parts = [
-                (_quoted(inner["name"]), f".{inner['name']}", inner["type"], inner)
-                for inner in kind["fields"]
-            ]
+    parts: list[tuple[str, str, Any, bool]] = []
+    if name == "struct" and json.dumps(steps) in choices:
+        name = f"choice<{','.join(field['name'] for field in kind['fields'])}>"
+    elif name == "struct":
+        parts = [
+            (_quoted(field["name"]), f".{field['name']}", field["type"], field["nullable"])
+            for field in kind["fields"]
+        ]
     elif name == "array":
-        parts = [("element", "[]", kind["elementType"], {"nullable": kind["containsNull"]})]
+        parts = [("element", "[]", kind["elementType"], kind["containsNull"])]
     elif name == "map":
-        values = {"nullable": kind["valueContainsNull"]}
-        name = f"map<{SQL_NAMES.get(kind['keyType'], kind['keyType'])}>"
-        parts = [("value", "{}", kind["valueType"], values)]
+        name = f"map<{SQL_NAMES.get(str(kind['keyType']), kind['keyType'])}>"
+        parts = [("value", "{}", kind["valueType"], kind["valueContainsNull"])]
     yield Column(path, name, is_nullable)
-    for inside, step, inner_kind, inner in parts:
-        yield from _columns(f"{path}.{inside}", inner, inner_kind, choices, (*steps, step))
+    for inside, step, part, may_be_null in parts:
+        yield from _columns(f"{path}.{inside}", part, may_be_null, choices, (*steps, step))
 
 
 def _quoted(name: str) -> str:

@@ -73,3 +73,24 @@ def test_three_increments_are_told_once_and_a_target_of_two_types_before_it_is_w
         "no record of this run has amt (string)"
     ]
     assert all(f"warning: {text}" in ended.stderr for text in mixed)
+
+
+def test_a_column_of_nulls_is_no_change_of_its_source_but_a_string_in_its_target(run):
+    def sources(warnings):
+        return [text for text in warnings if "source orders" in text]
+
+    _, first = run({"id": 1, "amt": None})
+    _, valued = run({"id": 2, "amt": 10, "from": {"city": 1}})
+    _, nulls = run({"id": 3, "amt": None, "from": {"city": None}})
+    _, text = run({"id": 4, "amt": "20 EUR"})
+
+    changed = [text.partition(": ")[2].partition(": Spark")[0] for text in nulls]
+    assert first == []
+    assert sources(valued) == [
+        "other columns than in the last run that succeeded: source orders (s3://lake/in/): "
+        "from is new (struct), in s3://lake/in/2.json"
+    ]
+    assert sources(nulls) == []
+    assert "amt was int and is string" in changed
+    assert len(sources(text)) == 1
+    assert "amt was int and is string, in s3://lake/in/4.json" in sources(text)[0]

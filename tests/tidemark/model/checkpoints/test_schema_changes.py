@@ -91,12 +91,12 @@ def test_what_is_inside_a_changed_column_is_not_told_too():
     assert told(deeper, old) == ["a.b was int and is bigint"]
 
 
-def test_other_partition_columns_are_a_change_and_nullability_is_a_quiet_one():
+def test_other_partition_columns_are_a_change_and_nullability_is_none():
     old = schema(partitions=["day"], id="int")
 
     assert told(schema(id="int"), old) == ["the list of partition columns was day and is none"]
     strict = Schema("read", "", "orders", "parquet", (Column("id", "int", is_nullable=False),))
-    assert told(strict, schema(id="int")) == ["quiet: id was nullable and is not null"]
+    assert told(strict, schema(id="int")) == []
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,16 @@ def test_columns_are_those_of_spark_with_nested_ones_and_choices():
     item = {"name": "price", "type": "double", "nullable": True, "metadata": {}}
     choice = {
         "type": "struct",
-        "fields": [{"name": n, "type": n, "nullable": True} for n in ("int", "string")],
+        "fields": [
+            {"name": n, "type": n, "nullable": True, "metadata": {}} for n in ("int", "string")
+        ],
     }
     items = {
         "type": "array",
-        "elementType": {"type": "struct", "fields": [item, {"name": "no", "type": choice}]},
+        "elementType": {
+            "type": "struct",
+            "fields": [item, {"name": "no", "type": choice, "nullable": True}],
+        },
         "containsNull": False,
     }
     marks = {"tidemark.choices": [json.dumps(["[]", ".no"])]}
