@@ -10,7 +10,7 @@ from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.schemas import Schema, joined
 
-SCHEMAS_FILE = "schemas.jsonl"
+SCHEMAS_FILE = "tidemark-schemas.jsonl"  # in the folder of a run
 LOOK_BACK = 20  # runs; what no increment of as many has had is new again
 _SCHEMAS = "CASE WHEN json_valid(document) THEN json_extract(document, '$.schemas') END"
 

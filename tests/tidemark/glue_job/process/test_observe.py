@@ -94,3 +94,37 @@ def test_a_column_of_nulls_is_no_change_of_its_source_but_a_string_in_its_target
     assert "amt was int and is string" in changed
     assert len(sources(text)) == 1
     assert "amt was int and is string, in s3://lake/in/4.json" in sources(text)[0]
+
+
+WINDOWS = """
+import sys
+from awsglue.context import GlueContext
+from awsglue.utils import getResolvedOptions
+from pyspark.context import SparkContext
+from watermarks import Watermarks, newest, rows_of, write_window
+
+args = getResolvedOptions(sys.argv, ["JOB_NAME", "columns"])
+spark = GlueContext(SparkContext.getOrCreate()).spark_session
+high = 3 if "int" in args["columns"] else 6
+rows = spark.range(high).selectExpr("id", args["columns"])
+watermarks = Watermarks("glue-watermarks")
+windows = watermarks.windows(
+    args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor="id", high=newest(rows)
+)
+for window in windows:
+    write_window(rows_of(rows, window), "s3://lake/windows/", window)
+"""
+
+
+def test_a_window_of_the_library_is_observed(lake, glue_job, tmp_path):
+    script = tmp_path / "load.py"
+    script.write_text(WINDOWS, encoding="utf-8")
+
+    first = glue_job(str(script), isolated=True, columns="int(id) AS amt").check()
+    second = glue_job(str(script), isolated=True, columns="string(id) AS amt").check()
+
+    assert first.warnings == []
+    assert [text.partition("; `tidemark")[0] for text in second.warnings] == [
+        "other columns than in the last run that succeeded: target s3://lake/windows/: "
+        "amt was int and is string"
+    ]
