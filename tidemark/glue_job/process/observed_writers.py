@@ -8,14 +8,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tidemark.glue_job.process.observe import observing
-from tidemark.local_state.bookmarks.datasets_read import dataset_of_database, dataset_of_path
+from tidemark.local_state.bookmarks.datasets_read import (
+    dataset_of_database,
+    dataset_of_path,
+    table_folder,
+)
 from tidemark.model.checkpoints.schemas import WRITTEN, Role, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 WRITES = ("save", "saveAsTable", "insertInto", "parquet", "orc", "json", "csv", "text", "jdbc")
-TABLES = ("saveAsTable", "insertInto")
 SETTINGS = ("mode", "format", "partitionBy")
 FORMATS = ("parquet", "orc", "json", "csv", "text", "jdbc")
 _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")  # the library notes its own
@@ -63,7 +66,9 @@ def _observing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         schema = _schema(name, asked)
         if schema is None:
             return method(self, *arguments, **named)
-        with observing(self._df, schema, is_added=asked.get("mode") == "append"):
+        # Whoever replaces the folder of one partition keeps those of the others.
+        is_part = "path" in asked and dataset_of_path(asked["path"]) != schema.dataset
+        with observing(self._df, schema, is_added=is_part or asked.get("mode") == "append"):
             return method(self, *arguments, **named)
 
     return observe_and_write
@@ -77,12 +82,12 @@ def _schema(name: str, asked: dict[str, Any]) -> Schema | None:
     file_format = name if name in FORMATS else str(asked.get("format") or "parquet")
     if name == "jdbc":
         dataset = dataset_of_database(str(asked["url"]), str(asked["table"]))
-    elif name in TABLES:
+    elif name in ("saveAsTable", "insertInto"):
         table = str(asked.get("tableName") or asked.get("name")).replace("`", "")
         dataset, file_format = f"table:{'.'.join(table.split('.')[-2:])}", ""
     else:
         path = asked.get("path")
         if not isinstance(path, str) or _WINDOW.search(path):
             return None
-        dataset = dataset_of_path(path)
+        dataset = dataset_of_path(table_folder(path))
     return Schema(WRITTEN, dataset, format=file_format, partitions=names)

@@ -22,7 +22,11 @@ from tidemark.glue_job.readers.tables.catalog import connection_of, csv_options_
 from tidemark.glue_job.writers.dynamodb import TABLE, write_dynamodb
 from tidemark.glue_job.writers.jdbc import check_actions, connection_type_of, write_jdbc
 from tidemark.glue_job.writers.s3_files import write_s3
-from tidemark.local_state.bookmarks.datasets_read import dataset_of_database, dataset_of_path
+from tidemark.local_state.bookmarks.datasets_read import (
+    dataset_of_database,
+    dataset_of_path,
+    table_folder,
+)
 from tidemark.local_state.catalog.definitions import connection_of_job
 from tidemark.local_state.catalog.tables import find_table, table_or_none
 from tidemark.local_state.job_run import job_home
@@ -121,7 +125,7 @@ class Sink:
             named = str(FILE_CONNECTIONS[kind] or self.format).lower()
             keys = options.get("partitionKeys")
             names = tuple(map(str, keys)) if isinstance(keys, list | tuple) else ()
-            dataset = dataset_of_path(str(options.get("path")))
+            dataset = dataset_of_path(table_folder(str(options.get("path"))))
             return Schema(WRITTEN, dataset, format=SAME_AS.get(named, named), partitions=names)
         if kind == DYNAMODB:
             return Schema(WRITTEN, f"dynamodb:{options.get(TABLE)}", format=kind)
