@@ -24,7 +24,7 @@ Changed: TypeAlias = list[tuple[SchemasOfRun, Schema, Change]]
 
 def show(job: str, output: str) -> None:
     run = _observed(job)[0]
-    document = {"job": job, "run_id": run.run_id, "schemas": [_json(one) for one in run.schemas]}
+    document = {"job": job, "run_id": run.run_id, "schemas": list(map(_json, run.schemas))}
     head = Sentence(f"{job}, run {run.run_id}")
     print_output(output, document, chain([head], map(_columns, run.schemas)))
 

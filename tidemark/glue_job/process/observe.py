@@ -45,7 +45,7 @@ def _run(database: Path, run_id: str) -> _Run:
     with Store(database) as store:
         run = store.job_run(run_id)  # still running, so not among the earlier ones
         earlier = schemas_of_job(store, run.job_name, LOOK_BACK) if run else []
-    return _Run([one.schemas for one in earlier])
+    return _Run([other.schemas for other in earlier])
 
 
 def observe_read(

@@ -88,7 +88,7 @@ def _completed(
 def with_rows(schemas: Sequence[Schema], writes: Sequence[DatasetWritten]) -> tuple[Schema, ...]:
     """Return the schemas of a run without those of targets that got no row."""
     empty = {write.dataset for write in writes if write.rows == 0}
-    return tuple(one for one in schemas if one.role == READ or one.dataset not in empty)
+    return tuple(seen for seen in schemas if seen.role == READ or seen.dataset not in empty)
 
 
 def with_known_rows(run: JobRun, checkpoint: Checkpoint, *, is_whole: bool) -> JobRun:

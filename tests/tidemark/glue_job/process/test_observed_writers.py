@@ -56,8 +56,8 @@ def test_each_way_to_write_names_its_target_its_format_and_its_partitions(
         rows.write.parquet()
 
     noted = [
-        (one.dataset.removeprefix(out), one.format, one.partitions)
-        for one in noted_schemas(run_folder)
+        (schema.dataset.removeprefix(out), schema.format, schema.partitions)
+        for schema in noted_schemas(run_folder)
     ]
     assert noted == [
         ("/default/", "parquet", ()),
