@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pyspark.sql import DataFrame
+
     from .table.latest import Item
     from .windows.window import Window
 
@@ -30,19 +32,29 @@ _notes: dict[tuple[str, str], tuple[dict[str, None], dict[str, str]]] = {}
 _committed: dict[str, None] = {}  # of the process: `read_committed` knows no run
 
 
-def note_read(window: Window, dataset: str) -> None:
-    """Note that the run of a window reads a dataset."""
+def note_read(window: Window, dataset: str, rows: DataFrame | None = None) -> None:
+    """Note that the run of a window reads rows of a dataset."""
     _of(window)[0][dataset] = None
+    note_frame("read", dataset, rows)
 
 
-def note_written(window: Window, dataset: str, mode: str) -> None:
-    """Note that the run of a window has written a dataset."""
+def note_written(window: Window, dataset: str, mode: str, rows: DataFrame | None = None) -> None:
+    """Note that the run of a window has written rows to a dataset."""
     _of(window)[1][dataset] = mode
+    note_frame("written", dataset, rows)
 
 
-def note_committed(dataset: str) -> None:
+def note_committed(dataset: str, rows: DataFrame | None = None) -> None:
     """Note that this process reads the committed windows of a dataset, and nothing else of it."""
     _committed[dataset] = None
+    note_frame("read", dataset, rows)
+
+
+def note_frame(role: str, dataset: str, rows: DataFrame | None) -> None:
+    """Do nothing; a runner of jobs may put a function here that looks at the columns of the rows.
+
+    The role is `read` or `written`.
+    """
 
 
 def committed_reads() -> list[str]:

@@ -4,6 +4,7 @@ from itertools import chain
 
 from tidemark.cli.bookmark import run_of
 from tidemark.cli.progress import print_output
+from tidemark.cli.schema import last_changes
 from tidemark.cli.target import open_target
 from tidemark.cli.views.deployed_input import deployed_input, input_json, input_lines
 from tidemark.cli.views.explain import explain_job, explanation_json, explanation_tables
@@ -40,13 +41,16 @@ def explain(job: str, uri: str | None, run: str | None, where: Where, output: st
         if not watermark:
             raise
         explanations = []
+    changes = [] if run_id or uri else last_changes(Home.from_environment(), job)
+    told = f"the last run saw other columns: {'; '.join(changes)}: `tidemark schema diff {job}`"
     parts = chain(
         explanation_tables(job, run_id, explanations),
+        [Sentence(told)] if changes else [],
         [Sentence(f"watermark of {job}: {watermark}")] if watermark else [],
         snapshot_lines(job, snapshots),
     )
     document = explanation_json(job, run_id, explanations, snapshots, watermark)
-    print_output(output, document, parts)
+    print_output(output, {**document, "column_changes": changes}, parts)
 
 
 def _explain_deployed(job: str, uri: str | None, where: Where, output: str) -> None:

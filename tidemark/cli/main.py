@@ -12,7 +12,7 @@ from tidemark.errors import UsageError
 SECTIONS = {  # by the last word of a heading: the module of `commands` that declares them
     "Begin": "init new-job adopt",
     "Run": "submit run trigger resume stop event",
-    "Look": "status runs logs explain report lineage",
+    "Look": "status runs logs explain schema report lineage",
     "Repair": "bookmark watermark rewind backfill gaps",
     "Prove": "lint prove compare-versions snapshot state grants",
     "This machine": "doctor local catalog completion",

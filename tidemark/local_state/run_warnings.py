@@ -103,6 +103,9 @@ class RunWarning(Enum):
     ICEBERG_SESSION_CATALOG = "iceberg-session-catalog"
     STORAGE_CLASS = "storage-class"
     TABLE_CHANGED = "table-changed"
+    SCHEMA_CHANGED = "schema-changed"
+    TYPES_MIXED = "types-mixed"
+    NOT_OBSERVED = "not-observed"
 
     @property
     def message(self) -> str:

@@ -65,6 +65,7 @@ def initial_run(facts: RunFacts) -> RunFacts:
         written=(),
         bookmark=None,
         watermarks=(),
+        schemas=(),
     )
 
 

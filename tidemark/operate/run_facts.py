@@ -10,6 +10,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
+from tidemark.model.checkpoints.schemas import Schema
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class RunFacts:
         written: the datasets it has written.
         bookmark: its change of the job's bookmark.
         watermarks: those that it moved.
+        schemas: the columns of what it read and wrote, as far as they were observed.
     """
 
     job_name: str
@@ -55,6 +57,7 @@ class RunFacts:
     written: tuple[DatasetWritten, ...] = ()
     bookmark: BookmarkMove | None = None
     watermarks: tuple[WatermarkMove, ...] = ()
+    schemas: tuple[Schema, ...] = ()
 
     def with_data(
         self, record: Checkpoint, read: Iterable[DatasetRead], written: Iterable[DatasetWritten]
@@ -67,4 +70,5 @@ class RunFacts:
             written=tuple(written),
             bookmark=record.bookmark,
             watermarks=record.watermarks,
+            schemas=record.schemas,
         )

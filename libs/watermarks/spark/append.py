@@ -99,5 +99,5 @@ def append_window(
     if tally and is_written:
         tally.report(window, table)
     _appended.add(done)
-    run_notes.note_written(window, run_notes.table(table), "append")
+    run_notes.note_written(window, run_notes.table(table), "append", frame)
     return is_written

@@ -119,7 +119,7 @@ def write_window(
     writer.save(folder)
     if tally:
         tally.report(window, path)
-    run_notes.note_written(window, run_notes.folder(path), "window")
+    run_notes.note_written(window, run_notes.folder(path), "window", frame)
     return folder
 
 
@@ -203,7 +203,7 @@ def read_committed(
                 "known: give schema"
             )
         return spark.createDataFrame([], full_schema)
-    run_notes.note_committed(run_notes.folder(path))
+    run_notes.note_committed(run_notes.folder(path), frame)
     names = [name for name in frame.columns if name not in {WINDOW, ATTEMPT}]
     if full_schema is not None:
         names = full_schema.names[:-2]

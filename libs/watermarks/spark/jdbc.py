@@ -85,7 +85,7 @@ def read_jdbc(
         raise ValueError(f"partitions is {partitions!r}: give an integer from 1 to 1000")
     source = JdbcBound(spark, options, table, dialect, column)
     rows = source.rows_of(window, partitions)
-    run_notes.note_read(window, run_notes.database(options, table))
+    run_notes.note_read(window, run_notes.database(options, table), rows)
     return rows
 
 

@@ -157,7 +157,7 @@ def merge_window(
             lambda branch: with_summary(spark, iceberg_target.summary, lambda: into(branch)),
             is_repeatable=True,
         )
-    run_notes.note_written(window, run_notes.table(table), "merge")
+    run_notes.note_written(window, run_notes.table(table), "merge", frame)
 
 
 def _columns(

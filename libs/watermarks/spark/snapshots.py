@@ -136,7 +136,7 @@ def read_snapshots(
     iceberg.java.refresh()
     end = Snapshot.of(high)
     _check_is_before(iceberg, table, end)
-    run_notes.note_read(window, run_notes.table(table))
+    run_notes.note_read(window, run_notes.table(table), spark.table(iceberg.name))
     if read == "changes" and CHANGE in spark.table(iceberg.name).columns:
         raise WatermarkValueError(
             f"the table {table} has a column {CHANGE}, which changes have too: rename it"

@@ -120,7 +120,7 @@ def upsert_jdbc(
             ) from error
         raise
     else:
-        run_notes.note_written(window, run_notes.database(options, table), "merge")
+        run_notes.note_written(window, run_notes.database(options, table), "merge", frame)
         return changed
     finally:
         database.clean_up()

@@ -5,6 +5,7 @@ import click
 from tidemark.cli.commands import options
 from tidemark.cli.commands.known_names import JOB, RUN
 from tidemark.cli.commands.options import FILE, RUN_FORMS, act
+from tidemark.cli.group import Verbs
 
 RUN_HELP = "The id of the run, or a prefix; by default the last run."
 FOLLOW_HELP = "Print until the run ends; Ctrl-C ends the printing, not the run."
@@ -14,6 +15,8 @@ OUTPUT_HELP = "The file to write; report.html in the state home if not given."
 LIMIT_HELP = "Look at the last N runs of each job."
 FORMATS = click.Choice(["page", "json"])
 FORMAT_HELP = "Write the page; or print what it shows as JSON, and write nothing."
+FROM_HELP = "The run to compare with; the runs before the other one if not given."
+TO_HELP = "The run to compare; the last one that SUCCEEDED and saw columns if not given."
 JOB_HELP = "Only of the runs of this job; may be given several times."
 
 
@@ -73,6 +76,43 @@ def explain() -> None:
     last window, their rows, and what would be refused. With --deployed what AWS tells: these, how
     far the bookmark of each source has come, the watermarks, and which objects of the sources that
     the app declares are newer than the bookmark.
+    """
+
+
+@click.group(cls=Verbs)
+def schema() -> None:
+    """Show the columns that a job has read and written here, and how they have changed."""
+
+
+@schema.command("show")
+@click.argument("job", type=JOB)
+@options.table_or_json
+@options.only_looks
+@act("schema.show")
+def schema_show() -> None:
+    """Show the columns of each source and target of JOB, as its last run has seen them."""
+
+
+@schema.command("history")
+@click.argument("job", type=JOB)
+@options.table_or_json
+@options.only_looks
+@act("schema.history")
+def schema_history() -> None:
+    """Show which runs of JOB have read or written other columns than the runs before."""
+
+
+@schema.command("diff")
+@click.argument("job", type=JOB)
+@click.option("--from", "from_run", metavar="RUN", type=RUN, help=FROM_HELP)
+@click.option("--to", "to_run", metavar="RUN", type=RUN, help=TO_HELP)
+@options.table_or_json
+@options.only_looks
+@act("schema.diff")
+def schema_diff() -> None:
+    """Show which columns of JOB one run has otherwise than another, or than the runs before it.
+
+    Also what makes no warning: numbers of another width, and fields that no record has had.
     """
 
 

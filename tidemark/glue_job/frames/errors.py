@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.frames.absence import Absence
 from tidemark.glue_job.frames.joins import union
+from tidemark.model.checkpoints import schemas
 
 # The fields of Glue's error record; source, input and bytesread come from a reader of files.
 SHAPE = (
@@ -91,10 +92,12 @@ class ReaderErrors(list[Failed]):
     """Records that a reader could not read, and which fields the others may lack.
 
     `is_of_records` is whether the schema describes the records, not only one of their files.
+    `columns` are those of records of JSON before a type was made up for what is always null.
     """
 
     absence: Absence | None = None
     is_of_records = False
+    columns: tuple[schemas.Column, ...] = ()
 
     def note_absence(self, absence: Absence, *, is_of_records: bool = True) -> None:
         """Add the absence of the records of some files."""

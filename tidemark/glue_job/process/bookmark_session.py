@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from tidemark.glue_job.edge.announce import note_listed
 from tidemark.glue_job.process.commit_record import record_commit
 from tidemark.local_state.bookmarks import versions
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_path, files_read, packed
+from tidemark.local_state.bookmarks.files import FileVersion
 from tidemark.local_state.bookmarks.reading import Reading, read_s3_source
 from tidemark.local_state.bookmarks.skips import Earlier, renamed_contexts
 from tidemark.local_state.bookmarks.sources import Edges, Predicate, S3Source
@@ -45,6 +46,7 @@ class BookmarkSession:
         has_committed: whether the script called commit.
         loaded: the states at the start of the run.
         used: the contexts that sources of this run have used.
+        readings: the last source of files of each context, and what it read, the oldest first.
     """
 
     job_name: str
@@ -61,6 +63,7 @@ class BookmarkSession:
     has_committed: bool = False
     loaded: Mapping[str, Any] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    readings: dict[str, tuple[S3Source, Sequence[FileVersion]]] = field(default_factory=dict)
 
     @property
     def is_reading(self) -> bool:
@@ -257,6 +260,7 @@ def files_to_read(
     note_files([file.path for file in reading.files], is_bookmarked=reading.next_state is not None)
     if session is not None:
         low = edges.low if edges else None
+        session.readings[ctx] = source, reading.files
         datasets = files_read(source, reading.files, low, reading.next_state)
         session.record(source.to_json(), opened_at_ms, reading.next_state, reading.extent, datasets)
     return reading

@@ -39,6 +39,7 @@ from tidemark.glue_job.process.failures import (
     print_from_script,
     remedy_of_deletion,
 )
+from tidemark.glue_job.process.observed_writers import observe_windows, observe_writers
 from tidemark.glue_job.process.script_warnings import note_at_end
 from tidemark.glue_job.process.spark import CONF_FILE, system_properties
 from tidemark.local_state.job_run import SCRIPT_STDERR_FILE, job_home
@@ -77,6 +78,8 @@ def main() -> int:
         borrower = Borrower(folder / CONF_FILE, system_properties(home, folder), folder)
         borrower.install()
         serve_catalog(home, is_asked=CATALOG_VARIABLE in os.environ)
+        after_import("pyspark.sql.readwriter", observe_writers)
+        after_import("watermarks.run_notes", observe_windows)
     hide_unshipped_library()
     install_debugger()
     if kill := os.environ.pop(KILL_VARIABLE, None):

@@ -12,6 +12,7 @@ from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.process.bookmark_session import note_no_bookmark
+from tidemark.glue_job.process.observe import observe_read
 from tidemark.glue_job.readers.databases.connectors import read_connector
 from tidemark.glue_job.readers.databases.dynamodb import read_dynamodb
 from tidemark.glue_job.readers.databases.jdbc import DRIVER_OPTIONS, DRIVERS, read_jdbc
@@ -30,10 +31,18 @@ DOCUMENTS = frozenset({"dynamodb", *MONGODB})  # an item has only its own attrib
 def read(
     spark: SparkSession, request: ReadRequest | TableRequest, failed: ReaderErrors | None = None
 ) -> DataFrame:
-    """Return the new rows of a source.
+    """Return the new rows of a source; its columns are observed.
 
     With a list for records that do not parse, a column of several types is a marked choice.
     """
+    frame = _read(spark, request, failed)
+    observe_read(frame, request, () if failed is None else failed.columns)
+    return frame
+
+
+def _read(
+    spark: SparkSession, request: ReadRequest | TableRequest, failed: ReaderErrors | None
+) -> DataFrame:
     if isinstance(request, TableRequest):
         return read_catalog(spark, request, failed)
     kind, options = request.connection_type, request.connection_options

@@ -12,14 +12,21 @@ from pyspark.sql import DataFrame
 from tidemark.errors import ArgumentTypeError, UnsupportedError
 from tidemark.glue_job.frames.choices import check_names
 from tidemark.glue_job.iceberg.frames import append_iceberg
+from tidemark.glue_job.process.observe import observing
 from tidemark.glue_job.readers.databases.connectors import write_connector
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS
+from tidemark.glue_job.readers.files.formats import SAME_AS
 from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS, is_true
 from tidemark.glue_job.readers.request import check_account, table_names
 from tidemark.glue_job.readers.tables.catalog import connection_of, csv_options_of
-from tidemark.glue_job.writers.dynamodb import write_dynamodb
+from tidemark.glue_job.writers.dynamodb import TABLE, write_dynamodb
 from tidemark.glue_job.writers.jdbc import check_actions, connection_type_of, write_jdbc
 from tidemark.glue_job.writers.s3_files import write_s3
+from tidemark.local_state.bookmarks.datasets_read import (
+    dataset_of_database,
+    dataset_of_path,
+    table_folder,
+)
 from tidemark.local_state.catalog.definitions import connection_of_job
 from tidemark.local_state.catalog.tables import find_table, table_or_none
 from tidemark.local_state.job_run import job_home
@@ -28,6 +35,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 from tidemark.model.awsglue_api.connections import SPARK_SOURCES, WRITE_TYPES
 from tidemark.model.awsglue_api.table import PAGE
+from tidemark.model.checkpoints.schemas import WRITTEN, Schema
 
 DYNAMODB = "dynamodb"
 # Of a sink of files that keeps a table up to date; Iceberg's commit always does.
@@ -87,6 +95,12 @@ class Sink:
         elif frame_name:
             options = {**options, "dbtable": frame_name}
         table = self._known_table()
+        with observing(frame, self._schema(table, options), is_added=True):
+            self._write(frame, table, options)
+
+    def _write(
+        self, frame: DataFrame, table: CatalogTable | None, options: Mapping[str, Any]
+    ) -> None:
         if table is not None and table.is_iceberg:
             kept = {name: value for name, value in self.options.items() if name not in SINK_OPTIONS}
             append_iceberg(frame, table, kept)
@@ -101,6 +115,22 @@ class Sink:
             if table is not None:
                 _note_order(frame, table, str(named), options)
             write_s3(frame, options, named, self.format_options, self.table)
+
+    def _schema(self, table: CatalogTable | None, options: Mapping[str, Any]) -> Schema:
+        """Return what the rows are written to, without columns."""
+        kind = self.connection_type
+        if table is not None and table.is_iceberg:
+            return Schema(WRITTEN, f"table:{table.full_name}", format="iceberg")
+        if kind in FILE_CONNECTIONS:
+            named = str(FILE_CONNECTIONS[kind] or self.format).lower()
+            keys = options.get("partitionKeys")
+            names = tuple(map(str, keys)) if isinstance(keys, list | tuple) else ()
+            dataset = dataset_of_path(table_folder(str(options.get("path"))))
+            return Schema(WRITTEN, dataset, format=SAME_AS.get(named, named), partitions=names)
+        if kind == DYNAMODB:
+            return Schema(WRITTEN, f"dynamodb:{options.get(TABLE)}", format=kind)
+        url, name = str(options.get("url", "")), str(options.get("dbtable", ""))
+        return Schema(WRITTEN, dataset_of_database(url, name), format=kind)
 
     def _known_table(self) -> CatalogTable | None:
         if self.table is None:

@@ -21,6 +21,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
 )
 from tidemark.model.checkpoints.merging import merged_writes
+from tidemark.model.checkpoints.schemas import READ, Schema
 
 ON_THEIR_WAY = re.compile(r"#.*tidemark_[0-9a-f]{32}_[0-9]+")
 
@@ -72,17 +73,22 @@ def _completed(
         counts.scans,
         counts.rows_read if counts.rows_read or counts.is_whole else None,
     )
+    written = with_library(
+        merged_writes([*counts.writes, *effects.written]), effects.library.written
+    )
     return replace(
         checkpoint,
         watermarks=effects.library.moves,
         read=with_committed(reads, counts.scans, effects.facts.get("committed_reads", {})),
-        written=with_snapshots(
-            with_library(
-                merged_writes([*counts.writes, *effects.written]), effects.library.written
-            ),
-            effects.snapshots,
-        ),
+        written=with_snapshots(written, effects.snapshots),
+        schemas=with_rows(effects.schemas, written),
     )
+
+
+def with_rows(schemas: Sequence[Schema], writes: Sequence[DatasetWritten]) -> tuple[Schema, ...]:
+    """Return the schemas of a run without those of targets that got no row."""
+    empty = {write.dataset for write in writes if write.rows == 0}
+    return tuple(seen for seen in schemas if seen.role == READ or seen.dataset not in empty)
 
 
 def with_known_rows(run: JobRun, checkpoint: Checkpoint, *, is_whole: bool) -> JobRun:

@@ -10,12 +10,14 @@ from tidemark.glue_job.process.commit_record import read_facts
 from tidemark.glue_job.process.spark import EVENTS_FOLDER
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_state.dynamodb import dynamodb_client
+from tidemark.local_state.observed_schemas import noted_schemas
 from tidemark.local_state.run_notes import noted_reads, noted_writes, snapshots_of
 from tidemark.local_state.store.checkpoints import checkpoint_of_run
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import WATERMARK_TABLE
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten, WatermarkMove
 from tidemark.model.checkpoints.from_watermarks import moves_of, reads_of, writes_of
+from tidemark.model.checkpoints.schemas import Schema
 
 LIBRARY = b"watermarks"  # imported by the script of a job that keeps watermarks
 
@@ -39,6 +41,7 @@ class RunEffects:
         read: datasets read without Spark's knowledge.
         written: datasets written without it.
         snapshots: those that it has added to tables of Iceberg.
+        schemas: of what its process has read and written.
         library: records of the watermark library.
         problem: why these could not be read; empty if they could.
     """
@@ -48,6 +51,7 @@ class RunEffects:
     read: Sequence[DatasetRead] = ()
     written: Sequence[DatasetWritten] = ()
     snapshots: Sequence[Mapping[str, Any]] = ()
+    schemas: tuple[Schema, ...] = ()
     library: LibraryRecords = field(default_factory=LibraryRecords)
     problem: str = ""
 
@@ -66,7 +70,8 @@ def read_effects(
             return effects
         counts = counts or read_row_counts(folder / EVENTS_FOLDER)
         reads, writes = noted_reads(folder), noted_writes(folder)
-        effects = RunEffects(counts, read_facts(folder), reads, writes, snapshots_of(folder))
+        notes = reads, writes, snapshots_of(folder), noted_schemas(folder)
+        effects = RunEffects(counts, read_facts(folder), *notes)
         scripts = folder.glob("*.py")
         if dynamodb is None or not any(LIBRARY in script.read_bytes() for script in scripts):
             return effects

@@ -9,8 +9,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from tidemark.errors import UsageError
+from tidemark.model.checkpoints.schemas import Schema
 
-FORMAT = 2  # of the document
+FORMAT = 3  # of the document
+WITHOUT_SCHEMAS = 2  # the format that Tidemark reads which knows no schemas
 APPEND: Final = "append"
 OVERWRITE: Final = "overwrite"
 PARTITIONS: Final = "overwrite_partitions"
@@ -135,6 +137,7 @@ class Checkpoint:
         arguments: those of the run, with the dashes; secrets are not among them.
         code: SHA-256 in hexadecimal digits, of ``script`` and of ``libs``, as far as known.
         is_committed: whether it called ``Job.commit`` or moved a watermark.
+        schemas: the columns of what it read and wrote, as far as they were observed.
     """
 
     job_name: str
@@ -148,6 +151,7 @@ class Checkpoint:
     arguments: Mapping[str, str] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
     is_committed: bool = True
+    schemas: tuple[Schema, ...] = ()
 
     @property
     def has_read_nothing(self) -> bool:
@@ -164,7 +168,10 @@ class Checkpoint:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that is stored, as plain JSON values."""
-        return {"format": FORMAT, **asdict(self)}
+        document = {"format": FORMAT if self.schemas else WITHOUT_SCHEMAS, **asdict(self)}
+        if not self.schemas:
+            del document["schemas"]
+        return document
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Checkpoint":
@@ -187,5 +194,6 @@ class Checkpoint:
                     DatasetWritten(**{**dataset, "snapshots": tuple(dataset.get("snapshots", ()))})
                     for dataset in values.get("written", ())
                 ),
+                "schemas": tuple(map(Schema.from_json, values.get("schemas", ()))),
             }
         )

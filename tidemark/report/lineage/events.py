@@ -27,12 +27,14 @@ from openlineage.client.facet_v2 import (
     output_statistics_output_dataset,
     parent_run,
     processing_engine_run,
+    schema_dataset,
     source_code_location_job,
     symlinks_dataset,
 )
 
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten
 from tidemark.model.checkpoints.merging import merged_reads
+from tidemark.model.checkpoints.schemas import READ, WRITTEN, Role, Schema
 from tidemark.operate.run_facts import RunFacts
 from tidemark.report.lineage.openlineage_names import (
     catalog_name,
@@ -184,7 +186,7 @@ def _input(facts: RunFacts, read: DatasetRead) -> InputDataset:
     is_known = facts.ended_at_ms is not None
     return InputDataset(
         *dataset_name(read.dataset, facts.region),
-        facets=_symlinks(facts, read.table),
+        facets=_facets(facts, READ, read.table, {read.dataset, read.source}),
         inputFacets={"inputStatistics": statistics} if is_known else {},
     )
 
@@ -196,18 +198,39 @@ def _output(facts: RunFacts, written: DatasetWritten) -> OutputDataset:
     is_known = facts.ended_at_ms is not None
     return OutputDataset(
         *dataset_name(written.dataset, facts.region),
-        facets=_symlinks(facts, written.table),
+        facets=_facets(facts, WRITTEN, written.table, {written.dataset}),
         outputFacets={"outputStatistics": statistics} if is_known else {},
     )
 
 
-def _symlinks(facts: RunFacts, table: str) -> dict[str, DatasetFacet]:
-    if not table:
-        return {}
-    identifier = symlinks_dataset.Identifier(
-        *catalog_name(table, facts.region, facts.account), type="TABLE"
-    )
-    return {"symlinks": symlinks_dataset.SymlinksDatasetFacet([identifier])}
+def _facets(facts: RunFacts, role: Role, table: str, names: set[str]) -> dict[str, DatasetFacet]:
+    """Return the table of a dataset, and its columns as the run has seen them, by its names."""
+    facets: dict[str, DatasetFacet] = {}
+    if table:
+        identifier = symlinks_dataset.Identifier(
+            *catalog_name(table, facts.region, facts.account), type="TABLE"
+        )
+        facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet([identifier])
+        names = names | {f"table:{table}"}
+    for schema in facts.schemas:
+        if schema.role == role and schema.key[1] in names:
+            facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=_fields(schema))
+    return facets
+
+
+def _fields(schema: Schema) -> list[schema_dataset.SchemaDatasetFacetFields]:
+    """Return the columns, with the fields inside a column in it."""
+    top = schema_dataset.SchemaDatasetFacetFields("", fields=[])
+    around = [("", top)]
+    for column in schema.columns:
+        while not column.path.startswith(around[-1][0]):
+            around.pop()
+        prefix, parent = around[-1]
+        name = column.path.removeprefix(prefix)
+        field = schema_dataset.SchemaDatasetFacetFields(name, column.type, fields=[])
+        parent.fields = [*(parent.fields or ()), field]
+        around.append((f"{column.path}.", field))
+    return top.fields or []
 
 
 def _version_of(distribution: str) -> str:

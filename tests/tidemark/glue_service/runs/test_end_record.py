@@ -19,6 +19,8 @@ from tidemark.glue_service.runs.end_record import (
 from tidemark.glue_service.runs.row_counts import RowCounts
 from tidemark.glue_service.runs.run_effects import LibraryRecords, RunEffects, read_effects
 from tidemark.glue_service.runs.spark_datasets import Scan
+from tidemark.local_state.observed_schemas import SchemasOfRun, note_schema, schemas_of_job
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.checkpoints.checkpoint import (
@@ -27,6 +29,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
+from tidemark.model.checkpoints.schemas import Column, Schema
 
 WRITTEN = DatasetWritten("s3://b/out/", "append", "", 3, 1)
 MOVE = WatermarkMove("glue-watermarks", after={"id": "7"}, after_version=1)
@@ -53,6 +56,22 @@ def test_a_run_that_has_committed_gets_what_it_wrote_whatever_its_end(store, run
 
     found = checkpoint_of_run(store, "jr_1")
     assert found == Checkpoint("ingest", "jr_1", 7, written=(WRITTEN,), arguments={"--a": "1"})
+
+
+def test_a_run_has_the_columns_that_its_process_noted_but_of_targets_that_got_no_row(
+    store, run, monkeypatch, tmp_path
+):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path / "runs/jr_1"))
+    read = Schema("read", "s3://b/in/", "orders", "json", (Column("id", "int"),))
+    written = replace(read, role="written", source="", dataset="s3://b/out/", partitions=("id",))
+    for schema in (read, written, replace(written, dataset="s3://b/none/")):
+        note_schema(schema)
+    counts = RowCounts(writes=(WRITTEN, replace(WRITTEN, dataset="s3://b/none/", rows=0)))
+
+    record_end(store, run, read_effects(store, run, counts))
+
+    assert checkpoint_of_run(store, "jr_1").schemas == (read, written)
+    assert schemas_of_job(store, "ingest") == [SchemasOfRun("jr_1", 9, (read, written))]
 
 
 def test_a_run_has_the_snapshots_that_it_added_to_tables_of_iceberg():

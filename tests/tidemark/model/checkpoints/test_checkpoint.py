@@ -1,6 +1,7 @@
 """A checkpoint is the same after it was stored, and says whether its run read anything."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
+from tidemark.model.checkpoints.schemas import Column, Schema
 
 WHOLE = Checkpoint(
     "orders",
@@ -34,6 +36,10 @@ WHOLE = Checkpoint(
     (DatasetWritten("s3://mart/orders/", "overwrite", "mart.orders", 5, 1),),
     {"--day": "2026-11-22"},
     {"script": "ab"},
+    schemas=(
+        Schema("read", "s3://raw/orders/", "orders", "json", (Column("id", "int", False),)),
+        Schema("written", "s3://mart/orders/", format="parquet", partitions=("day",)),
+    ),
 )
 
 
@@ -42,6 +48,17 @@ def test_a_checkpoint_is_the_same_after_it_was_stored(checkpoint: Checkpoint) ->
     stored = json.dumps(checkpoint.to_json())
 
     assert Checkpoint.from_json(json.loads(stored)) == checkpoint
+
+
+def test_a_checkpoint_of_before_schemas_loads_and_one_without_any_is_written_as_then() -> None:
+    plain = replace(WHOLE, schemas=())
+    document = plain.to_json()
+
+    assert document["format"] == 2
+    assert "schemas" not in document
+    assert Checkpoint.from_json(document) == plain
+    assert Checkpoint.from_json({**document, "format": 1}) == plain
+    assert WHOLE.to_json()["format"] == 3
 
 
 @pytest.mark.parametrize(
@@ -63,5 +80,5 @@ def test_nothing_was_read_if_that_is_known_of_every_source(
 
 
 def test_a_document_of_a_newer_tidemark_is_refused() -> None:
-    with pytest.raises(UsageError, match="format 3"):
-        Checkpoint.from_json({**WHOLE.to_json(), "format": 3})
+    with pytest.raises(UsageError, match="format 4"):
+        Checkpoint.from_json({**WHOLE.to_json(), "format": 4})

@@ -25,6 +25,7 @@ from openlineage.client.facet_v2 import (
     output_statistics_output_dataset,
     parent_run,
     processing_engine_run,
+    schema_dataset,
     source_code_location_job,
     symlinks_dataset,
     tags_run,
@@ -40,6 +41,7 @@ FACETS = {  # keys of facets, as the specification has them
     "outputStatistics": output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet,
     "parent": parent_run.ParentRunFacet,
     "processing_engine": processing_engine_run.ProcessingEngineRunFacet,
+    "schema": schema_dataset.SchemaDatasetFacet,
     "sourceCodeLocation": source_code_location_job.SourceCodeLocationJobFacet,
     "symlinks": symlinks_dataset.SymlinksDatasetFacet,
     "tags": tags_run.TagsRunFacet,  # of the client itself
@@ -52,6 +54,7 @@ PATTERNS = {
     **dict.fromkeys(("eventTime", "nominalStartTime", "nominalEndTime"), TIME),
     "runId": UUID,
 }
+OF_PARENT = ("Job", "Run", "RootJob", "RootRun")
 TYPES = {str: "string", int: "integer", bool: "boolean", float: "number"}
 
 
@@ -85,8 +88,9 @@ def _of_field(name: str, kind: Any, custom: dict[str, Any]) -> dict[str, Any]:
 def _of_class(kind: type, custom: dict[str, Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(kind)
     fields = {field.name: field for field in attr.fields(kind)}
-    is_deep = kind.__name__ in ("Job", "Run", "RootJob", "RootRun") and "parent" in kind.__module__
-    names = [name for name in fields if not (is_deep and name == "facets")]  # a circle
+    is_of_parent = "parent" in kind.__module__ and kind.__name__ in OF_PARENT
+    is_deep = is_of_parent or kind is schema_dataset.SchemaDatasetFacetFields
+    names = [name for name in fields if not (is_deep and name in ("facets", "fields"))]  # a circle
     always = {"producer", "schemaURL", "_producer", "_schemaURL"}
     return {
         "type": "object",

@@ -17,6 +17,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
+from tidemark.model.checkpoints.schemas import Column, Schema
 from tidemark.operate.recorded_runs import initial_run
 from tidemark.operate.run_facts import RunFacts
 from tidemark.report.lineage import events
@@ -57,6 +58,25 @@ def document(facts):
     found = json.loads(Serde.to_json(event_of(facts)))
     VALIDATOR.validate(found)
     return found
+
+
+def test_columns_that_were_observed_are_those_of_their_datasets():
+    columns = (Column("id", "bigint"), Column("address", "struct"), Column("address.zip", "string"))
+    schemas = (
+        Schema("read", "s3://raw/flights/", "raw_flights", "json", columns),
+        Schema("written", "table:mart.delays", columns=columns[:1]),
+        Schema("written", "s3://elsewhere/", columns=columns),
+    )
+
+    event = document(replace(RUN, schemas=schemas))
+
+    (read,), (written,) = event["inputs"], event["outputs"]
+    whole, address = read["facets"]["schema"]["fields"]
+    assert (whole["name"], whole["type"]) == ("id", "bigint")
+    assert (address["name"], address["type"]) == ("address", "struct")
+    assert [(field["name"], field["type"]) for field in address["fields"]] == [("zip", "string")]
+    assert [field["name"] for field in written["facets"]["schema"]["fields"]] == ["id"]
+    assert "schema" not in document(RUN)["inputs"][0]["facets"]
 
 
 def test_a_run_that_succeeded_is_complete_with_what_it_read_and_wrote():

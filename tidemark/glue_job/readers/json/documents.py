@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from tidemark.glue_job.frames.session import met_in_some_row, own_query
-from tidemark.glue_job.frames.types import as_struct_type, numbered
+from tidemark.glue_job.frames.types import as_struct_type, numbered, struct_type
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.conformed import declared_record
 from tidemark.glue_job.readers.files.formats import Files, Format
@@ -37,6 +37,7 @@ from tidemark.glue_job.readers.json.kinds import (
     kinds_of,
     note_changed,
     schema_of_records,
+    type_of,
 )
 from tidemark.glue_job.readers.json.lines import (
     LINE,
@@ -48,6 +49,7 @@ from tidemark.glue_job.readers.json.lines import (
 from tidemark.glue_job.readers.json.path import document_with, record_type, select_records
 from tidemark.glue_job.readers.tables.declared import declared_kind
 from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.model.checkpoints.schemas import columns_of
 
 SMALL_BYTES = 1 << 18  # of all files: a shuffle of less takes longer than it saves
 
@@ -109,6 +111,8 @@ def _documents(files: Files, strings: DataFrame) -> Documents | None:
             first = strings.filter(has_null).select(uri_of_row()).first()
         note(RunWarning.JSON_NULL_RECORD, first[0] if first else "a file")
     files.format.failed.note_absence(absence_in(kinds))
+    fields = struct_type((name, type_of(field)) for name, field in kinds.fields.items())
+    files.format.failed.columns += columns_of(fields.jsonValue())
     return Documents(strings, schema_of_records(kinds), are_lines=SEVERAL not in kinds.letters)
 
 

@@ -1,0 +1,122 @@
+"""`tidemark schema`: the columns of each source and target, and which runs have changed them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.tidemark.cli.test_cli import tidemark
+from tidemark.local_state.bookmarks.sources import S3Source
+from tidemark.local_state.home import Home
+from tidemark.local_state.observed_schemas import LOOK_BACK
+from tidemark.local_state.store.checkpoints import put_checkpoint
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.schemas import Column, Schema
+
+RUN = JobRun("jr_a", "orders", None, None, 0, "SUCCEEDED", 7, "stderr.log", "job-bookmark-enable")
+
+
+def schemas(**types: str) -> tuple[Schema, ...]:
+    columns = tuple(Column(name, kind) for name, kind in types.items())
+    return (
+        Schema("read", "s3://lake/in/", "orders", "json", columns),
+        Schema("written", "s3://lake/out/", "", "parquet", columns, ("id",)),
+    )
+
+
+@pytest.fixture
+def ran(home):
+    """Return what records a run of the job that has seen columns."""
+    place = Home.open(home)
+
+    def ran(name: str, at_ms: int, state: str = "SUCCEEDED", seen=(), **types: str) -> None:
+        run_id = f"jr_{name * 16}"
+        checkpoint = Checkpoint("orders", run_id, at_ms, schemas=seen or schemas(**types))
+        with Store(place.database) as store, store.transaction():
+            store.put_job_run(replace(RUN, run_id=run_id, state=state, started_at_ms=at_ms))
+            put_checkpoint(store, checkpoint if types or seen else replace(checkpoint, schemas=()))
+
+    return ran
+
+
+def changes(*command: str) -> list[tuple[str, str, str, str]]:
+    result = tidemark("schema", *command, "--format", "json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)["changes"]
+    return [(row["run_id"][3], row["role"], row["kind"], row["path"]) for row in rows]
+
+
+def test_each_source_and_target_is_shown_with_its_columns(ran):
+    ran("a", 1, id="int", amt="int")
+    ran("b", 2, id="int", amt="string")
+
+    shown = tidemark("schema", "show", "orders")
+    assert "read orders (s3://lake/in/), json" in shown.stdout
+    assert "written s3://lake/out/, parquet" in shown.stdout
+
+    document = json.loads(tidemark("schema", "show", "orders", "--format", "json").stdout)
+    source, target = document["schemas"]
+    assert source["columns"][1] == {"path": "amt", "type": "string", "is_nullable": True}
+    assert (source["source"], target["partitions"]) == ("orders", ["id"])
+
+
+def test_the_history_and_the_difference_leave_runs_out_that_failed_or_read_nothing(ran):
+    ran("a", 1, id="int", amt="int")
+    ran("b", 2, id="int", amt="string")
+    ran("c", 3, "FAILED", id="date")
+    ran("d", 4)
+    ran("e", 5, id="int", amount="int")
+
+    of_amount = [("e", "read", "new", "amount"), ("e", "read", "gone", "amt")]
+    of_amount += [("e", "written", kind, path) for _, _, kind, path in of_amount]
+    of_type = [("b", role, "type", "amt") for role in ("read", "written")]
+    assert changes("history", "orders") == [*of_amount, *of_type]
+    assert changes("diff", "orders") == of_amount
+    assert changes("diff", "orders", "--to", "jr_bb") == of_type
+    assert changes("diff", "orders", "--from", "jr_ee", "--to", "jr_ee") == []
+    assert (
+        "amt was int and is string" in tidemark("schema", "diff", "orders", "--to", "jr_b").stdout
+    )
+
+
+def test_explain_says_what_the_last_run_has_seen(ran, home):
+    ran("a", 1, id="int", amt="int")
+    ran("b", 2, id="int", amt="string")
+    source = json.dumps(S3Source(("s3://lake/in/",), "orders", "json").to_json())
+    place = Home.open(home)
+    (place.lake / "lake/in").mkdir(parents=True)
+    with Store(place.database) as store:
+        store.change(
+            "INSERT INTO source_read (run_id, job_name, transformation_ctx, opened_at_ms, option, "
+            "version, source) VALUES ('jr_b', 'orders', 'orders', 2, 'job-bookmark-enable', 0, ?)",
+            (source,),
+        )
+
+    told = tidemark("explain", "orders")
+    document = json.loads(tidemark("explain", "orders", "--format", "json").stdout)
+
+    assert "amt was int and is string: `tidemark schema diff orders`" in told.output
+    assert document["column_changes"] == ["amt was int and is string"]
+
+
+def test_runs_of_nothing_new_do_not_make_known_columns_new(ran):
+    ran("a", 1, id="int")
+    for number in range(LOOK_BACK + 1):
+        ran("b", 2 + number)
+    ran("c", 100, id="int", tip="int")
+
+    assert {path for _, _, _, path in changes("diff", "orders")} == {"tip"}
+
+
+def test_a_job_without_columns_or_an_unknown_run_is_an_error_with_what_to_do(ran):
+    ran("a", 1)
+    assert "no run of orders has recorded columns" in tidemark("schema", "show", "orders").output
+    ran("b", 2, id="int")
+
+    result = tidemark("schema", "diff", "orders", "--from", "jr_zz")
+    assert result.exit_code == 2
+    assert "there is no run 'jr_zz' of job orders with columns" in result.output
+    assert "there is no job 'nope'" in tidemark("schema", "history", "nope").output

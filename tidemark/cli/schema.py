@@ -1,0 +1,123 @@
+"""The commands about observed columns: `schema show|history|diff`; of this machine only."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import chain
+from typing import Any, TypeAlias
+
+from tidemark.cli.progress import print_output
+from tidemark.cli.target import open_target
+from tidemark.cli.terminal import moment_json
+from tidemark.cli.views.listing import Listing, Sentence, short_ids
+from tidemark.cli.where import Where
+from tidemark.errors import EntityNotFoundError
+from tidemark.local_state.bookmarks.verdicts import moment
+from tidemark.local_state.home import Home
+from tidemark.local_state.observed_schemas import LOOK_BACK, SchemasOfRun, schemas_of_job
+from tidemark.local_state.store.database import Store
+from tidemark.model.checkpoints.schema_changes import Change, changes_of, of_key
+from tidemark.model.checkpoints.schemas import Schema
+from tidemark.model.messages import known, known_run
+
+Changed: TypeAlias = list[tuple[SchemasOfRun, Schema, Change]]
+
+
+def show(job: str, output: str) -> None:
+    run = _observed(job)[0]
+    document = {"job": job, "run_id": run.run_id, "schemas": list(map(_json, run.schemas))}
+    head = Sentence(f"{job}, run {run.run_id}")
+    print_output(output, document, chain([head], map(_columns, run.schemas)))
+
+
+def history(job: str, output: str) -> None:
+    runs = _observed(job)
+    changed = [
+        row for place in range(len(runs)) for row in _changes(runs[place], runs[place + 1 :])
+    ]
+    _print_changes(job, changed, output, "no run has seen other columns than the runs before it")
+
+
+def diff(job: str, from_run: str | None, to_run: str | None, output: str) -> None:
+    runs = _observed(job)
+    last = _meant(job, runs, to_run)
+    first = _meant(job, runs, from_run) if from_run else None
+    before = [first] if first else runs[runs.index(last) + 1 :]
+    what = f"as {first.run_id}" if first else "as the runs before it"
+    equal = f"run {last.run_id} has the same columns {what}"
+    _print_changes(job, _changes(last, before), output, equal)
+
+
+def last_changes(home: Home, job: str) -> list[str]:
+    """Return what the last run of a job has seen otherwise, as far as it is news; a few lines."""
+    with Store(home.database) as store:
+        runs = schemas_of_job(store, job, 1 + LOOK_BACK)
+    changed = _changes(runs[0], runs[1:]) if runs else []
+    # A target that only follows its source is no news.
+    changes = dict.fromkeys(change for _, _, change in changed)
+    return [str(change) for change in changes if not change.is_quiet][:3]
+
+
+def _observed(job: str) -> list[SchemasOfRun]:
+    """Return the runs of a job that have seen columns, the newest first."""
+    with open_target(Where(None)) as target:
+        known("job", job, target.known_jobs)
+    with Store(Home.from_environment().database) as store:
+        runs = schemas_of_job(store, job)
+    if not runs:
+        raise EntityNotFoundError(
+            f"no run of {job} has recorded columns: a run does that which SUCCEEDED here, and had "
+            "a source with a transformation_ctx, a window or a sink; run it"
+        )
+    return runs
+
+
+def _meant(job: str, runs: Sequence[SchemasOfRun], text: str | None) -> SchemasOfRun:
+    if text is None:
+        return runs[0]
+    ids = [run.run_id for run in runs]
+    meant = known_run(text, ids, f"of job {job} with columns", f"`tidemark runs {job}` lists them")
+    return runs[ids.index(meant)]
+
+
+def _changes(run: SchemasOfRun, before: Sequence[SchemasOfRun]) -> Changed:
+    earlier = [other.schemas for other in before[:LOOK_BACK]]
+    return [
+        (run, schema, change)
+        for schema in run.schemas
+        for change in changes_of(schema, of_key(schema, earlier))
+    ]
+
+
+def _print_changes(job: str, changed: Changed, output: str, nothing: str) -> None:
+    document = {
+        "job": job,
+        "changes": [
+            {
+                "run_id": run.run_id,
+                "at": moment_json(run.at_ms),
+                "role": schema.role,
+                "dataset": schema.dataset,
+                "source": schema.source,
+                **asdict(change),
+            }
+            for run, schema, change in changed
+        ],
+    }
+    short = short_ids(run.run_id for run, _, _ in changed)
+    rows = [
+        (short[run.run_id], moment(run.at_ms), f"{schema.role} {schema.name}", str(change))
+        for run, schema, change in changed
+    ]
+    table = Listing(("run id", "committed", "of", "change"), rows)
+    print_output(output, document, [table] if rows else [Sentence(f"{job}: {nothing}")])
+
+
+def _json(schema: Schema) -> dict[str, Any]:
+    return {**asdict(schema), "columns": [column._asdict() for column in schema.columns]}
+
+
+def _columns(schema: Schema) -> Listing:
+    words, keys = ("no", "yes"), schema.partitions
+    rows = [(c.path, c.type, words[c.is_nullable], words[c.path in keys]) for c in schema.columns]
+    title = f"\n{schema.role} {schema.name}{schema.format and f', {schema.format}'}"
+    return Listing(("column", "type", "null", "partition"), rows, title)

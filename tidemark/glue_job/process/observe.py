@@ -1,0 +1,144 @@
+"""Observes the columns of what a job reads and writes: notes them, and warns of a change.
+
+A frame knows its schema without a job of Spark. What is written by SQL or by `writeTo` is not seen.
+"""
+
+import os
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.glue_job.process.bookmark_session import current_session, folder_of
+from tidemark.glue_job.process.first_file import first_file
+from tidemark.glue_job.readers.request import ReadRequest, TableRequest
+from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
+from tidemark.local_state.bookmarks.files import FileVersion
+from tidemark.local_state.home import RUN_ID_VARIABLE
+from tidemark.local_state.job_run import job_home
+from tidemark.local_state.observed_schemas import LOOK_BACK, note_schema, schemas_of_job
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, note
+from tidemark.local_state.store.database import Store
+from tidemark.model.checkpoints.schema_changes import Change, changes_of, of_key, parquet_effect
+from tidemark.model.checkpoints.schemas import READ, VOID, Column, Schema, columns_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_is_observing: ContextVar[bool] = ContextVar("is_observing", default=False)
+
+
+@dataclass
+class _Run:
+    """What earlier runs had, and what the sources of this one have otherwise."""
+
+    earlier: list[tuple[Schema, ...]]
+    in_sources: set[Change] = field(default_factory=set)
+
+
+@lru_cache(maxsize=1)
+def _run(database: Path, run_id: str) -> _Run:
+    with Store(database) as store:
+        run = store.job_run(run_id)  # still running, so not among the earlier ones
+        earlier = schemas_of_job(store, run.job_name, LOOK_BACK) if run else []
+    return _Run([other.schemas for other in earlier])
+
+
+def observe_read(
+    frame: "DataFrame", request: ReadRequest | TableRequest, in_records: Collection[Column]
+) -> None:
+    """Observe a source with a transformation_ctx; one that has nothing new is no change.
+
+    The columns in its records may tell that one is always null, which is a string in the frame.
+    """
+    ctx, session = request.transformation_ctx, current_session()
+    if not ctx:
+        return
+    schema = Schema(READ, "", ctx, getattr(request, "connection_type", ""))
+    files: Sequence[FileVersion] = ()
+    if session is not None and ctx in session.readings:
+        source, files = session.readings[ctx]
+        if not files:
+            return
+        dataset = f"table:{source.table}" if source.table else dataset_of_path(source.paths[0])
+        schema = Schema(READ, dataset, ctx, source.format)
+    empty = {column.path for column in in_records if column.type == VOID}
+    empty -= {column.path for column in in_records if column.type != VOID}
+    with observing(frame, schema, files=[file.path for file in files], empty=empty):
+        pass
+
+
+@contextmanager
+def observing(
+    frame: "DataFrame",
+    schema: Schema,
+    *,
+    files: Sequence[str] = (),
+    is_added: bool = False,
+    empty: Collection[str] = (),
+) -> Iterator[None]:
+    """Warn if earlier runs had other columns; note the columns after the block, which may write.
+
+    A sink that writes by another one is observed once.
+
+    Args:
+        frame: the rows.
+        schema: of which source or target; its columns are taken from the frame.
+        files: those that a source reads, the oldest first.
+        is_added: whether a target keeps the files that it has.
+        empty: the columns of a source that have no value in any record.
+    """
+    run_id = os.environ.get(RUN_ID_VARIABLE, "")
+    if _is_observing.get() or not run_id or not os.environ.get(RUN_FOLDER_VARIABLE):
+        yield
+        return
+    token = _is_observing.set(True)
+    try:
+        columns = columns_of(frame.schema.jsonValue())
+        known = (c._replace(type=VOID) if c.path in empty else c for c in columns)
+        seen = replace(schema, columns=tuple(known))
+        _compare(seen, _run(job_home().database, run_id), files, is_added)
+    except Exception as error:  # noqa: BLE001 (no run fails because somebody looks)
+        cause = f"{type(error).__name__}: {error}".partition("\n")[0]
+        note(RunWarning.NOT_OBSERVED, f"{schema.name}: {cause}")
+        seen = schema
+    try:
+        yield
+    finally:
+        _is_observing.reset(token)
+    if seen.columns:
+        note_schema(seen)
+
+
+def _compare(schema: Schema, run: _Run, files: Sequence[str], is_added: bool) -> None:
+    changes = changes_of(schema, of_key(schema, run.earlier))
+    if schema.role == READ:
+        run.in_sources.update(changes)
+    else:
+        mixed = _warn_of_types(schema, changes) if is_added and schema.format == "parquet" else ()
+        # A target that only follows its source is no news.
+        changes = [change for change in changes if change not in {*run.in_sources, *mixed}]
+    if all(change.is_quiet for change in changes):
+        return
+    # What is gone may have got another name: then that is told too.
+    told = [change for change in changes if not change.is_quiet or change.kind == "gone"]
+    texts = [f"{change}{first_file(change, files, schema.format)}" for change in told]
+    what = "source" if schema.role == READ else "target"
+    note(RunWarning.SCHEMA_CHANGED, f"{what} {schema.name}: {'; '.join(texts)}")
+
+
+def _warn_of_types(schema: Schema, changes: Sequence[Change]) -> Sequence[Change]:
+    """Warn before a write makes files of two types for a column; return these changes."""
+    effects = {change: effect for change in changes if (effect := parquet_effect(change))}
+    if not effects or not any(folder_of(schema.dataset.rstrip("/")).rglob("*.parquet")):
+        return ()
+    texts = "; ".join(f"{change}: {effect}" for change, effect in effects.items())
+    about = f"{schema.name}: {texts}"
+    note(RunWarning.TYPES_MIXED, about)
+    text = RunWarning.TYPES_MIXED.message.format(about)
+    print(f"warning: {text}", file=sys.stderr, flush=True)  # noqa: T201 (the log, at this moment)
+    return tuple(effects)

@@ -1,0 +1,93 @@
+"""Observes what a script writes by Spark's own `df.write`, and reads and writes in windows."""
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tidemark.glue_job.process.observe import observing
+from tidemark.local_state.bookmarks.datasets_read import (
+    dataset_of_database,
+    dataset_of_path,
+    table_folder,
+)
+from tidemark.model.checkpoints.schemas import WRITTEN, Role, Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+WRITES = ("save", "saveAsTable", "insertInto", "parquet", "orc", "json", "csv", "text", "jdbc")
+SETTINGS = ("mode", "format", "partitionBy")
+FORMATS = ("parquet", "orc", "json", "csv", "text", "jdbc")
+_WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")  # the library notes its own
+_GIVEN = "_tidemark_given"  # to a writer: what no attribute of its own tells
+
+
+def observe_writers(module: ModuleType) -> None:
+    """Change `pyspark.sql.readwriter`, so that each write of a DataFrame is observed."""
+    writer = module.DataFrameWriter
+    for name in SETTINGS:
+        setattr(writer, name, _remembering(name, getattr(writer, name)))
+    for name in WRITES:
+        setattr(writer, name, _observing(name, getattr(writer, name)))
+
+
+def observe_windows(module: ModuleType) -> None:
+    """Change `watermarks.run_notes`, so that the rows of windows are observed."""
+
+    def note_frame(role: Role, dataset: str, rows: "DataFrame | None") -> None:
+        if rows is not None:
+            with observing(rows, Schema(role, dataset)):
+                pass
+
+    module.note_frame = note_frame  # type: ignore[attr-defined]
+
+
+def _remembering(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def remember(self: Any, *arguments: Any, **named: Any) -> Any:
+        first, *others = arguments or tuple(named.values()) or (None,)
+        value = [first, *others] if name == "partitionBy" else first
+        vars(self).setdefault(_GIVEN, {})[name] = value
+        return method(self, *arguments, **named)
+
+    return remember
+
+
+def _observing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    def observe_and_write(self: Any, *arguments: Any, **named: Any) -> Any:
+        call = signature.bind(self, *arguments, **named).arguments
+        asked = {**vars(self).get(_GIVEN, {}), **{k: v for k, v in call.items() if v is not None}}
+        schema = _schema(name, asked)
+        if schema is None:
+            return method(self, *arguments, **named)
+        # Whoever replaces the folder of one partition keeps those of the others.
+        is_part = "path" in asked and dataset_of_path(asked["path"]) != schema.dataset
+        with observing(self._df, schema, is_added=is_part or asked.get("mode") == "append"):
+            return method(self, *arguments, **named)
+
+    return observe_and_write
+
+
+def _schema(name: str, asked: dict[str, Any]) -> Schema | None:
+    """Return what a call writes, without columns; None if that is not known."""
+    given = asked.get("partitionBy") or ()
+    keys = [given] if isinstance(given, str) else given
+    names = tuple(name for key in keys for name in ([key] if isinstance(key, str) else key))
+    file_format = name if name in FORMATS else str(asked.get("format") or "parquet")
+    if name == "jdbc":
+        dataset = dataset_of_database(str(asked["url"]), str(asked["table"]))
+    elif name in ("saveAsTable", "insertInto"):
+        table = str(asked.get("tableName") or asked.get("name")).replace("`", "")
+        dataset, file_format = f"table:{'.'.join(table.split('.')[-2:])}", ""
+    else:
+        path = asked.get("path")
+        if not isinstance(path, str) or _WINDOW.search(path):
+            return None
+        dataset = dataset_of_path(table_folder(path))
+    return Schema(WRITTEN, dataset, format=file_format, partitions=names)
