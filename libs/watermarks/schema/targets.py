@@ -111,8 +111,8 @@ def rows_for_merge(
     promised = {name.lower() for name in schema_of(contract, frame).names}
     if lacks := [name for name in merged.keys if name.lower() not in promised]:
         raise WatermarkValueError(
-            f"the schema of the contract has no column {', '.join(map(repr, lacks))}, by which "
-            f"rows are merged into {table}: add it to the schema"
+            f"the schema of the contract has no column {', '.join(map(repr, lacks))}, and rows are "
+            f"merged into {table} by it: add it to the schema"
         )
     aside, frame = _aside(frame, merged, promised)
     plan = Plan.of(contract, frame, is_of_iceberg=iceberg is not None, aside=aside)
