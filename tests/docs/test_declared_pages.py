@@ -89,8 +89,9 @@ def test_a_contract_is_declared_once_and_told_to_its_job(app_of):
     contract = Contract.from_json(as_text(job["DefaultArguments"]["--schema_of_target_path"]))
     assert (contract.schema, contract.types) == ("id BIGINT, amt BIGINT", "discard_row")
     assert contract.quarantine.endswith("/quarantine/orders/")
-    found = [alarm["AlarmDescription"] for alarm in declared.resources("AWS::CloudWatch::Alarm")]
-    assert [text for text in found if "look for QuarantinedRows in its log" in text]
+    alarms = declared.resources("AWS::CloudWatch::Alarm")
+    texts = [alarm["AlarmDescription"] for alarm in alarms]
+    assert [text for text in texts if "look for QuarantinedRows in its log" in text]
 
 
 def test_every_kind_of_job_is_declared(app_of):

@@ -34,7 +34,7 @@ class Dataset:
         published: True if others than the app's jobs read it.
         table: the table of the Data Catalog where Athena, Glue and Spark find the data; the
             pipeline that writes the data creates a `Table`, its first job an `IcebergTable`. A
-            `Table` without columns has those of `schema`.
+            `Table` without columns gets the columns of `schema`.
         schema: the contract that rows are held to by the job that writes the data, or, if it is
             delivered, by those that read it. They get it as the argument `schema_of_NAME`.
 

@@ -210,7 +210,7 @@ class Plan:
             functions.expr(f"max(NOT {fit.fits})").alias(f"wrong{number}")
             for number, (_, fit, _) in enumerate(misfits)
         ]
-        found = (
+        misfit = (
             self.frame.where(functions.expr(wrong))
             .withColumn("what", functions.expr(_as_json(_left_over(misfits), self.file)))
             .agg(
@@ -218,15 +218,15 @@ class Plan:
             )
             .first()
         )
-        if not found or not found["rows"]:
+        if not misfit or not misfit["rows"]:
             return
-        names = [name for number, (name, _, _) in enumerate(misfits) if found[f"wrong{number}"]]
+        names = [name for number, (name, _, _) in enumerate(misfits) if misfit[f"wrong{number}"]]
         changes = [
             change for change in self.changes if change.kind == "type" and change.path[0] in names
         ]
-        count = f"{found['rows']} row" + "s" * (found["rows"] != 1)
+        count = f"{misfit['rows']} row" + "s" * (misfit["rows"] != 1)
         kept = "; a key and the cursor are not rescued" * (self.contract.types == "rescue")
-        raise _refusal(changes, f"{count} do not fit, such as {found['what']}{kept}")
+        raise _refusal(changes, f"{count} do not fit, such as {misfit['what']}{kept}")
 
     def _where_added(self, change: SchemaChange) -> str:
         """Return the first file that has a value of a new column; empty if it is not known."""
@@ -291,7 +291,7 @@ def is_case_sensitive(spark: SparkSession) -> bool:
 
 
 def schema_of(contract: Terms, frame: DataFrame) -> StructType:
-    """Return the columns of a contract, checked; of one without a schema those of a frame."""
+    """Return the checked columns of a contract; a contract without columns has those of a frame."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
     from pyspark.sql.types import StructType

@@ -136,8 +136,9 @@ def read_snapshots(
     iceberg.java.refresh()
     end = Snapshot.of(high)
     _check_is_before(iceberg, table, end)
-    run_notes.note_read(window, run_notes.table(table), spark.table(iceberg.name))
-    if read == "changes" and CHANGE in spark.table(iceberg.name).columns:
+    there = spark.table(iceberg.name)
+    run_notes.note_read(window, run_notes.table(table), there)
+    if read == "changes" and CHANGE in there.columns:
         raise WatermarkValueError(
             f"the table {table} has a column {CHANGE}, which changes have too: rename it"
         )

@@ -129,11 +129,15 @@ def test_rows_that_all_fit_tell_nothing(spark, tmp_path, capfd, condition):
     assert lines_of(capfd.readouterr().out) == []
 
 
-PROGRAM = Path(__file__).parents[1] / "spark" / "programs" / "iceberg_contracts.py"
+PROGRAMS = Path(__file__).parents[1] / "spark" / "programs"
+
+
+def program(name):
+    return "\n".join((PROGRAMS / file).read_text("utf-8") for file in ("contract_helpers.py", name))
 
 
 def test_a_table_of_iceberg_gets_what_evolves(tmp_path):
-    *told, facts = lines_of("\n".join(run_with_iceberg(PROGRAM.read_text("utf-8"), tmp_path)))
+    *told, facts = lines_of("\n".join(run_with_iceberg(program("iceberg_contracts.py"), tmp_path)))
 
     counts = [(line.get("RescuedRows"), line.get("QuarantinedRows")) for line in told]
     assert counts == [(1, None), (None, 1)]
@@ -153,8 +157,7 @@ def test_a_table_of_iceberg_gets_what_evolves(tmp_path):
 
 
 def test_a_merge_takes_what_its_contract_lets_in(tmp_path):
-    program = PROGRAM.with_name("iceberg_merge_contracts.py")
-    facts = json.loads(run_with_iceberg(program.read_text(encoding="utf-8"), tmp_path)[-1])
+    facts = json.loads(run_with_iceberg(program("iceberg_merge_contracts.py"), tmp_path)[-1])
 
     assert facts["evolved"] == [
         "struct<id:bigint,at:int,v:bigint,tip:double>",

@@ -84,7 +84,7 @@ def test_times_fit_if_the_zone_and_the_clock_are_kept(spark):
         frame = spark.createDataFrame([(text,) for text in texts], "v STRING")
         made = Contract("v TIMESTAMP", types="rescue").apply(frame)
         shown = made.selectExpr("date_format(v, 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX')").collect()
-        # A clock of the hour that summer time leaves out is none of a time zone.
+        # No time zone has the hour that its summer time leaves out.
         clocks = spark.sql(
             "SELECT TIMESTAMP_NTZ '2026-03-29 02:30:00' v "
             "UNION ALL SELECT TIMESTAMP_NTZ '2026-03-29 03:30:00'"

@@ -48,8 +48,8 @@ class SchemaPolicy:
     `watermarks.Contract.from_json` makes a contract of it. docs/schema.md tells what modes do.
 
     Attributes:
-        schema: the columns as DDL, in types of the Data Catalog; empty: those of the frame, or of
-            the table of Iceberg.
+        schema: the columns as DDL, in types of the Data Catalog. Without them, the contract takes
+            the columns of the frame, or of the table of Iceberg.
         columns: of a column that the schema lacks: "evolve", "freeze", "discard" or "rescue".
         types: of a value of another type: "evolve", "freeze", "rescue" or "discard_row".
         missing: of a column that a frame lacks: "null" or "freeze".

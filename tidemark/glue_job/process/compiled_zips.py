@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType
 from zipfile import ZipFile
 
-MAX_BYTES = 1_000_000  # a large library would keep the next run waiting
+MAX_BYTES, MAX_UNPACKED_BYTES = 1_000_000, 5_000_000  # a large one would keep the next run waiting
 
 _pythons_own = zipimport._compile_source  # type: ignore[attr-defined]
 _codes: dict[tuple[str, bytes], CodeType] = {}
@@ -35,6 +35,8 @@ def _compile_zip(path: str) -> None:
         return
     _seen.add(version)
     with ZipFile(path) as file, warnings.catch_warnings():
+        if sum(entry.file_size for entry in file.infolist()) > MAX_UNPACKED_BYTES:
+            return
         warnings.simplefilter("error")  # a run that gets a warning compiles by itself
         for name in file.namelist():
             if name.endswith(".py"):

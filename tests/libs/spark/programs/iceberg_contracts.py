@@ -1,18 +1,6 @@
 # Windows into tables of Iceberg under a contract. Finds `spark`; prints what it has seen as JSON.
-from watermarks import Window, append_window
+from watermarks import append_window
 from watermarks.schema import Contract
-
-
-def window(number):
-    return Window("j", f"jr_{number}", "at", f"{number:010d}-ab", number, None, 99)
-
-
-def shown(table):
-    return [
-        spark.table(table).schema.simpleString(),
-        sorted(map(list, spark.table(table).collect()), key=str),
-    ]
-
 
 facts = {}
 spark.sql("CREATE TABLE s.log (id INT, amt INT) USING iceberg")
@@ -29,14 +17,6 @@ try:
     append_window(spark.sql("SELECT 5 id, 1.5D amt"), "s.log", window(5), schema=Contract())
 except Exception as error:
     facts["not promoted"] = f"{type(error).__name__}: {error}"
-
-
-def error_of(call):
-    try:
-        call()
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return None
 
 
 def append(columns, number, schema, part=""):

@@ -1,30 +1,11 @@
 # Merges into tables of Iceberg under a contract. Finds `spark`; prints what it has seen as JSON.
-from watermarks import Window, merge_window, read_committed
+from watermarks import merge_window, read_committed
 from watermarks.schema import Contract
-
-
-def window(number):
-    return Window("j", f"jr_{number}", "at", f"{number:010d}-ab", number, None, 99)
-
-
-def shown(table):
-    return [
-        spark.table(table).schema.simpleString(),
-        sorted(map(list, spark.table(table).collect()), key=str),
-    ]
 
 
 def merge(columns, table, number, **options):
     rows = " UNION ALL ".join(f"SELECT {row}" for row in columns.split(" | "))
     merge_window(spark.sql(rows), table, window(number), ["id"], **options)
-
-
-def error_of(call):
-    try:
-        call()
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return None
 
 
 facts = {}

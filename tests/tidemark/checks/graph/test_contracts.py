@@ -111,9 +111,9 @@ def test_contracts_of_other_folders_and_readers_without_one_are_left_alone():
 )
 def test_only_exactly_the_folder_of_a_quarantine_is_read(uri, is_found):
     aside = {"writes": (OUT, "s3://lake/aside/"), "quarantines": ("s3://lake/aside/",)}
-    found = of_two({"reads": (uri,)}, aside)
+    told = of_two({"reads": (uri,)}, aside)
 
-    assert [(rule, at) for rule, at, _ in found] == [("quarantine-as-data", "s/b")] * is_found
+    assert [(rule, at) for rule, at, _ in told] == [("quarantine-as-data", "s/b")] * is_found
 
 
 def test_a_crawler_of_a_quarantine_and_data_is_found():

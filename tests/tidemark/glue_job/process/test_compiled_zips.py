@@ -69,6 +69,10 @@ def test_a_file_that_is_no_zip_and_a_large_one_are_left_to_the_import(
     zipped.write_bytes(b"no zip")
     compile_zips([str(zipped)])
     _write(zipped, "answer = 42\n")
-    monkeypatch.setattr(compiled_zips, "MAX_BYTES", 10)
+    with monkeypatch.context() as patched:
+        patched.setattr(compiled_zips, "MAX_BYTES", 10)
+        compile_zips([str(zipped)])
+    _write(zipped, "answer = 'a small zip of much text'\n")
+    monkeypatch.setattr(compiled_zips, "MAX_UNPACKED_BYTES", 10)
     compile_zips([str(zipped)])
     assert compiled_zips._codes == {}
