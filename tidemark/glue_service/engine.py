@@ -16,6 +16,7 @@ from tidemark.glue_service.eventbridge.bus import deliver, flush
 from tidemark.glue_service.eventbridge.documents import run_status
 from tidemark.glue_service.glue_state import GlueState, origin_of, topic_arn
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
+from tidemark.glue_service.sessions.due import end_due_sessions
 from tidemark.glue_service.workflows.batch_firing import fire_batch
 from tidemark.glue_service.workflows.firing import fire_by_clock
 from tidemark.local_state.machine.disk import full_disk_line
@@ -52,6 +53,7 @@ def _do_what_is_due(glue: GlueState) -> None:
             fire_by_clock(glue, name)
         for name in glue.batches.due(now_ms):
             fire_batch(glue, name)
+    end_due_sessions(glue)
     glue.runner.step()
     for run, delay_minutes in glue.delays.late(glue.runner.delayed, now_ms):
         deliver(glue, run_status(run, delay_minutes, now_ms, origin_of(glue)))

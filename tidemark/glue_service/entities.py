@@ -22,11 +22,12 @@ class EntityKind(StrEnum):
     TRIGGER = "trigger"
     WORKFLOW = "workflow"
     SECURITY_CONFIGURATION = "security-configuration"
+    SESSION = "session"
     RULE = "rule"  # of EventBridge
     TOPIC = "topic"  # of SNS, from a template; SNS itself keeps topics of clients
 
 
-WITH_ARN = (EntityKind.JOB, EntityKind.TRIGGER, EntityKind.WORKFLOW)
+WITH_ARN = (EntityKind.JOB, EntityKind.TRIGGER, EntityKind.WORKFLOW, EntityKind.SESSION)
 
 
 @dataclass(frozen=True)

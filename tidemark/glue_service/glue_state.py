@@ -10,6 +10,7 @@ from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.runs.active import Delays
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
+from tidemark.glue_service.sessions.times import SessionTimes
 from tidemark.glue_service.workflows.due import Batches, Schedules
 from tidemark.glue_service.workflows.flows import Flows
 from tidemark.local_state.store.database import Store
@@ -34,6 +35,7 @@ class GlueState:
         batches: events that wait for their batch.
         deliveries: what rules have to pass to their targets, in order.
         delays: runs that are reported when they are late.
+        sessions: when something of interactive sessions is due.
         account: the account id in ARNs.
         is_of_command: whether it ends with a command: then no trigger fires by the clock, and its
             flows end with it.
@@ -52,6 +54,7 @@ class GlueState:
     batches: Batches = field(default_factory=Batches)
     deliveries: deque[Callable[[], None]] = field(default_factory=deque)
     delays: Delays = field(default_factory=Delays)
+    sessions: SessionTimes = field(default_factory=SessionTimes)
     account: str = ACCOUNT_ID
     is_of_command: bool = False
 

@@ -25,6 +25,7 @@ from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.protocol.pages import Request
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.runs import job_runs
+from tidemark.glue_service.sessions import sessions, statements
 from tidemark.glue_service.workflows import resume, triggers, workflows
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
@@ -107,6 +108,10 @@ GLUE = CATALOG | _operations(
         upgrades: "GetJobUpgradeAnalysis",
         tags: "GetTags TagResource UntagResource",
         resume: "ResumeWorkflowRun",
+        sessions: (
+            "CreateSession DeleteSession GetSession GetSessionEndpoint ListSessions StopSession"
+        ),
+        statements: "CancelStatement GetStatement ListStatements RunStatement",
     }
 )
 EVENTS = _operations(
@@ -134,8 +139,6 @@ _IDENTITIES: Mapping[tuple[str, ...], str] = {("Role", "User", "Polic"): _NO_POL
 # Words in the names of missing operations of a service -> why, and the alternative.
 INSTEAD: Mapping[str, Mapping[tuple[str, ...], str]] = {
     "glue": {
-        ("Session", "Statement"): "interactive sessions do not run here: run the code as a job, "
-        "or with `tidemark submit`",
         ("Crawl", "Classifier"): "crawlers do not run here: define tables with CreateTable, "
         "or with `tidemark catalog crawl`",
         ("Registr", "Schema"): "schema registries are on AWS only: columns are in tables of the "

@@ -4,7 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloud
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,8 @@ class RunStart:
     """A job run to create: its job, and the cause.
 
     `problem` is why it cannot be created, since its job was deleted; `failure`, why it fails at
-    once. `delay_minutes` is its NotifyDelayAfter.
+    once. `delay_minutes` is its NotifyDelayAfter. `idle_minutes` is set for an interactive session:
+    it ends after so long without a statement.
     """
 
     job: JobDefinition
@@ -36,6 +37,7 @@ class RunStart:
     problem: str | None = None
     failure: TidemarkError | None = None
     delay_minutes: int | None = None
+    idle_minutes: int | None = None
 
     @property
     def spark(self) -> tuple[str, str] | None:
@@ -53,6 +55,11 @@ class ActiveRun:
     run: JobRun
     start: RunStart
     process: Future[JobProcess | NothingNew] | JobProcess | None = None
+
+    @property
+    def is_session(self) -> bool:
+        """Whether it is an interactive session."""
+        return self.start.idle_minutes is not None
 
 
 class ActiveRuns:
@@ -127,13 +134,29 @@ class ActiveRuns:
         """Return the runs that wait for other runs of their jobs."""
         return list(self._waiting.values())
 
-    def starting(self, most: int) -> list[ActiveRun]:
-        """Return up to this many runs that can be started, the oldest first."""
-        return [active for active, _ in zip(self._starting.values(), range(most), strict=False)]
+    def starting(self, most: int, most_sessions: int) -> list[ActiveRun]:
+        """Return the runs that can be started, the oldest first, up to so many of both kinds.
+
+        A session holds no core of a job: it does nothing most of the time.
+        """
+        rooms = Counter({False: most, True: most_sessions})
+        rooms.subtract(active.is_session for active in self._started.values())
+        return [
+            active
+            for is_session, room in rooms.items()
+            for active, _ in zip(self._of_kind(is_session), range(room), strict=False)
+        ]
+
+    def _of_kind(self, is_session: bool) -> Iterator[ActiveRun]:
+        return (active for active in self._starting.values() if active.is_session == is_session)
 
     def started(self) -> list[ActiveRun]:
         """Return the runs that have a process, or are getting one."""
         return list(self._started.values())
+
+    def sessions(self) -> list[ActiveRun]:
+        """Return the interactive sessions that have a process, or are getting one."""
+        return [active for active in self._started.values() if active.is_session]
 
     def counts(self, ending: str = "") -> Counter[str]:
         """Return how many runs of each job count for MaxConcurrentRuns, without one that ends."""

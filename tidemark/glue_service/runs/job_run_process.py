@@ -75,6 +75,7 @@ class JobProcess:
     glue_version: str = ""
     timeout_minutes: float = 0
     stop_state: str | None = None
+    stop_reason: str = ""
     counts: RowCounts | None = None
     oom_kills: int = field(default_factory=oom_kills)
 
@@ -211,14 +212,14 @@ def notify_of_end(running: JobProcess, tell: Callable[[], None]) -> None:
     threading.Thread(target=wait, name="end-of-job-run", daemon=True).start()
 
 
-def request_stop(running: JobProcess, state: str) -> None:
+def request_stop(running: JobProcess, state: str, why: str = "") -> None:
     """Ask a running job run to end in a state, such as STOPPED; `poll_job_run` returns it later.
 
-    If it was asked before, the earlier state counts.
+    If it was asked before, the earlier state counts. Its message is `why`, if that is given.
     """
     if running.stop_state is not None:
         return
-    running.stop_state = state
+    running.stop_state, running.stop_reason = state, why
     running.deadline = time.monotonic() + STOP_GRACE_S
     _signal_group(running.process, signal.SIGTERM)
 
@@ -282,6 +283,8 @@ def _error_message(running: JobProcess, state: str, exit_code: int) -> str | Non
     folder = Path(running.run.log_path).parent
     if state == "SUCCEEDED":
         return None
+    if running.stop_reason:
+        return running.stop_reason
     if state == "TIMEOUT":
         log = folder / "stderr.log"
         message = timed_out(running.timeout_minutes, running.script, _head_and_tail(log))

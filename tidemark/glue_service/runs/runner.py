@@ -49,6 +49,7 @@ from tidemark.local_state.store.stored_warnings import keep_warnings
 from tidemark.model.assembly.definitions import SPARK
 from tidemark.model.clock import now_ms
 
+SESSIONS_OF_A_CORE = 2  # dbt waits for four at once
 OnEnd = Callable[[JobRun, RunRequest], list[RunStart]]
 
 
@@ -135,17 +136,22 @@ class Runner:
             else:
                 self._active.add(ActiveRun(run, start))
 
-    def stop(self, run_id: str) -> bool:
-        """Ask a run to stop; return False if it has ended."""
+    @property
+    def sessions(self) -> list[ActiveRun]:
+        """The interactive sessions that have a process, or are getting one."""
+        return self._active.sessions()
+
+    def stop(self, run_id: str, state: str = "STOPPED", why: str = "Job run stopped") -> bool:
+        """Ask a run to end in a state, with a message; return False if it has ended."""
         active = self._active.find(run_id)
         if active is None or run_id in self._ended:
             return False
         if active.process is None:
-            self._end(active, _ended_as(active.run, "STOPPED", "Job run stopped"))
+            self._end(active, _ended_as(active.run, state, why))
             return True
         self._change(active, STOPPING)
         if isinstance(active.process, JobProcess):
-            request_stop(active.process, "STOPPED")
+            request_stop(active.process, state, why)
         return True
 
     def step(self) -> None:
@@ -315,7 +321,7 @@ class Runner:
             self._tell(self._on_start, active.run)
 
     def _startable(self) -> list[ActiveRun]:
-        return self._active.starting(max(self._most - len(self._active.started()), 0))
+        return self._active.starting(self._most, SESSIONS_OF_A_CORE * self._most)
 
 
 def retry_of(start: RunStart, run: JobRun) -> RunStart:

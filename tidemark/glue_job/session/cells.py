@@ -1,0 +1,98 @@
+"""Runs the code of a statement as a shell does: the value of a last expression is printed.
+
+Source: https://github.com/apache/incubator-livy/blob/master/repl/src/main/resources/fake_shell.py
+"""
+
+import ast
+import contextlib
+import io
+import linecache
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
+
+MOST_CHARACTERS = 1_000_000  # of the output of a statement; the log of the run has it all
+Output = Mapping[str, Any]
+
+
+class Shown:
+    """What a statement has printed to stdout and stderr, in order; the beginning is kept."""
+
+    def __init__(self) -> None:
+        """Keep nothing yet."""
+        self._parts: list[str] = []
+        self._room, self._left_out = MOST_CHARACTERS, 0
+
+    def keep(self, text: str) -> None:
+        """Keep what there is room for."""
+        if self._room:
+            self._parts.append(text[: self._room])
+        self._left_out += max(len(text) - self._room, 0)
+        self._room -= min(len(text), self._room)
+
+    def __str__(self) -> str:
+        """Return the text without the end of its last line, as AWS's Livy gives it."""
+        text = "".join(self._parts)
+        if self._left_out:
+            text += f"\n… {self._left_out:,} more characters are in the log of the run"
+        return text.rstrip()
+
+
+class _Stream(io.TextIOBase):
+    """Passes texts on, and keeps them."""
+
+    def __init__(self, behind: TextIO, shown: Shown) -> None:
+        self._behind, self._shown = behind, shown
+
+    def write(self, text: str) -> int:
+        self._shown.keep(text)
+        return self._behind.write(text)
+
+    def flush(self) -> None:
+        self._behind.flush()
+
+    def fileno(self) -> int:
+        return self._behind.fileno()  # for programs that the code starts
+
+    def writable(self) -> bool:
+        return True
+
+
+@contextlib.contextmanager
+def captured() -> Iterator[Shown]:
+    """Keep what is printed, and pass it on: the log of the run has all of it."""
+    shown, before = Shown(), (sys.stdout, sys.stderr)
+    sys.stdout, sys.stderr = (_Stream(stream, shown) for stream in before)
+    try:
+        yield shown
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def run_code(code: str, name: str, namespace: dict[str, Any]) -> None:
+    """Run code in a namespace, and print the value of its last statement, if it has one.
+
+    Tracebacks show its lines under the name.
+    """
+    tree = ast.parse(code, name)
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, name, "exec", dont_inherit=True), namespace)  # noqa: S102 (the user's code)
+    if last is not None:
+        interactive = ast.Interactive([last])
+        exec(compile(interactive, name, "single", dont_inherit=True), namespace)  # noqa: S102
+
+
+def failure(error: BaseException, name: str) -> Output:
+    """Return the output of a statement that raised an error: its frames begin with the code's."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename != name:
+        frames = frames.tb_next
+    told = traceback.format_exception(type(error), error, frames)
+    return {
+        "Status": "error",
+        "ErrorName": type(error).__name__,
+        "ErrorValue": str(error),
+        "Traceback": "".join(told).splitlines(),
+    }

@@ -1,0 +1,1 @@
+"""Glue's interactive sessions: each is a job run that runs statements."""

@@ -1,0 +1,40 @@
+"""Ends sessions: those that are idle for too long, and those that do not cancel a statement."""
+
+from tidemark.glue_job.session.statement_files import ENDED_STATES
+from tidemark.glue_service.glue_state import GlueState
+from tidemark.glue_service.runs.active import ActiveRun
+from tidemark.glue_service.sessions.session_runs import FAILED, TIMEOUT, files_of, record_of
+from tidemark.model.messages import plural
+
+MS_PER_MINUTE = 60_000
+
+
+def end_due_sessions(glue: GlueState) -> None:
+    """End the sessions whose time has come."""
+    now_ms, times = glue.now_ms(), glue.sessions
+    for (run_id, number), end_ms in list(times.to_end.items()):
+        run = glue.store.job_run(run_id)
+        if run is None or record_of(run, number)["State"] in ENDED_STATES:
+            del times.to_end[run_id, number]
+        elif now_ms >= end_ms:
+            del times.to_end[run_id, number]
+            why = f"statement {number} did not end when it was cancelled, and its session was ended"
+            glue.runner.stop(run_id, FAILED, why)
+    for session in glue.runner.sessions:
+        run_id, minutes = session.run.run_id, session.start.idle_minutes or 0
+        if now_ms < times.idle_at.get(run_id, 0):
+            continue
+        idle_at = times.idle_at[run_id] = _idle_since(session, now_ms) + minutes * MS_PER_MINUTE
+        if now_ms >= idle_at:
+            times.idle_at[run_id] = now_ms + MS_PER_MINUTE  # it takes seconds to end
+            glue.runner.stop(run_id, TIMEOUT, f"Session idle for {plural(minutes, 'minute')}")
+
+
+def _idle_since(session: ActiveRun, now_ms: int) -> int:
+    """Return when a session ended its last statement, or began; now, if it is at work."""
+    files = files_of(session.run)
+    numbers = files.numbers()
+    if not numbers:
+        return session.run.started_at_ms
+    record = files.record(numbers[-1])
+    return int(record.get("CompletedOn", now_ms)) if record["State"] in ENDED_STATES else now_ms

@@ -1,0 +1,104 @@
+"""The job run of a session: how it starts, and the state of the session by its run.
+
+A session that a dead port has left is FAILED: its process has ended with the port.
+"""
+
+from pathlib import Path
+
+from tidemark.glue_job.session.statement_files import (
+    ENDED_STATES,
+    ERROR,
+    Record,
+    StatementFiles,
+    statement_files,
+)
+from tidemark.glue_service.entities import Entity, EntityKind, get_entity
+from tidemark.glue_service.glue_state import GlueState
+from tidemark.glue_service.protocol.pages import Request
+from tidemark.glue_service.protocol.service_errors import NotFoundError, ServiceError
+from tidemark.glue_service.runs.active import RunStart
+from tidemark.glue_service.runs.run_requests import RunRequest
+from tidemark.glue_service.submission import DATA_CATALOG, SCRIPTS
+from tidemark.local_state.store.database import FINAL_STATES, JobRun
+from tidemark.model.assembly.definitions import BOOKMARK_OPTION, DISABLE
+from tidemark.model.assembly.template import runnable_job
+
+RUN = "RunId"  # kept beside the members of the request
+SESSION_ID = "--SESSION_ID"
+TIMEOUT_MINUTES = 2_880  # 48 hours, if the request does not say
+KEY = "sessions/session.py"
+SCRIPT = """\
+from tidemark.glue_job.session.serve import serve
+
+serve(globals())
+"""
+PROVISIONING, READY, STOPPING = "PROVISIONING", "READY", "STOPPING"
+STOPPED, FAILED, TIMEOUT = "STOPPED", "FAILED", "TIMEOUT"
+ENDED = {"STOPPED": STOPPED, "SUCCEEDED": STOPPED, "TIMEOUT": TIMEOUT}
+
+
+def start_of_session(glue: GlueState, request: Request, run_id: str) -> RunStart:
+    """Return the start of the run of a session; its script is put in place."""
+    script = glue.machine.home.lake / SCRIPTS / KEY
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(SCRIPT, encoding="utf-8")
+    properties = {
+        **{name: request[name] for name in ("GlueVersion", "Connections") if name in request},
+        "Command": {**request["Command"], "ScriptLocation": f"s3://{SCRIPTS}/{KEY}"},
+        "DefaultArguments": {DATA_CATALOG: "true"},
+        "NonOverridableArguments": {BOOKMARK_OPTION: DISABLE},
+        "Timeout": request.get("Timeout", TIMEOUT_MINUTES),
+    }
+    job = runnable_job(f"session-{request['Id']}", properties)
+    arguments = {SESSION_ID: request["Id"], **request.get("DefaultArguments", {})}
+    stored = RunRequest(run_id, arguments, glue_version=job.glue_version, is_submitted=True)
+    idle_minutes = request.get("IdleTimeout", job.timeout_minutes)
+    return RunStart(job, stored, idle_minutes=idle_minutes)
+
+
+def find_session(glue: GlueState, name: str) -> tuple[Entity, JobRun]:
+    """Return a session and its run.
+
+    Raises:
+        NotFoundError: there is no session of this name.
+    """
+    entity = get_entity(glue.store, EntityKind.SESSION, name)
+    run = glue.store.job_run(entity.definition[RUN])
+    if run is None:
+        raise NotFoundError(f"Entity Not Found: the run of session {name} was forgotten")
+    return entity, run
+
+
+def files_of(run: JobRun) -> StatementFiles:
+    """Return the statements of the session of a run."""
+    return statement_files(Path(run.log_path).parent)
+
+
+def status_of(run: JobRun) -> str:
+    """Return the state of a session by that of its run."""
+    if run.state in FINAL_STATES:
+        return ENDED.get(run.state, FAILED)
+    if run.state == STOPPING:
+        return STOPPING
+    return READY if run.state == "RUNNING" and files_of(run).requests.exists() else PROVISIONING
+
+
+def check_status(name: str, run: JobRun, *allowed: str) -> None:
+    """Raise Glue's IllegalSessionStateException unless a session is in one of some states."""
+    if (status := status_of(run)) not in allowed:
+        why = f": {run.error_message}" if run.error_message and status == FAILED else ""
+        raise ServiceError(
+            "IllegalSessionStateException",
+            f"Session {name} is in {status} state{why}; allowed here: {', '.join(allowed)}",
+        )
+
+
+def record_of(run: JobRun, number: int) -> Record:
+    """Return the record of a statement; one that its session's end has cut off is an ERROR."""
+    record = files_of(run).record(number)
+    if run.state not in FINAL_STATES or record["State"] in ENDED_STATES:
+        return record
+    text = f"the session has ended ({run.state})"
+    named = {"ErrorName": "SessionEnded", "ErrorValue": text, "Traceback": []}
+    output = {"Status": "error", "ExecutionCount": number, **named}
+    return {**record, "State": ERROR, "Output": output}

@@ -1,0 +1,139 @@
+"""Glue's operations on interactive sessions.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-interactive-sessions.html
+"""
+
+from tidemark.glue_service.entities import (
+    Entity,
+    EntityKind,
+    create_entity,
+    delete_entity,
+    find_entity,
+    list_entities,
+)
+from tidemark.glue_service.glue_state import GlueState
+from tidemark.glue_service.jobs import check_tags
+from tidemark.glue_service.protocol.pages import Answer, Request, glue_page
+from tidemark.glue_service.protocol.service_errors import (
+    AlreadyExistsError,
+    InvalidInputError,
+    ServiceError,
+)
+from tidemark.glue_service.runs.job_run_process import new_run_id
+from tidemark.glue_service.runs.run_requests import capacity_of
+from tidemark.glue_service.sessions.session_runs import (
+    FAILED,
+    PROVISIONING,
+    READY,
+    RUN,
+    STOPPED,
+    TIMEOUT,
+    TIMEOUT_MINUTES,
+    check_status,
+    find_session,
+    start_of_session,
+    status_of,
+)
+from tidemark.local_state.store.database import JobRun
+from tidemark.model.assembly.definitions import SPARK
+from tidemark.model.assembly.job_rules import faults_of_job
+
+NOT_RETURNED = ("Tags", "RequestOrigin", RUN)
+LIVY, SPARK_CONNECT = "LIVY", "SPARK_CONNECT"
+MS_PER_S = 1000
+
+
+def create_session(glue: GlueState, request: Request) -> Answer:
+    """Start a session; it is PROVISIONING until its Spark is there."""
+    name = request["Id"]
+    _check(request)
+    if find_entity(glue.store, EntityKind.SESSION, name):
+        raise AlreadyExistsError(f"Session {name} already exists")
+    start = start_of_session(glue, request, new_run_id())
+    now_ms, tags = glue.now_ms(), request.get("Tags", {})
+    definition = {**request, RUN: start.request.run_id}
+    entity = Entity(EntityKind.SESSION, name, definition, tags, now_ms, now_ms)
+    with glue.store.transaction():
+        create_entity(glue.store, entity)
+        run = glue.runner.start(start)
+    return {"Session": _member(glue, entity, run)}
+
+
+def get_session(glue: GlueState, request: Request) -> Answer:
+    """Return a session."""
+    return {"Session": _member(glue, *find_session(glue, request["Id"]))}
+
+
+def list_sessions(glue: GlueState, request: Request) -> Answer:
+    """Return a page of the sessions that have all the given tags."""
+    entities = [
+        entity
+        for entity in list_entities(glue.store, EntityKind.SESSION)
+        if request.get("Tags", {}).items() <= entity.tags.items()
+    ]
+    page, token = glue_page(entities, request)
+    members = [_member(glue, *find_session(glue, entity.name)) for entity in page]
+    return {"Ids": [entity.name for entity in page], "Sessions": members, "NextToken": token}
+
+
+def stop_session(glue: GlueState, request: Request) -> Answer:
+    """Ask a session to end: a statement that runs is cut off."""
+    name = request["Id"]
+    _, run = find_session(glue, name)
+    check_status(name, run, PROVISIONING, READY)
+    glue.runner.stop(run.run_id)
+    return {"Id": name}
+
+
+def delete_session(glue: GlueState, request: Request) -> Answer:
+    """Forget a session that has ended; its run and its log stay."""
+    name = request["Id"]
+    _, run = find_session(glue, name)
+    check_status(name, run, STOPPED, FAILED, TIMEOUT)
+    delete_entity(glue.store, EntityKind.SESSION, name)
+    return {"Id": name}
+
+
+def get_session_endpoint(glue: GlueState, request: Request) -> Answer:
+    """Refuse: sessions here are LIVY."""
+    find_session(glue, request["SessionId"])
+    raise ServiceError(
+        "OperationNotSupportedException",
+        f"Session {request['SessionId']} is a {LIVY} session, which has no endpoint; its "
+        "statements are run by RunStatement",
+    )
+
+
+def _check(request: Request) -> None:
+    check_tags(request.get("Tags", {}))
+    command = request["Command"].get("Name", SPARK)
+    faults = faults_of_job({**request, "Command": {"Name": command}})
+    if command != SPARK:
+        faults.append(f"Command.Name is {command!r}; sessions here are of {SPARK}")
+    if request.get("SessionType", LIVY) != LIVY:
+        faults.append(f"SessionType is {request['SessionType']}; allowed here: {LIVY}")
+    if faults:
+        raise InvalidInputError("; ".join(faults))
+
+
+def _member(glue: GlueState, entity: Entity, run: JobRun) -> Answer:
+    """Return a session in the form of answers."""
+    definition = entity.definition
+    end_ms = run.completed_at_ms
+    seconds = max((end_ms or glue.now_ms()) - entity.created_at_ms, 0) / MS_PER_S
+    capacity = capacity_of(definition)
+    status = status_of(run)
+    timeout = definition.get("Timeout", TIMEOUT_MINUTES)
+    return {
+        **{name: value for name, value in definition.items() if name not in NOT_RETURNED},
+        **{key: value for key, value in capacity.members().items() if key != "AllocatedCapacity"},
+        "CreatedOn": entity.created_at_ms,
+        "Status": status,
+        "Progress": 0.0 if status == PROVISIONING else 1.0,
+        "ErrorMessage": run.error_message if status == FAILED else None,
+        "CompletedOn": end_ms,
+        "ExecutionTime": seconds,
+        "DPUSeconds": seconds * capacity.dpu if end_ms else None,
+        "IdleTimeout": definition.get("IdleTimeout", timeout),
+        "SessionType": definition.get("SessionType", LIVY),
+    }

@@ -1,0 +1,16 @@
+"""When something of interactive sessions is due, in epoch milliseconds."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class SessionTimes:
+    """The times of a port's sessions.
+
+    Attributes:
+        to_end: when a cancelled statement must have ended, by run and number.
+        idle_at: when a session is to be looked at, since it may be idle for too long, by run.
+    """
+
+    to_end: dict[tuple[str, int], int] = field(default_factory=dict)
+    idle_at: dict[str, int] = field(default_factory=dict)
