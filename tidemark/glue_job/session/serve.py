@@ -31,6 +31,9 @@ from tidemark.model.clock import now_ms
 
 LOOK_S = 1.0
 MOST_BYTES = 65_536  # of a pipe
+# dbt-glue drops a table, whose files stay, and creates it again in the same folder: with Spark's
+# default its second run would fail.
+INTO_FULL_FOLDER = "spark.sql.legacy.allowNonEmptyLocationInCTAS"
 NOT_OF_SESSIONS = ("--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID")  # arguments that a job has
 NEVER_RAN = {
     "State": CANCELLED,
@@ -67,6 +70,8 @@ def _spark() -> dict[str, Any]:
 
     context = SparkContext.getOrCreate()
     glue = GlueContext(context)
+    if not context.getConf().contains(INTO_FULL_FOLDER):
+        glue.spark_session.conf.set(INTO_FULL_FOLDER, "true")
     return {"sc": context, "glueContext": glue, "spark": glue.spark_session}
 
 

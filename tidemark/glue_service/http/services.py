@@ -1,6 +1,7 @@
 """The operations of AWS that this machine answers, and their functions."""
 
 import re
+import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -124,6 +125,12 @@ EVENTS = _operations(
     }
 )
 ENGINE_SERVICES = {"glue": GLUE, "events": EVENTS}
+# Their clients ask again after a second: an answer that waits a moment may say the end.
+PENDING: Mapping[str, Callable[[Answer], bool]] = {
+    "GetSession": sessions.is_pending,
+    "GetStatement": statements.is_pending,
+}
+PATIENCE_S, LOOK_S = 0.5, 0.02
 LOGS = _operations({logs: "DescribeLogGroups DescribeLogStreams FilterLogEvents GetLogEvents"})
 IDENTITY: Mapping[str, Mapping[str, Callable[[Mapping[str, str]], Answer]]] = {
     "sts": {"GetCallerIdentity": get_caller_identity},
@@ -194,4 +201,8 @@ def call(engine: Engine, service: str, operation: str, request: Request) -> Answ
             check_catalog(glue, request)
         return ENGINE_SERVICES[service][operation](glue, request)
 
-    return engine.ask(answer)
+    reply, end_s = engine.ask(answer), time.monotonic() + PATIENCE_S
+    while operation in PENDING and PENDING[operation](reply) and time.monotonic() < end_s:
+        time.sleep(LOOK_S)
+        reply = engine.ask(answer)
+    return reply

@@ -3,6 +3,9 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-interactive-sessions.html
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from tidemark.glue_service.entities import (
     Entity,
     EntityKind,
@@ -38,9 +41,22 @@ from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import SPARK
 from tidemark.model.assembly.job_rules import faults_of_job
 
-NOT_RETURNED = ("Tags", "RequestOrigin", RUN)
+CAPACITY = {"MaxCapacity", "WorkerType", "NumberOfWorkers"}
+RETURNED = (  # members of CreateSession that a Session has, too
+    "Id",
+    "Description",
+    "Role",
+    "Command",
+    "DefaultArguments",
+    "Connections",
+    "SecurityConfiguration",
+    "GlueVersion",
+)
 LIVY, SPARK_CONNECT = "LIVY", "SPARK_CONNECT"
 MS_PER_S = 1000
+# Of a session that names neither workers nor a capacity.
+# Source: https://docs.aws.amazon.com/glue/latest/dg/interactive-sessions-magics.html
+WORKERS = {"WorkerType": "G.1X", "NumberOfWorkers": 5}
 
 
 def create_session(glue: GlueState, request: Request) -> Answer:
@@ -52,6 +68,8 @@ def create_session(glue: GlueState, request: Request) -> Answer:
     start = start_of_session(glue, request, new_run_id())
     now_ms, tags = glue.now_ms(), request.get("Tags", {})
     definition = {**request, RUN: start.request.run_id}
+    if not CAPACITY & request.keys():
+        definition |= WORKERS
     entity = Entity(EntityKind.SESSION, name, definition, tags, now_ms, now_ms)
     with glue.store.transaction():
         create_entity(glue.store, entity)
@@ -62,6 +80,11 @@ def create_session(glue: GlueState, request: Request) -> Answer:
 def get_session(glue: GlueState, request: Request) -> Answer:
     """Return a session."""
     return {"Session": _member(glue, *find_session(glue, request["Id"]))}
+
+
+def is_pending(answer: Mapping[str, Any]) -> bool:
+    """Return whether an answer of `get_session` says that a session is not ready yet."""
+    return bool(answer["Session"]["Status"] == PROVISIONING)
 
 
 def list_sessions(glue: GlueState, request: Request) -> Answer:
@@ -125,7 +148,7 @@ def _member(glue: GlueState, entity: Entity, run: JobRun) -> Answer:
     status = status_of(run)
     timeout = definition.get("Timeout", TIMEOUT_MINUTES)
     return {
-        **{name: value for name, value in definition.items() if name not in NOT_RETURNED},
+        **{name: definition[name] for name in RETURNED if name in definition},
         **{key: value for key, value in capacity.members().items() if key != "AllocatedCapacity"},
         "CreatedOn": entity.created_at_ms,
         "Status": status,

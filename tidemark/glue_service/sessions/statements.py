@@ -3,6 +3,9 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-interactive-sessions.html
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from tidemark.glue_job.session.statement_files import CANCEL, ENDED_STATES, WAITING
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.pages import Answer, Request, page
@@ -38,6 +41,11 @@ def run_statement(glue: GlueState, request: Request) -> Answer:
 def get_statement(glue: GlueState, request: Request) -> Answer:
     """Return a statement, with its output once it has ended."""
     return {"Statement": _member(*_find(glue, request))}
+
+
+def is_pending(answer: Mapping[str, Any]) -> bool:
+    """Return whether an answer of `get_statement` says that a statement has not ended."""
+    return answer["Statement"]["State"] not in ENDED_STATES
 
 
 def list_statements(glue: GlueState, request: Request) -> Answer:
