@@ -11,7 +11,7 @@ from tidemark.errors import UsageError
 
 SECTIONS = {  # by the last word of a heading: the module of `commands` that declares them
     "Begin": "init new-job adopt",
-    "Run": "submit run trigger resume stop event",
+    "Run": "submit run trigger resume stop event notebook",
     "Look": "status runs logs explain schema report lineage",
     "Repair": "bookmark watermark rewind backfill gaps",
     "Prove": "lint prove compare-versions snapshot state grants",

@@ -82,14 +82,20 @@ def up(
     serve_until_interrupted(home, count, options, assembly, lineage)
 
 
-def env() -> None:
-    home = Home.from_environment()
+def port_of(home: Home) -> ServedPort:
+    """Return the port that serves a home; raise a UsageError without any."""
     port = find_port(home)
     if port is None:
         raise UsageError(
             f"no command serves {home.root}: `tidemark local up --port 4566` serves it, until "
             "Ctrl-C; or set TIDEMARK_HOME to the home of the port"
         )
+    return port
+
+
+def env() -> None:
+    home = Home.from_environment()
+    port = port_of(home)
     print_variables(home, port.url, port.region)
 
 

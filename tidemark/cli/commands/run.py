@@ -22,6 +22,8 @@ RUN_HELP = "The id of the run, or a prefix; by default the last run."
 RESUME_HELP = "Start at this job, even if it SUCCEEDED; may be given several times."
 RUN_WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
 STOP_HELP = "The id of a run, or a prefix; by default all in progress."
+KERNEL_PYTHON_HELP = "The Python that has aws-glue-sessions; this one if not given."
+WRITE_ONLY_HELP = "Write the kernel and say where it is; start no JupyterLab."
 DETAIL_HELP = "What happened: a JSON object, or @FILE with one."
 
 
@@ -170,4 +172,18 @@ def event_put() -> None:
     code has changed since is synthesized and deployed there first. This is for
     this machine alone, which takes sources of AWS too, such as aws.s3; on AWS: `aws events
     put-events`.
+    """
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=FILE, metavar="[FILE]...")
+@click.option("--python", type=FILE, metavar="FILE", help=KERNEL_PYTHON_HELP)
+@click.option("--write-only", is_flag=True, help=WRITE_ONLY_HELP)
+@act("notebook.notebook")
+def notebook() -> None:
+    """Open notebooks whose cells run as sessions of Glue on this machine.
+
+    It writes a kernel for the port that `tidemark local up --port 4566` serves, AWS's own
+    (aws-glue-sessions), and starts JupyterLab with it, if that is installed. VS Code and other
+    editors take the same kernel: docs/sessions.md.
     """
