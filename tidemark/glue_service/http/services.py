@@ -130,7 +130,7 @@ PENDING: Mapping[str, Callable[[Answer], bool]] = {
     "GetSession": sessions.is_pending,
     "GetStatement": statements.is_pending,
 }
-PATIENCE_S, LOOK_S = 0.5, 0.02
+PATIENCE_S, LOOK_S = 1.0, 0.02
 LOGS = _operations({logs: "DescribeLogGroups DescribeLogStreams FilterLogEvents GetLogEvents"})
 IDENTITY: Mapping[str, Mapping[str, Callable[[Mapping[str, str]], Answer]]] = {
     "sts": {"GetCallerIdentity": get_caller_identity},

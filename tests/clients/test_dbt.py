@@ -1,0 +1,77 @@
+"""dbt with its adapter of Glue, unmodified: models of every kind, twice, against sessions."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.tidemark.glue_service.sessions.conftest import Sessions
+
+pytestmark = pytest.mark.clients
+PROJECT = Path(__file__).with_name("dbt")
+LATER = "2,b,25,2026-01-01\n4,c,7,2026-01-03\n"
+
+
+@pytest.fixture
+def dbt(client, port, tmp_path):
+    """Return what runs `dbt WORDS` in a copy of the project."""
+    shutil.copytree(PROJECT, tmp_path / "shop")
+    port.home.create_bucket("shop-lake")
+    folder = str(tmp_path / "shop")
+
+    def run(*words: str) -> str:
+        places = ("--project-dir", folder, "--profiles-dir", folder)
+        done = client("dbt", "dbt", "--no-use-colors", *words, *places)
+        return str(done.stdout)
+
+    return run
+
+
+def test_models_of_every_kind_are_right_after_two_runs(dbt, port, tmp_path):
+    assert "PASS=1" in dbt("seed")
+    assert "PASS=5" in dbt("run")
+    dbt("snapshot")
+    seed = tmp_path / "shop" / "seeds" / "raw_orders.csv"
+    rows = [row for row in seed.read_text(encoding="utf-8").splitlines() if row[:2] != "2,"]
+    seed.write_text("\n".join(rows) + f"\n{LATER}", encoding="utf-8")
+    dbt("seed")
+    assert "ERROR=0" in dbt("run")
+    dbt("snapshot")
+    assert "PASS=3" in dbt("test")
+    dbt("docs", "generate")
+    assert (tmp_path / "shop" / "target" / "catalog.json").is_file()
+
+    sessions = Sessions(port.glue)
+    sessions.create("looks", DefaultArguments={"--datalake-formats": "iceberg"})
+
+    def rows_of(query: str) -> list[tuple[object, ...]]:
+        code = f"[tuple(row) for row in spark.sql({query!r}).collect()]"
+        rows: list[tuple[object, ...]] = ast.literal_eval(sessions.text("looks", code))
+        return rows
+
+    assert rows_of("select customer, total from shop.by_customer order by 1") == [
+        ("a", 15),
+        ("b", 25),
+        ("c", 7),
+    ]
+    assert rows_of("select id, amount from shop.appended order by 1, 2") == [
+        (1, 10),
+        (2, 20),  # what has changed of a row is not appended
+        (3, 5),
+        (4, 7),
+    ]
+    merged = [(1, "a", 10), (2, "b", 25), (3, "a", 5), (4, "c", 7)]
+    assert rows_of("select id, customer, amount from shop.merged order by 1") == merged
+    by_day = [(1, 10), (2, 25), (3, 5), (4, 7)]
+    assert rows_of("select id, amount from shop.by_day order by 1") == by_day
+    query = "select id, amount, dbt_valid_to is null from shop.amounts order by 1, 3, 2"
+    assert rows_of(query) == [
+        (1, 10, True),
+        (2, 20, False),
+        (2, 25, True),
+        (3, 5, True),
+        (4, 7, True),
+    ]
