@@ -101,6 +101,8 @@ def test_every_command_in_the_documents_exists(line: str) -> None:
         known = (
             "aws glue start-workflow-run --name ",
             "npx cdk destroy --all -c stage=dev",  # run in tests/deploy
+            "pip install aws-glue-sessions jupyterlab",  # tests/clients: notebook
+            "dbt run",  # tests/clients/test_dbt.py
         )
         assert line in SHELL or line.startswith(known)
 

@@ -52,7 +52,7 @@ def _packages(python: Path) -> list[str]:
     try:
         run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
     except (OSError, subprocess.CalledProcessError) as error:
-        raise UsageError(f"{python} is no Python that runs: {error}") from error
+        raise UsageError(f"{python} does not run as a Python: {error}") from error
     return run.stdout.split()
 
 
