@@ -98,6 +98,7 @@ ALLOWED = {
     ("tidemark/glue_job/process/lake_fs/jar.py", CONNECTS): "the same JVM",
     ("tidemark/glue_service/runs/python_modules.py", STARTS): "pip of this environment",
     ("tidemark/report/drawing.py", STARTS): "Node, with the report's own script",
+    ("tidemark/cli/notebook.py", STARTS): "this Python or that of --python, for Jupyter",
     ("tidemark/scaffold/files.py", STARTS): "git on the PATH",
     ("tidemark/testing/process_state.py", STARTS): "for the scripts of tests",
     ("tidemark/testing/spark_engine.py", STARTS): "the Java that machine/java.py found",

@@ -1,4 +1,4 @@
-"""The script of a session: it starts Spark, then runs the statements that come, one by one.
+"""Runs the statements of a session that come, one by one.
 
 The main thread runs them. Another one reads the pipe of the session, interrupts what is cancelled,
 and writes down the progress.
@@ -47,12 +47,10 @@ NEVER_RAN = {
 
 
 def serve(namespace: dict[str, Any]) -> None:
-    """Run statements in a namespace until the process is told to end.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/interactive-sessions-magics.html
-    """
+    """Run statements in a namespace, which has `sc` and `spark`, until the process is ended."""
     sys.argv = _without(sys.argv, NOT_OF_SESSIONS)
-    namespace |= _spark()
+    if not namespace["sc"].getConf().contains(INTO_FULL_FOLDER):
+        namespace["spark"].conf.set(INTO_FULL_FOLDER, "true")
     Session(statement_files(Path(os.environ[RUN_FOLDER_VARIABLE])), namespace).serve()
 
 
@@ -60,19 +58,6 @@ def _without(words: list[str], names: tuple[str, ...]) -> list[str]:
     named = [place for place, word in enumerate(words) if word in names]
     left_out = {*named, *(place + 1 for place in named)}
     return [word for place, word in enumerate(words) if place not in left_out]
-
-
-def _spark() -> dict[str, Any]:
-    """Return the names that code finds in a session of AWS."""
-    from pyspark.context import SparkContext
-
-    from awsglue.context import GlueContext
-
-    context = SparkContext.getOrCreate()
-    glue = GlueContext(context)
-    if not context.getConf().contains(INTO_FULL_FOLDER):
-        glue.spark_session.conf.set(INTO_FULL_FOLDER, "true")
-    return {"sc": context, "glueContext": glue, "spark": glue.spark_session}
 
 
 class Session:

@@ -27,10 +27,16 @@ RUN = "RunId"  # kept beside the members of the request
 SESSION_ID = "--SESSION_ID"
 TIMEOUT_MINUTES = 2_880  # 48 hours, if the request does not say
 KEY = "sessions/session.py"
+# Code finds the names that it finds on AWS.
 SCRIPT = """\
-from tidemark.glue_job.session.serve import serve
+import tidemark.glue_job.session.serve as _session
+from awsglue.context import GlueContext
+from pyspark.context import SparkContext
 
-serve(globals())
+sc = SparkContext.getOrCreate()
+glueContext = GlueContext(sc)
+spark = glueContext.spark_session
+_session.serve(globals())
 """
 PROVISIONING, READY, STOPPING = "PROVISIONING", "READY", "STOPPING"
 STOPPED, FAILED, TIMEOUT = "STOPPED", "FAILED", "TIMEOUT"
