@@ -3,9 +3,10 @@
 Source:  JSON lines under ``source_path``, read through the bookmark of context ``landing_weather``:
          a report per airport, with its observations nested. Numbers are whole or not, as they come.
 Target:  ``target_path``weather_date=YYYY-MM-DD/*.parquet, appended, one row per observation with
-         the id of its report; Relationalize keeps in its bookmark which ids are taken. A run that
-         died before ``job.commit()`` is read again and leaves the rows twice; readers keep the
-         newest version of each (origin, time_hour).
+         the id of its report; Relationalize keeps in its bookmark which ids are taken. The columns
+         are those of the contract that the stack declares; what else a report has is kept as JSON
+         in ``_rescued_data``. A run that died before ``job.commit()`` is read again and leaves the
+         rows twice; readers keep the newest version of each (origin, time_hour).
 """
 
 import sys
@@ -17,17 +18,17 @@ from pyspark.sql import functions as F
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.job import Job
-from awsglue.transforms import ApplyMapping, Relationalize, ResolveChoice
+from awsglue.transforms import Relationalize
 from awsglue.utils import getResolvedOptions
+from watermarks import Contract
 
-CALENDAR = ("year", "month", "day", "hour")
-NUMBERS = ("temp", "humid", "wind_speed", "precip", "visib")
-TIMES = ("time_hour", "updated_at")
+NUMBERS = ("int", "long", "double")  # what Glue calls the types of a choice
 
 
 def main() -> None:
     """Run the job once with the arguments in ``sys.argv``."""
-    args = getResolvedOptions(sys.argv, ["JOB_NAME", "source_path", "target_path", "TempDir"])
+    names = ["JOB_NAME", "source_path", "target_path", "schema_of_target_path", "TempDir"]
+    args = getResolvedOptions(sys.argv, names)
     glue_context = GlueContext(SparkContext.getOrCreate())
     job = Job(glue_context)
     job.init(args["JOB_NAME"], args)
@@ -39,8 +40,9 @@ def main() -> None:
         transformation_ctx="landing_weather",
     )
     if landed.toDF().columns:
+        contract = Contract.from_json(args["schema_of_target_path"])
         (
-            observations(landed, args["TempDir"])
+            contract.apply(observations(landed, args["TempDir"]))
             .repartition("weather_date")
             .write.mode("append")  # tidemark: ignore[retry-appends] readers keep the newest row
             .partitionBy("weather_date")
@@ -58,32 +60,37 @@ def observations(reports: DynamicFrame, staging_path: str) -> DataFrame:
 
     Returns:
         One row per observation: report_id BIGINT, which no other report of a committed run has;
-        origin STRING; year, month, day, hour INT; temp, humid, wind_speed, precip, visib DOUBLE;
-        time_hour, updated_at TIMESTAMP; weather_date DATE.
+        origin STRING; weather_date DATE; and the fields of observations, as they came.
     """
-    # 39 and 39.02 make the type of a column a choice of int and double.
-    casts = [(f"observations[].{name}", "cast:double") for name in NUMBERS]
     tables = Relationalize.apply(
-        frame=ResolveChoice.apply(reports, specs=casts),
+        frame=reports,
         staging_path=staging_path,
         name="reports",
         transformation_ctx="weather_reports",
     )
-    flat: DataFrame = ApplyMapping.apply(
-        frame=tables.select("reports_observations"),
-        mappings=[
-            ("id", "long", "report_id", "long"),
-            *((f"`observations.val.{name}`", "int", name, "int") for name in CALENDAR),
-            *((f"`observations.val.{name}`", "double", name, "double") for name in NUMBERS),
-            *((f"`observations.val.{name}`", "string", name, "string") for name in TIMES),
-        ],
-    ).toDF()
-    origins = tables.select("reports").toDF().withColumnRenamed("observations", "report_id")
+    flat = tables.select("reports_observations").toDF().drop("index")
+    flat = flat.toDF(*(name.removeprefix("observations.val.") for name in flat.columns))
+    origins = tables.select("reports").toDF().withColumnRenamed("observations", "id")
+    day = (F.col(name).cast("int") for name in ("year", "month", "day"))
     return (
-        flat.join(F.broadcast(origins), on="report_id")
-        .withColumns({name: F.col(name).cast("timestamp") for name in TIMES})
-        .withColumn("weather_date", F.make_date("year", "month", "day"))
+        with_one_number(flat)
+        .join(F.broadcast(origins), on="id")
+        .withColumnRenamed("id", "report_id")
+        .withColumn("weather_date", F.make_date(*day))
     )
+
+
+def with_one_number(flat: DataFrame) -> DataFrame:
+    """Return rows with one column for 39 and 39.02, which Relationalize has put into two.
+
+    Text in their place stays in a column of its own, such as ``temp.string``.
+    """
+    parts = [name for name in flat.columns if name.rpartition(".")[2] in NUMBERS]
+    for name in dict.fromkeys(part.rpartition(".")[0] for part in parts):
+        of_name = [part for part in parts if part.rpartition(".")[0] == name]
+        numbers = (F.col(f"`{part}`").cast("double") for part in of_name)
+        flat = flat.withColumn(name, F.coalesce(*numbers)).drop(*of_name)
+    return flat
 
 
 if __name__ == "__main__":

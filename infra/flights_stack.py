@@ -16,9 +16,16 @@ from tidemark.constructs import (
     Lake,
     Pipeline,
     Projection,
+    SchemaPolicy,
     StageConfig,
     Table,
 )
+
+RAW_WEATHER = """
+    report_id BIGINT, origin STRING, year INT, month INT, day INT, hour INT, temp DOUBLE,
+    humid DOUBLE, wind_speed DOUBLE, precip DOUBLE, visib DOUBLE, time_hour TIMESTAMP,
+    updated_at TIMESTAMP, weather_date DATE
+"""
 
 
 class FlightsStack(cdk.Stack):
@@ -52,7 +59,7 @@ class FlightsStack(cdk.Stack):
         )
         landing_weather = Dataset(lake.landing, "weather/", delivered=True)
         raw_flights = Dataset(lake.raw, "flights/")
-        raw_weather = Dataset(lake.raw, "weather/")
+        raw_weather = Dataset(lake.raw, "weather/", schema=SchemaPolicy.rescue(RAW_WEATHER))
         curated_flights = Dataset(lake.curated, "flights/")
         route_delays = Dataset(
             lake.mart, "route_delays/", published=True, table=_route_delays_table(lake)

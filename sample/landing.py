@@ -111,10 +111,15 @@ def correction_objects(day: date, landed_on: date) -> Objects:
     return {key: _csv(corrected_rows(day, landed_on))}
 
 
-def weather_objects(days: Iterable[date]) -> Objects:
-    """Return one object of JSON lines per day, keyed ``weather/….json``: a report per airport."""
+def weather_objects(days: Iterable[date], *more: str) -> Objects:
+    """Return one object of JSON lines per day, keyed ``weather/….json``: a report per airport.
+
+    Args:
+        days: the days of the observations.
+        more: numbers that an observation has too, such as ``pressure``: a source that has changed.
+    """
     return {
-        f"weather/{day}.json": _reports(_stamped(rows, landing_day(day), WEATHER_HOUR))
+        f"weather/{day}.json": _reports(_stamped(rows, landing_day(day), WEATHER_HOUR), more)
         for day, rows in weather_by_day(days).items()
     }
 
@@ -183,17 +188,18 @@ def _csv(rows: Sequence[Row]) -> bytes:
     return text.getvalue().encode()
 
 
-def _reports(rows: Iterable[Row]) -> bytes:
+def _reports(rows: Iterable[Row], more: Sequence[str]) -> bytes:
     by_origin: dict[str, list[Mapping[str, object]]] = {}
     for row in rows:
-        by_origin.setdefault(row["origin"], []).append(_observation(row))
+        by_origin.setdefault(row["origin"], []).append(_observation(row, more))
     reports = ({"origin": origin, "observations": of} for origin, of in by_origin.items())
     return "".join(json.dumps(report) + "\n" for report in reports).encode()
 
 
-def _observation(row: Row) -> Mapping[str, object]:
+def _observation(row: Row, more: Sequence[str]) -> Mapping[str, object]:
     """Return an observation; whole numbers are written without a fraction."""
-    numbers = {name: _number(row[name]) if row[name] else None for name in WEATHER_NUMBERS}
+    names = (*WEATHER_NUMBERS, *more)
+    numbers = {name: _number(row[name]) if row[name] else None for name in names}
     calendar = {name: int(row[name]) for name in ("year", "month", "day", "hour")}
     return {
         **calendar,

@@ -140,6 +140,17 @@ def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
     return int(row[0]) if row else 0
 
 
+def rescued_rows(files: Path, field: str) -> int:
+    """Return how many rows of Parquet files have a field in their rescued data."""
+    with duckdb.connect() as connection:
+        query = (
+            "SELECT count(*) FROM read_parquet($files, union_by_name = true) "
+            "WHERE json_exists(_rescued_data, $path)"
+        )
+        row = connection.execute(query, {"files": str(files), "path": f"$.{field}"}).fetchone()
+    return int(row[0]) if row else 0
+
+
 def worst_routes(mart: Path, limit: int) -> list[Route]:
     """Return the routes with the greatest mean departure delay, worst first."""
     with _connection(mart) as connection:

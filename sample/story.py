@@ -15,7 +15,7 @@ from sample.landing import (
     parse_days,
     weather_objects,
 )
-from sample.recompute import compare, worst_routes
+from sample.recompute import compare, rescued_rows, worst_routes
 from tidemark.cli.progress import JobProgress, print_outcome, rows, step
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.commands import deploy, load_app
@@ -26,6 +26,7 @@ from tidemark.local_state.home import Home
 from tidemark.model.assembly.definitions import Deployment
 from tidemark.model.assembly.synthesis import synthesize
 
+NEW_FIELD = "pressure"  # of weather, which its contract keeps beside the columns
 DEMO_HOME = ".tidemark-demo"
 ROUTES = 10
 WORKFLOW = "flights"
@@ -97,6 +98,20 @@ class Story:
         """Return an output of the template's stacks."""
         return self._deployment.outputs[name]
 
+    def expect_rescued(self) -> None:
+        """Check that raw weather has the new field of its source, where the contract puts it.
+
+        Raises:
+            StoryError: no row has it.
+        """
+        files = self.folder("RawBucketName", "weather") / "**" / "*.parquet"
+        count = rescued_rows(files, NEW_FIELD)
+        if not count:
+            raise StoryError(f"no row of raw weather has the new field {NEW_FIELD}")
+        self._console.print(
+            f"Raw weather keeps {NEW_FIELD} in _rescued_data of {count:,} rows", highlight=False
+        )
+
     def prove(self) -> None:
         """Compare the mart with a recomputation from everything landed.
 
@@ -144,12 +159,13 @@ def tell_in_parts(story: Story, plot: Plot) -> Iterator[None]:
     yield
     landed = story.land(
         f"{following[0]} to {following[-1]}, corrections of {corrected[0]}, "
-        f"and the late weather file of {late[0]}",
+        f"and the late weather file of {late[0]}; weather has a new field, {NEW_FIELD}",
         flight_objects(following),
         correction_objects(corrected[0], landing_day(following[-1])),
-        weather_objects([*following, *late]),
+        weather_objects([*following, *late], NEW_FIELD),
     )
     _expect_ingested(story.run("Run 2: only what is new"), landed)
+    story.expect_rescued()
     yield
     third = story.run("Run 3: nothing new")
     if any(run.rows_read for run in third.job_runs if run.job_name in SAMPLE_JOBS):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from infra.flights_stack import RAW_WEATHER
 from tests.sampled import at_night
+from tidemark.constructs import SchemaPolicy
+from watermarks import Contract
 
 pytestmark = pytest.mark.spark
 
@@ -16,6 +19,7 @@ TYPES = {
     "time_hour": "timestamp",
     "updated_at": "timestamp",
     "weather_date": "date",
+    "_rescued_data": "string",
 }
 # An observation with fractions, one with whole numbers, one without any.
 FRACTIONS = '"temp": 39.02, "humid": 59.37, "wind_speed": 10.35, "precip": 0.1, "visib": 9.5'
@@ -26,6 +30,9 @@ VALUES = {
     WHOLE: (39.0, 59.0, 10.0, 0.0, 10.0),
     NULLS: (None, None, None, None, None),
 }
+
+
+CONTRACT = SchemaPolicy.rescue(RAW_WEATHER)
 
 
 def report(origin, *batches):
@@ -46,7 +53,9 @@ def flat(glue_context, job, s3):
         landed = glue_context.create_dynamic_frame.from_options(
             connection_type="s3", connection_options={"paths": [s3.uri]}, format="json"
         )
-        return job.observations(landed, "s3://staging/").orderBy("report_id", "hour")
+        contract = Contract.from_json(CONTRACT.argument)
+        rows = contract.apply(job.observations(landed, "s3://staging/"))
+        return rows.orderBy("report_id", "hour")
 
     return flat
 
@@ -82,10 +91,34 @@ def test_every_observation_has_the_airport_of_its_report_and_utc_times(flat):
     ]
 
 
+@pytest.mark.parametrize(
+    ("more", "rescued"),
+    [
+        (', "pressure": 1012.5', '{"pressure":1012.5}'),
+        (', "pressure": 1012, "gust": null', '{"pressure":1012}'),
+        (', "station": {"id": 7, "name": "K"}', '{"station.id":7,"station.name":"K"}'),
+    ],
+)
+def test_what_a_report_has_more_is_kept_beside_the_columns(flat, more, rescued):
+    (row,) = flat(report("EWR", WHOLE + more)).select("temp", "_rescued_data").collect()
+
+    assert row == (39.0, rescued)
+
+
+def test_a_number_that_became_text_is_kept_and_its_column_is_null(flat):
+    rows = flat(report("EWR", FRACTIONS), report("JFK", FRACTIONS.replace("39.02", '"warm"')))
+
+    assert rows.select("origin", "temp", "_rescued_data").collect() == [
+        ("EWR", 39.02, None),
+        ("JFK", None, '{"temp.string":"warm"}'),
+    ]
+
+
 def test_a_run_reads_the_reports_that_are_new(lake, glue_job, bookmark):
     arguments = {
         "source_path": "s3://landing/weather/",
         "target_path": "s3://raw/weather/",
+        "schema_of_target_path": CONTRACT.argument,
         "TempDir": "s3://staging/",
     }
     lake.put("landing/weather/1.json", report("EWR", WHOLE), minutes_ago=5)

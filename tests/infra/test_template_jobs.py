@@ -49,6 +49,8 @@ def test_every_job_gets_its_arguments_and_nothing_unasked(assembly, as_text, sta
         if stage == "prod":
             assert arguments.pop("--enable-auto-scaling") == "true"
             assert arguments.pop("--enable-metrics") == "true"
+        contract = arguments.pop("--schema_of_target_path", "")
+        assert ("report_id BIGINT" in contract) is (name == "ingest-weather")
         assert arguments == ARGUMENTS[name]
 
 
