@@ -45,9 +45,7 @@ ENDED = {"STOPPED": STOPPED, "SUCCEEDED": STOPPED, "TIMEOUT": TIMEOUT}
 
 def start_of_session(glue: GlueState, request: Request, run_id: str) -> RunStart:
     """Return the start of the run of a session; its script is put in place."""
-    script = glue.machine.home.lake / SCRIPTS / KEY
-    script.parent.mkdir(parents=True, exist_ok=True)
-    script.write_text(SCRIPT, encoding="utf-8")
+    _put_script(glue.machine.home.lake / SCRIPTS / KEY)
     properties = {
         **{name: request[name] for name in ("GlueVersion", "Connections") if name in request},
         "Command": {**request["Command"], "ScriptLocation": f"s3://{SCRIPTS}/{KEY}"},
@@ -60,6 +58,15 @@ def start_of_session(glue: GlueState, request: Request, run_id: str) -> RunStart
     stored = RunRequest(run_id, arguments, glue_version=job.glue_version, is_submitted=True)
     idle_minutes = request.get("IdleTimeout", job.timeout_minutes)
     return RunStart(job, stored, idle_minutes=idle_minutes)
+
+
+def _put_script(script: Path) -> None:
+    # The run of an earlier session may be reading it: it is never there in part.
+    if not script.is_file() or script.read_text(encoding="utf-8") != SCRIPT:
+        script.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = script.with_suffix(".unfinished")
+        unfinished.write_text(SCRIPT, encoding="utf-8")
+        unfinished.replace(script)
 
 
 def find_session(glue: GlueState, name: str) -> tuple[Entity, JobRun]:

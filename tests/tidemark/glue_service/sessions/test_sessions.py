@@ -16,6 +16,7 @@ from tidemark.model.clock import now_ms
 
 pytestmark = pytest.mark.spark
 COMMAND = {"Name": "glueetl", "PythonVersion": "3"}
+ENDED = ("STOPPED", "FAILED", "TIMEOUT")
 STUBBORN = """
 import time
 while True:
@@ -136,6 +137,18 @@ def test_sessions_wait_for_each_other_and_jobs_do_not_wait_for_them(tmp_path):
         assert sessions.becomes("c", "PROVISIONING", "READY")["Status"] == "PROVISIONING"
         sessions.glue.stop_session(Id="a")
         assert sessions.becomes("c", "READY", "FAILED")["Status"] == "READY"
+
+
+def test_sessions_that_are_created_at_once_all_begin(tmp_path):
+    home = Home.open(tmp_path / "home")
+    with serving(home, Options(max_parallel=3)) as (url, engine):
+        sessions = Sessions(Port(home, url, engine).glue)
+        request = {"Role": ROLE, "Command": COMMAND, "GlueVersion": "5.1"}
+        for place in range(6):
+            sessions.glue.create_session(Id=str(place), **request)
+
+        states = {sessions.becomes(str(n), "READY", *ENDED)["Status"] for n in range(6)}
+        assert states == {"READY"}
 
 
 def test_after_its_port_was_killed_a_session_has_failed_and_keeps_its_statements(tmp_path):
