@@ -22,6 +22,7 @@ from tidemark.glue_job.session.statement_files import (
     CANCEL,
     CANCELLED,
     CANCELLING,
+    END,
     RUNNING,
     StatementFiles,
     statement_files,
@@ -126,6 +127,7 @@ class Session:
 
     def _end(self, _: int, __: FrameType | None) -> None:
         self._is_ending = True
+        self._files.requests.unlink(missing_ok=True)  # it takes nothing any more
         sys.exit(0)
 
     def _listen(self, pipe: int) -> None:
@@ -136,12 +138,14 @@ class Session:
                 continue
             *lines, unread = (unread + os.read(pipe, MOST_BYTES)).split(b"\n")
             for line in lines:
-                *words, number = line.decode().split()
-                if words == [CANCEL]:
-                    self._cancelled.add(int(number))
-                    self._look()
-                else:
-                    self._waiting.put(int(number))
+                match line.decode().split():
+                    case [word] if word == END:
+                        os.kill(self._process, signal.SIGTERM)
+                    case [word, number] if word == CANCEL:
+                        self._cancelled.add(int(number))
+                        self._look()
+                    case [number]:
+                        self._waiting.put(int(number))
 
     def _look(self) -> None:
         """Interrupt what has to end, and write down the progress of what runs."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 FOLDER, REQUESTS = "session", "requests"
-CANCEL = "cancel"
+CANCEL, END = "cancel", "end"  # words to the process: one before a number, one by itself
 # The states of a statement.
 # Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-interactive-sessions.html
 WAITING, RUNNING, AVAILABLE = "WAITING", "RUNNING", "AVAILABLE"

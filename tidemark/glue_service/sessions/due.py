@@ -11,7 +11,13 @@ MS_PER_MINUTE = 60_000
 
 def end_due_sessions(glue: GlueState) -> None:
     """End the sessions whose time has come."""
-    now_ms, times = glue.now_ms(), glue.sessions
+    now_ms = glue.now_ms()
+    _end_those_that_did_not(glue, now_ms)
+    _end_idle(glue, now_ms)
+
+
+def _end_those_that_did_not(glue: GlueState, now_ms: int) -> None:
+    times = glue.sessions
     for (run_id, number), end_ms in list(times.to_end.items()):
         run = glue.store.job_run(run_id)
         if run is None or record_of(run, number)["State"] in ENDED_STATES:
@@ -20,6 +26,14 @@ def end_due_sessions(glue: GlueState) -> None:
             del times.to_end[run_id, number]
             why = f"statement {number} did not end when it was cancelled, and its session was ended"
             glue.runner.stop(run_id, FAILED, why)
+    for run_id, end_ms in list(times.to_stop.items()):
+        if now_ms >= end_ms:
+            del times.to_stop[run_id]
+            glue.runner.stop(run_id)  # which does nothing to a run that has ended
+
+
+def _end_idle(glue: GlueState, now_ms: int) -> None:
+    times = glue.sessions
     for session in glue.runner.sessions:
         run_id, minutes = session.run.run_id, session.start.idle_minutes or 0
         if now_ms < times.idle_at.get(run_id, 0):

@@ -91,9 +91,11 @@ def status_of(run: JobRun) -> str:
     """Return the state of a session by that of its run."""
     if run.state in FINAL_STATES:
         return ENDED.get(run.state, FAILED)
-    if run.state == STOPPING:
-        return STOPPING
-    return READY if run.state == "RUNNING" and files_of(run).requests.exists() else PROVISIONING
+    files = files_of(run)
+    if run.state == "RUNNING" and files.requests.exists():
+        return READY
+    is_ending = run.state == STOPPING or files.folder.exists()
+    return STOPPING if is_ending else PROVISIONING
 
 
 def check_status(name: str, run: JobRun, *allowed: str) -> None:
@@ -115,3 +117,10 @@ def record_of(run: JobRun, number: int) -> Record:
     named = {"ErrorName": "SessionEnded", "ErrorValue": text, "Traceback": []}
     output = {"Status": "error", "ExecutionCount": number, **named}
     return {**record, "State": ERROR, "Output": output}
+
+
+def is_at_work(run: JobRun) -> bool:
+    """Return whether a statement of a session runs or waits."""
+    files = files_of(run)
+    numbers = files.numbers()
+    return bool(numbers) and files.record(numbers[-1])["State"] not in ENDED_STATES

@@ -4,8 +4,10 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-interactive-sess
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
+from tidemark.glue_job.session.statement_files import END
 from tidemark.glue_service.entities import (
     Entity,
     EntityKind,
@@ -33,7 +35,9 @@ from tidemark.glue_service.sessions.session_runs import (
     TIMEOUT,
     TIMEOUT_MINUTES,
     check_status,
+    files_of,
     find_session,
+    is_at_work,
     start_of_session,
     status_of,
 )
@@ -54,6 +58,7 @@ RETURNED = (  # members of CreateSession that a Session has, too
 )
 LIVY, SPARK_CONNECT = "LIVY", "SPARK_CONNECT"
 MS_PER_S = 1000
+END_GRACE_MS = 5_000
 # Of a session that names neither workers nor a capacity.
 # Source: https://docs.aws.amazon.com/glue/latest/dg/interactive-sessions-magics.html
 WORKERS = {"WorkerType": "G.1X", "NumberOfWorkers": 5}
@@ -100,10 +105,16 @@ def list_sessions(glue: GlueState, request: Request) -> Answer:
 
 
 def stop_session(glue: GlueState, request: Request) -> Answer:
-    """Ask a session to end: a statement that runs is cut off."""
+    """Ask a session to end; a statement that runs is cut off."""
     name = request["Id"]
     _, run = find_session(glue, name)
     check_status(name, run, PROVISIONING, READY)
+    if status_of(run) == READY and not is_at_work(run):
+        # It ends as a script does, and its run has SUCCEEDED, with its lineage.
+        with suppress(OSError):
+            files_of(run).send(END)
+            glue.sessions.to_stop[run.run_id] = glue.now_ms() + END_GRACE_MS
+            return {"Id": name}
     glue.runner.stop(run.run_id)
     return {"Id": name}
 

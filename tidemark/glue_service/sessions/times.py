@@ -9,8 +9,10 @@ class SessionTimes:
 
     Attributes:
         to_end: when a cancelled statement must have ended, by run and number.
+        to_stop: when a session that was asked to end is ended, by run.
         idle_at: when a session is to be looked at, since it may be idle for too long, by run.
     """
 
     to_end: dict[tuple[str, int], int] = field(default_factory=dict)
+    to_stop: dict[str, int] = field(default_factory=dict)
     idle_at: dict[str, int] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.tidemark.cli.test_cli import tidemark
 from tests.tidemark.glue_service.conftest import Port
 from tests.tidemark.glue_service.sessions.conftest import ROLE, Sessions
 from tests.tidemark.glue_service.sessions.test_statements import FOREVER
@@ -12,6 +13,7 @@ from tests.tidemark.glue_service.test_crashes import kill, start_server
 from tests.waiting import wait_until
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
 from tidemark.model.clock import now_ms
 
 pytestmark = pytest.mark.spark
@@ -54,6 +56,21 @@ def test_a_session_from_its_creation_to_its_deletion(sessions, port):
     sessions.glue.delete_session(Id="whole")
     with pytest.raises(ClientError, match="EntityNotFoundException"):
         sessions.glue.get_session(Id="whole")
+
+
+def test_a_session_that_is_stopped_at_rest_is_a_run_that_succeeded(sessions, port, monkeypatch):
+    sessions.create("rests")
+    port.home.create_bucket("rests")
+    sessions.text("rests", "spark.range(3).write.parquet('s3://rests/out/')")
+
+    sessions.glue.stop_session(Id="rests")
+    assert sessions.becomes("rests", "STOPPED")["Status"] == "STOPPED"
+    (run,) = sessions.glue.get_job_runs(JobName="session-rests")["JobRuns"]
+    assert run["JobRunState"] == "SUCCEEDED"
+    with Store(port.home.database) as store:
+        assert store.job_run(run["Id"]).rows_written == 3
+    monkeypatch.setenv("TIDEMARK_HOME", str(port.home.root))
+    assert "session-rests" in tidemark("lineage", "s3://rests/out/").output
 
 
 @pytest.mark.parametrize(
