@@ -70,8 +70,10 @@ def test_a_session_that_is_stopped_at_rest_is_a_run_that_succeeded(sessions, por
     with Store(port.home.database) as store:
         assert store.job_run(run["Id"]).rows_written == 3
     monkeypatch.setenv("TIDEMARK_HOME", str(port.home.root))
-    events = [line for line in tidemark("lineage").output.splitlines() if "session-rests" in line]
-    assert any("COMPLETE" in event and "s3://rests" in event for event in events)
+    tidemark("lineage", str(tmp_path / "events"), "--job", "session-rests")
+    event = json.loads((tmp_path / "events").read_text(encoding="utf-8").splitlines()[-1])
+    assert event["eventType"] == "COMPLETE"
+    assert [target["name"] for target in event["outputs"]] == ["out"]
 
 
 @pytest.mark.parametrize(
