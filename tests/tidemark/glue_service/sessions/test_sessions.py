@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from botocore.exceptions import ClientError
 
@@ -58,7 +60,9 @@ def test_a_session_from_its_creation_to_its_deletion(sessions, port):
         sessions.glue.get_session(Id="whole")
 
 
-def test_a_session_that_is_stopped_at_rest_is_a_run_that_succeeded(sessions, port, monkeypatch):
+def test_a_session_that_is_stopped_at_rest_is_a_run_that_succeeded(
+    sessions, port, monkeypatch, tmp_path
+):
     sessions.create("rests")
     port.home.create_bucket("rests")
     sessions.text("rests", "spark.range(3).write.parquet('s3://rests/out/')")
