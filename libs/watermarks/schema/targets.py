@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from watermarks.errors import WatermarkValueError
 from watermarks.spark.columns import (
     DELETED,
+    as_written,
     check_columns,
     columns_of,
     escaped,
@@ -140,8 +141,9 @@ def _rows(plan: Plan, target: str) -> tuple[DataFrame, DataFrame | None]:
     takes_out = plan.contract.types == "discard_row"
     if takes_out:
         _check_quarantine(plan.contract.quarantine, target)
-    plan.check()
-    return plan.rows(), plan.taken_out() if takes_out else None
+    with as_written(plan.frame.sparkSession):
+        plan.check()
+        return plan.rows(), plan.taken_out() if takes_out else None
 
 
 def _check_quarantine(quarantine: str, target: str) -> None:
@@ -175,8 +177,9 @@ def _evolve(plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | N
                 f"{table} would have to change, and the contract or the table does not let it: "
                 f"{change}; change it by ALTER TABLE, or give the contract the columns of the table"
             )
-    for change in changes:
-        spark.sql(_statement(change, iceberg.name if iceberg else table))
+    with as_written(spark):
+        for change in changes:
+            spark.sql(_statement(change, iceberg.name if iceberg else table))
 
 
 def _statement(change: SchemaChange, table: str) -> str:

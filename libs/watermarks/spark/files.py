@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkSupersededError
 from watermarks.metrics import QUARANTINED
+from watermarks.schema.plan import told_as_json
 from watermarks.schema.targets import rows_for_folder
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import edges
@@ -136,7 +137,7 @@ def quarantine(
             f"{_quarantined[place]} already, and those for {target} would replace them: give each "
             "target, and each part, a quarantine of its own"
         )
-    tally = Tally(aside, QUARANTINED)
+    tally = Tally(told_as_json(aside), QUARANTINED)
     write_window(tally.frame, schema.quarantine, window, "json")
     tally.report(window, target)
 

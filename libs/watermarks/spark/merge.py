@@ -18,7 +18,15 @@ from watermarks.schema.targets import Merged, rows_for_merge
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import DISABLE, Window, edges
 
-from .columns import DELETED, TargetColumns, check_columns, escaped, with_condition, without_loss
+from .columns import (
+    DELETED,
+    TargetColumns,
+    as_written,
+    check_columns,
+    escaped,
+    with_condition,
+    without_loss,
+)
 from .files import quarantine
 from .history import history_of
 from .iceberg_tables import iceberg_table, with_summary
@@ -192,7 +200,8 @@ class _Merge:
         self.changes.createOrReplaceTempView(view)
         same = " AND ".join(f"t.{escaped(key)} <=> s.{escaped(key)}" for key in self.keys)
         try:
-            spark.sql(f"MERGE INTO {table} t USING {view} s ON {same} {self._actions()}")
+            with as_written(spark):
+                spark.sql(f"MERGE INTO {table} t USING {view} s ON {same} {self._actions()}")
         finally:
             spark.catalog.dropTempView(view)
 

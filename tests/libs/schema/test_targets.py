@@ -42,7 +42,7 @@ def test_three_increments_that_drift_leave_one_readable_target(spark, tmp_path):
 
 def test_what_is_refused_leaves_no_file(spark, tmp_path):
     frame = spark.createDataFrame([(1, "x"), (2, "3")], "id INT, amt STRING")
-    with pytest.raises(SchemaContractError, match="1 row do"):
+    with pytest.raises(SchemaContractError, match="1 row does not fit"):
         write_window(
             frame,
             str(tmp_path / "out"),
