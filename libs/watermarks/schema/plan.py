@@ -235,7 +235,8 @@ class Plan:
             change for change in self.changes if change.kind == "type" and change.path[0] in names
         ]
         count = "1 row does" if misfit["rows"] == 1 else f"{misfit['rows']} rows do"
-        kept = "; a key and the cursor are not rescued" * (self.contract.types == "rescue")
+        kept = "; a key, the cursor and a column without nulls are not rescued"
+        kept *= self.contract.types == "rescue"
         raise _refusal(changes, f"{count} not fit, such as {misfit['what']}{kept}")
 
     def _where_added(self, change: SchemaChange) -> str:

@@ -31,6 +31,7 @@ from .files import quarantine
 from .history import history_of
 from .iceberg_tables import iceberg_table, with_summary
 from .iceberg_target import IcebergTarget
+from .tally import Tally
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -130,11 +131,13 @@ def merge_window(
     condition = deleted
     if keep_deleted is not None:
         frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None
-    iceberg = iceberg_table(spark, table)
+    iceberg, tally = iceberg_table(spark, table), None
     if schema is not None:
         merged = Merged(keys, cursor, condition, keep_deleted, history or ())
         frame, aside = rows_for_merge(frame, schema, table, iceberg, merged)
         quarantine(aside, schema, window, table)
+        tally = Tally.of_rescued(frame, schema)
+        frame = tally.frame if tally else frame
         condition = condition and escaped(DELETED)
         deleted = deleted and condition
 
@@ -165,6 +168,8 @@ def merge_window(
             lambda branch: with_summary(spark, iceberg_target.summary, lambda: into(branch)),
             is_repeatable=True,
         )
+    if tally:
+        tally.report(window, table)
     run_notes.note_written(window, run_notes.table(table), "merge", frame)
 
 
