@@ -1,4 +1,4 @@
-"""Observes what a script writes by Spark's own `df.write`, and reads and writes in windows."""
+"""Observes what a script writes by `df.write` and `df.writeTo`, and windows of the library."""
 
 import functools
 import inspect
@@ -19,9 +19,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 WRITES = ("save", "saveAsTable", "insertInto", "parquet", "orc", "json", "csv", "text", "jdbc")
+TABLE_WRITES = (
+    "create",
+    "replace",
+    "createOrReplace",
+    "append",
+    "overwrite",
+    "overwritePartitions",
+)
 SETTINGS = ("mode", "format", "partitionBy")
 FORMATS = ("parquet", "orc", "json", "csv", "text", "jdbc")
 _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")  # the library notes its own
+_BRANCH = re.compile(r"\.branch_[0-9a-f]{16}_[0-9]+_[0-9a-f]{8}$")  # into which it appends
 _GIVEN = "_tidemark_given"  # to a writer: what no attribute of its own tells
 
 
@@ -32,6 +41,10 @@ def observe_writers(module: ModuleType) -> None:
         setattr(writer, name, _remembering(name, getattr(writer, name)))
     for name in WRITES:
         setattr(writer, name, _observing(name, getattr(writer, name)))
+    to_table = module.DataFrameWriterV2
+    to_table.__init__ = _of_table(to_table.__init__)
+    for name in TABLE_WRITES:
+        setattr(to_table, name, _observing(name, getattr(to_table, name)))
 
 
 def observe_windows(module: ModuleType) -> None:
@@ -52,6 +65,15 @@ def _remembering(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         value = [first, *others] if name == "partitionBy" else first
         vars(self).setdefault(_GIVEN, {})[name] = value
         return method(self, *arguments, **named)
+
+    return remember
+
+
+def _of_table(method: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(method)
+    def remember(self: Any, df: "DataFrame", table: str) -> None:
+        method(self, df, table)
+        vars(self)[_GIVEN] = {"tableName": table}
 
     return remember
 
@@ -82,8 +104,10 @@ def _schema(name: str, asked: dict[str, Any]) -> Schema | None:
     file_format = name if name in FORMATS else str(asked.get("format") or "parquet")
     if name == "jdbc":
         dataset = dataset_of_database(str(asked["url"]), str(asked["table"]))
-    elif name in ("saveAsTable", "insertInto"):
+    elif name == "saveAsTable" or "tableName" in asked:
         table = str(asked.get("tableName") or asked.get("name")).replace("`", "")
+        if _BRANCH.search(table):
+            return None
         dataset, file_format = f"table:{'.'.join(table.split('.')[-2:])}", ""
     else:
         path = asked.get("path")
