@@ -140,7 +140,8 @@ class Plan:
             if (change.kind == "added" and contract.columns == "freeze")
             or (change.kind == "missing" and contract.missing == "freeze")
         ]
-        if refused:
+        # A source with nothing new gives a frame without columns: nothing is missing in no row.
+        if refused and (self.frame.columns or self.frame.isStreaming or not self.frame.isEmpty()):
             raise _refusal(refused, self._where_added(refused[0]))
         misfits = [misfit for misfit in self._misfits() if self._is_refused(misfit[0])]
         if misfits:

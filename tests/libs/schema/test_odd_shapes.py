@@ -143,3 +143,13 @@ def test_what_is_no_frame_and_a_type_that_is_no_schema_are_refused(spark):
         Contract("a INT").apply([1])
     with pytest.raises(WatermarkValueError, match="'INT', which Spark does not take: it is the ty"):
         Contract("INT").apply(spark.range(1))
+
+
+def test_a_frame_without_columns_lacks_none_unless_it_has_rows(spark):
+    contract = Contract("id INT", "freeze", "freeze", "freeze")
+    nothing = spark.createDataFrame([], "id INT").select()
+
+    made = contract.apply(nothing)
+    assert (made.dtypes, made.count()) == ([("id", "int")], 0)
+    with pytest.raises(SchemaContractError, match=r"id \(int\) is missing"):
+        contract.apply(spark.range(1).select())
