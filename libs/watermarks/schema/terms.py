@@ -46,10 +46,12 @@ class Terms:
                 )
         if not str(given["rescued"]).strip() or not isinstance(given["rescued"], str):
             raise WatermarkValueError(f"rescued is {self.rescued!r}: give the name of a column")
-        if not isinstance(given["schema"], str | None) and not hasattr(self.schema, "fieldNames"):
+        schema = given["schema"]
+        is_known = schema is None or hasattr(schema, "fieldNames")
+        if not is_known and not (isinstance(schema, str) and schema.strip()):
             raise WatermarkValueError(
-                f"the schema of the contract is {self.schema!r}: give a StructType, or DDL such as "
-                "'id BIGINT, amount DECIMAL(10,2)'"
+                f"the schema of the contract is {schema!r}: give a StructType, or DDL such as "
+                "'id BIGINT, amount DECIMAL(10,2)'; None takes the columns of the frame"
             )
         if not isinstance(given["quarantine"], str):
             raise WatermarkValueError(f"quarantine is {self.quarantine!r}: give a folder as text")

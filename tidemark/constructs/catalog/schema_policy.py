@@ -130,7 +130,7 @@ class SchemaPolicy:
     def argument(self) -> str:
         """Return the contract as JSON, without what is empty."""
         place = self.quarantine.uri if self.quarantine else ""
-        said = {"schema": self.schema, **self._modes, "quarantine": place}
+        said = {"schema": self.schema.strip(), **self._modes, "quarantine": place}
         return json.dumps({key: text for key, text in said.items() if text})
 
     def metadata(self) -> dict[str, object]:
