@@ -170,7 +170,7 @@ def _check_quarantine(quarantine: str, target: str) -> None:
             'types is "discard_row", and the rows that it takes out have no place: give the '
             "contract quarantine=, a folder"
         )
-    folder, other = _place(quarantine), _place(target)
+    folder, other = place_of(quarantine), place_of(target)
     if folder.startswith(other) or other.startswith(folder):
         raise WatermarkValueError(
             f"the quarantine {quarantine} and the target {target} are one within the other: who "
@@ -178,7 +178,7 @@ def _check_quarantine(quarantine: str, target: str) -> None:
         )
 
 
-def _place(uri: str) -> str:
+def place_of(uri: str) -> str:
     """Return a folder as it is, in whichever of its ways its address is written."""
     scheme, path = re.fullmatch(r"(?:(\w+):)?/*(.*)", uri, re.DOTALL).groups()  # type: ignore[union-attr]
     kind = {"s3a": "s3", "s3n": "s3", "file": ""}.get((scheme or "").lower(), scheme or "")

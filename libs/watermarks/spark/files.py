@@ -17,7 +17,7 @@ from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkSupersededError
 from watermarks.metrics import QUARANTINED
 from watermarks.schema.plan import told_as_json
-from watermarks.schema.targets import rows_for_folder
+from watermarks.schema.targets import place_of, rows_for_folder
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import edges
 
@@ -130,7 +130,7 @@ def quarantine(
     """Write the rows of a window that its contract takes out, once like the others."""
     if aside is None or schema is None:
         return
-    place = (schema.quarantine.rstrip("/"), window.window_id, window.attempt)
+    place = (place_of(schema.quarantine), window.window_id, window.attempt)
     if _quarantined.setdefault(place, target) != target:
         raise WatermarksError(
             f"the quarantine {schema.quarantine} has rows of window {window.window_id} for "

@@ -9,7 +9,7 @@ import pytest
 
 from tests.iceberg import run_with_iceberg
 from watermarks import Window, read_committed, write_window
-from watermarks.errors import SchemaContractError, WatermarkValueError
+from watermarks.errors import SchemaContractError, WatermarksError, WatermarkValueError
 from watermarks.schema import Contract
 
 pytestmark = pytest.mark.spark
@@ -84,6 +84,16 @@ def test_a_quarantine_has_a_folder_of_its_own(spark, tmp_path, quarantine, told)
         write_window(spark.range(1), f"{tmp_path}/out", window(1), schema=contract)
     with pytest.raises(WatermarkValueError, match="takes no row out"):
         Contract("id INT", quarantine="s3://lake/aside/")
+
+
+def test_two_targets_have_two_quarantines_however_one_is_written(spark, tmp_path):
+    def write(place: str, target: str) -> None:
+        contract = Contract("id INT", types="discard_row", quarantine=place)
+        write_window(spark.sql("SELECT 'x' id"), target, window(7), schema=contract)
+
+    write(f"{tmp_path}/aside", f"{tmp_path}/one")
+    with pytest.raises(WatermarksError, match="give each target, and each part"):
+        write(f"file://{tmp_path}/aside/", f"{tmp_path}/two")
 
 
 def lines_of(out: str) -> list[dict[str, object]]:
