@@ -28,9 +28,11 @@ TABLE_WRITES = (
     "overwritePartitions",
 )
 SETTINGS = ("mode", "format", "partitionBy")
+OPTIONS = ("option", "options")
 FORMATS = ("parquet", "orc", "json", "csv", "text", "jdbc")
 _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")  # the library notes its own
 _BRANCH = re.compile(r"\.branch_[0-9a-f]{16}_[0-9]+_[0-9a-f]{8}$")  # into which it appends
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _GIVEN = "_tidemark_given"  # to a writer: what no attribute of its own tells
 
 
@@ -39,6 +41,8 @@ def observe_writers(module: ModuleType) -> None:
     writer = module.DataFrameWriter
     for name in SETTINGS:
         setattr(writer, name, _remembering(name, getattr(writer, name)))
+    for name in OPTIONS:
+        setattr(writer, name, _remembering_options(getattr(writer, name)))
     for name in WRITES:
         setattr(writer, name, _observing(name, getattr(writer, name)))
     to_table = module.DataFrameWriterV2
@@ -69,6 +73,19 @@ def _remembering(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     return remember
 
 
+def _remembering_options(method: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    def remember(self: Any, *arguments: Any, **named: Any) -> Any:
+        call = signature.bind(self, *arguments, **named).arguments
+        options = {call["key"]: call["value"]} if "key" in call else call.get("options", {})
+        vars(self).setdefault(_GIVEN, {}).update({key.lower(): options[key] for key in options})
+        return method(self, *arguments, **named)
+
+    return remember
+
+
 def _of_table(method: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(method)
     def remember(self: Any, df: "DataFrame", table: str) -> None:
@@ -88,12 +105,20 @@ def _observing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         schema = _schema(name, asked)
         if schema is None:
             return method(self, *arguments, **named)
-        # Whoever replaces the folder of one partition keeps those of the others.
+        # Whoever replaces the folders of some partitions keeps those of the others.
         is_part = "path" in asked and dataset_of_path(asked["path"]) != schema.dataset
+        is_part = is_part or (bool(schema.partitions) and _is_dynamic(self, asked))
         with observing(self._df, schema, is_added=is_part or asked.get("mode") == "append"):
             return method(self, *arguments, **named)
 
     return observe_and_write
+
+
+def _is_dynamic(writer: Any, asked: dict[str, Any]) -> bool:
+    """Return whether an overwrite replaces only the partitions that it has rows of."""
+    options = {key.lower(): value for key, value in asked.get("options", {}).items()}
+    given = {**asked, **options}.get("partitionoverwritemode")
+    return str(given or writer._spark.conf.get(_OVERWRITE_MODE)).lower() == "dynamic"
 
 
 def _schema(name: str, asked: dict[str, Any]) -> Schema | None:

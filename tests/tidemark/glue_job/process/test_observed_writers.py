@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.glue_job.process.observed_writers import (
+    OPTIONS,
     SETTINGS,
     TABLE_WRITES,
     WRITES,
@@ -26,7 +27,7 @@ def run_folder(spark, tmp_path, monkeypatch):
     """The folder of a run whose writes are observed; an earlier one has written ints."""
     from pyspark.sql import readwriter
 
-    for name in (*WRITES, *SETTINGS):  # taken back after the test
+    for name in (*WRITES, *SETTINGS, *OPTIONS):  # taken back after the test
         monkeypatch.setattr(
             readwriter.DataFrameWriter, name, getattr(readwriter.DataFrameWriter, name)
         )
@@ -110,6 +111,27 @@ def test_a_table_is_observed_by_its_name_but_for_the_branch_of_a_window(
     (schema,) = noted_schemas(run_folder)
     assert (schema.dataset, schema.format) == ("table:default.observed", "")
     assert [column.path for column in schema.columns] == ["id", "text"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"partitionOverwriteMode": "dynamic"}, {"PARTITIONOVERWRITEMODE": "Dynamic"}],
+)
+@pytest.mark.parametrize("is_in_the_call", [True, False])
+def test_types_are_mixed_where_an_overwrite_replaces_some_partitions(
+    spark, run_folder, tmp_path, options, is_in_the_call
+):
+    spark.range(1).selectExpr("int(id) AS id").write.parquet(f"{tmp_path}/out/day=1")
+    writer = spark.range(1).selectExpr("string(id) AS id", "2 AS day").write
+    writer = writer.mode("overwrite").partitionBy("day")
+
+    if is_in_the_call:
+        writer.save(f"{tmp_path}/out/", **options)
+    else:
+        writer.options(**options).parquet(f"{tmp_path}/out/")
+
+    mixed = [text for text in read_warnings(run_folder) if "(TM278)" in text]
+    assert bool(mixed) == bool(options)
 
 
 @pytest.mark.parametrize("path", ["day", "id"])
