@@ -175,32 +175,27 @@ def json_of(value: Sql, kind: DataType) -> Sql:
     """
     from pyspark.sql import types
 
-    item = _variable(value)
+    item, told = _variable(value), (types.StringType, types.NumericType, types.BooleanType)
     match kind:
+        case types.MapType() if not isinstance(kind.keyType, told):
+            entry = types.StructType().add("key", kind.keyType).add("value", kind.valueType)
+            return json_of(f"map_entries({value})", types.ArrayType(entry))
         case types.MapType():
-            told = (types.StringType, types.NumericType, types.BooleanType)
-            if not isinstance(kind.keyType, told):
-                entry = types.StructType().add("key", kind.keyType).add("value", kind.valueType)
-                return json_of(f"map_entries({value})", types.ArrayType(entry))
-            inner = json_of(item, kind.valueType)
-            return (
-                value
-                if inner == item
-                else f"transform_values({value}, ({item}k, {item}) -> {inner})"
+            inner, made = (
+                json_of(item, kind.valueType),
+                f"transform_values({value}, ({item}k, {item})",
             )
         case types.ArrayType():
-            inner = json_of(item, kind.elementType)
-            return value if inner == item else f"transform({value}, {item} -> {inner})"
-        case types.StructType():
-            if is_ambiguous(kind, False):
-                return value
+            inner, made = json_of(item, kind.elementType), f"transform({value}, {item}"
+        case types.StructType() if not is_ambiguous(kind, False):
             fields = {f.name: f"{value}.{escaped(f.name)}" for f in kind.fields}
-            made = {f.name: json_of(fields[f.name], f.dataType) for f in kind.fields}
-            if made == fields:
-                return value
-            parts = ", ".join(f"{quoted(name)}, {part}" for name, part in made.items())
-            return f"IF({value} IS NULL, NULL, named_struct({parts}))"
-    return value
+            inside = {f.name: json_of(fields[f.name], f.dataType) for f in kind.fields}
+            parts = ", ".join(f"{quoted(name)}, {part}" for name, part in inside.items())
+            whole = f"IF({value} IS NULL, NULL, named_struct({parts}))"
+            return value if inside == fields else whole
+        case _:
+            return value
+    return value if inner == item else f"{made} -> {inner})"
 
 
 def _atom(value: Sql, old: DataType, new: DataType) -> Fit:

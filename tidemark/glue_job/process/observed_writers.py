@@ -19,14 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 WRITES = ("save", "saveAsTable", "insertInto", "parquet", "orc", "json", "csv", "text", "jdbc")
-TABLE_WRITES = (
-    "create",
-    "replace",
-    "createOrReplace",
-    "append",
-    "overwrite",
-    "overwritePartitions",
-)
+_CREATIONS = ("create", "replace", "createOrReplace")
+TABLE_WRITES = (*_CREATIONS, "append", "overwrite", "overwritePartitions")
 SETTINGS = ("mode", "format", "partitionBy")
 OPTIONS = ("option", "options")
 FORMATS = ("parquet", "orc", "json", "csv", "text", "jdbc")
