@@ -43,8 +43,8 @@ ALLOWED = {
     "tidemark/checks/script/sql.py": "sqlglot",
     "tidemark/constructs": "aws_cdk constructs jsii packaging tidemark/checks/graph "
     # What a script does, and says, decides findings of its job.
-    "tidemark/checks/lint/ignores.py tidemark/checks/script tidemark/errors.py "
-    "tidemark/model watermarks",
+    "tidemark/checks/lint/ignores.py tidemark/checks/script tidemark/checks/state "
+    "tidemark/errors.py tidemark/model watermarks",
     "tidemark/app.py": "aws_cdk constructs tidemark/constructs tidemark/errors.py "
     "tidemark/extras.py tidemark/model/stage",
     # model <- local_state <- glue_job <- glue_service <- operate <- report, testing, cli

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from weakref import WeakSet
 
@@ -14,6 +14,8 @@ from tidemark.checks.graph.glue_refusals import problems_of_resources
 from tidemark.checks.graph.model import Problem
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
+from tidemark.checks.state.losses import Loss
+from tidemark.checks.state.project import contract_losses
 from tidemark.constructs.overrides import problems_of_overrides
 from tidemark.constructs.security.network_check import problems_of_networks
 from tidemark.model.advice import advice_of
@@ -21,6 +23,7 @@ from tidemark.model.assembly.resources import Templates
 
 ADVICE = {**RULES, **advice_of("resources")}
 TOO_LARGE = "template-too-large"
+NARROWED = "contract-narrowed"
 MAX_BYTES = 1_000_000  # of a template, CloudFormation's limit
 _CHECKED: WeakSet[IConstruct] = WeakSet()
 
@@ -69,6 +72,8 @@ class GraphChecks:
             paths[place if all(place) else (*place, str(Path(path).parent))].append(path)
         violations = []
         is_good = True
+        outdir = self._root.outdir if isinstance(self._root, cdk.Stage) else ""
+        losses = contract_losses(Path.cwd(), Path(outdir)) if outdir else []
         for together in paths.values():
             path_of = {Path(path).name.removesuffix(".template.json"): path for path in together}
             templates = {
@@ -81,7 +86,9 @@ class GraphChecks:
                 *problems_of_networks(templates),
                 *problems_of_overrides(self._root, path_of, templates),
                 *_too_large(path_of, templates),
+                *_narrowed(losses, templates),
             ]
+            losses = []  # of the app, so told once
             for problem in shown:
                 is_good = is_good and not problem.is_error
                 stack_name, _, id_ = problem.at.partition("/")
@@ -103,6 +110,15 @@ def _too_large(path_of: Mapping[str, str], templates: Templates) -> Iterator[Pro
                 'set "@aws-cdk/core:suppressTemplateIndentation" to true in the context of '
                 "cdk.json, declare fewer tags, or split the pipeline in two",
             )
+
+
+def _narrowed(losses: Iterable[Loss], templates: Templates) -> Iterator[Problem]:
+    """Yield the contracts that a reader of the files that exist would not get any more."""
+    stack = next(iter(templates))
+    place = f"{stack}/{next(iter(templates[stack]['Resources']))}"
+    for loss in losses:
+        fix = f"{loss.remedy}; then `tidemark state write`"
+        yield Problem(NARROWED, place, f"{loss.subject}: {loss.lost}", fix)
 
 
 def _violation(problem: Problem, template_path: str, logical_id: str) -> cdk.PolicyViolation:

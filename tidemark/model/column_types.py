@@ -9,6 +9,7 @@ _ORDERS = (tuple(_INTEGERS), ("float", "double"))
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _HELD = {"double": "tinyint smallint int", "string": "boolean date char varchar decimal"}
 _HELD["string"] += " tinyint smallint int bigint float double"
+_HELD |= {"float": "tinyint smallint", "binary": "string char varchar"}
 
 
 def is_promotion(old: str, new: str) -> bool:
@@ -49,6 +50,13 @@ def fits(old: str, new: str) -> bool:
         >>> fits("int", "double"), fits("bigint", "double"), fits("timestamp", "string")
         (True, False, False)
     """
+    for name in ("struct", "array", "map"):
+        if is_a(old, name) and is_a(new, name):
+            was_of, now_of = _parts(old), _parts(new)
+            is_key_kept = name != "map" or was_of["0"] == now_of["0"]
+            return is_key_kept and all(
+                part in now_of and fits(of, now_of[part]) for part, of in was_of.items()
+            )
     if is_promotion(old, new):
         return True
     if new in _HELD:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .fitting import sql_type
-from .names import by_name, is_same, key_of
+from .names import by_name, is_ambiguous, is_same, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,7 +84,9 @@ def _of_types(
     from pyspark.sql.types import ArrayType, MapType, NullType, StructType
 
     match old, new:
-        case StructType(), StructType():
+        case StructType(), StructType() if not any(
+            is_ambiguous(kind, is_exact) for kind in (old, new)
+        ):
             yield from _of_structs(old, new, path, is_exact)
         case ArrayType(), ArrayType():
             yield from _of_types(old.elementType, new.elementType, (*path, ITEM), is_exact)

@@ -14,6 +14,7 @@ from .terms import Terms
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
+_TOLD = 500  # characters of what is no contract
 Frame = TypeVar("Frame")
 """A DataFrame, or a DynamicFrame of Glue."""
 
@@ -66,11 +67,11 @@ class Contract(Terms):
         """
         try:
             return cls(**json.loads(text))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             known = ", ".join(field.name for field in fields(cls))
             raise WatermarkValueError(
-                f"the contract is {text!r}: {error}; allowed is JSON, an object of {known}: pass "
-                "the argument schema_of_NAME as the job gets it"
+                f"the contract is {str(text)[:_TOLD]!r}: {error}; allowed is JSON, an object of "
+                f"{known}: pass the argument schema_of_NAME as the job gets it"
             ) from error
 
     def changes(self, frame: Any) -> list[SchemaChange]:
@@ -120,8 +121,11 @@ class Contract(Terms):
         Raises:
             SchemaContractError, WatermarkValueError: as `apply`.
         """
+        from watermarks.spark.columns import as_written
+
         from .plan import Plan, as_data_frame, like
 
         plan = Plan.of(self, as_data_frame(frame), has_choices=hasattr(frame, "glue_ctx"))
-        plan.check()
-        return like(frame, plan.rows()), like(frame, plan.taken_out())
+        with as_written(plan.frame.sparkSession):
+            plan.check()
+            return like(frame, plan.rows()), like(frame, plan.taken_out())

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .names import by_name, is_same, key_of
+from .names import by_name, is_ambiguous, is_same, key_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -58,7 +58,8 @@ class Evolution:
 
         match old, new:
             case StructType(), StructType():
-                return self.of_struct(old, new)
+                is_told = not any(is_ambiguous(of, self.is_case_sensitive) for of in (old, new))
+                return self.of_struct(old, new) if is_told else old
             case ArrayType(), ArrayType():
                 return ArrayType(self.of_type(old.elementType, new.elementType))
             case MapType(), MapType() if is_same(old.keyType, new.keyType):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from watermarks.spark.columns import escaped
 
-from .names import by_name, is_same, key_of
+from .names import by_name, is_ambiguous, is_same, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,6 @@ _NUMBERS = {"byte", "short", "int", "long", "float", "double", "decimal"}
 _OTHERS = {"string", "boolean", "date", "timestamp", "binary", "struct", "array", "map"}
 _CHOICES = _NUMBERS | _OTHERS
 _GREATEST = "9223372036854775807L"
-_MOST_DIGITS = 17  # of a double
 
 
 @dataclass(frozen=True)
@@ -84,21 +83,22 @@ class Fitting:
         match old, new:
             case NullType(), _:
                 return Fit(cast(value, new))
-            case StructType(), StructType():
+            case StructType(), StructType() if not any(
+                is_ambiguous(kind, self.is_case_sensitive) for kind in (old, new)
+            ):
                 return self._struct(value, old, new, path)
             case ArrayType(), ArrayType():
                 item = _variable(value)
                 inner = self._inside.fit(item, old.elementType, new.elementType)
                 items = f"transform({value}, {item} -> {inner.value})"
-                return _of_items(
-                    value, items, f"forall({value}, {item} -> {inner.fits})", inner, path
-                )
+                told = json_of(value, old)
+                return _of_items(told, items, value, item, inner, path)
             case MapType(), MapType() if is_same(old.keyType, new.keyType):
                 item = _variable(value)
                 inner = self._inside.fit(item, old.valueType, new.valueType)
                 items = f"transform_values({value}, ({item}k, {item}) -> {inner.value})"
-                fits = f"forall(map_values({value}), {item} -> {inner.fits})"
-                return _of_items(value, items, fits, inner, path)
+                told = json_of(value, old)
+                return _of_items(told, items, f"map_values({value})", item, inner, path)
         return _atom(value, old, new)
 
     @property
@@ -133,7 +133,8 @@ class Fitting:
                 inside, below = f"{value}.{escaped(own.name)}", f"{path}.{own.name}"
                 made = self.fit(inside, own.dataType, field.dataType, below)
                 if self.is_by_field and not made.is_certain:
-                    misfits.append((below, f"IF({made.fits}, NULL, {inside})"))
+                    told = json_of(inside, own.dataType)
+                    misfits.append((below, f"IF({made.fits}, NULL, {told})"))
                     made = replace(made, value=f"IF({made.fits}, {made.value}, NULL)", fits=_ALWAYS)
             fields.append(f"{quoted(field.name)}, {made.value}")
             fits.append(made.fits)
@@ -142,7 +143,8 @@ class Fitting:
         wanted = by_name(new, self.is_case_sensitive)
         for field in old.fields:
             if key_of(field.name, self.is_case_sensitive) not in wanted:
-                extras.append((f"{path}.{field.name}", f"{value}.{escaped(field.name)}"))
+                told = json_of(f"{value}.{escaped(field.name)}", field.dataType)
+                extras.append((f"{path}.{field.name}", told))
         made_of = f"named_struct({', '.join(fields)})"
         return Fit(f"IF({value} IS NULL, NULL, {made_of})", _all(fits), extras, misfits)
 
@@ -155,12 +157,45 @@ def _is_choice(old: StructType, new: DataType) -> bool:
     return bool(old.names) and set(old.names) <= _CHOICES and not of_new.intersection(old.names)
 
 
-def _of_items(value: Sql, items: Sql, fits: Sql, inner: Fit, path: str) -> Fit:
+def _of_items(told: Sql, made: Sql, items: Sql, item: Sql, inner: Fit, path: str) -> Fit:
     """Return an array or a map: what its items have more than they may, is in the whole of it."""
-    extras = [(path, value)] if inner.extras else []
+    extras = list[tuple[str, Sql]]()
+    if inner.extras:
+        there = " OR ".join(f"({extra}) IS NOT NULL" for _, extra in inner.extras)
+        extras.append((path, f"IF(exists({items}, {item} -> {there}), {told}, NULL)"))
     if inner.is_certain:
-        return Fit(items, extras=extras)
-    return Fit(items, f"({value} IS NULL OR {fits})", extras)
+        return Fit(made, extras=extras)
+    return Fit(made, f"({items} IS NULL OR forall({items}, {item} -> {inner.fits}))", extras)
+
+
+def json_of(value: Sql, kind: DataType) -> Sql:
+    """Return a value as JSON tells it: a map as its entries, if its keys are no text of their own.
+
+    Spark writes a date that is a key as its days, and bytes as the address of an object.
+    """
+    from pyspark.sql import types
+
+    item, told = _variable(value), (types.StringType, types.NumericType, types.BooleanType)
+    match kind:
+        case types.MapType() if not isinstance(kind.keyType, told):
+            entry = types.StructType().add("key", kind.keyType).add("value", kind.valueType)
+            return json_of(f"map_entries({value})", types.ArrayType(entry))
+        case types.MapType():
+            inner, made = (
+                json_of(item, kind.valueType),
+                f"transform_values({value}, ({item}k, {item})",
+            )
+        case types.ArrayType():
+            inner, made = json_of(item, kind.elementType), f"transform({value}, {item}"
+        case types.StructType() if not is_ambiguous(kind, False):
+            fields = {f.name: f"{value}.{escaped(f.name)}" for f in kind.fields}
+            inside = {f.name: json_of(fields[f.name], f.dataType) for f in kind.fields}
+            parts = ", ".join(f"{quoted(name)}, {part}" for name, part in inside.items())
+            whole = f"IF({value} IS NULL, NULL, named_struct({parts}))"
+            return value if inside == fields else whole
+        case _:
+            return value
+    return value if inner == item else f"{made} -> {inner})"
 
 
 def _atom(value: Sql, old: DataType, new: DataType) -> Fit:
@@ -217,10 +252,11 @@ def _text(value: Sql, new: DataType) -> Fit:
 
 
 def _is_kept_by_fraction(text: Sql, casted: Sql, kind: str) -> Sql:
-    digits = f"length(regexp_replace({text}, '[eE].*|[^0-9]', ''))"
-    same = " = ".join(f"try_cast({side} AS DECIMAL(38,18))" for side in (casted, text))
-    is_same = f"({digits} <= {_MOST_DIGITS} AND coalesce({same}, false))"
-    is_exact = f"({digits} <= {_EXACT_DIGITS[kind]} OR {is_same})"
+    digits, back = (
+        f"trim(BOTH '0' FROM regexp_replace({side}, '[eE].*|[^0-9]', ''))"
+        for side in (text, f"string({casted})")
+    )
+    is_exact = f"(length({digits}) <= {_EXACT_DIGITS[kind]} OR coalesce({digits} = {back}, false))"
     has_all_digits = f"abs({casted}) BETWEEN {_LEAST[kind]} AND {_GREATEST_FRACTION}"
     in_range = f"({text} RLIKE {quoted(_ZERO)} OR {has_all_digits})"
     return f"{text} RLIKE {quoted(_NUMBER)} AND {is_exact} AND {in_range}"

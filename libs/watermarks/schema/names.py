@@ -20,6 +20,11 @@ def key_of(name: str, is_case_sensitive: bool) -> str:
     return name if is_case_sensitive else name.lower()
 
 
+def is_ambiguous(schema: StructType, is_case_sensitive: bool) -> bool:
+    """Return whether two fields have one name, as names are compared."""
+    return len(by_name(schema, is_case_sensitive)) < len(schema.fields)
+
+
 def is_same(old: DataType, new: DataType) -> bool:
     """Return whether types are the same, whatever may be null in them."""
     return old.simpleString() == new.simpleString()

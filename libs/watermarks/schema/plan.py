@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import SchemaContractError, WatermarkValueError
-from watermarks.spark.columns import escaped, without
+from watermarks.spark.columns import as_written, escaped, without
 
 from .changes import ITEM, VALUE, SchemaChange, changes_between
 from .evolution import Evolution
-from .fitting import Fit, Fitting, Sql, cast, null_of, quoted
+from .fitting import Fit, Fitting, Sql, cast, json_of, null_of, quoted
 from .names import by_name, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
@@ -31,6 +33,7 @@ _JSON_OPTIONS = (
     r"'timestampNTZFormat', 'yyyy-MM-dd\'T\'HH:mm:ss.SSSSSS')"
 )
 _LITERALS = "spark.sql.parser.escapedStringLiterals"  # names and patterns would be other ones
+_CHARS = re.compile(r'(ype":)"(?:var)?char\([0-9]+\)"')  # as the JSON of a schema has it
 _FIRST = 3  # changes that an error tells
 _REMEDIES = {
     "added": 'columns="evolve" adds it, "rescue" keeps it as JSON, "discard" leaves it out',
@@ -70,8 +73,8 @@ class Plan:
         frame: the frame.
         schema: the columns that come out, without the rescued one.
         changes: what the frame has otherwise than these.
-        fits: each of these columns as it is made; `raws`: what it is made of.
-        unknown: the columns of the frame that are none of these.
+        fits: each of these columns as it is made; `raws`: what it is made of, as JSON tells it.
+        unknown: the columns of the frame that are none of these, as JSON tells them.
         file: what the file of a row is, or null where that is not known.
         aside: what else the frame has, and what the contract leaves alone.
     """
@@ -82,7 +85,7 @@ class Plan:
     changes: Sequence[SchemaChange]
     fits: Sequence[Fit]
     raws: Sequence[Sql]
-    unknown: Sequence[str]
+    unknown: Mapping[str, Sql]
     file: Sql
     aside: Aside = NOTHING
 
@@ -118,9 +121,13 @@ class Plan:
                 rule = whole if aside.is_whole(field.name) else fitting
                 fit = rule.fit(raw, column.dataType, field.dataType, column.name)
             fits.append(fit)
-            raws.append(raw)
+            raws.append(json_of(raw, column.dataType) if column else raw)
         known = by_name(schema, is_exact)
-        unknown = [name for name in judged.columns if key_of(name, is_exact) not in known]
+        unknown = {
+            field.name: json_of(escaped(field.name), field.dataType)
+            for field in judged.schema.fields
+            if key_of(field.name, is_exact) not in known
+        }
         changes = changes_between(schema, judged.schema, is_case_sensitive=is_exact)
         return cls(contract, frame, schema, changes, fits, raws, unknown, _file_of(frame), aside)
 
@@ -133,7 +140,8 @@ class Plan:
             if (change.kind == "added" and contract.columns == "freeze")
             or (change.kind == "missing" and contract.missing == "freeze")
         ]
-        if refused:
+        # A source with nothing new gives a frame without columns: nothing is missing in no row.
+        if refused and (self.frame.columns or self.frame.isStreaming or not self.frame.isEmpty()):
             raise _refusal(refused, self._where_added(refused[0]))
         misfits = [misfit for misfit in self._misfits() if self._is_refused(misfit[0])]
         if misfits:
@@ -196,10 +204,13 @@ class Plan:
             misfits = self._misfits()
             left_over += _left_over([each for each in misfits if not self._is_refused(each[0])])
         for fit in self.fits:
-            left_over += fit.misfits
-            left_over += fit.extras if self.contract.columns == "rescue" else ()
+            inside = dict[str, Sql]()
+            extras = fit.extras if self.contract.columns == "rescue" else ()
+            for path, value in (*fit.misfits, *extras):
+                inside[path] = f"coalesce({inside[path]}, {value})" if path in inside else value
+            left_over += inside.items()
         if self.contract.columns == "rescue":
-            left_over += [(name, escaped(name)) for name in self.unknown]
+            left_over += self.unknown.items()
         return _as_json(left_over, self.file)
 
     def _check_values(self, misfits: Sequence[tuple[str, Fit, Sql]]) -> None:
@@ -224,9 +235,10 @@ class Plan:
         changes = [
             change for change in self.changes if change.kind == "type" and change.path[0] in names
         ]
-        count = f"{misfit['rows']} row" + "s" * (misfit["rows"] != 1)
-        kept = "; a key and the cursor are not rescued" * (self.contract.types == "rescue")
-        raise _refusal(changes, f"{count} do not fit, such as {misfit['what']}{kept}")
+        count = "1 row does" if misfit["rows"] == 1 else f"{misfit['rows']} rows do"
+        kept = "; a key, the cursor and a column without nulls are not rescued"
+        kept *= self.contract.types == "rescue"
+        raise _refusal(changes, f"{count} not fit, such as {misfit['what']}{kept}")
 
     def _where_added(self, change: SchemaChange) -> str:
         """Return the first file that has a value of a new column; empty if it is not known."""
@@ -261,9 +273,25 @@ def _file_of(frame: DataFrame) -> Sql:
     return _FILE
 
 
+def told_as_json(frame: DataFrame) -> DataFrame:
+    """Return rows as files of JSON tell them, see `json_of`."""
+    from pyspark.sql import functions
+
+    with as_written(frame.sparkSession):
+        told = [
+            functions.expr(json_of(escaped(field.name), field.dataType)).alias(field.name)
+            for field in frame.schema.fields
+        ]
+        return frame.select(*told)
+
+
 def as_data_frame(frame: Any) -> DataFrame:
     """Return a DataFrame, or a DynamicFrame as one."""
     rows: DataFrame = frame.toDF() if hasattr(frame, "glue_ctx") else frame
+    if not hasattr(rows, "sparkSession"):
+        raise WatermarkValueError(
+            f"the frame is a {type(frame).__name__}: give a DataFrame, or a DynamicFrame of Glue"
+        )
     return rows
 
 
@@ -294,19 +322,24 @@ def schema_of(contract: Terms, frame: DataFrame) -> StructType:
     """Return the checked columns of a contract; a contract without columns has those of a frame."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructType, _parse_datatype_string
 
     schema = contract.schema
     if schema is None:
         return frame.schema
-    if not isinstance(schema, StructType):
+    if isinstance(schema, str):
         try:
-            schema = frame.sparkSession.createDataFrame([], schema).schema
-        except (PySparkException, Py4JJavaError) as error:
+            parsed, error = _parse_datatype_string(schema), "it is the type of one value"
+        except (PySparkException, Py4JJavaError) as cause:
+            parsed, error = None, str(cause).strip()
+        if not isinstance(parsed, StructType):
             raise WatermarkValueError(
-                f"the schema of the contract is {contract.schema!r}, which Spark does not take: "
-                f"{error}; give DDL, such as 'id BIGINT, amount DECIMAL(10,2)'"
-            ) from None
+                f"the schema of the contract is {schema!r}, which Spark does not take: {error}; "
+                "give DDL, such as 'id BIGINT, amount DECIMAL(10,2)'"
+            )
+        schema = parsed
+    # Spark's own plans have no CHAR and VARCHAR: tables and files have text.
+    schema = StructType.fromJson(json.loads(_CHARS.sub(r'\1"string"', schema.json())))
     _check_names(schema.names, contract.rescued, is_case_sensitive(frame.sparkSession), "schema")
     return schema
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from watermarks.errors import WatermarkValueError
 from watermarks.spark.columns import (
     DELETED,
+    as_written,
     check_columns,
     columns_of,
     escaped,
@@ -22,7 +25,7 @@ from .plan import Aside, Plan, is_case_sensitive, schema_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from watermarks.spark.iceberg_tables import LoadedTable
@@ -85,8 +88,9 @@ def rows_for_table(
     there = spark.table(table).drop(contract.rescued).schema
     if contract.schema is None:
         contract = replace(contract, schema=there)
-    plan = Plan.of(contract, frame, is_of_iceberg=iceberg is not None)
-    rows, aside = _rows(plan, table)
+    whole = Aside(whole=_required(there))
+    plan = Plan.of(contract, frame, is_of_iceberg=iceberg is not None, aside=whole)
+    rows, aside = _rows(plan, _folder_of(iceberg, table))
     _evolve(plan, rows.schema, table, iceberg)
     return rows, aside
 
@@ -103,10 +107,12 @@ def rows_for_merge(
     Columns that the frame lacks are not in the rows: the table keeps what it has of them. The
     column DELETED says which rows are deleted, if there is a condition.
     """
+    from pyspark.sql import functions
+
     check_columns(frame, merged.names)
+    spark = frame.sparkSession
+    there = without(spark.table(table), (*merged.not_of_source, contract.rescued)).schema
     if contract.schema is None:
-        others = (*merged.not_of_source, contract.rescued)
-        there = without(frame.sparkSession.table(table), others).schema
         contract = replace(contract, schema=there)
     promised = {name.lower() for name in schema_of(contract, frame).names}
     if lacks := [name for name in merged.keys if name.lower() not in promised]:
@@ -115,11 +121,15 @@ def rows_for_merge(
             f"merged into {table} by it: add it to the schema"
         )
     aside, frame = _aside(frame, merged, promised)
+    aside = replace(aside, whole=[*merged.names, *_required(there)])
     plan = Plan.of(contract, frame, is_of_iceberg=iceberg is not None, aside=aside)
-    rows, taken_out = _rows(plan, table)
+    rows, taken_out = _rows(plan, _folder_of(iceberg, table))
     _evolve(plan, without(rows, aside.carried).schema, table, iceberg)
     missing = [change.path for change in plan.changes if change.kind == "missing"]
     rows = without(rows, [path[0] for path in missing if len(path) == 1])
+    if contract.rescued in spark.table(table).columns and contract.rescued not in rows.columns:
+        # What an earlier version of the row had is not of this one.
+        rows = rows.withColumn(contract.rescued, functions.lit(None).cast("string"))
     return rows, None if taken_out is None else without(taken_out, [DELETED])
 
 
@@ -133,15 +143,25 @@ def _aside(frame: DataFrame, merged: Merged, promised: Collection[str]) -> tuple
     carried = [*made, *([] if merged.cursor.lower() in promised else [merged.cursor])]
     passed = {*promised, *(name.lower() for name in carried)}
     left = [name for name in named if name.lower() not in passed]
-    return Aside(carried, left, merged.names), frame
+    return Aside(carried, left), frame
+
+
+def _required(schema: StructType) -> list[str]:
+    """Return the columns of a table that may not be null: what does not fit is no row of it."""
+    return [field.name for field in schema.fields if not field.nullable]
+
+
+def _folder_of(iceberg: LoadedTable | None, table: str) -> str:
+    return str(iceberg.java.location()) if iceberg else table
 
 
 def _rows(plan: Plan, target: str) -> tuple[DataFrame, DataFrame | None]:
     takes_out = plan.contract.types == "discard_row"
     if takes_out:
         _check_quarantine(plan.contract.quarantine, target)
-    plan.check()
-    return plan.rows(), plan.taken_out() if takes_out else None
+    with as_written(plan.frame.sparkSession):
+        plan.check()
+        return plan.rows(), plan.taken_out() if takes_out else None
 
 
 def _check_quarantine(quarantine: str, target: str) -> None:
@@ -150,7 +170,7 @@ def _check_quarantine(quarantine: str, target: str) -> None:
             'types is "discard_row", and the rows that it takes out have no place: give the '
             "contract quarantine=, a folder"
         )
-    folder, other = f"{quarantine.rstrip('/')}/", f"{target.rstrip('/')}/"
+    folder, other = place_of(quarantine), place_of(target)
     if folder.startswith(other) or other.startswith(folder):
         raise WatermarkValueError(
             f"the quarantine {quarantine} and the target {target} are one within the other: who "
@@ -158,12 +178,20 @@ def _check_quarantine(quarantine: str, target: str) -> None:
         )
 
 
+def place_of(uri: str) -> str:
+    """Return a folder as it is, in whichever of its ways its address is written."""
+    scheme, path = re.fullmatch(r"(?:(\w+):)?/*(.*)", uri, re.DOTALL).groups()  # type: ignore[union-attr]
+    kind = {"s3a": "s3", "s3n": "s3", "file": ""}.get((scheme or "").lower(), scheme or "")
+    return f"{kind.lower()}:{posixpath.normpath(f'/{path}').rstrip('/')}/"
+
+
 def _evolve(plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | None) -> None:
     """Add to a table what it lacks, and make its types wider: doing it twice is doing it once."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
     spark, contract = plan.frame.sparkSession, plan.contract
-    now, is_exact = spark.table(table).schema, is_case_sensitive(spark)
-    all_changes = changes_between(now, wanted, is_case_sensitive=is_exact)
-    changes = [change for change in all_changes if change.kind != "missing"]
+    changes = _lacking(spark, table, wanted)
     for change in changes:  # all of them before the first one
         is_asked = (
             contract.columns == "evolve" or change.path == (contract.rescued,)
@@ -175,8 +203,23 @@ def _evolve(plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | N
                 f"{table} would have to change, and the contract or the table does not let it: "
                 f"{change}; change it by ALTER TABLE, or give the contract the columns of the table"
             )
+    if iceberg is None:
+        return
     for change in changes:
-        spark.sql(_statement(change, iceberg.name if iceberg else table))
+        try:
+            with as_written(spark):
+                spark.sql(_statement(change, iceberg.name))
+        except (PySparkException, Py4JJavaError):
+            iceberg.java.refresh()
+            if change in _lacking(spark, table, wanted):  # no other job has made it meanwhile
+                raise
+
+
+def _lacking(spark: SparkSession, table: str, wanted: StructType) -> list[SchemaChange]:
+    """Return what a table lacks now, and which of its types are other ones."""
+    now, is_exact = spark.table(table).schema, is_case_sensitive(spark)
+    changes = changes_between(now, wanted, is_case_sensitive=is_exact)
+    return [change for change in changes if change.kind != "missing"]
 
 
 def _statement(change: SchemaChange, table: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from watermarks import run_notes
@@ -58,8 +59,9 @@ def append_window(
         SnapshotExpiredError: an earlier attempt has written the window, and whether the table was
             rolled back to before it is not known any more.
         SnapshotRolledBackError: the table was rolled back to before the last committed window.
-        WatermarksError: this run has appended the window with this part before; or the window is
-            that of a run with job-bookmark-disable.
+        WatermarksError: this run has appended the window with this part before; the window is
+            that of a run with job-bookmark-disable; or an earlier attempt has appended it under
+            another contract, and one of both takes rows out.
         WatermarkSupersededError: a later attempt or window of the job is in the table; nothing was
             changed.
         WatermarkConflictError: other writers of the table were faster, time and again.
@@ -74,7 +76,9 @@ def append_window(
             f"the table {table} is not one of Iceberg, so an append could not be told from its "
             "repetition: write files with write_window, or merge by key with merge_window"
         )
-    target = IcebergTarget(iceberg, window, part)
+    takes_out = schema is not None and schema.types == "discard_row"
+    digest = sha256(repr(schema).encode()).hexdigest()[:16] if takes_out else ""
+    target = IcebergTarget(iceberg, window, part, contract=digest)
     done = (iceberg.name, target.note_name, window.window_id, window.attempt)
     if done in _appended:
         raise WatermarksError(

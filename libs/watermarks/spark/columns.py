@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from watermarks.errors import WatermarkValueError
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
 _Path: TypeAlias = tuple[str, ...]  # a column, a field in it, and so on
@@ -19,6 +20,7 @@ _REMEDIES = {
     "frame.withColumn(..., functions.lit(None))",
     "table": "add it, or name an existing column",
 }
+_SUBSTITUTE = "spark.sql.variable.substitute"
 DELETED = "_tidemark_deleted"
 """The column that says which rows of a merge delete."""
 
@@ -215,6 +217,17 @@ def columns_of(frame: DataFrame, condition: str) -> list[str]:
     plan = frame.selectExpr(condition)._jdf.queryExecution().analyzed()
     references = plan.references().toSeq()
     return [references.apply(number).name() for number in range(references.length())]
+
+
+@contextmanager
+def as_written(spark: SparkSession) -> Iterator[None]:
+    """Let Spark take SQL as it is: for `${env:HOME}`, a name too, it would take another text."""
+    was = spark.conf.get(_SUBSTITUTE)
+    spark.conf.set(_SUBSTITUTE, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(_SUBSTITUTE, str(was))
 
 
 def escaped(name: str) -> str:

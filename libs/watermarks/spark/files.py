@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkSupersededError
 from watermarks.metrics import QUARANTINED
-from watermarks.schema.targets import rows_for_folder
+from watermarks.schema.plan import told_as_json
+from watermarks.schema.targets import place_of, rows_for_folder
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import edges
 
@@ -129,14 +130,14 @@ def quarantine(
     """Write the rows of a window that its contract takes out, once like the others."""
     if aside is None or schema is None:
         return
-    place = (schema.quarantine.rstrip("/"), window.window_id, window.attempt)
+    place = (place_of(schema.quarantine), window.window_id, window.attempt)
     if _quarantined.setdefault(place, target) != target:
         raise WatermarksError(
             f"the quarantine {schema.quarantine} has rows of window {window.window_id} for "
             f"{_quarantined[place]} already, and those for {target} would replace them: give each "
             "target, and each part, a quarantine of its own"
         )
-    tally = Tally(aside, QUARANTINED)
+    tally = Tally(told_as_json(aside), QUARANTINED)
     write_window(tally.frame, schema.quarantine, window, "json")
     tally.report(window, target)
 

@@ -20,12 +20,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from watermarks.errors import WatermarkConflictError, WatermarkSupersededError, WatermarkValueError
+from watermarks.errors import (
+    WatermarkConflictError,
+    WatermarksError,
+    WatermarkSupersededError,
+    WatermarkValueError,
+)
 from watermarks.windows.window import Window
 
 from .iceberg_tables import LoadedTable
 from .window_notes import (
     ATTEMPT,
+    CONTRACT,
     LANE,
     NO_SNAPSHOT,
     RUN,
@@ -51,12 +57,14 @@ class IcebergTarget:
         window: the window that the run holds.
         part: distinguishes several writes of one window.
         is_merge: whether it is merged: an append of the same window is another write.
+        contract: what tells the contract that takes rows out of it from others; else empty.
     """
 
     table: LoadedTable
     window: Window
     part: str = ""
     is_merge: bool = False
+    contract: str = ""
 
     @property
     def note_name(self) -> str:
@@ -74,7 +82,7 @@ class IcebergTarget:
         """The properties of a snapshot of the window."""
         window = self.window
         held = {WINDOW: window.window_id, ATTEMPT: str(window.attempt), RUN: window.run_id}
-        return {**held, LANE: self._lane}
+        return {**held, LANE: self._lane, **({CONTRACT: self.contract} if self.contract else {})}
 
     def write(self, write: Callable[[str], None], *, is_repeatable: bool) -> bool:
         """Write by a function of a branch's name, then make the branch the table.
@@ -88,6 +96,7 @@ class IcebergTarget:
             SnapshotRolledBackError: the window before it, which was committed, is not there.
             WatermarkValueError: the session stages what it writes (spark.wap.id).
             WatermarkConflictError: other writers were faster, time and again.
+            WatermarksError: the window is there, and its contract has taken out other rows.
         """
         java = self.table.java
         self._check_is_not_staged()
@@ -95,6 +104,7 @@ class IcebergTarget:
             java.refresh()
             note = self._checked_note()
             if not is_repeatable and self._is_there(note):
+                self._check_same_rows(note)
                 self._remove(self._left())
                 return False
             base, schema = java.currentSnapshot(), int(java.schema().schemaId())
@@ -116,6 +126,17 @@ class IcebergTarget:
             f"{self.window.window_id} of {self.window.owner} was written: nothing of the window is "
             "there; start the job again, when fewer write to the table"
         )
+
+    def _check_same_rows(self, note: Note | None) -> None:
+        """Raise if rows would be lost, or double: those that the attempt before has taken out."""
+        held = note and note.snapshot and self.table.java.snapshot(note.snapshot)
+        if held and (held.summary().get(CONTRACT) or "") != self.contract:
+            window = self.window
+            raise WatermarksError(
+                f"window {window.window_id} of {window.owner} is in {self.table.name} already, and "
+                "its contract was another one: rows that one of them takes out would be in no "
+                "place, or in two; run the job once with the contract as it was, then change it"
+            )
 
     def _check_is_not_staged(self) -> None:
         if self.table.java.properties().get("write.wap.enabled") != "true":

@@ -18,11 +18,20 @@ from watermarks.schema.targets import Merged, rows_for_merge
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import DISABLE, Window, edges
 
-from .columns import DELETED, TargetColumns, check_columns, escaped, with_condition, without_loss
+from .columns import (
+    DELETED,
+    TargetColumns,
+    as_written,
+    check_columns,
+    escaped,
+    with_condition,
+    without_loss,
+)
 from .files import quarantine
 from .history import history_of
 from .iceberg_tables import iceberg_table, with_summary
 from .iceberg_target import IcebergTarget
+from .tally import Tally
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -122,11 +131,13 @@ def merge_window(
     condition = deleted
     if keep_deleted is not None:
         frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None
-    iceberg = iceberg_table(spark, table)
+    iceberg, tally = iceberg_table(spark, table), None
     if schema is not None:
         merged = Merged(keys, cursor, condition, keep_deleted, history or ())
         frame, aside = rows_for_merge(frame, schema, table, iceberg, merged)
         quarantine(aside, schema, window, table)
+        tally = Tally.of_rescued(frame, schema)
+        frame = tally.frame if tally else frame
         condition = condition and escaped(DELETED)
         deleted = deleted and condition
 
@@ -157,6 +168,8 @@ def merge_window(
             lambda branch: with_summary(spark, iceberg_target.summary, lambda: into(branch)),
             is_repeatable=True,
         )
+    if tally:
+        tally.report(window, table)
     run_notes.note_written(window, run_notes.table(table), "merge", frame)
 
 
@@ -192,7 +205,8 @@ class _Merge:
         self.changes.createOrReplaceTempView(view)
         same = " AND ".join(f"t.{escaped(key)} <=> s.{escaped(key)}" for key in self.keys)
         try:
-            spark.sql(f"MERGE INTO {table} t USING {view} s ON {same} {self._actions()}")
+            with as_written(spark):
+                spark.sql(f"MERGE INTO {table} t USING {view} s ON {same} {self._actions()}")
         finally:
             spark.catalog.dropTempView(view)
 

@@ -19,6 +19,9 @@ from watermarks.windows.window import Window
 WINDOW, ATTEMPT, RUN = "tidemark.window", "tidemark.attempt", "tidemark.run"
 """Properties of a snapshot: the window that it holds, its attempt, and the run."""
 
+CONTRACT = "tidemark.contract"
+"""The property of a snapshot that tells apart the contracts that have taken rows out of it."""
+
 LANE = "tidemark.lane"
 """The property of a snapshot that tells the writes of one window apart: the name of their note."""
 

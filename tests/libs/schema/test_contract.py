@@ -72,7 +72,7 @@ def test_types_become_wider_where_one_holds_both_and_values_are_checked_where_no
 
     wrong = frame.selectExpr("v", "'n/a' AS w")
     with pytest.raises(
-        SchemaContractError, match=r"w is string, and was int \(1 row do"
+        SchemaContractError, match=r"w is string, and was int \(1 row does"
     ) as refused:
         Contract("v INT, w INT").apply(wrong)
     assert '{"w":"n/a"}' in str(refused.value)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.iceberg import run_with_iceberg
 from watermarks import Window, read_committed, write_window
-from watermarks.errors import SchemaContractError, WatermarkValueError
+from watermarks.errors import SchemaContractError, WatermarksError, WatermarkValueError
 from watermarks.schema import Contract
 
 pytestmark = pytest.mark.spark
@@ -42,7 +42,7 @@ def test_three_increments_that_drift_leave_one_readable_target(spark, tmp_path):
 
 def test_what_is_refused_leaves_no_file(spark, tmp_path):
     frame = spark.createDataFrame([(1, "x"), (2, "3")], "id INT, amt STRING")
-    with pytest.raises(SchemaContractError, match="1 row do"):
+    with pytest.raises(SchemaContractError, match="1 row does not fit"):
         write_window(
             frame,
             str(tmp_path / "out"),
@@ -70,15 +70,30 @@ def test_rows_that_do_not_fit_are_quarantined_once_as_a_part_of_their_window(spa
 
 @pytest.mark.parametrize(
     ("quarantine", "told"),
-    [("", "give the contract quarantine="), ("out/aside", "one within the other")],
+    [
+        ("", "give the contract quarantine="),
+        ("{}/out/aside", "one within the other"),
+        ("file://{}//out/../out", "one within the other"),
+        ("FILE:{}/", "one within the other"),
+    ],
 )
 def test_a_quarantine_has_a_folder_of_its_own(spark, tmp_path, quarantine, told):
-    place = f"{tmp_path}/{quarantine}" if quarantine else ""
+    place = quarantine.format(tmp_path)
     contract = Contract("id INT", types="discard_row", quarantine=place)
     with pytest.raises(WatermarkValueError, match=told):
         write_window(spark.range(1), f"{tmp_path}/out", window(1), schema=contract)
     with pytest.raises(WatermarkValueError, match="takes no row out"):
         Contract("id INT", quarantine="s3://lake/aside/")
+
+
+def test_two_targets_have_two_quarantines_however_one_is_written(spark, tmp_path):
+    def write(place: str, target: str) -> None:
+        contract = Contract("id INT", types="discard_row", quarantine=place)
+        write_window(spark.sql("SELECT 'x' id"), target, window(7), schema=contract)
+
+    write(f"{tmp_path}/aside", f"{tmp_path}/one")
+    with pytest.raises(WatermarksError, match="give each target, and each part"):
+        write(f"file://{tmp_path}/aside/", f"{tmp_path}/two")
 
 
 def lines_of(out: str) -> list[dict[str, object]]:
@@ -140,8 +155,8 @@ def test_a_table_of_iceberg_gets_what_evolves(tmp_path):
     *told, facts = lines_of("\n".join(run_with_iceberg(program("iceberg_contracts.py"), tmp_path)))
 
     counts = [(line.get("RescuedRows"), line.get("QuarantinedRows")) for line in told]
-    assert counts == [(1, None), (None, 1)]
-    assert [line["Target"] for line in told] == ["s.log", "s.log a"]
+    assert counts[:2] == [(1, None), (None, 1)]
+    assert [line["Target"] for line in told][:2] == ["s.log", "s.log a"]
     assert facts["evolved"] == [
         "struct<id:int,amt:bigint,tip:double>",
         [[1, 10, None], [2, 20000000000, 0.5], [3, 30, None]],
@@ -154,10 +169,21 @@ def test_a_table_of_iceberg_gets_what_evolves(tmp_path):
     assert facts["frozen"].startswith("WatermarkValueError: s.log would have to change")
     assert "twice" not in facts["after"]
     assert facts["of two parts"].startswith("WatermarksError: the quarantine")
+    assert facts["attempts"] == [True, False]
+    assert "its contract was another one" in facts["another contract"]
+    assert facts["as it was"] == [False, [[1, None]]]
+    assert "(1 row does not fit" in facts["must"]
+    assert "a column without nulls" in facts["must"]
+    assert "one within the other" in facts["inside"]
+    assert facts["raced"] == "struct<id:int,x:int,y:int>"
 
 
 def test_a_merge_takes_what_its_contract_lets_in(tmp_path):
-    facts = json.loads(run_with_iceberg(program("iceberg_merge_contracts.py"), tmp_path)[-1])
+    lines = run_with_iceberg(program("iceberg_merge_contracts.py"), tmp_path)
+    *told, facts = lines_of("\n".join(lines))
+
+    rescued = [(line["Target"], line["RescuedRows"]) for line in told if "RescuedRows" in line]
+    assert rescued == [("s.now", 1), ("s.flag", 1)]
 
     assert facts["evolved"] == [
         "struct<id:bigint,at:int,v:bigint,tip:double>",
@@ -169,7 +195,7 @@ def test_a_merge_takes_what_its_contract_lets_in(tmp_path):
     ]
     for name in ("key", "cursor"):
         assert facts[name].startswith("SchemaContractError: "), facts[name]
-        assert "a key and the cursor are not rescued" in facts[name]
+        assert "a key, the cursor and a column" in facts[name]
     assert facts["frozen"].startswith("SchemaContractError: the frame breaks its contract: the ")
     assert facts["no key"].startswith("WatermarkValueError: the schema of the contract has no colu")
     assert facts["after"] == [[1, 4, None, 0.5, '{"v":"n/a"}'], [5, 5, 1, None, None]]
@@ -186,3 +212,4 @@ def test_a_merge_takes_what_its_contract_lets_in(tmp_path):
         "struct<id:bigint,at:int,v:int,gone:boolean,_rescued_data:string>",
         [[1, 2, None, True, '{"v":"x"}'], [2, 1, 1, True, None]],
     ]
+    assert facts["newer"] == [1, 3, 7, False, None]

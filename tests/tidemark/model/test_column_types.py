@@ -54,6 +54,12 @@ def test_other_types_do_not(old, new):
         ("timestamp", "string", False),
         ("string", "int", False),
         ("array<int>", "string", False),
+        ("array<int>", "array<string>", True),
+        ("map<int,int>", "map<int,double>", True),
+        ("map<int,int>", "map<bigint,int>", False),  # keys stay as they are
+        ("struct<a:map<int,int>>", "struct<a:map<string,int>>", False),
+        ("smallint", "float", True),
+        ("string", "binary", True),
     ],
 )
 def test_a_type_holds_values_that_say_all_that_they_say(old, new, is_held):

@@ -4,7 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
-from tidemark.checks.state.manifest import MANIFEST, Manifest, read_manifest
+from tidemark.checks.state.losses import Loss, LossKind
+from tidemark.checks.state.manifest import CONTRACT, MANIFEST, Manifest, read_manifest
 from tidemark.checks.state.plan import PLAN, read_plan
 from tidemark.checks.state.read_app import read_app_folder
 from tidemark.checks.state.review import Review, check_writable, review
@@ -33,6 +34,22 @@ def review_project(project: Path, assembly: Path, *, may_start: bool = False) ->
         )
     app = read_app_folder(assembly, stage_names(project))
     return review(old or Manifest(), app, read_plan(project / PLAN))
+
+
+def contract_losses(project: Path, assembly: Path) -> list[Loss]:
+    """Return the contracts of an assembly that lose columns or types, and no one has decided so.
+
+    A project without a manifest, or with one that holds no contract, has none. What else would be
+    lost, and a manifest or a plan that cannot be read, `review_project` tells.
+    """
+    try:
+        old = read_manifest(project / MANIFEST)
+        if old is None or not any(of.type == CONTRACT for of in old.resources.values()):
+            return []
+        lost = review_project(project, assembly).unacknowledged
+    except TidemarkError:
+        return []
+    return [loss for loss in lost if loss.kind is LossKind.COLUMNS_CHANGED]
 
 
 def review_since(project: Path, assembly: Path, revision: str) -> Review:

@@ -1,6 +1,6 @@
 """Observes the columns of what a job reads and writes: notes them, and warns of a change.
 
-A frame knows its schema without a job of Spark. What is written by SQL or by `writeTo` is not seen.
+A frame knows its schema without a job of Spark. What is written by SQL is not seen.
 """
 
 import os
@@ -23,7 +23,14 @@ from tidemark.local_state.job_run import job_home
 from tidemark.local_state.observed_schemas import LOOK_BACK, note_schema, schemas_of_job
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, note
 from tidemark.local_state.store.database import Store
-from tidemark.model.checkpoints.schema_changes import Change, changes_of, of_key, parquet_effect
+from tidemark.model.checkpoints.schema_changes import (
+    Change,
+    ChangeKind,
+    changes_of,
+    of_key,
+    parquet_effect,
+    passed_on,
+)
 from tidemark.model.checkpoints.schemas import READ, VOID, Column, Schema, columns_of
 
 if TYPE_CHECKING:
@@ -34,10 +41,11 @@ _is_observing: ContextVar[bool] = ContextVar("is_observing", default=False)
 
 @dataclass
 class _Run:
-    """What earlier runs had, and what the sources of this one have otherwise."""
+    """What earlier runs had, what the sources of this one have otherwise, and nothing but nulls."""
 
     earlier: list[tuple[Schema, ...]]
-    in_sources: set[Change] = field(default_factory=set)
+    in_sources: set[tuple[ChangeKind, str]] = field(default_factory=set)
+    empty: set[str] = field(default_factory=set)
 
 
 @lru_cache(maxsize=1)
@@ -98,10 +106,18 @@ def observing(
         return
     token = _is_observing.set(True)
     try:
-        columns = columns_of(frame.schema.jsonValue())
-        known = (c._replace(type=VOID) if c.path in empty else c for c in columns)
+        columns, run = columns_of(frame.schema.jsonValue()), _run(job_home().database, run_id)
+        run.empty.update(empty)
+        # Nulls only are a string in a frame, and so in Parquet: other files do not tell.
+        as_nulls = empty if schema.role == READ or schema.format == "parquet" else run.empty
+        known = (
+            column._replace(type=VOID)
+            if column.path in as_nulls and (schema.role == READ or column.type == "string")
+            else column
+            for column in columns
+        )
         seen = replace(schema, columns=tuple(known))
-        _compare(seen, _run(job_home().database, run_id), files, is_added)
+        _compare(seen, run, files, is_added)
     except Exception as error:  # noqa: BLE001 (no run fails because somebody looks)
         cause = f"{type(error).__name__}: {error}".partition("\n")[0]
         note(RunWarning.NOT_OBSERVED, f"{schema.name}: {cause}")
@@ -115,13 +131,15 @@ def observing(
 
 
 def _compare(schema: Schema, run: _Run, files: Sequence[str], is_added: bool) -> None:
-    changes = changes_of(schema, of_key(schema, run.earlier))
+    history = of_key(schema, run.earlier)
+    changes = changes_of(schema, history)
     if schema.role == READ:
-        run.in_sources.update(changes)
+        run.in_sources.update(passed_on(schema, history, changes))
     else:
         mixed = _warn_of_types(schema, changes) if is_added and schema.format == "parquet" else ()
         # A target that only follows its source is no news.
-        changes = [change for change in changes if change not in {*run.in_sources, *mixed}]
+        others = [change for change in changes if (change.kind, change.path) not in run.in_sources]
+        changes = [change for change in others if change not in mixed]
     if all(change.is_quiet for change in changes):
         return
     # What is gone may have got another name: then that is told too.
@@ -133,7 +151,9 @@ def _compare(schema: Schema, run: _Run, files: Sequence[str], is_added: bool) ->
 
 def _warn_of_types(schema: Schema, changes: Sequence[Change]) -> Sequence[Change]:
     """Warn before a write makes files of two types for a column; return these changes."""
-    effects = {change: effect for change in changes if (effect := parquet_effect(change))}
+    # What names of folders say is in no file.
+    inside = [change for change in changes if change.path not in schema.partitions]
+    effects = {change: effect for change in inside if (effect := parquet_effect(change))}
     if not effects or not any(folder_of(schema.dataset.rstrip("/")).rglob("*.parquet")):
         return ()
     texts = "; ".join(f"{change}: {effect}" for change, effect in effects.items())

@@ -1,4 +1,4 @@
-"""Observes what a script writes by Spark's own `df.write`, and reads and writes in windows."""
+"""Observes what a script writes by `df.write` and `df.writeTo`, and windows of the library."""
 
 import functools
 import inspect
@@ -19,9 +19,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 WRITES = ("save", "saveAsTable", "insertInto", "parquet", "orc", "json", "csv", "text", "jdbc")
+_CREATIONS = ("create", "replace", "createOrReplace")
+TABLE_WRITES = (*_CREATIONS, "append", "overwrite", "overwritePartitions")
 SETTINGS = ("mode", "format", "partitionBy")
+OPTIONS = ("option", "options")
 FORMATS = ("parquet", "orc", "json", "csv", "text", "jdbc")
 _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")  # the library notes its own
+_BRANCH = re.compile(r"\.branch_[0-9a-f]{16}_[0-9]+_[0-9a-f]{8}$")  # into which it appends
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _GIVEN = "_tidemark_given"  # to a writer: what no attribute of its own tells
 
 
@@ -30,8 +35,14 @@ def observe_writers(module: ModuleType) -> None:
     writer = module.DataFrameWriter
     for name in SETTINGS:
         setattr(writer, name, _remembering(name, getattr(writer, name)))
+    for name in OPTIONS:
+        setattr(writer, name, _remembering_options(getattr(writer, name)))
     for name in WRITES:
         setattr(writer, name, _observing(name, getattr(writer, name)))
+    to_table = module.DataFrameWriterV2
+    to_table.__init__ = _of_table(to_table.__init__)
+    for name in TABLE_WRITES:
+        setattr(to_table, name, _observing(name, getattr(to_table, name)))
 
 
 def observe_windows(module: ModuleType) -> None:
@@ -56,6 +67,28 @@ def _remembering(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     return remember
 
 
+def _remembering_options(method: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    def remember(self: Any, *arguments: Any, **named: Any) -> Any:
+        call = signature.bind(self, *arguments, **named).arguments
+        options = {call["key"]: call["value"]} if "key" in call else call.get("options", {})
+        vars(self).setdefault(_GIVEN, {}).update({key.lower(): options[key] for key in options})
+        return method(self, *arguments, **named)
+
+    return remember
+
+
+def _of_table(method: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(method)
+    def remember(self: Any, df: "DataFrame", table: str) -> None:
+        method(self, df, table)
+        vars(self)[_GIVEN] = {"tableName": table}
+
+    return remember
+
+
 def _observing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(method)
 
@@ -66,12 +99,20 @@ def _observing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         schema = _schema(name, asked)
         if schema is None:
             return method(self, *arguments, **named)
-        # Whoever replaces the folder of one partition keeps those of the others.
+        # Whoever replaces the folders of some partitions keeps those of the others.
         is_part = "path" in asked and dataset_of_path(asked["path"]) != schema.dataset
+        is_part = is_part or (bool(schema.partitions) and _is_dynamic(self, asked))
         with observing(self._df, schema, is_added=is_part or asked.get("mode") == "append"):
             return method(self, *arguments, **named)
 
     return observe_and_write
+
+
+def _is_dynamic(writer: Any, asked: dict[str, Any]) -> bool:
+    """Return whether an overwrite replaces only the partitions that it has rows of."""
+    options = {key.lower(): value for key, value in asked.get("options", {}).items()}
+    given = {**asked, **options}.get("partitionoverwritemode")
+    return str(given or writer._spark.conf.get(_OVERWRITE_MODE)).lower() == "dynamic"
 
 
 def _schema(name: str, asked: dict[str, Any]) -> Schema | None:
@@ -82,8 +123,10 @@ def _schema(name: str, asked: dict[str, Any]) -> Schema | None:
     file_format = name if name in FORMATS else str(asked.get("format") or "parquet")
     if name == "jdbc":
         dataset = dataset_of_database(str(asked["url"]), str(asked["table"]))
-    elif name in ("saveAsTable", "insertInto"):
+    elif name == "saveAsTable" or "tableName" in asked:
         table = str(asked.get("tableName") or asked.get("name")).replace("`", "")
+        if _BRANCH.search(table):
+            return None
         dataset, file_format = f"table:{'.'.join(table.split('.')[-2:])}", ""
     else:
         path = asked.get("path")

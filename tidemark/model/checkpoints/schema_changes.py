@@ -80,6 +80,26 @@ def changes_of(now: Schema, history: Sequence[Schema]) -> list[Change]:
     return changes
 
 
+def passed_on(
+    now: Schema, history: Sequence[Schema], changes: Iterable[Change]
+) -> set[tuple[ChangeKind, str]]:
+    """Return the kinds and columns of what a target may have otherwise because its source has.
+
+    A column without a value this time may be gone from the target too.
+
+    Args:
+        now: the schema of a source.
+        history: of it in earlier runs, the newest first.
+        changes: between both.
+    """
+    there = {column.path for column in now.columns if column.type != VOID}
+    empty = known_columns(history).keys() - there
+    return {
+        *((change.kind, change.path) for change in changes),
+        *(("gone", path) for path in empty),
+    }
+
+
 def of_key(schema: Schema, earlier: Iterable[Iterable[Schema]]) -> list[Schema]:
     """Return the schemas of the same source or target in earlier runs, in their order."""
     return [old for schemas in earlier for old in schemas if old.key == schema.key]

@@ -2,8 +2,9 @@
 from watermarks import Window
 
 
-def window(number):
-    return Window("j", f"jr_{number}", "at", f"{number:010d}-ab", number, None, 99)
+def window(number, attempt=None):
+    attempt = attempt or number
+    return Window("j", f"jr_{attempt}", "at", f"{number:010d}-ab", attempt, None, 99)
 
 
 def shown(table):

@@ -31,4 +31,34 @@ facts["after"] = spark.table("s.log").columns
 aside = Contract("id INT", columns="discard", types="discard_row", quarantine="aside")
 facts["one part"] = error_of(lambda: append("'x' id", 8, aside, "a"))
 facts["of two parts"] = error_of(lambda: append("'y' id", 8, aside, "b"))
+
+spark.sql("CREATE TABLE s.again (id INT) USING iceberg")
+rows = "SELECT '1' id UNION ALL SELECT 'x'"
+takes_out = Contract(types="discard_row", quarantine="aside2")
+
+
+def attempt(number, schema):
+    return append_window(spark.sql(rows), "s.again", window(1, number), schema=schema)
+
+
+facts["attempts"] = [attempt(1, takes_out), attempt(2, takes_out)]
+facts["another contract"] = error_of(lambda: attempt(3, rescue))
+facts["as it was"] = [attempt(4, takes_out), shown("s.again")[1]]
+
+spark.sql("CREATE TABLE s.must (id INT NOT NULL) USING iceberg")
+facts["must"] = error_of(
+    lambda: append_window(spark.sql(rows), "s.must", window(1), schema=rescue)
+)
+folder = spark.sql("DESCRIBE EXTENDED s.must").where("col_name = 'Location'").first()[1]
+inside = Contract(types="discard_row", quarantine=f"file://{folder}/aside")
+facts["inside"] = error_of(
+    lambda: append_window(spark.sql(rows), "s.must", window(1), schema=inside)
+)
+
+spark.sql("CREATE TABLE s.raced (id INT) USING iceberg")
+other = spark.newSession()
+other.table("s.raced").schema  # which it keeps in its cache
+append_window(spark.sql("SELECT 1 id, 2 x"), "s.raced", window(1), schema=Contract())
+append_window(other.sql("SELECT 2 id, 3 x, 4 y"), "s.raced", window(2), schema=Contract())
+facts["raced"] = other.table("s.raced").schema.simpleString()
 print(json.dumps(facts))

@@ -51,4 +51,6 @@ flagged = {"keep_deleted": "gone", "deleted": gone, "schema": rescue}
 merge("1L id, 1 at, 1 v, 'U' op | 2L, 1, 1, 'D'", "s.flag", 1, **flagged)
 merge("1L id, 2 at, 'x' v, 'D' op", "s.flag", 2, **flagged)
 facts["flag"] = shown("s.flag")
+merge("1L id, 3 at, 7 v, 'U' op", "s.flag", 3, **{**flagged, "schema": Contract()})
+facts["newer"] = shown("s.flag")[1][0]
 print(json.dumps(facts))

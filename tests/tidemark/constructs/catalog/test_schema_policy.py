@@ -50,6 +50,7 @@ def test_each_policy_becomes_the_contract_of_its_modes(cdk):
 
     for policy, contract in [
         (SchemaPolicy.evolve(), Contract()),
+        (SchemaPolicy.evolve("  "), Contract()),
         (SchemaPolicy.freeze(DDL), Contract(DDL, "freeze", "freeze", "freeze")),
         (SchemaPolicy.rescue(DDL), Contract(DDL, "rescue", "rescue")),
         (

@@ -96,6 +96,22 @@ def test_a_column_of_nulls_is_no_change_of_its_source_but_a_string_in_its_target
     assert "amt was int and is string, in s3://lake/in/4.json" in sources(text)[0]
 
 
+def test_ten_increments_with_optional_fields_are_no_news_of_a_target_of_json(
+    lake, glue_job, tmp_path
+):
+    script, told = tmp_path / "orders.py", list[str]()
+    as_json = SCRIPT.partition("rows = ")[0].replace('"parquet")', '"json")')
+    script.write_text(f"{as_json}job.commit()\n", encoding="utf-8")
+    first = {"id": 1, "tip": 1.5, "place": {"x": 1}}
+    others = ({}, {"tip": None}, {"place": None}, {"id": 2**40, "tip": 2}, {"place": {"x": None}})
+
+    for number, order in enumerate([first, *others, first, *others]):
+        lake.put(f"s3://lake/in/{number}.json", f"{json.dumps({'id': 1, **order})}\n")
+        told += glue_job(str(script), bookmark="enable").check().warnings
+
+    assert told == []
+
+
 WINDOWS = """
 import sys
 from awsglue.context import GlueContext

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.glue_job.process.observed_writers import SETTINGS, WRITES, observe_writers
+from tidemark.glue_job.process.observed_writers import (
+    OPTIONS,
+    SETTINGS,
+    TABLE_WRITES,
+    WRITES,
+    observe_writers,
+)
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
 from tidemark.local_state.observed_schemas import noted_schemas
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
@@ -21,9 +27,13 @@ def run_folder(spark, tmp_path, monkeypatch):
     """The folder of a run whose writes are observed; an earlier one has written ints."""
     from pyspark.sql import readwriter
 
-    for name in (*WRITES, *SETTINGS):  # taken back after the test
+    for name in (*WRITES, *SETTINGS, *OPTIONS):  # taken back after the test
         monkeypatch.setattr(
             readwriter.DataFrameWriter, name, getattr(readwriter.DataFrameWriter, name)
+        )
+    for name in (*TABLE_WRITES, "__init__"):
+        monkeypatch.setattr(
+            readwriter.DataFrameWriterV2, name, getattr(readwriter.DataFrameWriterV2, name)
         )
     observe_writers(readwriter)
     home = Home.open(tmp_path / "home")
@@ -85,6 +95,56 @@ def test_types_are_mixed_where_other_files_stay(
     assert any(told in text for text in warnings) == is_mixed
     assert (told in capfd.readouterr().err) == is_mixed
     assert any("(TM277)" in text for text in warnings) != is_mixed
+
+
+def test_a_table_is_observed_by_its_name_but_for_the_branch_of_a_window(
+    spark, run_folder, tmp_path, request
+):
+    request.addfinalizer(lambda: spark.sql("DROP TABLE observed"))
+    rows = spark.range(1).selectExpr("id", "'x' AS text")
+    place = rows.writeTo("default.`observed`").option("path", f"{tmp_path}/table")
+
+    place.using("parquet").create()
+    with pytest.raises(Exception, match=r"(?i)table"):
+        rows.writeTo("observed.branch_0123456789abcdef_1_01234567").append()
+
+    (schema,) = noted_schemas(run_folder)
+    assert (schema.dataset, schema.format) == ("table:default.observed", "")
+    assert [column.path for column in schema.columns] == ["id", "text"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"partitionOverwriteMode": "dynamic"}, {"PARTITIONOVERWRITEMODE": "Dynamic"}],
+)
+@pytest.mark.parametrize("is_in_the_call", [True, False])
+def test_types_are_mixed_where_an_overwrite_replaces_some_partitions(
+    spark, run_folder, tmp_path, options, is_in_the_call
+):
+    spark.range(1).selectExpr("int(id) AS id").write.parquet(f"{tmp_path}/out/day=1")
+    writer = spark.range(1).selectExpr("string(id) AS id", "2 AS day").write
+    writer = writer.mode("overwrite").partitionBy("day")
+
+    if is_in_the_call:
+        writer.save(f"{tmp_path}/out/", **options)
+    else:
+        writer.options(**options).parquet(f"{tmp_path}/out/")
+
+    mixed = [text for text in read_warnings(run_folder) if "(TM278)" in text]
+    assert bool(mixed) == bool(options)
+
+
+@pytest.mark.parametrize("path", ["day", "id"])
+def test_a_column_of_folders_has_no_type_in_files(spark, run_folder, tmp_path, path):
+    spark.range(1).selectExpr("int(id) AS id").write.parquet(f"{tmp_path}/out/day=1")
+    rows = spark.range(1).selectExpr("string(id) AS id", "1 AS other")
+
+    rows.write.parquet(
+        f"{tmp_path}/out/", mode="append", partitionBy="id" if path == "day" else "other"
+    )
+
+    mixed = [text for text in read_warnings(run_folder) if "(TM278)" in text]
+    assert bool(mixed) == (path == "id")
 
 
 def test_a_write_that_fails_is_not_noted_and_fails_as_before(spark, run_folder, tmp_path):

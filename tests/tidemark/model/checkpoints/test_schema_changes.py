@@ -6,7 +6,12 @@ import json
 
 import pytest
 
-from tidemark.model.checkpoints.schema_changes import Change, changes_of, parquet_effect
+from tidemark.model.checkpoints.schema_changes import (
+    Change,
+    changes_of,
+    parquet_effect,
+    passed_on,
+)
 from tidemark.model.checkpoints.schemas import Column, Schema, columns_of, joined
 
 
@@ -68,6 +73,18 @@ def test_a_column_without_values_has_no_type_to_compare_and_is_not_new():
         "amt was int and is string"
     ]
     assert told(empty, schema("json", id="int")) == []
+
+
+def test_what_a_source_lacks_this_time_its_target_may_lack_too():
+    before = schema("json", id="int", amt="int", o="struct", o__z="int")
+    history = [schema("json", id="int", amt="void"), before]
+    now = schema("json", id="string", o="void")
+
+    passed = passed_on(now, history, changes_of(now, history))
+
+    assert ("type", "id") in passed
+    assert {("gone", "amt"), ("gone", "o"), ("gone", "o.z")} <= passed
+    assert ("gone", "id") not in passed
 
 
 def test_a_frame_without_columns_is_no_change():
