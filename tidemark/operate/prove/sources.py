@@ -71,20 +71,20 @@ def _of_large_folders(outcome: Outcome) -> set[str]:
     puts = [
         operation for operation in read_operations(outcome.home) if operation.kind in (PUT, COPY)
     ]
-    targets = {_root_of(operation.places[-1]) for operation in puts}
+    targets = {root_of(operation.places[-1]) for operation in puts}
     folders = defaultdict(set)
     for _, uri in read_opened(outcome.home):
         name = uri.rpartition("/")[2]
         is_data = "://" in uri and not name.startswith(("_", "."))
         # Not below a target: a mark may stand above the folder with the input.
-        if is_data and not uri.startswith(f"s3://{SCRIPTS}/") and _root_of(uri) not in targets:
-            folders[_root_of(uri)].add(uri)
+        if is_data and not uri.startswith(f"s3://{SCRIPTS}/") and root_of(uri) not in targets:
+            folders[root_of(uri)].add(uri)
     if len(folders) == 1:  # all that a job reads is no table beside what is new
         return set().union(*folders.values())
     return {uri for files in folders.values() if len(files) > 1 for uri in files}
 
 
-def _root_of(uri: str) -> str:
+def root_of(uri: str) -> str:
     """Return the folder of a file, without the folders of partitions and dates."""
     parts = uri.split("/")[:-1]
     while len(parts) > MIN_PARTS and DATE_FOLDER.fullmatch(parts[-1]):

@@ -1,0 +1,53 @@
+"""A file with other columns arrives: a contract says what is right, and without one it is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from tests.sampled import sampled
+from tests.tidemark.operate.prove.drift_jobs import RIGHT, WRONG, DriftCase
+from tests.tidemark.operate.prove.jobs import BOOKMARK
+from tidemark.cli.main import main
+
+
+@pytest.fixture
+def drift_of(project):
+    """Return what proves a case by drift alone, and returns the findings in their order."""
+
+    def findings(case: DriftCase) -> list[dict]:
+        if case.has_two_sources:
+            lake = project / "home/lake/lake"
+            shutil.copytree(lake / "in", lake / "more")
+            for file in (lake / "more").iterdir():  # each a second after the one of its day
+                os.utime(file, (file.stat().st_mtime + 1,) * 2)
+        script = project / "job.py"
+        script.write_text(case.script, encoding="utf-8")
+        words = ["prove", "--only", "drift", "--format", "json", str(script), *BOOKMARK]
+        words += ["--JOB_NAME", case.name, "--extra-py-files", "s3://lake/libs.zip"]
+        result = CliRunner().invoke(main, [*words, *case.arguments])
+        assert result.exit_code in (0, 1, 4), result.output
+        document = json.loads(result.stdout)
+        is_bad = document["verdict"] in ("lost", "doubled", "changed", "fails")
+        assert (result.exit_code == 1) == is_bad
+        return [found for found in document["experiments"] if found["kind"] == "drift"]
+
+    return findings
+
+
+CASES = {case.name: case for case in (*RIGHT, *WRONG)}
+KEPT = ("windows", "drops-what-does-not-fit", "fails-without-a-contract")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", sampled(CASES, *KEPT))
+def test_a_job_gets_its_verdicts_of_drift(name, drift_of):
+    case = CASES[name]
+
+    found = drift_of(case)
+
+    assert tuple(one["verdict"] for one in found) == case.verdicts
