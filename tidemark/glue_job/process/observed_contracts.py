@@ -1,16 +1,25 @@
-"""Notes the contracts of a run: those of its arguments, and those that it applies to frames."""
+"""Notes the contracts of a run: given by arguments, applied to frames; and what these put aside."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
 from tidemark.local_state.observed_schemas import note_contract
+from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.model.messages import plural
 
 OF_DATA = "--schema_of_"  # begins the name of an argument
 TERMS = ("columns", "types", "missing", "quarantine")
+ASIDE = {
+    "RescuedRows": RunWarning.ROWS_RESCUED,
+    "QuarantinedRows": RunWarning.ROWS_QUARANTINED,
+}
+_aside = Counter[tuple[str, str]]()  # rows by metric and target
 
 
 def note_contracts_of(arguments: Sequence[str]) -> None:
@@ -34,3 +43,20 @@ def observe_contracts(module: ModuleType) -> None:
         return make(contract, frame, **named)
 
     module.Plan.of = classmethod(of)
+
+
+def observe_reports(module: ModuleType) -> None:
+    """Change `watermarks.metrics`, so that rows which windows put aside are counted."""
+    make = module.rows_report
+
+    def rows_report(job_id: str, metric: str, rows: int, target: str, now: datetime) -> Any:
+        _aside[metric, target] += rows
+        return make(job_id, metric, rows, target, now)
+
+    module.rows_report = rows_report  # type: ignore[attr-defined]
+
+
+def note_rows_aside() -> None:
+    """Warn of the rows that this process has rescued or taken out, once for each target."""
+    for (metric, target), rows in _aside.items():
+        note(ASIDE[metric], f"{plural(rows, 'row')} of {target}")
