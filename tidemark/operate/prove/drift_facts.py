@@ -83,7 +83,7 @@ def _left_beside(
 ) -> tuple[int, bool, dict[str, Sequence[str]]]:
     """Return the rows that are in no target, whether the value is written, and mixed columns."""
     before, after = files_of(wanted.of.base.lake), files_of(outcome.home.lake)
-    arrived = {uri.removeprefix("s3://") for uri in wanted.of.sources}
+    arrived = {uri.removeprefix("s3://") for uri in wanted.experiment.files}
     written = {
         path: facts
         for path, facts in after.items()

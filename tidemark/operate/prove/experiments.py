@@ -26,8 +26,8 @@ class Experiment:
         deaths: how many runs in a row die.
         look: how often the run has listed the place of a file before that arrives; 0 without.
         is_dated_earlier: whether a file has a time before that of one that was read.
-        drift: of a file with other columns, what is otherwise.
-        file: its URI; empty of other experiments.
+        drift: of files with other columns, what is otherwise.
+        files: their URIs; none of other experiments.
         not_tried: why the experiment is not carried out; empty if it is.
         is_open: whether it could have been: what it does is not known.
     """
@@ -45,6 +45,6 @@ class Experiment:
     is_dated_earlier: bool = False
     request: AwsRead | None = None
     drift: Drift = "more"
-    file: str = ""
+    files: tuple[str, ...] = ()
     not_tried: str = ""
     is_open: bool = False

@@ -186,12 +186,12 @@ def _kept(bench: Bench, findings: Mapping[str, Finding], queue: Queue) -> list[F
     return keep(bench.home, bench.command, findings, outcomes)
 
 
-def _place(finding: Finding) -> tuple[int, bool, bool, int, str, int]:
+def _place(finding: Finding) -> tuple[int, bool, bool, int, tuple[str, ...], int]:
     """Return where a finding stands: by its kind, then in the order of what happens."""
     experiment = finding.experiment
     kind = KINDS.index(experiment.kind)
-    of_file = experiment.file, DRIFTS.index(experiment.drift)
-    return (kind, experiment.is_in_increment, experiment.is_late, experiment.after, *of_file)
+    of_files = experiment.files[-1:], DRIFTS.index(experiment.drift)
+    return (kind, experiment.is_in_increment, experiment.is_late, experiment.after, *of_files)
 
 
 def with_numbers(findings: Sequence[Finding]) -> list[Finding]:

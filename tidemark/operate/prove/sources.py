@@ -25,15 +25,32 @@ def sources_of(base: Home, outcome: Outcome) -> list[str]:
     folders with several files, those below for partitions and dates counted as one: a source with
     one file is taken for a table that every run reads, unless it is the only one.
     """
+    # In a workflow they may be what another job has just written.
+    return _of_bookmarks(base, outcome) or _of_folders(base, outcome)
+
+
+def all_sources_of(base: Home, outcome: Outcome) -> list[str]:
+    """Return the URIs of the files of `sources_of`, and of folders that no bookmark reads."""
+    both = {*_of_bookmarks(base, outcome), *_of_folders(base, outcome)}
+    return _oldest_first(base, both)
+
+
+def _of_bookmarks(base: Home, outcome: Outcome) -> list[str]:
     uris = set[str]()
     with Store(outcome.home.database) as store:
         for run in store.all_job_runs():
             if run.started_at_ms >= outcome.trials[0].began_ms:
                 uris |= noted_files(Path(run.log_path).parent, is_bookmarked=True)
-    # In a workflow they may be what another job has just written.
-    there = _that_arrive(base, uris)
-    there = there or _that_arrive(base, _newer(base, outcome, _of_large_folders(outcome)))
-    return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
+    return _oldest_first(base, _that_arrive(base, uris))
+
+
+def _of_folders(base: Home, outcome: Outcome) -> list[str]:
+    uris = _newer(base, outcome, _of_large_folders(outcome))
+    return _oldest_first(base, _that_arrive(base, uris))
+
+
+def _oldest_first(base: Home, uris: Iterable[str]) -> list[str]:
+    return sorted(uris, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
 
 
 def _that_arrive(base: Home, uris: Iterable[str]) -> list[str]:

@@ -236,7 +236,7 @@ def to_json(proof: Proof) -> dict[str, Any]:
                 "kind": finding.experiment.kind,
                 "title": finding.experiment.title,
                 "after": finding.experiment.after or None,
-                "file": finding.experiment.file or None,
+                "files": list(finding.experiment.files),
                 "verdict": finding.verdict,
                 "reason": finding.reason or None,
                 "targets": [

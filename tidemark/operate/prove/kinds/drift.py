@@ -1,24 +1,24 @@
 """A file arrives with a column more, a column fewer, or a value of another type."""
 
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from tidemark.local_state.home import Home
-from tidemark.model.drift import DRIFTS
+from tidemark.model.drift import DRIFTS, Drift
 from tidemark.operate.prove.baselines import Baseline, Parts, Wanted
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import Advice, Cause, Fault, advised
 from tidemark.operate.prove.drift_facts import contracts_of, facts_of
 from tidemark.operate.prove.drifted_files import drifted_file
 from tidemark.operate.prove.experiments import Experiment
-from tidemark.operate.prove.homes import linked_home
+from tidemark.operate.prove.homes import linked, linked_home
 from tidemark.operate.prove.judged import TargetRows, Verdict
 from tidemark.operate.prove.kinds.kind import ExperimentKind, last_run
 from tidemark.operate.prove.promises import WHAT, promise_of, verdict_of
-from tidemark.operate.prove.sources import root_of
+from tidemark.operate.prove.sources import all_sources_of, root_of
 from tidemark.operate.versions.trial import Trial
 
 NAME = "drift"
@@ -46,20 +46,16 @@ class OtherColumns(ExperimentKind):
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Let it arrive, and run; if that fails, let the file be as it was."""
-        base, home, drift = (
-            wanted.of.base,
-            linked_home(wanted.of.base, folder),
-            wanted.experiment.drift,
-        )
-        for uri in _files_of(wanted):
-            file, original = home.local_path(uri), base.local_path(uri)
+        home, experiment = linked_home(wanted.of.base, folder), wanted.experiment
+        pairs = [(wanted.of.base.local_path(u), home.local_path(u)) for u in experiment.files]
+        for original, file in pairs:
             file.unlink()  # it is linked
-            file.write_bytes(drifted_file(original, drift).content)
+            file.write_bytes(drifted_file(original, experiment.drift).content)
             shutil.copystat(original, file)
         trial = last_run(bench, home, folder)
-        for uri in _files_of(wanted) if trial.failure else ():
-            home.local_path(uri).unlink(missing_ok=True)
-            shutil.copy2(base.local_path(uri), home.local_path(uri))
+        for original, file in pairs if trial.failure else ():
+            file.unlink(missing_ok=True)
+            linked(str(original), str(file))
         return home, [trial]
 
     def next_jobs(self, wanted: Wanted, trials: Sequence[Trial]) -> Sequence[str | None]:
@@ -70,13 +66,13 @@ class OtherColumns(ExperimentKind):
         self, wanted: Wanted, outcome: Outcome, rows: Sequence[TargetRows]
     ) -> tuple[Verdict, str] | None:
         """What a contract promises is right."""
-        experiment, sources = wanted.experiment, wanted.of.sources
-        contracts = contracts_of(wanted.of.outcome)
-        promise = promise_of(contracts, experiment.file, sources, experiment.drift)
-        files = map(wanted.of.base.local_path, _files_of(wanted))
-        count = sum(drifted_file(file, experiment.drift).rows for file in files)
-        facts = facts_of(wanted, outcome, rows, contracts, count)
-        return verdict_of(promise, experiment.drift, facts)
+        of, experiment = wanted.of, wanted.experiment
+        contracts, drift = contracts_of(of.outcome), experiment.drift
+        sources = all_sources_of(of.base, of.outcome)
+        promise = promise_of(contracts, experiment.files[-1], sources, drift)
+        files = map(of.base.local_path, experiment.files)
+        count = sum(drifted_file(file, drift).rows for file in files)
+        return verdict_of(promise, drift, facts_of(wanted, outcome, rows, contracts, count))
 
     def cause(self, fault: Fault) -> Cause:
         """Where the run fails, it is no output that is in the way."""
@@ -88,35 +84,33 @@ class OtherColumns(ExperimentKind):
 def drifts(first: Baseline, parts: Parts | None) -> list[Wanted]:
     """Return what is tried: the last file of each source is otherwise, in each of three ways.
 
-    The run is the one over the later part of the files, which costs no other run before it.
+    A frame lacks a column if all of its files do. Where it can, the run is the one over the later
+    part of the files, which costs no other run before it.
     """
-    last_files = {root_of(uri): uri for uri in first.sources}
     increment = parts.increment if parts else None
+    later = set(increment.sources) if increment else set()
+    by_source = defaultdict[str, list[str]](list)
+    for uri in all_sources_of(first.base, first.outcome):
+        by_source[root_of(uri)].append(uri)
     wanted = []
-    for root, uri in last_files.items():
-        is_later = increment is not None and uri in increment.sources
+    for root, files in by_source.items():
+        is_later = files[-1] in later
         of = increment if increment and is_later else first
-        where = f" in {root}/" if len(last_files) > 1 else ""
+        new = [uri for uri in files if uri in later] if is_later else files
+        where = f" in {root}/" if len(by_source) > 1 else ""
         for drift in DRIFTS:
-            experiment = Experiment(NAME, f"{WHAT[drift]}{where}", drift=drift, file=uri)
-            possible = Wanted(of, experiment, of.outcome if is_later else None)
-            reason = _why_not(possible)
-            wanted.append(replace(possible, experiment=replace(experiment, not_tried=reason)))
+            chosen = tuple(new if drift == "fewer" else new[-1:])
+            reason = _why_not(map(of.base.local_path, chosen), drift)
+            title = f"{WHAT[drift]}{where}"
+            experiment = Experiment(NAME, title, drift=drift, files=chosen, not_tried=reason)
+            wanted.append(Wanted(of, experiment, of.outcome if is_later else None))
     return wanted
 
 
-def _files_of(wanted: Wanted) -> list[str]:
-    """Return the files that are otherwise: a frame lacks a column if all of its files do."""
-    last = wanted.experiment.file
-    if wanted.experiment.drift != "fewer":
-        return [last]
-    return [uri for uri in wanted.of.sources if root_of(uri) == root_of(last)]
-
-
-def _why_not(wanted: Wanted) -> str:
+def _why_not(files: Iterable[Path], drift: Drift) -> str:
     try:
-        for uri in _files_of(wanted):
-            drifted_file(wanted.of.base.local_path(uri), wanted.experiment.drift)
+        for file in files:
+            drifted_file(file, drift)
     except ValueError as error:
         return str(error)
     return ""
