@@ -221,8 +221,8 @@ def _finding(
     if not kind.is_of_changes:  # how often a job tells goes by how often it runs
         unsent = [target for target in counting if not target.target.startswith(SENT)]
         counting = unsent or counting
-    if told := kind.judged(wanted, outcome, counting):
-        return _told(wanted, outcome, counting, marks, *told)
+    if told := _told(wanted, outcome, counting, marks):
+        return told
     kept = [target for target in counting if not kind.leaves_out(baseline, target.target)]
     counting = kept or counting
     verdict = worst([target.verdict for target in counting])
@@ -249,17 +249,15 @@ def _finding(
 
 
 def _told(
-    wanted: Wanted,
-    outcome: Outcome,
-    rows: Sequence[TargetRows],
-    marks: Marks,
-    verdict: Verdict,
-    reason: str,
-) -> Finding:
-    """Return the finding of a kind that goes by promises, its cause that of the worst target."""
+    wanted: Wanted, outcome: Outcome, rows: Sequence[TargetRows], marks: Marks
+) -> Finding | None:
+    """Return the finding of a kind that goes by promises; None of others."""
+    judged = kind_of(wanted.experiment).judged(wanted, outcome, rows)
+    if judged is None:
+        return None
+    verdict, reason = judged
     worst_rows = min(rows, key=lambda target: WORST.index(target.verdict), default=TargetRows(""))
-    is_bad = verdict in BAD
-    cause = _cause(wanted, outcome, verdict, worst_rows, marks) if is_bad else None
+    cause = _cause(wanted, outcome, verdict, worst_rows, marks) if verdict in BAD else None
     return Finding(wanted.experiment, verdict, rows, reason, cause, outcome.seconds)
 
 

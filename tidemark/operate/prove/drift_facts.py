@@ -20,10 +20,12 @@ from tidemark.operate.rows.file_rows import rows_of_side
 from tidemark.operate.versions.targets import ComparedTarget, Files, changed_targets, files_of
 
 
-def contracts_of(outcome: Outcome) -> list[Contract]:
-    """Return the contracts that the runs of an outcome have noted."""
-    folders = [Path(run.log_path).parent for run in _runs_of(outcome)]
-    return [contract for folder in folders for contract in noted_contracts(folder)]
+def contracts_of(wanted: Wanted) -> list[Contract]:
+    """Return the contracts of the runs that have read the files in the run that goes well."""
+    of, files = wanted.of, wanted.experiment.files
+    readers = {run_id for run_id, uri in of.opened if uri in files}
+    runs = [run for run in _runs_of(of.outcome) if run.run_id in readers or not readers]
+    return [found for run in runs for found in noted_contracts(Path(run.log_path).parent)]
 
 
 def _runs_of(outcome: Outcome) -> list[JobRun]:
@@ -45,15 +47,14 @@ def facts_of(
     aside = tuple(contract["quarantine"] for contract in contracts if contract.get("quarantine"))
     own = [row for row in rows if row.expected is not None and not row.target.startswith(aside)]
     short = max(((row.expected or 0) - (row.rows or 0) for row in own), default=0)
-    over = max(
-        (max((row.rows or 0) - (row.expected or 0), row.doubled, row.second_key) for row in own),
-        default=0,
-    )
+    over = max((max(row.doubled, row.second_key) for row in own), default=0)
+    over = max(over, *((row.rows or 0) - (row.expected or 0) for row in own), 0)
+    problem = next((row.problem for row in rows if row.problem), "")
     if failure := outcome.trials[0].failure:
         by_count: list[Verdict] = ["doubled"] if over > 0 else []
         by_count += ["fails"] if outcome.failure else []
         after = worst([*by_count, *(row.verdict for row in rows)])
-        return DriftFacts(failure, list(_changes(outcome)), after)
+        return DriftFacts(failure, list(_changes(outcome)), after, problem=problem)
     taken, is_kept, unreadable = _left_beside(wanted, outcome, [row.target for row in rows])
     taken += sum(row.added for row in rows if row not in own)
     shown = [text for row in rows for texts in row.examples.values() for text in texts]
@@ -62,7 +63,7 @@ def facts_of(
         over=over,
         drifted_rows=drifted_rows,
         is_kept=is_kept or any(VALUE in text for text in shown),
-        problem=next((row.problem for row in rows if row.problem), ""),
+        problem=problem,
         unreadable=unreadable,
     )
 
@@ -107,9 +108,8 @@ def _left_beside(
 
 def _rows(target: ComparedTarget, lake: Path, files: Files) -> Sequence[Mapping[str, Any]]:
     """Return the rows of the files of a target; none of what only Spark reads."""
-    if target.format == "bytes":
-        return ()
+    side = None
     with suppress(Exception):
-        side = rows_of_side(target.format, target.within(lake, files))
-        return side.rows if side else ()
-    return ()
+        is_of_rows = target.format != "bytes"
+        side = rows_of_side(target.format, target.within(lake, files)) if is_of_rows else None
+    return side.rows if side else ()

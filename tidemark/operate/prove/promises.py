@@ -116,6 +116,8 @@ def _after_failure(promise: Promise, drift: Drift, facts: DriftFacts) -> tuple[V
     how = "the run is refused" if is_refusal else f"the run fails ({facts.failure})"
     if facts.written:
         how += f" after {' and '.join(facts.written)} have written or committed"
+    if facts.problem:
+        return "not tried", facts.problem
     if facts.after != "equal":
         return facts.after, f"{how}; with the file as it was, the next run does not put it right"
     if facts.written and promise.mode:
@@ -150,7 +152,9 @@ def _of_rows(promise: Promise, drift: Drift, facts: DriftFacts) -> tuple[Verdict
     """Return the verdict on rows that are all there."""
     has_value = drift == "fewer" or facts.is_kept
     if promise.mode == "freeze":
-        return "changed", "it is not refused"
+        # A job that reads all files has the column from those of earlier runs.
+        is_sure = drift != "fewer"
+        return ("changed", "it is not refused") if is_sure else ("told", "no frame lacks it")
     if promise.mode:
         is_right = has_value or promise.mode == "discard"
         return ("equal", "as promised") if is_right else ("lost", "the value is lost")

@@ -51,6 +51,7 @@ class DriftCase:
         verdicts: in this order; of two sources those of the first one, then those of the other.
         arguments: of the run, beside its name.
         has_two_sources: whether `s3://lake/more/` has files, too.
+        format: of the files.
     """
 
     name: str
@@ -58,8 +59,24 @@ class DriftCase:
     verdicts: tuple[str, ...]
     arguments: tuple[str, ...] = ()
     has_two_sources: bool = False
+    format: str = "json"
 
 
+WINDOWS = (
+    HEAD
+    + """
+from watermarks import Contract, Watermarks, newest, rows_of, write_window
+
+own = getResolvedOptions(sys.argv, ["schema_of_target"])
+contract = Contract.from_json(own["schema_of_target"])
+rows = spark.read.json("s3://lake/in/")
+for window in Watermarks().windows(
+    args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor="id", high=newest(rows)
+):
+    write_window(rows_of(rows, window), OUT, window, schema=contract)
+"""
+)
+OF_CSV = '"csv", format_options={"withHeader": True}, '
 RIGHT = [
     DriftCase(
         "freeze",
@@ -86,20 +103,27 @@ if rows.columns:
     ),
     DriftCase(
         "windows",
-        HEAD
-        + """
-from watermarks import Contract, Watermarks, newest, rows_of, write_window
-
-own = getResolvedOptions(sys.argv, ["schema_of_target"])
-contract = Contract.from_json(own["schema_of_target"])
-rows = spark.read.json("s3://lake/in/")
-for window in Watermarks().windows(
-    args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor="id", high=newest(rows)
-):
-    write_window(rows_of(rows, window), OUT, window, schema=contract)
-""",
+        WINDOWS,
         ("equal", "equal", "equal"),
         ("--schema_of_target", TERMS, "--target", "s3://lake/out/"),
+    ),
+    DriftCase(
+        "windows-that-freeze",
+        WINDOWS,
+        ("equal", "told", "equal"),
+        ("--schema_of_target", json.dumps(FROZEN), "--target", "s3://lake/out/"),
+    ),
+    DriftCase(
+        "freeze-of-parquet",
+        NEW.replace('"json"', '"parquet"') + FREEZE + APPEND % "contract.apply(rows)" + COMMIT,
+        ("equal", "equal", "equal"),
+        format="parquet",
+    ),
+    DriftCase(
+        "rescue-of-csv",
+        NEW.replace('"json", ', OF_CSV) + RESCUE + APPEND % "contract.apply(rows)" + COMMIT,
+        ("equal", "equal", "equal"),
+        format="csv",
     ),
     DriftCase(
         "fails-without-a-contract",
@@ -136,7 +160,7 @@ except SchemaContractError as error:
     DriftCase(
         "argument-that-is-not-applied",
         NEW + APPEND % "rows" + COMMIT,
-        ("changed", "changed", "changed"),
+        ("changed", "told", "changed"),
         ("--schema_of_source", json.dumps(FROZEN), "--source", "s3://lake/in/"),
     ),
     DriftCase(

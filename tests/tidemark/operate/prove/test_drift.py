@@ -6,6 +6,9 @@ import json
 import os
 import shutil
 
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
@@ -20,11 +23,18 @@ def drift_of(project):
     """Return what proves a case by drift alone, and returns the findings in their order."""
 
     def findings(case: DriftCase) -> list[dict]:
+        lake = project / "home/lake/lake"
+        folder = lake / "in"
         if case.has_two_sources:
-            lake = project / "home/lake/lake"
             shutil.copytree(lake / "in", lake / "more")
             for file in (lake / "more").iterdir():  # each a second after the one of its day
                 os.utime(file, (file.stat().st_mtime + 1,) * 2)
+        for file in [*folder.iterdir()] if case.format != "json" else ():
+            time, lines = file.stat().st_mtime, file.read_text().splitlines()
+            made = file.with_suffix(f".{case.format}")
+            WRITERS[case.format](pyarrow.Table.from_pylist([*map(json.loads, lines)]), made)
+            file.unlink()
+            os.utime(made, (time, time))
         script = project / "job.py"
         script.write_text(case.script, encoding="utf-8")
         words = ["prove", "--only", "drift", "--format", "json", str(script), *BOOKMARK]
@@ -39,6 +49,7 @@ def drift_of(project):
     return findings
 
 
+WRITERS = {"csv": pyarrow.csv.write_csv, "parquet": pyarrow.parquet.write_table}
 CASES = {case.name: case for case in (*RIGHT, *WRONG)}
 KEPT = ("windows", "drops-what-does-not-fit", "fails-without-a-contract")
 

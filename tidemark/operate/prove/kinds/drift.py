@@ -67,7 +67,7 @@ class OtherColumns(ExperimentKind):
     ) -> tuple[Verdict, str] | None:
         """What a contract promises is right."""
         of, experiment = wanted.of, wanted.experiment
-        contracts, drift = contracts_of(of.outcome), experiment.drift
+        contracts, drift = contracts_of(wanted), experiment.drift
         sources = all_sources_of(of.base, of.outcome)
         promise = promise_of(contracts, experiment.files[-1], sources, drift)
         files = map(of.base.local_path, experiment.files)
