@@ -13,6 +13,7 @@ from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import Cause, Fault, of_types, or_of_mark
 from tidemark.operate.prove.changes import (
     SENT,
+    is_below,
     is_of,
     is_state,
     is_write,
@@ -252,6 +253,8 @@ def _told(
     wanted: Wanted, outcome: Outcome, rows: Sequence[TargetRows], marks: Marks
 ) -> Finding | None:
     """Return the finding of a kind that goes by promises; None of others."""
+    files = wanted.experiment.files  # which differ from those of the run that goes well
+    rows = [row for row in rows if not any(is_below(uri, row.target) for uri in files)]
     judged = kind_of(wanted.experiment).judged(wanted, outcome, rows)
     if judged is None:
         return None

@@ -42,9 +42,12 @@ def drift_of(project):
         result = CliRunner().invoke(main, [*words, *case.arguments])
         assert result.exit_code in (0, 1, 4), result.output
         document = json.loads(result.stdout)
+        experiments = document["experiments"]
         is_bad = document["verdict"] in ("lost", "doubled", "changed", "fails")
         assert (result.exit_code == 1) == is_bad
-        return [found for found in document["experiments"] if found["kind"] == "drift"]
+        targets = {target["target"] for found in experiments for target in found["targets"]}
+        assert "s3://lake/in/" not in targets
+        return [found for found in experiments if found["kind"] == "drift"]
 
     return findings
 
