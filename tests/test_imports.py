@@ -79,6 +79,7 @@ ALLOWED = {
     "tidemark/operate/prove/sample_job.py": "pyspark",
     "tidemark/operate/rows/file_rows.py": "pyarrow",
     "tidemark/operate/prove/halves.py": "pyarrow",
+    "tidemark/operate/prove/drifted_files.py": "pyarrow",
     "tidemark/operate/prove/dump_job.py": "awsglue pyspark",
     "tidemark/operate": "boto3 botocore tidemark/errors.py tidemark/extras.py "
     "tidemark/glue_service tidemark/local_state tidemark/model watermarks",

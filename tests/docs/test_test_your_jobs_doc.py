@@ -19,7 +19,7 @@ ELSEWHERE = {"pipeline"}  # needs an app: tests/tidemark/testing/test_pipeline.p
 
 def test_the_tests_of_the_page_pass(pytester):
     found = Page("docs/test-your-jobs.md").blocks
-    assert {"first", "others", "promises", "pipeline"} == set(found)
+    assert {"first", "others", "columns", "promises", "pipeline"} == set(found)
     folder = pytester.mkdir("glue_jobs")
     script = SCRIPT.read_text(encoding="utf-8").replace('    "updated_at": "timestamp",\n', "")
     (folder / "orders.py").write_text(script, encoding="utf-8")
@@ -28,4 +28,4 @@ def test_the_tests_of_the_page_pass(pytester):
 
     done = pytester.runpytest_subprocess("-q")
 
-    done.assert_outcomes(passed=3)
+    done.assert_outcomes(passed=4)

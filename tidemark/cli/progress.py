@@ -18,6 +18,7 @@ from tidemark.cli.terminal import Terminal, hanging, print_json
 from tidemark.cli.views.listing import Sentence
 from tidemark.local_state.store.database import NOTHING_NEW, JobRun
 from tidemark.local_state.store.stored_warnings import StoredWarning
+from tidemark.model.advice import advice_of
 from tidemark.model.clock import now_ms
 from tidemark.operate.job_runs import Run
 
@@ -210,6 +211,16 @@ def print_killed(console: Console, runs: Collection[Run]) -> None:
             when = _moment(run.started_at_ms)
             text = f"{run.job}, run of {when}: its next run continues from what was committed."
             console.print(Text.assemble(("killed", "yellow"), f" {text}"))
+
+
+def print_refused(console: Console, runs: Collection[Run]) -> None:
+    """Print a line for each of some runs that a contract has refused, with what to do."""
+    for run in runs:
+        if run.state == "FAILED" and "SchemaContractError" in run.message:
+            remedy = advice_of("failures")["contract-refused"].says()
+            told = run.message if remedy in run.message else f"{run.message}; {remedy}"
+            text = f"{run.job}, run of {_moment(run.started_at_ms)}: {told}"
+            console.print(Sentence(Text.assemble(("refused", "yellow"), f" {text}")))
 
 
 def print_unserved(console: Console, tables: Sequence[str]) -> None:

@@ -1,6 +1,11 @@
 """`tidemark status`: last run, bookmark and watermark of each job, and how fresh datasets are."""
 
-from tidemark.cli.progress import console_for_tables, print_killed, print_warnings
+from tidemark.cli.progress import (
+    console_for_tables,
+    print_killed,
+    print_refused,
+    print_warnings,
+)
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
 from tidemark.cli.views.status import freshness_listing, read_watermarks, status_json, status_table
@@ -41,7 +46,9 @@ def status(where: Where, output: str) -> None:
             console.print(f"note: {unknown}")
         for line in target.starts():
             console.print(line)
-        print_killed(console, [status.last_run for status in statuses if status.last_run])
+        last_runs = [status.last_run for status in statuses if status.last_run]
+        print_killed(console, last_runs)
+        print_refused(console, last_runs)
         names = {job.name for job in jobs}
         own = [warning for warning in warnings or () if warning.job_name in names]
         print_warnings(console, own)

@@ -1,9 +1,11 @@
-"""The schemas that a job process notes in the folder of its run, and those of earlier runs."""
+"""What a job process notes in the folder of its run: schemas and contracts; and earlier schemas."""
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from tidemark.local_state.machine.own_files import append_line, read_lines
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
@@ -11,6 +13,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.schemas import Schema, joined
 
 SCHEMAS_FILE = "tidemark-schemas.jsonl"  # in the folder of a run
+CONTRACTS_FILE = "tidemark-contracts.jsonl"
 LOOK_BACK = 20  # runs; what no increment of as many has had is new again
 _SCHEMAS = "CASE WHEN json_valid(document) THEN json_extract(document, '$.schemas') END"
 
@@ -64,3 +67,18 @@ def schemas_of_job(store: Store, job: str, limit: int = -1) -> list[SchemasOfRun
         )
         for row in rows
     ]
+
+
+def note_contract(contract: Mapping[str, Any], place: str = "") -> None:
+    """Note a contract of a job process, as JSON has it, and the place of data that has it."""
+    if folder := os.environ.get(RUN_FOLDER_VARIABLE):
+        append_line(Path(folder) / CONTRACTS_FILE, {**contract, "place": place})
+
+
+def noted_contracts(run_folder: Path) -> list[dict[str, Any]]:
+    """Return the contracts of a run, each once: those of its arguments, and those it has applied.
+
+    The `place` is the value of the argument that has the data; empty of those that are applied.
+    """
+    lines = read_lines(run_folder / CONTRACTS_FILE)
+    return list({json.dumps(line, sort_keys=True): line for line in lines}.values())

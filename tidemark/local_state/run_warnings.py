@@ -106,6 +106,8 @@ class RunWarning(Enum):
     SCHEMA_CHANGED = "schema-changed"
     TYPES_MIXED = "types-mixed"
     NOT_OBSERVED = "not-observed"
+    ROWS_RESCUED = "rows-rescued"
+    ROWS_QUARANTINED = "rows-quarantined"
 
     @property
     def message(self) -> str:

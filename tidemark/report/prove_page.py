@@ -10,7 +10,7 @@ from tidemark.operate.prove.findings import Finding, Proof
 from tidemark.operate.prove.words import ANEW, by_cause, worst_targets
 from tidemark.report.page import environment, style
 
-STATES = {"equal": "ok", "accepted": "stopped", "not tried": "none"}
+STATES = {"equal": "ok", "accepted": "stopped", "told": "none", "not tried": "none"}
 """Class of a verdict on the page; `bad` for all others."""
 
 

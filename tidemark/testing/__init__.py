@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .assertions import assert_idempotent, assert_incremental, assert_same_as_recomputed
     from .job_arguments import iceberg_arguments
     from .proved import assert_proved
+    from .schema import assert_schema
 else:
 
     def __getattr__(name: str) -> Any:
@@ -16,7 +17,11 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        modules = {"assert_proved": ".proved", "iceberg_arguments": ".job_arguments"}
+        modules = {
+            "assert_proved": ".proved",
+            "assert_schema": ".schema",
+            "iceberg_arguments": ".job_arguments",
+        }
         return getattr(import_module(modules.get(name, ".assertions"), __name__), name)
 
 
@@ -25,5 +30,6 @@ __all__ = [
     "assert_incremental",
     "assert_proved",
     "assert_same_as_recomputed",
+    "assert_schema",
     "iceberg_arguments",
 ]

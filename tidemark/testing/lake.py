@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tidemark.local_state.home import Home
+    from tidemark.model.drift import Drift
 
 HIDDEN = ("_", ".")  # what Spark does not read
 SCRIPTS = "aws-glue-assets-local"  # bucket of the scripts that ran, as `tidemark submit` has it
@@ -81,6 +82,7 @@ class Lake:
         minutes_ago: float = 0,
         *,
         at: datetime | None = None,
+        drift: Drift | None = None,
         **options: Any,
     ) -> str:
         """Write one object; return its URI.
@@ -90,11 +92,22 @@ class Lake:
             content: rows (a list of dicts, or a DataFrame), a string, bytes, or the Path of a file.
             minutes_ago: age of its last change, by the clock of Glue.
             at: the time of its last change, instead; without a time zone it is UTC.
+            drift: how the columns of the rows have changed: "more", the column `tidemark_drift`,
+                with one value; "fewer", without the last one; "type", one value of the last column
+                of numbers is text, in formats with one type for a column all of them.
             options: of Spark's writer, for Parquet and ORC.
 
         Raises:
             UsageError: the place or the content cannot be written.
+
+        Example:
+            >>> rows = [{"id": 1, "amt": 5}]
+            >>> _ = lake.put("landing/orders/2.json", rows, drift="fewer")
+            >>> lake.rows("landing/orders/2.json")
+            [{'id': 1}]
         """
+        if drift is not None:
+            content = lake_files.drifted_rows(place, content, drift)
         name, key = self._split(place)
         if not key or key.endswith("/"):
             raise UsageError(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidemark.errors import UsageError
+from tidemark.model.drift import Drift, drifted
 
 Row: TypeAlias = dict[str, Any]
 PACKED: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
@@ -129,6 +130,19 @@ def as_rows(given: Any) -> list[Row]:
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise UsageError(f"{given!r} are not rows; give a list of dicts, or a DataFrame")
     return [_as_row(row) for row in given]
+
+
+def drifted_rows(place: str, content: Any, drift: Drift) -> list[Row]:
+    """Return rows for a file with other columns; the suffix of the place gives its format.
+
+    Raises:
+        UsageError: the rows have no column that can be otherwise.
+    """
+    is_one_type = suffixes_of(place)[0] in (AVRO, *SPARK_FORMATS)
+    try:
+        return drifted(as_rows(content), drift, is_one_type=is_one_type).rows
+    except ValueError as error:
+        raise UsageError(f"lake.put({place!r}, drift={drift!r}): {error}") from error
 
 
 def _as_row(row: Any) -> Row:

@@ -27,8 +27,8 @@ from tidemark.testing.glue_job import GlueJob
 from tidemark.testing.lake import Lake
 from tidemark.testing.state_of_test import current_test
 
-# The others start a cluster, or another Spark, which takes much longer.
-QUICK = tuple(kind for kind in KINDS if kind not in ("executors", "versions"))
+# Two start a cluster, or another Spark, which takes much longer; `drift` asks for contracts.
+QUICK = tuple(kind for kind in KINDS if kind not in ("executors", "versions", "drift"))
 
 
 def assert_proved(
@@ -50,8 +50,8 @@ def assert_proved(
     Args:
         script: its file, as for `glue_job`.
         bookmark: `"enable"`, `"pause"` or `"disable"`.
-        only: the kinds of experiments, of docs/prove.md; without, all but `executors` and
-            `versions`.
+        only: the kinds of experiments, of docs/prove.md; without, all but `executors`,
+            `versions` and `drift`.
         key: columns that identify a row; without, they are looked for.
         ignore: columns and targets that are not compared, such as `s3://lake/stage/`.
         budget: seconds after which nothing more is tried; None: all experiments are carried out.

@@ -1,6 +1,7 @@
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,14 @@ import pytest
 from rich.console import Console
 
 from tests.fixtures.commands import TABLE
+from tidemark.cli.progress import print_refused
 from tidemark.cli.views.status import read_watermarks, render_bookmark, status_table
 from tidemark.glue_service.commands import App
 from tidemark.local_state.bookmarks.versions import commit_bookmark, contexts_of_last_commit
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
+from tidemark.model.advice import advice_of
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import (
     Action,
@@ -176,3 +179,20 @@ def test_the_status_says_what_starts_a_workflow_on_aws_and_here(state) -> None:
         assert fact in event
     for fact in ("cron(0 6 * * ? *)", "Europe/Berlin", "delays", "tidemark run"):
         assert fact in clock
+
+
+def test_a_run_that_a_contract_has_refused_is_shown_with_what_to_do():
+    refusal = "SchemaContractError: the column tip (bigint) is new (load.py, line 3)"
+    remedy = advice_of("failures")["contract-refused"].says()
+    runs = [
+        Run("jr_1", "frozen", "FAILED", MINUTE, message=refusal),  # of an account
+        Run("jr_2", "here", "FAILED", MINUTE, message=f"{refusal}; {remedy}"),
+        Run("jr_3", "other", "FAILED", MINUTE, message="ValueError: no"),
+    ]
+    console = Console(width=1000, record=True, file=StringIO())
+
+    print_refused(console, runs)
+
+    frozen, here = console.export_text().splitlines()
+    assert frozen.rstrip() == f"refused frozen, run of 1970-01-01 00:01Z: {refusal}; {remedy}"
+    assert here.rstrip() == f"refused here, run of 1970-01-01 00:01Z: {refusal}; {remedy}"

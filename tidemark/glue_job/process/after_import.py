@@ -43,7 +43,8 @@ class AfterImport(importlib.abc.MetaPathFinder):
 
         def execute_and_change(module: ModuleType) -> None:
             execute(module)
-            self._change(module)
+            if module.__name__ == fullname:  # modules of one zip have one loader
+                self._change(module)
 
         spec.loader.exec_module = execute_and_change  # type: ignore[method-assign]
         return spec

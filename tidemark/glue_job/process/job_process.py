@@ -39,6 +39,12 @@ from tidemark.glue_job.process.failures import (
     print_from_script,
     remedy_of_deletion,
 )
+from tidemark.glue_job.process.observed_contracts import (
+    note_contracts_of,
+    note_rows_aside,
+    observe_contracts,
+    observe_reports,
+)
 from tidemark.glue_job.process.observed_writers import observe_windows, observe_writers
 from tidemark.glue_job.process.script_warnings import note_at_end
 from tidemark.glue_job.process.spark import CONF_FILE, system_properties
@@ -80,6 +86,9 @@ def main() -> int:
         serve_catalog(home, is_asked=CATALOG_VARIABLE in os.environ)
         after_import("pyspark.sql.readwriter", observe_writers)
         after_import("watermarks.run_notes", observe_windows)
+        after_import("watermarks.schema.plan", observe_contracts)
+        after_import("watermarks.metrics", observe_reports)
+        note_contracts_of(sys.argv)
     hide_unshipped_library()
     install_debugger()
     if kill := os.environ.pop(KILL_VARIABLE, None):
@@ -109,6 +118,7 @@ def _run_and_report(script: Path, name: str, result: Path, borrower: Borrower | 
         return 0
     finally:
         try:
+            note_rows_aside()
             _stop_spark()
             stack.close()
         finally:

@@ -13,6 +13,7 @@ from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import Cause, Fault, of_types, or_of_mark
 from tidemark.operate.prove.changes import (
     SENT,
+    is_below,
     is_of,
     is_state,
     is_write,
@@ -78,6 +79,8 @@ def compared(
     A file that arrives after a crash may be read with the others, or by a run of its own: rows are
     right if they are those of either.
     """
+    by_promise = [pair for pair in done if kind_of(pair[0].experiment).goes_by_promises]
+    done = [pair for pair in done if pair not in by_promise]
     of_first = [
         (wanted, outcome)
         for wanted, outcome in done
@@ -98,6 +101,10 @@ def compared(
             pair = (again[name], findings[name])
             again[name] = max(pair, key=lambda finding: WORST.index(finding.verdict))
         findings |= again
+    for wanted, outcome in by_promise:  # each alone: one may be what nobody reads
+        well = wanted.well or first.outcome
+        rows, _ = ask(well, None, [outcome], wish, by_time)
+        findings |= _findings(bench, wish, [(wanted, outcome)], rows, marks)
     caused = with_first_causes(with_own_causes(list(findings.values()), first.operations))
     judged = [_accepted(finding, wish) for finding in _with_plain_causes(caused)]
     return dict(zip(findings, judged, strict=True)), by_time
@@ -215,6 +222,8 @@ def _finding(
     if not kind.is_of_changes:  # how often a job tells goes by how often it runs
         unsent = [target for target in counting if not target.target.startswith(SENT)]
         counting = unsent or counting
+    if told := _told(wanted, outcome, counting, marks):
+        return told
     kept = [target for target in counting if not kind.leaves_out(baseline, target.target)]
     counting = kept or counting
     verdict = worst([target.verdict for target in counting])
@@ -238,6 +247,21 @@ def _finding(
     cause = causes.get(worst_rows.target, cause)
     finding = Finding(experiment, verdict, counting, reason, cause, outcome.seconds, causes)
     return _accepted(finding, wish)
+
+
+def _told(
+    wanted: Wanted, outcome: Outcome, rows: Sequence[TargetRows], marks: Marks
+) -> Finding | None:
+    """Return the finding of a kind that goes by promises; None of others."""
+    files = wanted.experiment.files  # which differ from those of the run that goes well
+    rows = [row for row in rows if not any(is_below(uri, row.target) for uri in files)]
+    judged = kind_of(wanted.experiment).judged(wanted, outcome, rows)
+    if judged is None:
+        return None
+    verdict, reason = judged
+    worst_rows = min(rows, key=lambda target: WORST.index(target.verdict), default=TargetRows(""))
+    cause = _cause(wanted, outcome, verdict, worst_rows, marks) if verdict in BAD else None
+    return Finding(wanted.experiment, verdict, rows, reason, cause, outcome.seconds)
 
 
 def _with_cause_before(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from tidemark.local_state.lost_executor import Moment
 from tidemark.local_state.operations import AwsRead, Operation
+from tidemark.model.drift import Drift
 
 FIRST = Moment()  # right after the first change
 
@@ -25,6 +26,8 @@ class Experiment:
         deaths: how many runs in a row die.
         look: how often the run has listed the place of a file before that arrives; 0 without.
         is_dated_earlier: whether a file has a time before that of one that was read.
+        drift: of files with other columns, what is otherwise.
+        files: their URIs; none of other experiments.
         not_tried: why the experiment is not carried out; empty if it is.
         is_open: whether it could have been: what it does is not known.
     """
@@ -41,5 +44,7 @@ class Experiment:
     look: int = 0
     is_dated_earlier: bool = False
     request: AwsRead | None = None
+    drift: Drift = "more"
+    files: tuple[str, ...] = ()
     not_tried: str = ""
     is_open: bool = False

@@ -42,9 +42,7 @@ def home_of_halves(bench: Bench, run: Baseline) -> Home | None:
 
 def in_two(file: Path) -> tuple[bytes, bytes] | None:
     """Return the content of two files with half of the rows of one each; None if it cannot be."""
-    suffixes = file.suffixes[-2:]
-    is_packed = suffixes[-1:] == [".gz"]
-    kind = suffixes[0 if is_packed else -1] if suffixes else ""
+    kind, is_packed = format_of(file)
     if kind not in FORMATS or file.stat().st_size > MAX_BYTES:
         return None
     content = file.read_bytes()
@@ -55,6 +53,13 @@ def in_two(file: Path) -> tuple[bytes, bytes] | None:
     if halves is None or not is_packed:
         return halves
     return gzip.compress(halves[0]), gzip.compress(halves[1])
+
+
+def format_of(file: Path) -> tuple[str, bool]:
+    """Return the suffix that names the format of a file, and whether it is packed."""
+    suffixes = file.suffixes[-2:]
+    is_packed = suffixes[-1:] == [".gz"]
+    return (suffixes[0 if is_packed else -1] if suffixes else ""), is_packed
 
 
 Halves: TypeAlias = tuple[bytes, bytes] | None

@@ -36,7 +36,7 @@ def linked_home(home: Home, folder: Path) -> Home:
     wait_until_closed(embedded)  # these are changed in place
     shutil.copytree(embedded, made.root / EMBEDDED, dirs_exist_ok=True, ignore=ignored)
     withhold_others(made, allowed_outside(home))
-    shutil.copytree(home.lake, made.lake, copy_function=_linked, dirs_exist_ok=True)
+    shutil.copytree(home.lake, made.lake, copy_function=linked, dirs_exist_ok=True)
     return made
 
 
@@ -46,7 +46,7 @@ def put_databases(source: Home, target: Home, names: Sequence[str] = STATE_FILES
         put_state_file(source.root / name, target.root / name)
 
 
-def _linked(source: str, target: str) -> str:
+def linked(source: str, target: str) -> str:
     """Link an object; scripts are copied, for each run writes its script in place."""
     if f"/{SCRIPTS}/" in source:
         return str(shutil.copy2(source, target))
@@ -102,7 +102,7 @@ def _apply(operation: Operation, home: Home, recorded: Home) -> None:
         target = home.local_path(operation.places[-1])
         target.parent.mkdir(parents=True, exist_ok=True)
         target.unlink(missing_ok=True)
-        _linked(str(recorded.root / FOLDER / OBJECTS / str(operation.number)), str(target))
+        linked(str(recorded.root / FOLDER / OBJECTS / str(operation.number)), str(target))
     elif operation.kind == DELETE:
         _delete(home.local_path(operation.places[0]))
     elif operation.kind == RENAME:

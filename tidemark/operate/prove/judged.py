@@ -4,17 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-Verdict = Literal["equal", "accepted", "changed", "doubled", "lost", "fails", "not tried"]
+Verdict = Literal["equal", "accepted", "told", "changed", "doubled", "lost", "fails", "not tried"]
 WORST: Sequence[Verdict] = (
     "lost",
     "doubled",
     "changed",
     "fails",
     "accepted",
+    "told",
     "equal",
     "not tried",
 )
-"""Verdicts, the worst first; accepted: the script says why its rows may be doubled."""
+"""Verdicts, the worst first; accepted: the script says why its rows may be doubled; told:
+nothing promises what should be."""
 
 
 @dataclass(frozen=True)

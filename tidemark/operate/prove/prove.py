@@ -11,6 +11,7 @@ from tidemark.errors import NotProvedError
 from tidemark.glue_service.runs.run_variables import no_executors_reason
 from tidemark.local_state.outside import is_within, read_outside
 from tidemark.local_state.store.database import Store
+from tidemark.model.drift import DRIFTS
 from tidemark.model.messages import plural
 from tidemark.operate.prove.anew import at_another_second, start_anew
 from tidemark.operate.prove.baselines import (
@@ -32,6 +33,7 @@ from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.halves import home_of_halves
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.kinds.arrivals import InParts
+from tidemark.operate.prove.kinds.drift import OtherColumns, drifts
 from tidemark.operate.prove.kinds.every import BY_NAME, KINDS, at_once, kind_of, not_tried
 from tidemark.operate.prove.kinds.kind import FirstRun
 from tidemark.operate.prove.kinds.machines import drawn_moments
@@ -45,9 +47,7 @@ from tidemark.operate.prove.views import Views
 
 FOR_COMPARISON = 0.15  # of the budget
 OF_PARTS = [name for name, kind in BY_NAME.items() if kind.needs_parts]
-OF_TWO_FILES = [
-    name for name, kind in BY_NAME.items() if kind.needed_files > 1 or kind.is_of_changes
-]
+OF_TWO_FILES = [name for name, kind in BY_NAME.items() if kind.needed_files > 1 or kind.needs_parts]
 
 
 def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
@@ -86,7 +86,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             [
                 Wanted(first, experiment)
                 for experiment in early
-                if experiment.kind != InParts.name or experiment.not_tried
+                if not kind_of(experiment).needs_parts or experiment.not_tried
             ]
         )
         has_parts = len(first.sources) > 1
@@ -186,11 +186,12 @@ def _kept(bench: Bench, findings: Mapping[str, Finding], queue: Queue) -> list[F
     return keep(bench.home, bench.command, findings, outcomes)
 
 
-def _place(finding: Finding) -> tuple[int, bool, bool, int]:
+def _place(finding: Finding) -> tuple[int, bool, bool, int, tuple[str, ...], int]:
     """Return where a finding stands: by its kind, then in the order of what happens."""
     experiment = finding.experiment
     kind = KINDS.index(experiment.kind)
-    return kind, experiment.is_in_increment, experiment.is_late, experiment.after
+    of_files = experiment.files[-1:], DRIFTS.index(experiment.drift)
+    return (kind, experiment.is_in_increment, experiment.is_late, experiment.after, *of_files)
 
 
 def with_numbers(findings: Sequence[Finding]) -> list[Finding]:
@@ -284,4 +285,7 @@ def _planned(
     if parts and wish.wants(InParts.name):
         experiment = Experiment(InParts.name, InParts.title)
         done = [(Wanted(first, experiment), parts.outcome(experiment))]
-    return Planned(of_changes(bench, wish, first, parts, states, next_runs, draws), done)
+    wanted = of_changes(bench, wish, first, parts, states, next_runs, draws)
+    if first.sources and wish.wants(OtherColumns.name):
+        wanted += drifts(first, parts)
+    return Planned(wanted, done)

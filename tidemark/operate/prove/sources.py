@@ -25,15 +25,32 @@ def sources_of(base: Home, outcome: Outcome) -> list[str]:
     folders with several files, those below for partitions and dates counted as one: a source with
     one file is taken for a table that every run reads, unless it is the only one.
     """
+    # In a workflow they may be what another job has just written.
+    return _of_bookmarks(base, outcome) or _of_folders(base, outcome)
+
+
+def all_sources_of(base: Home, outcome: Outcome) -> list[str]:
+    """Return the URIs of the files of `sources_of`, and of folders that no bookmark reads."""
+    both = {*_of_bookmarks(base, outcome), *_of_folders(base, outcome)}
+    return _oldest_first(base, both)
+
+
+def _of_bookmarks(base: Home, outcome: Outcome) -> list[str]:
     uris = set[str]()
     with Store(outcome.home.database) as store:
         for run in store.all_job_runs():
             if run.started_at_ms >= outcome.trials[0].began_ms:
                 uris |= noted_files(Path(run.log_path).parent, is_bookmarked=True)
-    # In a workflow they may be what another job has just written.
-    there = _that_arrive(base, uris)
-    there = there or _that_arrive(base, _newer(base, outcome, _of_large_folders(outcome)))
-    return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
+    return _oldest_first(base, _that_arrive(base, uris))
+
+
+def _of_folders(base: Home, outcome: Outcome) -> list[str]:
+    uris = _newer(base, outcome, _of_large_folders(outcome))
+    return _oldest_first(base, _that_arrive(base, uris))
+
+
+def _oldest_first(base: Home, uris: Iterable[str]) -> list[str]:
+    return sorted(uris, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
 
 
 def _that_arrive(base: Home, uris: Iterable[str]) -> list[str]:
@@ -71,20 +88,20 @@ def _of_large_folders(outcome: Outcome) -> set[str]:
     puts = [
         operation for operation in read_operations(outcome.home) if operation.kind in (PUT, COPY)
     ]
-    targets = {_root_of(operation.places[-1]) for operation in puts}
+    targets = {root_of(operation.places[-1]) for operation in puts}
     folders = defaultdict(set)
     for _, uri in read_opened(outcome.home):
         name = uri.rpartition("/")[2]
         is_data = "://" in uri and not name.startswith(("_", "."))
         # Not below a target: a mark may stand above the folder with the input.
-        if is_data and not uri.startswith(f"s3://{SCRIPTS}/") and _root_of(uri) not in targets:
-            folders[_root_of(uri)].add(uri)
+        if is_data and not uri.startswith(f"s3://{SCRIPTS}/") and root_of(uri) not in targets:
+            folders[root_of(uri)].add(uri)
     if len(folders) == 1:  # all that a job reads is no table beside what is new
         return set().union(*folders.values())
     return {uri for files in folders.values() if len(files) > 1 for uri in files}
 
 
-def _root_of(uri: str) -> str:
+def root_of(uri: str) -> str:
     """Return the folder of a file, without the folders of partitions and dates."""
     parts = uri.split("/")[:-1]
     while len(parts) > MIN_PARTS and DATE_FOLDER.fullmatch(parts[-1]):

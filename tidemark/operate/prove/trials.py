@@ -28,7 +28,7 @@ def carry_out(bench: Bench, wanted: Wanted, next_runs: NextRuns, number: int) ->
     try:
         home, trials = kind.carry_out(bench, wanted, folder)
         following = Following(home)
-        jobs = () if kind.why_unknown(wanted, home) else tuple(kind.next_jobs(wanted))
+        jobs = () if kind.why_unknown(wanted, home) else tuple(kind.next_jobs(wanted, trials))
         if jobs:
             keep_start(home, folder)
             is_unseen, stores = kind.is_unseen(experiment), wanted.of.other_stores

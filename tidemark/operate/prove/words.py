@@ -17,6 +17,7 @@ from tidemark.operate.prove.refusals import ERROR
 MARKS = {
     "equal": "✓",
     "accepted": "~",
+    "told": "·",
     "changed": "≠",
     "doubled": "✗",
     "lost": "✗",
@@ -100,7 +101,8 @@ def _verdict(proof: Proof) -> Iterator[str]:
     """Yield the verdict, and of what is wrong the line of the script to look at first."""
     causes = by_cause(proof.findings)
     if not causes:
-        tried = plural(proof.tried, "experiment")
+        told = sum(finding.verdict == "told" for finding in proof.findings)
+        tried = plural(proof.tried - told, "experiment")
         is_safe = proof.exit_code == 0
         yield f"SAFE: {tried}, and each leaves the rows of the first run" if is_safe else NOT_KNOWN
         return
@@ -234,6 +236,7 @@ def to_json(proof: Proof) -> dict[str, Any]:
                 "kind": finding.experiment.kind,
                 "title": finding.experiment.title,
                 "after": finding.experiment.after or None,
+                "files": list(finding.experiment.files),
                 "verdict": finding.verdict,
                 "reason": finding.reason or None,
                 "targets": [

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import threading
+import zipfile
 from types import SimpleNamespace
 
 import pytest
 
 from tests.tidemark.glue_job.process.test_job_process import finish, job, put_script
 from tests.waiting import BOUND_S
-from tidemark.glue_job.process.after_import import free_alone, free_no_more
+from tidemark.glue_job.process.after_import import after_import, free_alone, free_no_more
 from tidemark.glue_service.runs.job_run_process import plan_job_run, start_job_run
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.home import Home
@@ -46,6 +48,20 @@ def seconds_of(how):
 
 def test_the_server_of_accumulators_is_shut_down_in_a_fraction_of_the_time():
     assert seconds_of("changed") < seconds_of("as it comes") / 2
+
+
+def test_only_the_module_itself_is_changed_of_those_in_one_zip(tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "libs.zip", "w") as archive:
+        archive.writestr("packed/__init__.py", "")
+        archive.writestr("packed/changed.py", "from packed import other")
+        archive.writestr("packed/other.py", "")
+    monkeypatch.syspath_prepend(str(tmp_path / "libs.zip"))
+    names = []
+
+    after_import("packed.changed", lambda module: names.append(module.__name__))
+    importlib.import_module("packed.changed")
+
+    assert names == ["packed.changed"]
 
 
 def test_the_end_of_spark_waits_for_the_object_that_is_being_freed_and_frees_no_more():

@@ -34,7 +34,7 @@ class Crash(ExperimentKind):
         let_arrive(bench.base, home, wanted.late)
         return home, []
 
-    def next_jobs(self, wanted: Wanted) -> Sequence[str | None]:
+    def next_jobs(self, wanted: Wanted, trials: Sequence[Trial]) -> Sequence[str | None]:
         """The job that died runs again, and those after it; all of them if a file has arrived."""
         run = wanted.of
         return run.all_jobs if wanted.late else run.jobs_from(run.job_of(wanted.experiment))

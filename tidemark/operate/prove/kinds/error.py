@@ -73,7 +73,7 @@ class FailingRequest(ExperimentKind):
         job = run.jobs.get(run_id)
         return home, [bench.run(home, bench.subject.only(job) if job else None)]
 
-    def next_jobs(self, wanted: Wanted) -> Sequence[str | None]:
+    def next_jobs(self, wanted: Wanted, trials: Sequence[Trial]) -> Sequence[str | None]:
         """The job runs again, and those after it."""
         return wanted.of.jobs_from(wanted.of.job_of(wanted.experiment))
 

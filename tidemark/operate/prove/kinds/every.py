@@ -12,6 +12,7 @@ from tidemark.operate.prove.kinds.arrivals import (
     ReverseOrder,
 )
 from tidemark.operate.prove.kinds.crash import Crash
+from tidemark.operate.prove.kinds.drift import OtherColumns
 from tidemark.operate.prove.kinds.error import FailingRequest
 from tidemark.operate.prove.kinds.kind import ExperimentKind, FirstRun
 from tidemark.operate.prove.kinds.machines import LostExecutor, NewestVersion, TwoAtOnce
@@ -30,6 +31,7 @@ BY_NAME: Mapping[str, ExperimentKind] = {
         ArrivesWithEarlierTime(),
         DeliveredTwice(),
         Replaced(),
+        OtherColumns(),
         Rewound(),
         TwoAtOnce(),
         LostExecutor(),

@@ -9,7 +9,7 @@ from typing import ClassVar
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import Moment
 from tidemark.operate.prove.baselines import Baseline, Wanted
-from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import Advice, Cause, Fault, advised, of_run
 from tidemark.operate.prove.experiments import FIRST, Experiment
 from tidemark.operate.prove.homes import linked_home
@@ -64,6 +64,9 @@ class ExperimentKind:
     writes_otherwise: ClassVar[bool] = False
     """Whether its runs may write as the first one did not, such as to delete what is there."""
 
+    goes_by_promises: ClassVar[bool] = False
+    """Whether its rows may be others, and `judged` says whether they are right."""
+
     def experiments(self, run: FirstRun) -> list[Experiment]:
         """Return what is to be tried, or why nothing is."""
         if reason := self.why_not(run):
@@ -84,7 +87,7 @@ class ExperimentKind:
         """Return a new home after an experiment, and its runs."""
         raise NotImplementedError
 
-    def next_jobs(self, wanted: Wanted) -> Sequence[str | None]:
+    def next_jobs(self, wanted: Wanted, trials: Sequence[Trial]) -> Sequence[str | None]:
         """Return the jobs that run after what went wrong; None is all of what is proved."""
         return ()
 
@@ -107,6 +110,12 @@ class ExperimentKind:
     def is_noted(self, rows: TargetRows) -> bool:
         """Return whether rows differ by a note of what was tried alone."""
         return False
+
+    def judged(
+        self, wanted: Wanted, outcome: Outcome, rows: Sequence[TargetRows]
+    ) -> tuple[Verdict, str] | None:
+        """Return a verdict that goes by more than equal rows, and the reason; None: by rows."""
+        return None
 
     def cause(self, fault: Fault) -> Cause:
         """Return the cause of rows that are wrong."""
