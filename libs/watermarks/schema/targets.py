@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
 from watermarks.spark.columns import (
     DELETED,
@@ -17,6 +18,7 @@ from watermarks.spark.columns import (
 
 from .changes import changes_between
 from .evolution import is_promotion
+from .memory import Memory
 from .plan import Aside, Plan, is_case_sensitive, schema_of
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from watermarks.spark.iceberg_tables import LoadedTable
+    from watermarks.windows.window import Window
 
     from .changes import SchemaChange
     from .terms import Terms
@@ -61,12 +64,16 @@ class Merged:
 
 
 def rows_for_folder(
-    frame: DataFrame, contract: Terms | None, path: str
+    frame: DataFrame, contract: Terms | None, path: str, window: Window
 ) -> tuple[DataFrame, DataFrame | None]:
     """Return the rows of a frame that a contract lets into a folder, and those to quarantine."""
     if contract is None:
         return frame, None
-    return _rows(Plan.of(contract, frame), path)
+    memory = Memory.of(contract, frame, window, run_notes.folder(path))
+    plan = Plan.of(memory.contract, frame)
+    rows = _rows(plan, path, memory)
+    memory.keep(plan.schema)
+    return rows
 
 
 def rows_for_table(
@@ -74,6 +81,8 @@ def rows_for_table(
     contract: Terms | None,
     table: str,
     iceberg: LoadedTable | None,
+    window: Window,
+    part: str = "",
 ) -> tuple[DataFrame, DataFrame | None]:
     """Return the rows of a frame that a contract lets into a table, and those to quarantine.
 
@@ -81,13 +90,12 @@ def rows_for_table(
     """
     if contract is None:
         return frame, None
-    spark = frame.sparkSession
-    there = spark.table(table).drop(contract.rescued).schema
-    if contract.schema is None:
-        contract = replace(contract, schema=there)
-    plan = Plan.of(contract, frame, is_of_iceberg=iceberg is not None)
-    rows, aside = _rows(plan, table)
-    _evolve(plan, rows.schema, table, iceberg)
+    there = without(frame.sparkSession.table(table), [contract.rescued]).schema
+    target, is_of_iceberg = name_of(table, part), iceberg is not None
+    memory = Memory.of(contract, frame, window, target, there, is_of_iceberg=is_of_iceberg)
+    plan = Plan.of(memory.contract, frame, is_of_iceberg=is_of_iceberg)
+    rows, aside = _rows(plan, table, memory)
+    _evolve(plan, rows.schema, table, iceberg, memory)
     return rows, aside
 
 
@@ -97,6 +105,7 @@ def rows_for_merge(
     table: str,
     iceberg: LoadedTable | None,
     merged: Merged,
+    window: Window,
 ) -> tuple[DataFrame, DataFrame | None]:
     """Return the rows of a frame that a contract lets into a merge, and those to quarantine.
 
@@ -104,10 +113,11 @@ def rows_for_merge(
     column DELETED says which rows are deleted, if there is a condition.
     """
     check_columns(frame, merged.names)
-    if contract.schema is None:
-        others = (*merged.not_of_source, contract.rescued)
-        there = without(frame.sparkSession.table(table), others).schema
-        contract = replace(contract, schema=there)
+    others = (*merged.not_of_source, contract.rescued)
+    there = without(frame.sparkSession.table(table), others).schema
+    target, is_of_iceberg = name_of(table), iceberg is not None
+    memory = Memory.of(contract, frame, window, target, there, is_of_iceberg=is_of_iceberg)
+    contract = memory.contract
     promised = {name.lower() for name in schema_of(contract, frame).names}
     if lacks := [name for name in merged.keys if name.lower() not in promised]:
         raise WatermarkValueError(
@@ -115,9 +125,9 @@ def rows_for_merge(
             f"merged into {table} by it: add it to the schema"
         )
     aside, frame = _aside(frame, merged, promised)
-    plan = Plan.of(contract, frame, is_of_iceberg=iceberg is not None, aside=aside)
-    rows, taken_out = _rows(plan, table)
-    _evolve(plan, without(rows, aside.carried).schema, table, iceberg)
+    plan = Plan.of(contract, frame, is_of_iceberg=is_of_iceberg, aside=aside)
+    rows, taken_out = _rows(plan, table, memory)
+    _evolve(plan, without(rows, aside.carried).schema, table, iceberg, memory)
     missing = [change.path for change in plan.changes if change.kind == "missing"]
     rows = without(rows, [path[0] for path in missing if len(path) == 1])
     return rows, None if taken_out is None else without(taken_out, [DELETED])
@@ -136,11 +146,16 @@ def _aside(frame: DataFrame, merged: Merged, promised: Collection[str]) -> tuple
     return Aside(carried, left, merged.names), frame
 
 
-def _rows(plan: Plan, target: str) -> tuple[DataFrame, DataFrame | None]:
+def name_of(table: str, part: str = "") -> str:
+    """Return the name of a table, or of a part of it, beside a watermark."""
+    return f"{run_notes.table(table)} {part}".rstrip()
+
+
+def _rows(plan: Plan, target: str, memory: Memory) -> tuple[DataFrame, DataFrame | None]:
     takes_out = plan.contract.types == "discard_row"
     if takes_out:
         _check_quarantine(plan.contract.quarantine, target)
-    plan.check()
+    memory.check(plan)
     return plan.rows(), plan.taken_out() if takes_out else None
 
 
@@ -158,7 +173,9 @@ def _check_quarantine(quarantine: str, target: str) -> None:
         )
 
 
-def _evolve(plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | None) -> None:
+def _evolve(
+    plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | None, memory: Memory
+) -> None:
     """Add to a table what it lacks, and make its types wider: doing it twice is doing it once."""
     spark, contract = plan.frame.sparkSession, plan.contract
     now, is_exact = spark.table(table).schema, is_case_sensitive(spark)
@@ -166,9 +183,10 @@ def _evolve(plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | N
     changes = [change for change in all_changes if change.kind != "missing"]
     for change in changes:  # all of them before the first one
         is_asked = (
-            contract.columns == "evolve" or change.path == (contract.rescued,)
+            contract.columns == "evolve" or change.path in {(contract.rescued,), *memory.accepted}
             if change.kind == "added"
-            else contract.types == "evolve" and is_promotion(change.old, change.new)
+            else (contract.types == "evolve" or change.path in memory.accepted)
+            and is_promotion(change.old, change.new)
         )
         if iceberg is None or not is_asked:
             raise WatermarkValueError(
@@ -177,6 +195,7 @@ def _evolve(plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | N
             )
     for change in changes:
         spark.sql(_statement(change, iceberg.name if iceberg else table))
+    memory.keep(plan.schema)
 
 
 def _statement(change: SchemaChange, table: str) -> str:

@@ -125,7 +125,7 @@ def merge_window(
     iceberg = iceberg_table(spark, table)
     if schema is not None:
         merged = Merged(keys, cursor, condition, keep_deleted, history or ())
-        frame, aside = rows_for_merge(frame, schema, table, iceberg, merged)
+        frame, aside = rows_for_merge(frame, schema, table, iceberg, merged, window)
         quarantine(aside, schema, window, table)
         condition = condition and escaped(DELETED)
         deleted = deleted and condition
