@@ -285,7 +285,7 @@ class WatermarkAdmin(Watermarks):
             job_id: the job.
             reason: why; shown to people.
             actor: the person or program that asks.
-            target: of which target it has to be, such as `s3://bucket/folder/` or `table:db.name`;
+            target: the target that it has to be, such as `s3://bucket/folder/` or `table:db.name`;
                 empty for whichever it is.
             source: one source of a job with several.
 

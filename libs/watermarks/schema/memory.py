@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ class Memory:
         window: the window.
         target: the name of the target.
         contract: the contract, with the schema to start from.
-        declared: its own schema as DDL; empty without one.
+        declared: its own schema; empty without one.
         is_needed: whether the columns are known by this only.
         accepted: columns, and fields of them, that the target gets although no mode lets it.
     """
@@ -50,7 +50,7 @@ class Memory:
     window: Window
     target: str
     contract: Terms
-    declared: str
+    declared: Mapping[str, str]
     is_needed: bool
     accepted: Collection[tuple[str, ...]] = field(default_factory=set)
 
@@ -73,7 +73,7 @@ class Memory:
         is_exact = is_case_sensitive(frame.sparkSession)
         held = held_schema(window, target)
         given = None if contract.schema is None else schema_of(contract, frame)
-        declared = ddl_of(given) if given else ""
+        declared = columns_of(given) if given else {}
         if held and given and held.declared != declared:
             held = None
         if held and not given and table and not held.is_accepted:
@@ -106,7 +106,7 @@ class Memory:
 
     def keep(self, schema: StructType) -> None:
         """Let the commit of the window write the columns, if only that tells them."""
-        held = TargetSchema(ddl_of(schema), self.declared)
+        held = TargetSchema(columns_of(schema), self.declared)
         has_evolved = bool(self.declared) and held.columns != self.declared
         is_kept = self.is_needed or has_evolved
         hold_schema(self.window, self.target, held if is_kept else None)
@@ -122,7 +122,7 @@ class Memory:
         blocked = [f"{change}: {_WHY[change.kind]}" for change in then.refused_of(changes)]
         return RefusedSchema(
             self.target,
-            ddl_of(columns),
+            columns_of(columns),
             self.declared,
             "; ".join(map(str, changes)),
             "; ".join(blocked),
@@ -145,11 +145,12 @@ def _accepted(plan: Plan, changes: list[SchemaChange]) -> StructType:
     return StructType(columns)
 
 
-def ddl_of(schema: StructType) -> str:
-    """Return columns as DDL, whatever their names."""
-    return ", ".join(f"{escaped(field.name)} {sql_type(field.dataType)}" for field in schema.fields)
+def columns_of(schema: StructType) -> dict[str, str]:
+    """Return the types of columns as SQL takes them, by name."""
+    return {column.name: sql_type(column.dataType) for column in schema.fields}
 
 
-def struct_of(ddl: str, spark: SparkSession) -> StructType:
-    """Return the columns of a DDL."""
+def struct_of(columns: Mapping[str, str], spark: SparkSession) -> StructType:
+    """Return columns as a type."""
+    ddl = ", ".join(f"{escaped(name)} {kind}" for name, kind in columns.items())
     return spark.createDataFrame([], ddl).schema

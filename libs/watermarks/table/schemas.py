@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import TypeVar
 
 _MAX_BYTES = 150_000  # for both attributes: an item of DynamoDB has room for 400 KB
@@ -31,13 +32,13 @@ class TargetSchema(_Text):
     """The columns of a target, as a version of a watermark holds them.
 
     Attributes:
-        columns: after the last window that was committed, as DDL.
-        declared: the schema of the contract then, as DDL; empty if it had none.
+        columns: after the last window that was committed: types as SQL takes them, by name.
+        declared: the schema of the contract then; empty if it had none.
         is_accepted: whether somebody has accepted them since, and no window has them yet.
     """
 
-    columns: str
-    declared: str = ""
+    columns: Mapping[str, str]
+    declared: Mapping[str, str] = field(default_factory=dict)
     is_accepted: bool = False
 
 
@@ -47,8 +48,8 @@ class RefusedSchema(_Text):
 
     Attributes:
         target: `s3://bucket/folder/`, or `table:database.name`.
-        columns: after an acceptance, as DDL.
-        declared: the schema of the contract, as DDL; empty if it has none.
+        columns: after an acceptance: types as SQL takes them, by name.
+        declared: the schema of the contract; empty if it has none.
         changes: what was refused, for people.
         blocked: why it cannot be accepted; empty if it can.
         run_id: the run that was refused.
@@ -56,8 +57,8 @@ class RefusedSchema(_Text):
     """
 
     target: str
-    columns: str
-    declared: str = ""
+    columns: Mapping[str, str]
+    declared: Mapping[str, str] = field(default_factory=dict)
     changes: str = ""
     blocked: str = ""
     run_id: str = ""

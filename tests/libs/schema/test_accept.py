@@ -59,7 +59,7 @@ def test_a_refused_column_is_accepted_and_the_same_window_is_written(
     left = watermarks.refused(job)
     assert left.target == f"{tmp_path}/out/"
     assert (left.changes, left.blocked) == ("the column tip (double) is new", "")
-    assert (left.run_id, left.columns) == ("jr_2", "`id` int, `amt` int, `tip` double")
+    assert (left.run_id, left.columns) == ("jr_2", {"id": "int", "amt": "int", "tip": "double"})
     refused(load, 3, "2 id, 20 amt, 0.5D tip", high=2)
     assert watermarks.refused(job).run_id == "jr_3"
 
@@ -134,7 +134,7 @@ def test_a_wider_type_is_accepted_and_only_that(load, watermarks, job):
 
     (schema,) = watermarks.accept_schema(job, **WHY).schemas.values()
 
-    assert schema.columns == "`id` int, `amt` bigint"  # each id fits an int
+    assert schema.columns == {"id": "int", "amt": "bigint"}  # each id fits an int
     load(3, "2L id, 20000000000 amt", high=2)
 
 
@@ -243,12 +243,15 @@ def test_a_renamed_job_keeps_columns_and_what_was_refused(load, watermarks, job,
     watermarks.rename_job(job, name)
 
     assert [s.columns for s in watermarks.latest(name).schemas.values()] == [
-        "`id` int, `amt` int, `n` int"
+        {"id": "int", "amt": "int", "n": "int"}
     ]
     latest = watermarks.accept_schema(name, **WHY)
-    assert (
-        latest.schemas[f"{tmp_path}/out/"].columns == "`id` int, `amt` int, `n` int, `tip` double"
-    )
+    assert latest.schemas[f"{tmp_path}/out/"].columns == {
+        "id": "int",
+        "amt": "int",
+        "n": "int",
+        "tip": "double",
+    }
     with pytest.raises(WatermarkConflictError, match="carried over"):
         watermarks.accept_schema(job, **WHY)
 
@@ -265,7 +268,7 @@ def test_a_lost_head_is_adopted_with_its_columns(load, watermarks, job, client, 
 
     assert latest.version == 3
     assert [schema.columns for schema in latest.schemas.values()] == [
-        "`id` int, `amt` int, `n` int"
+        {"id": "int", "amt": "int", "n": "int"}
     ]
     assert newest != latest.schemas
 
@@ -315,12 +318,12 @@ def test_a_table_of_iceberg_gets_the_accepted_columns(on_iceberg):
     assert facts["own"] == [
         "struct<id:int,amt:bigint,tip:double>",
         [[1, 10, None], [2, 20000000000, 0.5]],
-        "`id` int, `amt` bigint, `tip` double",
+        {"id": "int", "amt": "bigint", "tip": "double"},
     ]
     assert facts["own after"] == [
         "struct<id:int,amt:bigint,by_hand:string>",
         [[1, 10, None], [2, 20000000000, None], [5, 50, "x"]],
-        "`id` int, `amt` bigint, `by_hand` string",
+        {"id": "int", "amt": "bigint", "by_hand": "string"},
     ]
 
 
@@ -330,12 +333,12 @@ def test_a_merge_under_a_declaration_forgets_an_acceptance_with_a_rewind(on_iceb
     once = [
         "struct<id:int,amt:int,w:string>",
         [[1, 1, None], [2, 2, "a"]],
-        "`id` int, `amt` int, `w` string",
+        {"id": "int", "amt": "int", "w": "string"},
     ]
     assert (facts["once"], facts["again"]) == (once, once)
     refused = "SchemaContractError"
     assert facts["merged"] == [1, refused, 2, 3, 4, refused, 5, 6, 7]
     rows = [[1, 1], [2, 20000000000]]
-    wide = ["struct<id:int,amt:bigint>", rows, "`id` int, `amt` bigint"]
+    wide = ["struct<id:int,amt:bigint>", rows, {"id": "int", "amt": "bigint"}]
     assert (facts["wide 1"], facts["wide 2"]) == (wide, [wide[0], sorted(rows * 2), wide[2]])
     assert facts["appended"] == [1, 2, 4, 5]
