@@ -1,18 +1,12 @@
 """The commands about columns: `schema show|history|diff`, as runs here have observed them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import chain
 from typing import Any, TypeAlias
 
 from tidemark.cli.progress import print_output
-from tidemark.cli.schema_versions import (
-    held_of,
-    history_json,
-    history_shown,
-    now_json,
-    now_shown,
-)
+from tidemark.cli.schema_versions import Kept, columns_now, kept_of, versions_listed
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import moment_json
 from tidemark.cli.views.listing import Listing, Sentence, short_ids
@@ -31,32 +25,28 @@ Changed: TypeAlias = list[tuple[SchemasOfRun, Schema, Change]]
 
 
 def show(job: str, where: Where, output: str) -> None:
-    held = held_of(job, where)
-    kept = now_json(held)
-    runs = _observed(job, where, is_needed=not kept and not any(of.refused for of in held))
+    kept = kept_of(job, where)
+    runs = _observed(job, where, is_needed=not kept)
     run = runs[0] if runs else SchemasOfRun("", 0, ())
     document = {
         "job": job,
         "run_id": run.run_id,
         "schemas": list(map(_json, run.schemas)),
         "kept": kept,
-        "refused": [
-            {"source": of.source, **asdict(of.refused)} for of in held if of.refused is not None
-        ],
     }
     head = Sentence(f"{job}, run {run.run_id}" if runs else job)
-    print_output(output, document, chain([head], map(_columns, run.schemas), now_shown(held)))
+    shown = chain([head], map(_columns, run.schemas), columns_now(kept))
+    print_output(output, document, shown, value_json)
 
 
 def history(job: str, where: Where, output: str) -> None:
-    held = held_of(job, where)
-    versions = history_json(held)
-    runs = _observed(job, where, is_needed=not versions)
+    kept = kept_of(job, where)
+    runs = _observed(job, where, is_needed=not kept)
     changed = [
         row for place in range(len(runs)) for row in _changes(runs[place], runs[place + 1 :])
     ]
     equal = "no run has seen other columns than the runs before it"
-    _print_changes(job, changed, output, equal, {"versions": versions}, history_shown(held))
+    _print_changes(job, changed, output, equal, kept)
 
 
 def diff(job: str, from_run: str | None, to_run: str | None, output: str) -> None:
@@ -122,12 +112,11 @@ def _print_changes(
     changed: Changed,
     output: str,
     nothing: str,
-    more: Mapping[str, Any] | None = None,
-    shown: Sequence[Listing] = (),
+    kept: Kept | None = None,
 ) -> None:
     document = {
         "job": job,
-        **(more or {}),
+        **({} if kept is None else {"kept": kept}),
         "changes": [
             {
                 "run_id": run.run_id,
@@ -147,7 +136,7 @@ def _print_changes(
     ]
     table = Listing(("run id", "committed", "of", "change"), rows)
     first = table if rows else Sentence(f"{job}: {nothing}")
-    print_output(output, document, [first, *shown], value_json)
+    print_output(output, document, [first, *versions_listed(kept or [])], value_json)
 
 
 def _json(schema: Schema) -> dict[str, Any]:

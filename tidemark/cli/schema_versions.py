@@ -1,126 +1,103 @@
 """The columns that contracts keep beside watermarks, and the command `schema accept`."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any, TypeAlias
 
 from tidemark.cli.progress import print_output
 from tidemark.cli.target import open_target
 from tidemark.cli.views.listing import Listing, Sentence
 from tidemark.cli.watermark import opened, table_of
 from tidemark.cli.where import Where
-from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.errors import UsageError
 from tidemark.model.checkpoints.schema_changes import Change
 from tidemark.model.messages import known
-from watermarks import (
-    HistoryEntry,
-    RefusedSchema,
-    TargetSchema,
-    WatermarkAdmin,
-    WatermarksError,
-    WatermarkTableError,
-)
+from watermarks import HistoryEntry, TargetSchema, WatermarksError, WatermarkTableError
+
+Kept: TypeAlias = list[dict[str, Any]]
+"""What is kept of a job, and of each source: `columns` now, `refused` since, and `versions`."""
 
 
-@dataclass(frozen=True)
-class Held:
-    """What the watermarks of a job, or of one of its sources, have held of columns.
-
-    Attributes:
-        source: empty for the job itself.
-        entries: the history, newest first.
-        refused: what a contract has refused since, if anything.
-    """
-
-    source: str
-    entries: list[HistoryEntry]
-    refused: RefusedSchema | None
-
-
-def held_of(job: str, where: Where) -> list[Held]:
-    """Return what the watermarks of a job have held; nothing if there is no table of them."""
+def kept_of(job: str, where: Where) -> Kept:
+    """Return what is kept beside the watermarks of a job; nothing without a table of them."""
     with open_target(where) as target:
         known("job", job, target.known_jobs)
         try:
             with target.watermarks(table_of(target, job)) as admin:
-                return [
-                    Held(source, list(admin.history(job, source=source)), refused)
-                    for source, refused in _refused(admin, job).items()
-                ]
+                kept = []
+                for source in ("", *admin.sources(job)):
+                    entries = list(admin.history(job, source=source))
+                    refused = admin.refused(job, source=source)
+                    columns = entries[0].schemas if entries else {}
+                    kept.append(
+                        {
+                            "source": source,
+                            "version": entries[0].version if entries else 0,
+                            "targets": {name: asdict(schema) for name, schema in columns.items()},
+                            "refused": refused and asdict(refused),
+                            "versions": [*_versions(entries)],
+                        }
+                    )
         except WatermarkTableError as error:
             if error.reason != "not_found":
                 raise UsageError(str(error)) from error
             return []
         except WatermarksError as error:
             raise UsageError(str(error)) from error
+    return [of for of in kept if of["versions"] or of["refused"]]
 
 
-def now_json(held: list[Held]) -> list[dict[str, Any]]:
-    """Return the columns that are held now, by source and target."""
-    return [
-        {
-            "source": of.source,
-            "target": target,
-            "version": of.entries[0].version,
-            "run_id": of.entries[0].run_id,
-            **asdict(schema),
-        }
-        for of in held
-        if of.entries
-        for target, schema in of.entries[0].schemas.items()
-    ]
+def _versions(entries: Iterable[HistoryEntry]) -> Iterator[dict[str, Any]]:
+    """Yield the versions with other columns of a target than the one before, newest first."""
+    entries = list(entries)
+    for entry, older in zip(entries, [*entries[1:], None], strict=True):
+        before = older.schemas if older else {}
+        for target in sorted({*before, *entry.schemas}):
+            if changes := _changes(before.get(target), entry.schemas.get(target)):
+                whole = asdict(entry)
+                names = ("version", "kind", "run_id", "committed_at", "actor", "reason")
+                told = {name: whole[name] for name in names}
+                yield {**told, "target": target, "changes": changes}
 
 
-def now_shown(held: list[Held]) -> Iterator[Listing | Sentence]:
-    """Yield the columns that are held now, and what was refused since, for people."""
-    for row in now_json(held):
-        by = f"version {row['version']}" + ", accepted" * row["is_accepted"]
-        title = f"\nkept for {row['target']}{_of(row['source'])}, {by}"
-        yield Listing(("column", "type"), list(row["columns"].items()), title)
-    for of in held:
-        if of.refused:
-            yield Sentence(f"\nrefused{_of(of.source)}: {_told(of.refused)}")
+def _changes(old: TargetSchema | None, new: TargetSchema | None) -> list[str]:
+    was, now = (schema.columns if schema else {} for schema in (old, new))
+    changes = [Change("gone", name, was[name]) for name in was if name not in now]
+    changes += [Change("new", name, new=now[name]) for name in now if name not in was]
+    both = [name for name in was if was[name] != now.get(name, was[name])]
+    return [*map(str, changes + [Change("type", name, was[name], now[name]) for name in both])]
 
 
-def history_json(held: list[Held]) -> list[dict[str, Any]]:
-    """Return the versions that have other columns than the one before, newest first."""
-    rows = []
-    for of in held:
-        before = [entry.schemas for entry in of.entries[1:]] + [{}]
-        for entry, old in zip(of.entries, before, strict=True):
-            rows += [
-                {
-                    "source": of.source,
-                    "target": target,
-                    "version": entry.version,
-                    "kind": entry.kind,
-                    "run_id": entry.run_id,
-                    "at": entry.committed_at,
-                    "changes": list(map(str, _changes(old.get(target), entry.schemas.get(target)))),
-                    "columns": entry.schemas[target].columns if target in entry.schemas else {},
-                    "actor": entry.actor,
-                    "reason": entry.reason,
-                }
-                for target in sorted({*old, *entry.schemas})
-                if _columns(old.get(target)) != _columns(entry.schemas.get(target))
-            ]
-    return rows
+def columns_now(kept: Kept) -> Iterator[Listing | Sentence]:
+    """Yield the columns that are kept now, and what was refused since, for people."""
+    for of in kept:
+        source = f", source {of['source']}" * bool(of["source"])
+        for target, schema in of["targets"].items():
+            title = f"\nkept for {target}{source}, version {of['version']}"
+            title += ", accepted" * schema["is_accepted"]
+            yield Listing(("column", "type"), list(schema["columns"].items()), title)
+        if was := of["refused"]:
+            why = f"; it cannot be accepted: {was['blocked']}" * bool(was["blocked"])
+            told = (
+                f"refused: run {was['run_id']} for {was['target']}{source}: {was['changes']}{why}"
+            )
+            yield Sentence(f"\n{told}")
 
 
-def history_shown(held: list[Held]) -> list[Listing]:
-    """Return the same for people."""
+def versions_listed(kept: Kept) -> list[Listing]:
+    """Return the versions with other columns than the one before, for people."""
     rows = [
         (
             str(row["version"]),
             row["kind"],
-            f"{row['at']:%Y-%m-%d %H:%M:%S}Z" if row["at"] else "-",
-            f"{row['target']}{_of(row['source'])}",
+            f"{row['target']} {of['source']}".rstrip(),
             "; ".join(row["changes"]),
             f"{row['actor']}: {row['reason']}" if row["actor"] else "-",
         )
-        for row in history_json(held)
+        for of in kept
+        for row in of["versions"]
     ]
-    headings = ("version", "what", "at", "target", "changes", "who and why")
+    headings = ("version", "what", "target", "change", "who and why")
     return [Listing(headings, rows, "\nKept beside the watermark")] if rows else []
 
 
@@ -136,66 +113,15 @@ def accept(
     output: str,
 ) -> None:
     with opened(where, job, table) as (admin, check_job):
-        refused = {
-            name: was
-            for name, was in _refused(admin, job, source).items()
-            if was and (not target or was.target.rstrip("/") == target.rstrip("/"))
-        }
-        if not refused:
+        refused = admin.refused(job, source=source)
+        if refused is None:
             check_job()
-            raise EntityNotFoundError(
-                f"no contract of {job} has refused anything{target and f' for {target}'} since its "
-                "last commit, so there is nothing to accept; `tidemark schema show "
-                f"{job}{where.option}` shows what was refused"
-            )
-        if len(refused) > 1:
-            raise UsageError(
-                f"several sources of {job} were refused columns: "
-                f"{', '.join(map(repr, refused))}; say which one: --source, or --target"
-            )
-        ((source, was),) = refused.items()
-        version = None
-        if not dry_run:
-            latest = admin.accept_schema(
-                job, reason=reason, actor=actor, target=was.target, source=source
-            )
-            version = latest.version
-    document = {"job": job, "source": source, **asdict(was), "accepted_as_version": version}
-    rows = list(was.columns.items())
-    done = f"accepted as version {version}" if version else "dry run, nothing was changed"
-    more = "" if was.blocked else f"; the next run of {job} starts with these columns"
-    title = f"\nkept for {was.target}{_of(source)}"
-    columns = Listing(("column", "type"), rows, title)
-    shown = (Sentence(_told(was)), columns, Sentence(f"\n{done}{more}"))
-    print_output(output, document, shown)
-
-
-def _refused(
-    admin: WatermarkAdmin, job: str, source: str = ""
-) -> Mapping[str, RefusedSchema | None]:
-    sources = [source] if source else ["", *admin.sources(job)]
-    return {name: admin.refused(job, source=name) for name in sources}
-
-
-def _told(refused: RefusedSchema) -> str:
-    told = f"run {refused.run_id} for {refused.target}: {refused.changes}"
-    return f"{told}; it cannot be accepted: {refused.blocked}" if refused.blocked else told
-
-
-def _of(source: str) -> str:
-    return f" of source {source}" if source else ""
-
-
-def _columns(schema: TargetSchema | None) -> Mapping[str, str]:
-    return schema.columns if schema else {}
-
-
-def _changes(old: TargetSchema | None, new: TargetSchema | None) -> Iterator[Change]:
-    was, now = _columns(old), _columns(new)
-    for name in dict.fromkeys([*was, *now]):
-        if name not in was:
-            yield Change("new", name, new=now[name])
-        elif name not in now:
-            yield Change("gone", name, old=was[name])
-        elif was[name] != now[name]:
-            yield Change("type", name, was[name], now[name])
+        latest = admin.accept_schema(
+            job, reason=reason, actor=actor, target=target, source=source, dry_run=dry_run
+        )
+    schemas = {name: asdict(schema) for name, schema in latest.schemas.items()}
+    of = {"source": source, "version": latest.version, "targets": schemas, "refused": None}
+    changes = refused.changes if refused else ""
+    document = {"job": job, "is_accepted": not dry_run, "changes": changes, **of}
+    done = "dry run, nothing was changed" if dry_run else f"accepted as version {latest.version}"
+    print_output(output, document, [Sentence(f"{done}: {changes}"), *columns_now([of])])

@@ -274,7 +274,14 @@ class WatermarkAdmin(Watermarks):
         return head.refused if head else None
 
     def accept_schema(
-        self, job_id: str, *, reason: str, actor: str, target: str = "", source: str = ""
+        self,
+        job_id: str,
+        *,
+        reason: str,
+        actor: str,
+        target: str = "",
+        source: str = "",
+        dry_run: bool = False,
     ) -> Latest:
         """Accept the columns that a contract has refused last, and record actor and reason.
 
@@ -288,9 +295,10 @@ class WatermarkAdmin(Watermarks):
             target: the target that it has to be, such as `s3://bucket/folder/` or `table:db.name`;
                 empty for whichever it is.
             source: one source of a job with several.
+            dry_run: whether nothing is written.
 
         Returns:
-            The current watermarks; `schemas` has the accepted columns.
+            The watermarks then; `schemas` has the accepted columns.
 
         Raises:
             WatermarkNotFoundError: nothing was refused since the last commit, or of another target.
@@ -304,8 +312,8 @@ class WatermarkAdmin(Watermarks):
         """
         owner = _checked(job_id, source, None, reason, actor)
         head = self._client.head(owner) or Row({})
-        now = self._now()
-        return self._client.commit(Acceptance.of(owner, head, target, actor, reason, now))
+        change = Acceptance.of(owner, head, target, actor, reason, self._now())
+        return change.latest if dry_run else self._client.commit(change)
 
     def rename_job(self, from_job: str, to_job: str) -> Latest | None:
         """Give the watermarks, open windows and history of a job to another name, and only to it.

@@ -104,8 +104,8 @@ def _refused(owner: Owner, head: Row, target: str) -> RefusedSchema:
     """Return what a head says was refused last; raise if that is of another target."""
     if (refused := head.refused) is None:
         raise WatermarkNotFoundError(
-            f"{owner}: nothing was refused since its last commit, so there is nothing to accept; a "
-            "writer with schema=, whose contract refuses the columns of a frame, notes them"
+            f"{owner}: no contract has refused anything since its last commit, so there is nothing "
+            "to accept; a writer of windows with schema= notes what it refuses, for each source="
         )
     if target and refused.target.rstrip("/") != target.rstrip("/"):
         raise WatermarkNotFoundError(

@@ -63,8 +63,11 @@ def test_a_refused_column_is_accepted_and_the_same_window_is_written(
     refused(load, 3, "2 id, 20 amt, 0.5D tip", high=2)
     assert watermarks.refused(job).run_id == "jr_3"
 
+    tried = watermarks.accept_schema(job, dry_run=True, **WHY)
+    assert watermarks.latest(job).version == 1
     latest = watermarks.accept_schema(job, **WHY)
 
+    assert latest == tried
     assert (latest.version, latest.watermarks) == (2, {"id": 1})
     assert latest.schemas[left.target].is_accepted
     assert watermarks.latest(job) == latest
@@ -159,7 +162,7 @@ def test_what_cannot_be_accepted_says_why(load, watermarks, job, columns, why):
 
 def test_nothing_is_accepted_that_nobody_has_refused(load, watermarks, job, tmp_path):
     load(1, "1 id, 10 amt")
-    with pytest.raises(WatermarkNotFoundError, match="nothing was refused since its last commit"):
+    with pytest.raises(WatermarkNotFoundError, match="no contract has refused anything since"):
         watermarks.accept_schema(job, **WHY)
     refused(load, 2, "2 id, 20 amt, 0.5D tip")
     with pytest.raises(WatermarkNotFoundError, match="name that target, or none"):
@@ -168,7 +171,7 @@ def test_nothing_is_accepted_that_nobody_has_refused(load, watermarks, job, tmp_
         watermarks.accept_schema(job, reason="", actor="ana")
 
     assert watermarks.accept_schema(job, target=f"{tmp_path}/out", **WHY).version == 2
-    with pytest.raises(WatermarkNotFoundError, match="nothing was refused"):
+    with pytest.raises(WatermarkNotFoundError, match="no contract has refused"):
         watermarks.accept_schema(job, **WHY)
 
 
