@@ -2,7 +2,7 @@
 from watermarks import WatermarkAdmin, append_window, merge_window
 from watermarks.schema import Contract
 
-table_name, job = json.loads(sys.argv[2])
+table_name, job, *given = json.loads(sys.argv[2])
 watermarks = WatermarkAdmin(table_name)
 why = {"reason": "new tips", "actor": "ana"}
 
