@@ -61,7 +61,9 @@ def _versions(entries: Iterable[HistoryEntry]) -> Iterator[dict[str, Any]]:
 
 
 def _changes(old: TargetSchema | None, new: TargetSchema | None) -> list[str]:
-    was, now = (schema.columns if schema else {} for schema in (old, new))
+    # Columns that are not kept are those of the declaration.
+    was = old.columns if old else new.declared if new else {}
+    now = new.columns if new else old.declared if old else {}
     changes = [Change("gone", name, was[name]) for name in was if name not in now]
     changes += [Change("new", name, new=now[name]) for name in now if name not in was]
     both = [name for name in was if was[name] != now.get(name, was[name])]
