@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from .table.schemas import RefusedSchema, TargetSchema
+    from .table.schemas import RefusedSchema
     from .table.values import Value
     from .windows.cursors import Cursor
     from .windows.window import Bounds
@@ -257,9 +257,8 @@ class Watermarks(V1Methods):
         to = {window.cursor: window.high}
         state = {**(base.watermarks if base else {}), **to}
         item = {"jobName": window.job_id, "runId": window.run_id, key: to}
-        latest = self._commit(
-            self._planned(item, state, base, window.source, OpenWindow.of(window), window.schemas)
-        )
+        commit = self._planned(item, state, base, window.source, OpenWindow.of(window))
+        latest = self._commit(replace(commit, schemas=window.schemas))
         leave(window, "committed")
         return latest
 
@@ -561,18 +560,9 @@ class Watermarks(V1Methods):
         base: Latest | None,
         source: str = "",
         window: OpenWindow | None = None,
-        schemas: Mapping[str, TargetSchema | None] | None = None,
     ) -> Commit:
-        return Commit.of(
-            item,
-            state,
-            base,
-            now=self._now(),
-            history=self._history,
-            source=source,
-            window=window,
-            schemas=schemas,
-        )
+        now, history = self._now(), self._history
+        return Commit.of(item, state, base, now=now, history=history, source=source, window=window)
 
     def _note_refused(self, window: Window, refused: RefusedSchema) -> None:
         at = self._now().isoformat(timespec="microseconds")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from watermarks.errors import SchemaContractError
@@ -52,7 +52,7 @@ class Memory:
     contract: Terms
     declared: Mapping[str, str]
     is_needed: bool
-    accepted: Collection[tuple[str, ...]] = field(default_factory=set)
+    accepted: Collection[tuple[str, ...]]
 
     @classmethod
     def of(
@@ -70,25 +70,20 @@ class Memory:
         A declaration that has changed starts anew; so does a table that has no declaration, since
         it has its columns itself.
         """
-        is_exact = is_case_sensitive(frame.sparkSession)
-        held = held_schema(window, target)
+        is_exact, held = is_case_sensitive(frame.sparkSession), held_schema(window, target)
         given = None if contract.schema is None else schema_of(contract, frame)
         declared = columns_of(given) if given else {}
-        if held and given and held.declared != declared:
+        if held and (held.declared != declared if given else table and not held.is_accepted):
             held = None
-        if held and not given and table and not held.is_accepted:
-            held = None
-        base = given or table
-        start = struct_of(held.columns, frame.sparkSession) if held else base
-        if table and start and not given:
-            start = Evolution(True, True, is_exact, is_of_iceberg).of_struct(table, start)
-        elif table and start and contract.types == "evolve":  # it may have wider ones already
-            start = Evolution(False, True, is_exact, is_of_iceberg).of_struct(start, table)
-        told = changes_between(base, start, is_case_sensitive=is_exact) if base and start else []
-        learns = {contract.columns, contract.types} & _LEARNS
-        is_needed = not given and (not table or bool(learns))
-        started, accepted = replace(contract, schema=start), {change.path for change in told}
-        return cls(window, target, started, declared, is_needed, accepted)
+        start, accepted = given or table, set[tuple[str, ...]]()
+        if held:
+            kept = struct_of(held.columns, frame.sparkSession)
+            if table and not given:
+                kept = Evolution(True, True, is_exact, is_of_iceberg).of_struct(table, kept)
+            told = changes_between(start or kept, kept, is_case_sensitive=is_exact)
+            start, accepted = kept, {change.path for change in told}
+        is_needed = not given and (not table or not _LEARNS.isdisjoint(_modes(contract)))
+        return cls(window, target, replace(contract, schema=start), declared, is_needed, accepted)
 
     def check(self, plan: Plan) -> None:
         """Raise for what the contract refuses, after a note of it beside the watermark."""
@@ -107,8 +102,7 @@ class Memory:
     def keep(self, schema: StructType) -> None:
         """Let the commit of the window write the columns, if only that tells them."""
         held = TargetSchema(columns_of(schema), self.declared)
-        has_evolved = bool(self.declared) and held.columns != self.declared
-        is_kept = self.is_needed or has_evolved
+        is_kept = held.columns != self.declared if self.declared else self.is_needed
         hold_schema(self.window, self.target, held if is_kept else None)
 
     def _refused(self, plan: Plan, changes: list[SchemaChange]) -> RefusedSchema:
@@ -134,7 +128,7 @@ def _accepted(plan: Plan, changes: list[SchemaChange]) -> StructType:
     from pyspark.sql.types import StructType
 
     is_exact = is_case_sensitive(plan.frame.sparkSession)
-    adds, widens = (mode in _LEARNS for mode in (plan.contract.columns, plan.contract.types))
+    adds, widens = (mode in _LEARNS for mode in _modes(plan.contract))
     wide = Evolution(adds, widens, is_exact, plan.is_of_iceberg)
     refused = {key_of(change.path[0], is_exact) for change in changes}
     now = {key_of(column.name, is_exact): column for column in plan.schema.fields}
@@ -143,6 +137,10 @@ def _accepted(plan: Plan, changes: list[SchemaChange]) -> StructType:
         key = key_of(column.name, is_exact)
         columns.append(column if key in refused else now.get(key, column))
     return StructType(columns)
+
+
+def _modes(contract: Terms) -> tuple[str, str]:
+    return contract.columns, contract.types
 
 
 def columns_of(schema: StructType) -> dict[str, str]:

@@ -180,7 +180,12 @@ def _evolve(
     spark, contract = plan.frame.sparkSession, plan.contract
     now, is_exact = spark.table(table).schema, is_case_sensitive(spark)
     all_changes = changes_between(now, wanted, is_case_sensitive=is_exact)
-    changes = [change for change in all_changes if change.kind != "missing"]
+    # What the table has more of, or wider, holds the rows as well.
+    changes = [
+        change
+        for change in all_changes
+        if change.kind != "missing" and not is_promotion(change.new, change.old)
+    ]
     for change in changes:  # all of them before the first one
         is_asked = (
             contract.columns == "evolve" or change.path in {(contract.rescued,), *memory.accepted}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TypeVar
 
-_MAX_BYTES = 150_000  # for both attributes: an item of DynamoDB has room for 400 KB
+_MAX_BYTES = 100_000  # a row has up to three of it, and an item of DynamoDB room for 400 KB
 _Held = TypeVar("_Held", bound="_Text")
 
 

@@ -94,7 +94,6 @@ class Commit:
         history: timedelta,
         source: str = "",
         window: OpenWindow | None = None,
-        schemas: Mapping[str, TargetSchema | None] | None = None,
     ) -> Commit:
         """Return the commit of a watermark item: the values that the caller gave, under their key.
 
@@ -120,7 +119,6 @@ class Commit:
             committed_at=now.isoformat(timespec="microseconds"),
             expires_at=int((now + history).timestamp()),
             window=window,
-            schemas=schemas or {},
         )
 
     @property

@@ -345,3 +345,5 @@ def test_a_merge_under_a_declaration_forgets_an_acceptance_with_a_rewind(on_iceb
     wide = ["struct<id:int,amt:bigint>", rows, {"id": "int", "amt": "bigint"}]
     assert (facts["wide 1"], facts["wide 2"]) == (wide, [wide[0], sorted(rows * 2), wide[2]])
     assert facts["appended"] == [1, 2, 4, 5]
+    assert (facts["types 3"], facts["types 4"]) == (facts["wide 1"], facts["wide 2"])
+    assert facts["typed"] == [1, refused, 2, 3, 5, refused, 6, 7]

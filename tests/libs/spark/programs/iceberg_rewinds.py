@@ -20,4 +20,15 @@ for repeat in (1, 2):
     facts[f"wide {repeat}"] = state("s.wide", "w")
     watermarks.rewind(job, to_run=None, source="w", reason=f"again {repeat}", actor="ana")
 facts["appended"] = again
+
+spark.sql("CREATE TABLE s.types (id INT, amt INT) USING iceberg")
+steps = []
+for repeat in (3, 4):
+    steps += [load(10 * repeat, "1 id, 1 amt", "s.types", given, 1, source="t")]
+    steps += [load(10 * repeat + 1, "2 id, 20000000000 amt", "s.types", given, 2, source="t")]
+    steps += [accept("t")]
+    steps += [load(10 * repeat + 2, "2 id, 20000000000 amt", "s.types", given, 2, source="t")]
+    facts[f"types {repeat}"] = state("s.types", "t")
+    watermarks.rewind(job, to_run=None, source="t", reason=f"again {repeat}", actor="ana")
+facts["typed"] = [step if isinstance(step, int) else step.partition(":")[0] for step in steps]
 print(json.dumps(facts))
