@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from botocore.exceptions import EndpointConnectionError
 from pyspark.sql import DataFrame
 
-from tests.iceberg import run_with_iceberg
-from tests.libs.conftest import REGION
 from watermarks import (
     SchemaContractError,
     WatermarkAdmin,
@@ -27,8 +22,6 @@ from watermarks.schema import Contract
 pytestmark = pytest.mark.spark
 WHY = {"reason": "the source has tips now", "actor": "ana"}
 FROZEN = Contract("id INT, amt INT", columns="freeze", types="freeze", missing="freeze")
-HELPERS = "schema_helpers.py"
-PROGRAMS = Path(__file__).parents[1] / "spark" / "programs"
 
 
 @pytest.fixture
@@ -291,22 +284,6 @@ def test_columns_of_a_head_that_cannot_be_read_are_corrupt_until_a_rewind(
             watermarks.latest(job)
         watermarks.rewind(job, to_run="jr_1", reason=name, actor="ana")
         assert len(watermarks.latest(job).schemas) == 1
-
-
-@pytest.fixture
-def on_iceberg(endpoint_url, table_name, job, tmp_path, monkeypatch):
-    """Return a function that runs a program with Iceberg and the watermarks, for its last line."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint_url)
-    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-
-    def run(program, *arguments):
-        given = json.dumps([table_name, job, *arguments])
-        text = "\n".join((PROGRAMS / name).read_text("utf-8") for name in (HELPERS, program))
-        return json.loads(run_with_iceberg(text, tmp_path, given)[-1])
-
-    return run
 
 
 def test_a_table_of_iceberg_gets_the_accepted_columns(on_iceberg):

@@ -6,11 +6,9 @@ import itertools
 
 import pytest
 
-from tests.libs.schema.test_accept import on_iceberg
 from tests.sampled import at_night
 
 pytestmark = pytest.mark.spark
-__all__ = ["on_iceberg"]
 OF_ALL = ("the change", "the publication", "the opening or the note", "the commit")
 STEPS = {
     "evolve": OF_ALL,
