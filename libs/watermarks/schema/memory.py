@@ -93,8 +93,10 @@ class Memory:
             refused = self._refused(plan, error.changes)
             if not note_refused(self.window, refused) or refused.blocked:
                 raise
+            window = self.window
+            words = window.job_id + (f" --source {window.source}" if window.source else "")
             raise SchemaContractError(
-                f"{error}; or accept it by `tidemark schema accept {self.window.job_id}`, or "
+                f"{error}; or accept it by `tidemark schema accept {words}`, or by "
                 "WatermarkAdmin.accept_schema, and run the job again",
                 error.changes,
             ) from error

@@ -16,8 +16,10 @@ from watermarks import (
     read_committed,
     write_window,
 )
+from watermarks.admin.accept import Acceptance
 from watermarks.errors import WatermarkValueError
 from watermarks.schema import Contract
+from watermarks.table.schema import Owner
 
 pytestmark = pytest.mark.spark
 WHY = {"reason": "the source has tips now", "actor": "ana"}
@@ -185,6 +187,32 @@ def test_an_acceptance_whose_answer_is_lost_is_made_once(load, watermarks, job, 
     assert [entry.kind for entry in watermarks.history(job)] == ["accept", "commit"]
 
 
+def test_an_acceptance_of_what_a_run_has_moved_on_from_is_refused(load, watermarks, job):
+    load(1, "1 id, 10 amt")
+    refused(load, 2, "2 id, 20 amt, 0.5D tip")
+    owner = Owner(job)
+    head = watermarks._client.head(owner)
+    change = Acceptance.of(owner, head, "", "ana", "late", watermarks._now())
+    load(3, "2 id, 20 amt", high=2)
+
+    with pytest.raises(WatermarkConflictError, match="look at what was refused last"):
+        watermarks._client.commit(change)
+    assert watermarks.latest(job).version == 2
+
+
+def test_fields_of_structs_and_arrays_are_accepted(load, watermarks, job):
+    contract = Contract(columns="freeze")
+    load(1, "1 id, named_struct('x', 1) a, array(named_struct('y', 1)) l", contract)
+    more = "named_struct('x', 1, 'z', 'z') a, array(named_struct('y', 1L, 'w', true)) l"
+    refused(load, 2, f"2 id, {more}", contract, told="the column l.element.w (boolean) is new")
+
+    (schema,) = watermarks.accept_schema(job, **WHY).schemas.values()
+
+    assert schema.columns["a"] == "STRUCT<`x`: int, `z`: string>"
+    assert schema.columns["l"] == "ARRAY<STRUCT<`y`: bigint, `w`: boolean>>"
+    load(3, f"2 id, {more}", contract, high=2)
+
+
 def test_a_refusal_is_told_although_it_cannot_be_noted(load, watermarks, job, new_client):
     client = new_client()
 
@@ -300,6 +328,12 @@ def test_a_table_of_iceberg_gets_the_accepted_columns(on_iceberg):
         [[1, 10, None], [2, 20000000000, 0.5]],
         {"id": "int", "amt": "bigint", "tip": "double"},
     ]
+    assert facts["deep"] == [1, 2, 3]
+    assert "accept deep" not in facts["deep refused"]
+    assert "--source deep" in facts["deep refused"]
+    assert facts["deep type"] == (
+        "struct<id:int,a:struct<x:int,z:string>,l:array<struct<y:bigint,w:boolean>>>"
+    )
     assert facts["own after"] == [
         "struct<id:int,amt:bigint,by_hand:string>",
         [[1, 10, None], [2, 20000000000, None], [5, 50, "x"]],

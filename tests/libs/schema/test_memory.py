@@ -258,6 +258,17 @@ def test_columns_of_any_name_and_type_come_back_as_they_were(load, held):
     )
 
 
+def test_a_column_of_nulls_gets_its_type_from_the_run_that_brings_one(
+    watermarks, job, spark, tmp_path, held
+):
+    for number, value in enumerate(("NULL", "NULL", "7"), 1):
+        window = watermarks.open_window(job, run_id=f"jr_{number}", cursor="id", high=number)
+        frame = spark.sql(f"SELECT {number} id, {value} x")
+        write_window(frame, str(tmp_path / "out"), window, "json", schema=Contract())
+        watermarks.commit_window(window)
+        assert held() == f"id int, x {'int' if value == '7' else 'void'}"
+
+
 def test_columns_that_have_no_room_are_refused_before_they_are_written(load, tmp_path):
     many = ", ".join(f"{number} a_rather_long_name_of_a_column_{number}" for number in range(4000))
     with pytest.raises(WatermarkValueError, match="have no room beside the watermarks"):

@@ -16,4 +16,13 @@ spark.sql("ALTER TABLE s.own ADD COLUMN by_hand STRING")
 facts["by hand"] = load(6, "5 id, 50 amt, 'x' by_hand", "s.own", frozen, 5)
 facts["own after"] = state("s.own")
 
+
+spark.sql("CREATE TABLE s.deep (id INT, a STRUCT<x: INT>, l ARRAY<STRUCT<y: INT>>) USING iceberg")
+deep = "named_struct('x', 1, 'z', 'z') a, array(named_struct('y', 20000000000, 'w', true)) l"
+first = "1 id, named_struct('x', 1) a, array(named_struct('y', 1)) l"
+added = Contract(columns="freeze")
+facts["deep"] = [load(1, first, "s.deep", added, source="deep")]
+facts["deep refused"] = load(2, f"2 id, {deep}", "s.deep", added, source="deep")
+facts["deep"] += [accept("deep"), load(3, f"2 id, {deep}", "s.deep", added, 2, source="deep")]
+facts["deep type"] = spark.table("s.deep").schema.simpleString()
 print(json.dumps(facts))
