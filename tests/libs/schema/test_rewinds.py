@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from tests.sampled import at_night
 from tests.tries import tries
 from watermarks import SchemaContractError, WatermarkAdmin, read_committed, write_window
 from watermarks.errors import WatermarkValueError
@@ -114,3 +115,8 @@ def test_a_rewind_and_the_rest_again_is_what_a_load_from_the_start_gives(
         once.load(number)
 
     assert rewound.result() == once.result()
+
+
+@pytest.mark.parametrize("seeds", [(1, 2), *at_night(((3, 4, 5, 6, 7, 8),), ((9, 10, 11, 12),))])
+def test_a_table_that_is_rewound_gets_the_rows_and_columns_of_one_load(on_iceberg, seeds):
+    assert on_iceberg("schema_stories.py", *seeds) == []
