@@ -1,7 +1,8 @@
 """The columns that contracts keep beside watermarks, and the command `schema accept`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from tidemark.cli.progress import print_output
@@ -14,6 +15,7 @@ from tidemark.model.checkpoints.schema_changes import Change
 from tidemark.model.messages import known
 from watermarks import HistoryEntry, TargetSchema, WatermarksError, WatermarkTableError
 
+_TOLD = ("version", "kind", "run_id", "committed_at", "actor", "reason")
 Kept: TypeAlias = list[dict[str, Any]]
 """What is kept of a job, and of each source: `columns` now, `refused` since, and `versions`."""
 
@@ -47,16 +49,14 @@ def kept_of(job: str, where: Where) -> Kept:
     return [of for of in kept if of["versions"] or of["refused"]]
 
 
-def _versions(entries: Iterable[HistoryEntry]) -> Iterator[dict[str, Any]]:
+def _versions(entries: Sequence[HistoryEntry]) -> Iterator[dict[str, Any]]:
     """Yield the versions with other columns of a target than the one before, newest first."""
-    entries = list(entries)
-    for entry, older in zip(entries, [*entries[1:], None], strict=True):
-        before = older.schemas if older else {}
-        for target in sorted({*before, *entry.schemas}):
-            if changes := _changes(before.get(target), entry.schemas.get(target)):
-                whole = asdict(entry)
-                names = ("version", "kind", "run_id", "committed_at", "actor", "reason")
-                told = {name: whole[name] for name in names}
+    schemas = [*(entry.schemas for entry in entries), {}]
+    for entry, (now, before) in zip(entries, pairwise(schemas), strict=True):
+        whole = asdict(entry)
+        told = {name: whole[name] for name in _TOLD}
+        for target in sorted({*before, *now}):
+            if changes := _changes(before.get(target), now.get(target)):
                 yield {**told, "target": target, "changes": changes}
 
 
