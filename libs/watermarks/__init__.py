@@ -29,6 +29,7 @@ from .errors import (
 )
 from .table.latest import Latest
 from .table.schema import EXPIRES_AT, TABLE_NAME, create_table_request
+from .table.schemas import RefusedSchema, TargetSchema
 from .watermarks import Watermarks
 from .windows.window import OpenWindow, Window
 
@@ -81,6 +82,7 @@ __all__ = [
     "HistoryEntry",
     "Latest",
     "OpenWindow",
+    "RefusedSchema",
     "RunRecord",
     "SchemaChange",
     "SchemaContractError",
@@ -90,6 +92,7 @@ __all__ = [
     "SnapshotRolledBackError",
     "Subquery",
     "TableReplacedError",
+    "TargetSchema",
     "WatermarkAdmin",
     "WatermarkConflictError",
     "WatermarkCorruptError",

@@ -5,13 +5,16 @@ from __future__ import annotations
 import random
 import re
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from . import run_notes
-from .errors import WatermarkConflictError, WatermarkValueError
+from .errors import WatermarkConflictError, WatermarksError, WatermarkValueError
 from .table.client import TableClient
 from .table.heads import check_arrived
 from .table.latest import DEFAULT_KEY, Latest
@@ -23,6 +26,7 @@ from .windows.bookmark_option import plan_whole
 from .windows.commit import Commit, RunConflictError
 from .windows.cursors import check_forward
 from .windows.days import FUTURE, check_none_ahead
+from .windows.held import refusal_request
 from .windows.loop import WindowLoop
 from .windows.opening import Opening, plan_opening
 from .windows.request import WindowOptions, WindowRequest
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from .table.schemas import RefusedSchema
     from .table.values import Value
     from .windows.cursors import Cursor
     from .windows.window import Bounds
@@ -252,9 +257,8 @@ class Watermarks(V1Methods):
         to = {window.cursor: window.high}
         state = {**(base.watermarks if base else {}), **to}
         item = {"jobName": window.job_id, "runId": window.run_id, key: to}
-        latest = self._commit(
-            self._planned(item, state, base, window.source, OpenWindow.of(window))
-        )
+        commit = self._planned(item, state, base, window.source, OpenWindow.of(window))
+        latest = self._commit(replace(commit, schemas=window.schemas))
         leave(window, "committed")
         return latest
 
@@ -469,12 +473,12 @@ class Watermarks(V1Methods):
             >>> watermarks.latest("orders") is None
             True
         """
-        from .windows.backfill import Backfill, check_no_legacy_rows
+        from .windows.backfill import Backfill, base_of_backfill
 
         request = Backfill(job_id, backfill_id, cursor, low, high, run_id, parts, bounds)
         request.check()
-        check_no_legacy_rows(self._client, Owner(job_id))
-        return request.run(self._client, self._now(), self._history)
+        base = base_of_backfill(self._client, Owner(job_id))
+        return request.run(self._client, self._now(), self._history, base)
 
     def backfilled_windows(self, job_id: str, backfill_id: str) -> list[tuple[str, int]]:
         """Return id and attempt of the windows of a backfill that are done.
@@ -494,7 +498,7 @@ class Watermarks(V1Methods):
         return backfilled_windows(self._client, job_id, backfill_id)
 
     def _request(self, job_id: str, options: WindowOptions) -> WindowRequest:
-        request = WindowRequest(job_id, now=self._now, **options)
+        request = WindowRequest(job_id, now=self._now, refuse=self._note_refused, **options)
         request.check()
         return request
 
@@ -559,6 +563,13 @@ class Watermarks(V1Methods):
     ) -> Commit:
         now, history = self._now(), self._history
         return Commit.of(item, state, base, now=now, history=history, source=source, window=window)
+
+    def _note_refused(self, window: Window, refused: RefusedSchema) -> None:
+        at = self._now().isoformat(timespec="microseconds")
+        refused = replace(refused, run_id=window.run_id, at=at)
+        # That the frame is refused matters, and not that somebody may accept it.
+        with suppress(WatermarksError, ClientError, BotoCoreError):
+            self._client.update(refusal_request(self._client.table, window, refused))
 
 
 def owner_of(job_id: str, source: str) -> Owner:

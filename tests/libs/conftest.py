@@ -36,7 +36,7 @@ NOT_IN_ITS_VENV = re.compile(r"^(?:import|from) (?:duckdb|pandas|pyspark)\b", re
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """With ministack, do not import what its venv cannot."""
-    if ENGINE == "ministack" and collection_path.parent.name == "spark":
+    if ENGINE == "ministack" and collection_path.parent.name in {"spark", "schema"}:
         return True
     is_test = ENGINE == "ministack" and collection_path.match("test_*.py")
     if is_test and NOT_IN_ITS_VENV.search(collection_path.read_text(encoding="utf-8")):

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from watermarks import WatermarkAdmin, WatermarkNotFoundError
+from watermarks import RefusedSchema, WatermarkAdmin, WatermarkNotFoundError
 from watermarks.windows import committed
+from watermarks.windows.held import note_refused
 
 WHY = {"reason": "test", "actor": "ada"}
 
@@ -60,6 +61,20 @@ def test_a_rewind_behind_a_block_undoes_what_the_block_has(watermarks, job):
     again = [run(watermarks, job, number) for number in range(20, 40)]
     assert watermarks.committed_windows(job) == ids[:10] + again
     assert watermarks.committed_windows(job) == ids[:10] + again
+
+
+def test_acceptances_between_the_runs_leave_their_windows_in_force(watermarks, job):
+    ids = []
+    for number in range(30):
+        if number % 3 == 0:
+            window = watermarks.open_window(job, run_id="jr_x", cursor="id", high=number + 1)
+            note_refused(window, RefusedSchema("s3://lake/out/", {f"c{number}": "int"}))
+            watermarks.accept_schema(job, **WHY)
+        ids.append(run(watermarks, job, number))
+
+    assert watermarks.committed_windows(job) == ids
+    assert watermarks.committed_windows(job) == ids
+    assert [entry.kind for entry in watermarks.history(job)].count("accept") == 10
 
 
 def test_windows_in_blocks_outlive_the_rows_of_their_runs(watermarks, job, client, table_name):

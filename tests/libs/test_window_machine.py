@@ -18,7 +18,8 @@ from hypothesis.stateful import (
     rule,
 )
 
-from watermarks import WatermarkAdmin, WatermarkSupersededError, Window
+from watermarks import RefusedSchema, WatermarkAdmin, WatermarkSupersededError, Window
+from watermarks.windows.held import note_refused
 
 JOBS = ("orders-job", "customers-job")
 CURSORS = ("id", "lines_id")
@@ -141,6 +142,20 @@ class WindowMachine(RuleBasedStateMachine):
         for cursor, committed in self.states[job][to_run].items():
             self.sources[job, cursor].committed = committed
             self.sources[job, cursor].holder = None
+
+    @rule(window=windows)
+    def is_refused_and_accepted(self, window: Window) -> None:
+        """A contract refuses the columns of a window, and an operator accepts them."""
+        if window.is_empty:
+            return
+        job = window.job_id.removesuffix(f"-{self.suffix}")
+        if self.sources[job, window.cursor].holder != window:
+            return
+        refused = RefusedSchema("s3://lake/out/", {"id": f"decimal({window.attempt % 38 + 1},0)"})
+        note_refused(window, refused)
+        latest = self.watermarks.accept_schema(window.job_id, reason="new", actor="ops")
+        self.versions[job] += 1
+        assert latest.version == self.versions[job]
 
     @rule(job=st.sampled_from(JOBS), parts=st.integers(1, 3))
     def backfill(self, job: str, parts: int) -> None:

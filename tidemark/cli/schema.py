@@ -1,4 +1,4 @@
-"""The commands about observed columns: `schema show|history|diff`; of this machine only."""
+"""The commands about columns: `schema show|history|diff`, as runs here have observed them."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -6,9 +6,11 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from tidemark.cli.progress import print_output
+from tidemark.cli.schema_versions import Kept, columns_now, kept_of, versions_listed
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import moment_json
 from tidemark.cli.views.listing import Listing, Sentence, short_ids
+from tidemark.cli.watermark import value_json
 from tidemark.cli.where import Where
 from tidemark.errors import EntityNotFoundError
 from tidemark.local_state.bookmarks.verdicts import moment
@@ -22,23 +24,33 @@ from tidemark.model.messages import known, known_run
 Changed: TypeAlias = list[tuple[SchemasOfRun, Schema, Change]]
 
 
-def show(job: str, output: str) -> None:
-    run = _observed(job)[0]
-    document = {"job": job, "run_id": run.run_id, "schemas": list(map(_json, run.schemas))}
-    head = Sentence(f"{job}, run {run.run_id}")
-    print_output(output, document, chain([head], map(_columns, run.schemas)))
+def show(job: str, where: Where, output: str) -> None:
+    kept = kept_of(job, where)
+    runs = _observed(job, where, is_needed=not kept)
+    run = runs[0] if runs else SchemasOfRun("", 0, ())
+    document = {
+        "job": job,
+        "run_id": run.run_id,
+        "schemas": list(map(_json, run.schemas)),
+        "kept": kept,
+    }
+    head = Sentence(f"{job}, run {run.run_id}" if runs else job)
+    shown = chain([head], map(_columns, run.schemas), columns_now(kept))
+    print_output(output, document, shown, value_json)
 
 
-def history(job: str, output: str) -> None:
-    runs = _observed(job)
+def history(job: str, where: Where, output: str) -> None:
+    kept = kept_of(job, where)
+    runs = _observed(job, where, is_needed=not kept)
     changed = [
         row for place in range(len(runs)) for row in _changes(runs[place], runs[place + 1 :])
     ]
-    _print_changes(job, changed, output, "no run has seen other columns than the runs before it")
+    equal = "no run has seen other columns than the runs before it"
+    _print_changes(job, changed, output, equal, kept)
 
 
 def diff(job: str, from_run: str | None, to_run: str | None, output: str) -> None:
-    runs = _observed(job)
+    runs = _observed(job, Where(None))
     last = _meant(job, runs, to_run)
     first = _meant(job, runs, from_run) if from_run else None
     before = [first] if first else runs[runs.index(last) + 1 :]
@@ -57,13 +69,20 @@ def last_changes(home: Home, job: str) -> list[str]:
     return [str(change) for change in changes if not change.is_quiet][:3]
 
 
-def _observed(job: str) -> list[SchemasOfRun]:
-    """Return the runs of a job that have seen columns, the newest first."""
+def _observed(job: str, where: Where, *, is_needed: bool = True) -> list[SchemasOfRun]:
+    """Return the runs of a job that have seen columns here, the newest first."""
+    if where.stage is not None:
+        if is_needed:
+            raise EntityNotFoundError(
+                f"no contract of {job} keeps columns beside its watermark, and AWS records none: "
+                "run the job here, or give a writer of windows schema="
+            )
+        return []
     with open_target(Where(None)) as target:
         known("job", job, target.known_jobs)
     with Store(Home.from_environment().database) as store:
         runs = schemas_of_job(store, job)
-    if not runs:
+    if not runs and is_needed:
         raise EntityNotFoundError(
             f"no run of {job} has recorded columns: a run does that which SUCCEEDED here, and had "
             "a source with a transformation_ctx, a window or a sink; run it"
@@ -88,9 +107,16 @@ def _changes(run: SchemasOfRun, before: Sequence[SchemasOfRun]) -> Changed:
     ]
 
 
-def _print_changes(job: str, changed: Changed, output: str, nothing: str) -> None:
+def _print_changes(
+    job: str,
+    changed: Changed,
+    output: str,
+    nothing: str,
+    kept: Kept | None = None,
+) -> None:
     document = {
         "job": job,
+        **({} if kept is None else {"kept": kept}),
         "changes": [
             {
                 "run_id": run.run_id,
@@ -109,7 +135,8 @@ def _print_changes(job: str, changed: Changed, output: str, nothing: str) -> Non
         for run, schema, change in changed
     ]
     table = Listing(("run id", "committed", "of", "change"), rows)
-    print_output(output, document, [table] if rows else [Sentence(f"{job}: {nothing}")])
+    first = table if rows else Sentence(f"{job}: {nothing}")
+    print_output(output, document, [first, *versions_listed(kept or [])], value_json)
 
 
 def _json(schema: Schema) -> dict[str, Any]:

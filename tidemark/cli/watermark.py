@@ -23,14 +23,14 @@ from tidemark.cli.where import Where
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.model.assembly.definitions import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
 from tidemark.model.messages import known, known_run
-from tidemark.operate.target import arguments_of
+from tidemark.operate.target import Target, arguments_of
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
 TABLE = "glue-watermarks"
 
 
 def show(job: str, table: str | None, where: Where, output: str) -> None:
-    with _opened(where, job, table) as (watermarks, check_job):
+    with opened(where, job, table) as (watermarks, check_job):
         states = states_of(watermarks, job)
         has_sources, is_without = len(states) > 1, states[""] == (None, [])
         if is_without and not has_sources:
@@ -46,7 +46,7 @@ def show(job: str, table: str | None, where: Where, output: str) -> None:
 def history(
     job: str, table: str | None, where: Where, source: str, limit: int, output: str
 ) -> None:
-    with _opened(where, job, table) as (watermarks, check_job):
+    with opened(where, job, table) as (watermarks, check_job):
         entries = list(watermarks.history(job, limit, source=source))
         if not entries:
             check_job()
@@ -71,7 +71,7 @@ def rewind(
         )
 
     is_json = output == "json"
-    with _opened(where, job, table) as (watermarks, check_job):
+    with opened(where, job, table) as (watermarks, check_job):
         run = run and _run_meant(watermarks, job, source, run, where, check_job)
         if run is None and not source and watermarks.latest(job) is None:
             check_job()
@@ -91,7 +91,7 @@ def rewind(
 
 
 @contextmanager
-def _opened(
+def opened(
     where: Where, job: str, table: str | None
 ) -> Iterator[tuple[WatermarkAdmin, Callable[[], None]]]:
     """Yield the watermarks in a table, and what refuses a job that never had any there."""
@@ -99,7 +99,7 @@ def _opened(
 
     with open_target(where) as target:
         arguments = arguments_of(target.definition(job))
-        name = table or arguments.get(WATERMARK_TABLE) or TABLE
+        name = table or table_of(target, job)
         keeps_bookmark = (
             arguments.get(BOOKMARK_OPTION) == ENABLE and WATERMARK_TABLE not in arguments
         )
@@ -146,6 +146,11 @@ def _run_meant(
         check_job()
     lists = f"`tidemark watermark history {job}{where.option}` lists the runs to rewind to"
     return known_run(text, ids, f"of job {job}", lists)
+
+
+def table_of(target: Target, job: str) -> str:
+    """Return the table of watermarks that a job names, or the usual one."""
+    return arguments_of(target.definition(job)).get(WATERMARK_TABLE) or TABLE
 
 
 def value_json(value: Any) -> str:

@@ -16,6 +16,7 @@ from watermarks.watermarks import Watermarks, owner_of
 from watermarks.windows.committed import RowsBack
 from watermarks.windows.window import OpenWindow
 
+from .accept import Acceptance
 from .changes import ManualChange, converted, epoch_after, newest_of
 from .history import HistoryEntry, entry_of
 from .rename_job import rename_job
@@ -25,6 +26,7 @@ from .together import MAX_REWINDS, Rewind, Together, moved_since
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from watermarks.table.schemas import RefusedSchema
     from watermarks.table.values import Value
 
 _RACES = 20
@@ -260,6 +262,58 @@ class WatermarkAdmin(Watermarks):
         return self._client.commit(
             ManualChange("adopt", owner, target, base, None, actor, reason, self._now(), epoch)
         )
+
+    def refused(self, job_id: str, *, source: str = "") -> RefusedSchema | None:
+        """Return what a contract has refused since the last commit; None if nothing. One read.
+
+        Example:
+            >>> admin.refused("orders") is None
+            True
+        """
+        head = self._client.head(owner_of(job_id, source))
+        return head.refused if head else None
+
+    def accept_schema(
+        self,
+        job_id: str,
+        *,
+        reason: str,
+        actor: str,
+        target: str = "",
+        source: str = "",
+        dry_run: bool = False,
+    ) -> Latest:
+        """Accept the columns that a contract has refused last, and record actor and reason.
+
+        The next run starts from them, and takes the open window over. Watermarks stay. A rewind to
+        a run before forgets it.
+
+        Args:
+            job_id: the job.
+            reason: why; shown to people.
+            actor: the person or program that asks.
+            target: the target that it has to be, such as `s3://bucket/folder/` or `table:db.name`;
+                empty for whichever it is.
+            source: one source of a job with several.
+            dry_run: whether nothing is written.
+
+        Returns:
+            The watermarks then; `schemas` has the accepted columns.
+
+        Raises:
+            WatermarkNotFoundError: nothing was refused since the last commit, or of another target.
+            WatermarkValueError: it cannot be accepted, such as a value that fits no type.
+            WatermarkConflictError: a run has committed, or was refused something else, meanwhile.
+
+        Example:
+            >>> admin.accept_schema("orders", reason="tips are new", actor="ana")
+            Traceback (most recent call last):
+            watermarks.errors.WatermarkNotFoundError: ...
+        """
+        owner = _checked(job_id, source, None, reason, actor)
+        head = self._client.head(owner) or Row({})
+        change = Acceptance.of(owner, head, target, actor, reason, self._now())
+        return change.latest if dry_run else self._client.commit(change)
 
     def rename_job(self, from_job: str, to_job: str) -> Latest | None:
         """Give the watermarks, open windows and history of a job to another name, and only to it.

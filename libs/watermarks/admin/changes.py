@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 _NEVER_COMMITTED = 1000
-_FORGOTTEN = {"wmTypes", "wmRunId", "wmWindows", "wmCommitted"}
+_FORGOTTEN = {"wmTypes", "wmRunId", "wmWindows", "wmCommitted", "wmSchemas", "wmRefused"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ManualChange:
         windows: open windows that are to hold again, as the head had them; none if empty.
     """
 
-    kind: Literal["rewind", "adopt"]
+    kind: Literal["rewind", "adopt", "accept"]
     owner: Owner
     target: Row | None
     base: Latest | None
@@ -148,7 +148,7 @@ class ManualChange:
         if self.target:
             key = self.target.latest().key
             state |= {key: self.target.item[key], "wmRunId": {"S": self._to_run}}
-            for name in ("wmTypes", "wmBounds"):
+            for name in ("wmTypes", "wmBounds", "wmSchemas"):
                 if name in self.target.item:
                     state[name] = self.target.item[name]
         return state
@@ -213,5 +213,5 @@ def converted(target: Row, as_type: Mapping[str, Callable[[Any], Value]]) -> Row
 
 
 def _own_rows(owner: Owner, rows: Mapping[str, Row]) -> list[Row]:
-    kinds = {"", "commit", "rewind", "adopt"}
+    kinds = {"", "commit", "rewind", "adopt", "accept"}
     return [row for row in rows.values() if row.owner == owner and row.string("wmKind") in kinds]

@@ -7,15 +7,17 @@ Every row names the one before it, so one entry costs one read and no index is n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from watermarks.table.schema import Row
+from watermarks.table.schemas import RefusedSchema, TargetSchema
 from watermarks.windows.committed import AUDITS, CommittedWindow, windows_of
 
-Kind: TypeAlias = Literal["commit", "rewind", "adopt", "legacy"]
-"""What made an entry; `legacy` is a row of the v1 class, the last entry there can be."""
+Kind: TypeAlias = Literal["commit", "rewind", "adopt", "accept", "legacy"]
+"""What made an entry: `accept` is of columns; `legacy` of the v1 class, the last there can be."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,11 @@ class HistoryEntry:
         watermarks: these watermarks; empty after a rewind to the beginning.
         committed_at: by the clock of the machine that wrote it; None for the v1 class.
         windows: the windows the run committed, oldest first; empty for a rewind and an adoption.
-        actor: the person or program that requested a rewind or an adoption; else empty.
+        actor: the person or program that requested a rewind, an adoption or an acceptance of
+            columns; else empty.
         reason: why; else empty.
+        schemas: the columns that contracts keep, by target, from then on.
+        accepted: what a contract had refused, if that was accepted.
     """
 
     version: int
@@ -41,6 +46,8 @@ class HistoryEntry:
     windows: tuple[CommittedWindow, ...] = ()
     actor: str = ""
     reason: str = ""
+    schemas: Mapping[str, TargetSchema] = field(default_factory=dict)
+    accepted: RefusedSchema | None = None
 
 
 def entry_of(row: Row) -> HistoryEntry:
@@ -50,10 +57,12 @@ def entry_of(row: Row) -> HistoryEntry:
     return HistoryEntry(
         version=row.version,
         kind=kind,
-        run_id=row.string("wmToRunId") if kind in AUDITS else row.run_id,
+        run_id=row.string("wmToRunId") if kind in {*AUDITS, "accept"} else row.run_id,
         watermarks=row.latest().watermarks if row.has_watermarks else {},
         committed_at=datetime.fromisoformat(at) if at else None,
         windows=tuple(windows_of(row)),
         actor=row.string("wmActor"),
         reason=row.string("wmReason"),
+        schemas=row.schemas,
+        accepted=row.refused,
     )

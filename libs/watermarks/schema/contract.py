@@ -12,6 +12,7 @@ from .changes import SchemaChange, changes_between
 from .terms import Terms
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
 _TOLD = 500  # characters of what is no contract
@@ -29,8 +30,9 @@ class Contract(Terms):
     not. `Contract.from_json(args["schema_of_NAME"])` is the one that an app declares for a dataset.
 
     Attributes:
-        schema: the columns, as a StructType or DDL; None: the columns of the frame. It does not say
-            whether a column may be null.
+        schema: the columns, as a StructType or DDL; see `from_file` and `from_table`. None: the
+            columns of the frame; of a window those that the watermark keeps of its target. It does
+            not say whether a column may be null.
         columns: a column that the schema lacks is added (evolve), refused (freeze), left out
             (discard), or kept as JSON in the rescued column (rescue).
         types: a type is made wider if one holds the values of both (evolve); else, and with freeze,
@@ -73,6 +75,47 @@ class Contract(Terms):
                 f"the contract is {str(text)[:_TOLD]!r}: {error}; allowed is JSON, an object of "
                 f"{known}: pass the argument schema_of_NAME as the job gets it"
             ) from error
+
+    @classmethod
+    def from_file(cls, path: str, **modes: Any) -> Contract:
+        """Return a contract with the columns that a file says: DDL, or JSON of a StructType.
+
+        A job of Glue finds a file of `--extra-files` in its working directory.
+
+        Args:
+            path: the file.
+            **modes: the other attributes of a contract, by name.
+
+        Raises:
+            WatermarkValueError: the file cannot be read, or its JSON is not of a StructType.
+
+        Example:
+            >>> file = path + ".sql"
+            >>> _ = Path(file).write_text("id BIGINT, amount INT")
+            >>> Contract.from_file(file, columns="freeze").columns
+            'freeze'
+        """
+        from .sources import schema_of_file
+
+        return cls(schema_of_file(path), **modes)
+
+    @classmethod
+    def from_table(cls, spark: SparkSession, table: str, **modes: Any) -> Contract:
+        """Return a contract with the columns of a table, such as `db.orders` of the Data Catalog.
+
+        The columns of its partitions are among them; the rescued column is not.
+
+        Args:
+            spark: a session that has the Data Catalog as its own, as `--enable-glue-datacatalog`.
+            table: the table, as SQL takes it.
+            **modes: the other attributes of a contract, by name.
+
+        Raises:
+            WatermarkValueError: Spark has no such table.
+        """
+        from .sources import schema_of_table
+
+        return cls(schema_of_table(spark, table, modes.get("rescued", cls.rescued)), **modes)
 
     def changes(self, frame: Any) -> list[SchemaChange]:
         """Return what a frame has otherwise than the schema, column by column; nothing is read."""

@@ -77,6 +77,7 @@ class Plan:
         unknown: the columns of the frame that are none of these, as JSON tells them.
         file: what the file of a row is, or null where that is not known.
         aside: what else the frame has, and what the contract leaves alone.
+        is_of_iceberg: whether a table of Iceberg follows the contract.
     """
 
     contract: Terms
@@ -88,6 +89,7 @@ class Plan:
     unknown: Mapping[str, Sql]
     file: Sql
     aside: Aside = NOTHING
+    is_of_iceberg: bool = False
 
     @classmethod
     def of(
@@ -129,7 +131,25 @@ class Plan:
             if key_of(field.name, is_exact) not in known
         }
         changes = changes_between(schema, judged.schema, is_case_sensitive=is_exact)
-        return cls(contract, frame, schema, changes, fits, raws, unknown, _file_of(frame), aside)
+        file = _file_of(frame)
+        return cls(
+            contract, frame, schema, changes, fits, raws, unknown, file, aside, is_of_iceberg
+        )
+
+    @property
+    def judged(self) -> DataFrame:
+        """The columns of the frame that are the contract's."""
+        return without(self.frame, (*self.aside.carried, *self.aside.left))
+
+    def refused_of(self, changes: Sequence[SchemaChange]) -> list[SchemaChange]:
+        """Return which of some changes, refused by another contract, are refused here too."""
+        left = {change.path for change in self.changes}
+        unsure = {name for name, _, _ in self._misfits()}
+        return [
+            change
+            for change in changes
+            if (change.path[0] in unsure if change.kind == "type" else change.path in left)
+        ]
 
     def check(self) -> None:
         """Raise a SchemaContractError for what the contract refuses; the frame may be read."""

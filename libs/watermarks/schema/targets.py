@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
 from watermarks.spark.columns import (
     DELETED,
@@ -20,6 +21,7 @@ from watermarks.spark.columns import (
 
 from .changes import changes_between
 from .evolution import is_promotion
+from .memory import Memory
 from .plan import Aside, Plan, is_case_sensitive, schema_of
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from watermarks.spark.iceberg_tables import LoadedTable
+    from watermarks.windows.window import Window
 
     from .changes import SchemaChange
     from .terms import Terms
@@ -64,12 +67,16 @@ class Merged:
 
 
 def rows_for_folder(
-    frame: DataFrame, contract: Terms | None, path: str
+    frame: DataFrame, contract: Terms | None, path: str, window: Window
 ) -> tuple[DataFrame, DataFrame | None]:
     """Return the rows of a frame that a contract lets into a folder, and those to quarantine."""
     if contract is None:
         return frame, None
-    return _rows(Plan.of(contract, frame), path)
+    memory = Memory.of(contract, frame, window, run_notes.folder(path))
+    plan = Plan.of(memory.contract, frame)
+    rows = _rows(plan, path, memory)
+    memory.keep(plan.schema)
+    return rows
 
 
 def rows_for_table(
@@ -77,6 +84,8 @@ def rows_for_table(
     contract: Terms | None,
     table: str,
     iceberg: LoadedTable | None,
+    window: Window,
+    part: str = "",
 ) -> tuple[DataFrame, DataFrame | None]:
     """Return the rows of a frame that a contract lets into a table, and those to quarantine.
 
@@ -84,14 +93,13 @@ def rows_for_table(
     """
     if contract is None:
         return frame, None
-    spark = frame.sparkSession
-    there = spark.table(table).drop(contract.rescued).schema
-    if contract.schema is None:
-        contract = replace(contract, schema=there)
+    there = without(frame.sparkSession.table(table), [contract.rescued]).schema
+    target, is_of_iceberg = name_of(table, part), iceberg is not None
+    memory = Memory.of(contract, frame, window, target, there, is_of_iceberg=is_of_iceberg)
     whole = Aside(whole=_required(there))
-    plan = Plan.of(contract, frame, is_of_iceberg=iceberg is not None, aside=whole)
-    rows, aside = _rows(plan, _folder_of(iceberg, table))
-    _evolve(plan, rows.schema, table, iceberg)
+    plan = Plan.of(memory.contract, frame, is_of_iceberg=is_of_iceberg, aside=whole)
+    rows, aside = _rows(plan, _folder_of(iceberg, table), memory)
+    _evolve(plan, rows.schema, table, iceberg, memory)
     return rows, aside
 
 
@@ -101,6 +109,7 @@ def rows_for_merge(
     table: str,
     iceberg: LoadedTable | None,
     merged: Merged,
+    window: Window,
 ) -> tuple[DataFrame, DataFrame | None]:
     """Return the rows of a frame that a contract lets into a merge, and those to quarantine.
 
@@ -110,10 +119,11 @@ def rows_for_merge(
     from pyspark.sql import functions
 
     check_columns(frame, merged.names)
-    spark = frame.sparkSession
-    there = without(spark.table(table), (*merged.not_of_source, contract.rescued)).schema
-    if contract.schema is None:
-        contract = replace(contract, schema=there)
+    spark, others = frame.sparkSession, (*merged.not_of_source, contract.rescued)
+    there = without(spark.table(table), others).schema
+    target, is_of_iceberg = name_of(table), iceberg is not None
+    memory = Memory.of(contract, frame, window, target, there, is_of_iceberg=is_of_iceberg)
+    contract = memory.contract
     promised = {name.lower() for name in schema_of(contract, frame).names}
     if lacks := [name for name in merged.keys if name.lower() not in promised]:
         raise WatermarkValueError(
@@ -122,9 +132,9 @@ def rows_for_merge(
         )
     aside, frame = _aside(frame, merged, promised)
     aside = replace(aside, whole=[*merged.names, *_required(there)])
-    plan = Plan.of(contract, frame, is_of_iceberg=iceberg is not None, aside=aside)
-    rows, taken_out = _rows(plan, _folder_of(iceberg, table))
-    _evolve(plan, without(rows, aside.carried).schema, table, iceberg)
+    plan = Plan.of(contract, frame, is_of_iceberg=is_of_iceberg, aside=aside)
+    rows, taken_out = _rows(plan, _folder_of(iceberg, table), memory)
+    _evolve(plan, without(rows, aside.carried).schema, table, iceberg, memory)
     missing = [change.path for change in plan.changes if change.kind == "missing"]
     rows = without(rows, [path[0] for path in missing if len(path) == 1])
     if contract.rescued in spark.table(table).columns and contract.rescued not in rows.columns:
@@ -155,12 +165,17 @@ def _folder_of(iceberg: LoadedTable | None, table: str) -> str:
     return str(iceberg.java.location()) if iceberg else table
 
 
-def _rows(plan: Plan, target: str) -> tuple[DataFrame, DataFrame | None]:
+def name_of(table: str, part: str = "") -> str:
+    """Return the name of a table, or of a part of it, beside a watermark."""
+    return f"{run_notes.table(table)} {part}".rstrip()
+
+
+def _rows(plan: Plan, target: str, memory: Memory) -> tuple[DataFrame, DataFrame | None]:
     takes_out = plan.contract.types == "discard_row"
     if takes_out:
         _check_quarantine(plan.contract.quarantine, target)
     with as_written(plan.frame.sparkSession):
-        plan.check()
+        memory.check(plan)
         return plan.rows(), plan.taken_out() if takes_out else None
 
 
@@ -185,26 +200,39 @@ def place_of(uri: str) -> str:
     return f"{kind.lower()}:{posixpath.normpath(f'/{path}').rstrip('/')}/"
 
 
-def _evolve(plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | None) -> None:
+def _evolve(
+    plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | None, memory: Memory
+) -> None:
     """Add to a table what it lacks, and make its types wider: doing it twice is doing it once."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
     spark, contract = plan.frame.sparkSession, plan.contract
     changes = _lacking(spark, table, wanted)
     for change in changes:  # all of them before the first one
         is_asked = (
-            contract.columns == "evolve" or change.path == (contract.rescued,)
+            contract.columns == "evolve" or change.path in {(contract.rescued,), *memory.accepted}
             if change.kind == "added"
-            else contract.types == "evolve" and is_promotion(change.old, change.new)
+            else (contract.types == "evolve" or change.path in memory.accepted)
+            and is_promotion(change.old, change.new)
         )
         if iceberg is None or not is_asked:
             raise WatermarkValueError(
                 f"{table} would have to change, and the contract or the table does not let it: "
                 f"{change}; change it by ALTER TABLE, or give the contract the columns of the table"
             )
-    if iceberg is None:
-        return
+    if iceberg is not None:
+        _alter(spark, table, iceberg, wanted, changes)
+    memory.keep(plan.schema)
+
+
+def _alter(
+    spark: SparkSession,
+    table: str,
+    iceberg: LoadedTable,
+    wanted: StructType,
+    changes: Sequence[SchemaChange],
+) -> None:
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
     for change in changes:
         try:
             with as_written(spark):
@@ -216,10 +244,14 @@ def _evolve(plan: Plan, wanted: StructType, table: str, iceberg: LoadedTable | N
 
 
 def _lacking(spark: SparkSession, table: str, wanted: StructType) -> list[SchemaChange]:
-    """Return what a table lacks now, and which of its types are other ones."""
+    """Return what a table lacks now; what it has more of, or wider, holds the rows as well."""
     now, is_exact = spark.table(table).schema, is_case_sensitive(spark)
     changes = changes_between(now, wanted, is_case_sensitive=is_exact)
-    return [change for change in changes if change.kind != "missing"]
+    return [
+        change
+        for change in changes
+        if change.kind != "missing" and not is_promotion(change.new, change.old)
+    ]
 
 
 def _statement(change: SchemaChange, table: str) -> str:

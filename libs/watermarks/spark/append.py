@@ -88,7 +88,7 @@ def append_window(
         )
     options = {f"{_PROPERTY}{name}": value for name, value in target.summary.items()}
 
-    frame, aside = rows_for_table(frame, schema, table, iceberg)
+    frame, aside = rows_for_table(frame, schema, table, iceberg, window, part)
     quarantine(aside, schema, window, f"{table} {part}")
     tally = Tally.of_rescued(frame, schema)
     frame = tally.frame if tally else frame

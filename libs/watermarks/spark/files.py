@@ -105,7 +105,7 @@ def write_window(
         window, "write_window", 'write the frame with mode("overwrite") to another folder'
     )
     _check_format(file_format)
-    frame, aside = rows_for_folder(frame, schema, path)
+    frame, aside = rows_for_folder(frame, schema, path, window)
     _check_columns(frame.columns)
     quarantine(aside, schema, window, path)
     tally = Tally.of_rescued(frame, schema)

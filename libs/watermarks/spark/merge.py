@@ -134,7 +134,7 @@ def merge_window(
     iceberg, tally = iceberg_table(spark, table), None
     if schema is not None:
         merged = Merged(keys, cursor, condition, keep_deleted, history or ())
-        frame, aside = rows_for_merge(frame, schema, table, iceberg, merged)
+        frame, aside = rows_for_merge(frame, schema, table, iceberg, merged, window)
         quarantine(aside, schema, window, table)
         tally = Tally.of_rescued(frame, schema)
         frame = tally.frame if tally else frame

@@ -13,7 +13,7 @@ from .values import decode
 
 _CLOCK_TOLERANCE = timedelta(minutes=5)
 _TEXTS = {"wmKind", "wmRunId", "wmLog", "wmPrev", "wmDigest", "wmAt", "wmRegion"}
-_TEXTS |= {"wmCarriedTo", "wmCarriedFrom", "wmArriving"}
+_TEXTS |= {"wmCarriedTo", "wmCarriedFrom", "wmArriving", "wmRefused"}
 
 
 def check_head(row: Row, table: Table) -> None:

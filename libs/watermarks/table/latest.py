@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from .schemas import RefusedSchema, TargetSchema
+
 DEFAULT_KEY = "watermarks"
 Attribute: TypeAlias = dict[str, Any]
 """A value in DynamoDB's form: `{"S": "a string"}`."""
@@ -29,6 +31,8 @@ class Latest:
         committed: the windows that the run of this version has committed, by id.
         bounds: the end that belongs to a cursor's windows, by the cursor's name.
         is_typed: whether the types are stored; the v1 class stores only numbers and strings.
+        schemas: the columns that contracts keep, by target; empty without contracts.
+        refused: what a contract has refused since, if any.
     """
 
     run_id: str
@@ -42,3 +46,5 @@ class Latest:
     committed: Item = field(default_factory=dict, repr=False)
     bounds: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     is_typed: bool = field(default=True, repr=False, compare=False)
+    schemas: dict[str, TargetSchema] = field(default_factory=dict, repr=False, compare=False)
+    refused: RefusedSchema | None = field(default=None, repr=False, compare=False)

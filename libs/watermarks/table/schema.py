@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from watermarks.errors import WatermarksError
 
 from .latest import DEFAULT_KEY, Item, Latest
+from .schemas import RefusedSchema, TargetSchema
 from .values import decode
 
 TABLE_NAME = "glue-watermarks"
@@ -229,7 +230,20 @@ class Row:
             committed=self.map("wmCommitted"),
             bounds={cursor: bounds["S"] for cursor, bounds in self.map("wmBounds").items()},
             is_typed="wmTypes" in self.item,
+            schemas=self.schemas,
+            refused=self.refused,
         )
+
+    @property
+    def schemas(self) -> dict[str, TargetSchema]:
+        """The columns that contracts keep, by target."""
+        return {name: TargetSchema.of(at["S"]) for name, at in self.map("wmSchemas").items()}
+
+    @property
+    def refused(self) -> RefusedSchema | None:
+        """What a contract has refused last; of the row of an acceptance, what was accepted."""
+        text = self.string("wmRefused")
+        return RefusedSchema.of(text) if text else None
 
     def _payload_key(self) -> str:
         maps = [name for name in self.payload_names if "M" in self.item[name]]

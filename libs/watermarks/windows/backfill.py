@@ -24,7 +24,7 @@ from watermarks.errors import (
     WatermarkSupersededError,
     WatermarkValueError,
 )
-from watermarks.table.latest import Item
+from watermarks.table.latest import Item, Latest
 from watermarks.table.names import check_cursor, check_job, check_name, check_run_id
 from watermarks.table.requests import IS_ABSENT, Condition, either, number, update_request
 from watermarks.table.schema import EXPIRES_AT, HEAD, Owner, Row, Table
@@ -79,8 +79,11 @@ class Backfill:
             raise WatermarkValueError(f"low is {self.low!r}, not before high {self.high!r}")
         split(self.low, self.high, self.parts)  # refuses what cannot be split
 
-    def windows(self, attempt: int, token: str) -> dict[str, Window]:
-        """Return the windows of all parts, by the number of the part; the token is the row's."""
+    def windows(self, attempt: int, token: str, base: Latest | None = None) -> dict[str, Window]:
+        """Return the windows of all parts, by the number of the part; the token is the row's.
+
+        Contracts start from the columns of `base`, the watermarks of the job.
+        """
         edges = split(self.low, self.high, self.parts)
         return {
             str(part): Window(
@@ -94,18 +97,21 @@ class Backfill:
                 bounds=self.bounds,
                 read_low=edges[part - 1],
                 is_recovered=attempt > 1,
+                base=base,
             )
             for part in range(1, self.parts + 1)
         }
 
-    def run(self, client: TableClient, now: datetime, history: timedelta) -> Iterator[Window]:
+    def run(
+        self, client: TableClient, now: datetime, history: timedelta, base: Latest | None
+    ) -> Iterator[Window]:
         """Yield the windows that are not done yet, and note each as done when the loop is back."""
         row, held = client.update(self._start(client.table, now, history))
         if held is not None:
             raise self._is_another(held)
         begun = Row(row)
         attempt, done = begun.number("wmAttempt"), begun.map("wmDone")
-        for part, window in self.windows(attempt, begun.string("wmToken")).items():
+        for part, window in self.windows(attempt, begun.string("wmToken"), base).items():
             if part in done:
                 continue
             yield give_to_loop(window)
@@ -165,10 +171,12 @@ class Backfill:
         return Owner(self.job_id).key(_row_name(self.backfill_id))
 
 
-def check_no_legacy_rows(client: TableClient, owner: Owner) -> None:
-    """Raise an AmbiguousWatermarkError for a job with rows of the v1 class and no head."""
-    if client.head(owner) or not client.rows(owner, "\x01", "~", limit=1):
-        return
+def base_of_backfill(client: TableClient, owner: Owner) -> Latest | None:
+    """Return the watermarks of a job; refuse one with rows of the v1 class and no head."""
+    if head := client.head(owner):
+        return head.latest()
+    if not client.rows(owner, "\x01", "~", limit=1):
+        return None
     raise AmbiguousWatermarkError(
         f"{owner} has rows of the v1 class in table {client.table.name!r} and no {HEAD} row, and "
         "the row of a backfill would be in the way of its readers: call "

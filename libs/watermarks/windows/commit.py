@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ from watermarks.table.requests import (
     version_is,
 )
 from watermarks.table.schema import EXPIRES_AT, NOWHERE, Owner, Pointer, Row, Table, is_payload
+from watermarks.table.schemas import TargetSchema
 from watermarks.table.values import Value, decode, encode
 
 from .cursors import entry_of, is_same
@@ -66,6 +67,7 @@ class Commit:
         committed_at: ISO string, for people only.
         expires_at: when DynamoDB may delete the run's row, in seconds since 1970.
         window: the window that this commit closes, if any.
+        schemas: the columns of targets that it changes; None drops those held.
     """
 
     owner: Owner
@@ -79,6 +81,7 @@ class Commit:
     committed_at: str
     expires_at: int
     window: OpenWindow | None = None
+    schemas: Mapping[str, TargetSchema | None] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -132,6 +135,7 @@ class Commit:
             prev_version=self._prev.version,
             committed=self._committed,
             bounds=self._bounds,
+            schemas=self._schemas,
         )
 
     def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
@@ -148,7 +152,9 @@ class Commit:
             row["wmCommitted"] = {"M": self._committed}
         if self.row != self.owner.run(self.run_id):
             row["wmRunId"] = {"S": self.run_id}
-        row |= attribute(self.owner.job_id, self.run_id, row)
+        # Columns leave the notes of the run the room that they have without a contract.
+        plain = {name: value for name, value in row.items() if name != "wmSchemas"}
+        row |= attribute(self.owner.job_id, self.run_id, plain)
         # The run's own last commit may be replaced while it is the head.
         replaces_own = both(version_is(self._base_version), is_another)
         put = put_request(table, row, either(IS_NOT_OURS, replaces_own))
@@ -212,6 +218,8 @@ class Commit:
             moved = head.latest()
             at_low = entry_of(moved.watermarks, window.cursor)
             is_at_low = at_low is None or (window.low is not None and is_same(at_low, window.low))
+            held = self.base.schemas if self.base else {}
+            is_at_low &= all(moved.schemas.get(name) == held.get(name) for name in self.schemas)
             if is_at_low and moved.version != self._base_version:
                 return self._from_base(moved)
         if window and self.row == self.owner.run(self.run_id):
@@ -267,6 +275,11 @@ class Commit:
         bounds = self.base.bounds if self.base else {}
         return {**bounds, self.window.cursor: self.window.kept_bounds} if self.window else bounds
 
+    @cached_property
+    def _schemas(self) -> dict[str, TargetSchema]:
+        after = {**(self.base.schemas if self.base else {}), **self.schemas}
+        return {target: held for target, held in after.items() if held}
+
     @property
     def _common(self) -> dict[str, Attribute]:
         common = {
@@ -281,6 +294,9 @@ class Commit:
             common["wmPrevVersion"] = number(self._prev.version)
         if self._bounds:
             common["wmBounds"] = {"M": {cursor: {"S": e} for cursor, e in self._bounds.items()}}
+        if self._schemas:
+            texts: Item = {target: {"S": held.text} for target, held in self._schemas.items()}
+            common["wmSchemas"] = {"M": texts}
         return common
 
     def _head_update(self, table: Table) -> dict[str, Any]:
@@ -313,6 +329,10 @@ class Commit:
             removes.append(("wmWindows", self.window.cursor))
         if self.base and self.base.key != self.key and self.base.watermarks:
             removes.append(self.base.key)
+        if self.base and self.base.schemas and not self._schemas:
+            removes.append("wmSchemas")
+        if self.base and self.base.refused:
+            removes.append("wmRefused")
         key = self.owner.key(self.owner.head)
         request = update_request(table, key, sets, condition, removes=removes)
         # The name of the caller's key is there already.

@@ -19,6 +19,7 @@ from watermarks.table.requests import (
 from watermarks.table.schema import Row, Table
 
 from .cursors import entry_of, is_same, value_before
+from .held import with_refuse
 from .ranges import Seen, choose_range
 from .request import WindowRequest
 from .window import OpenWindow, Window
@@ -75,7 +76,7 @@ class Opening:
         opened, read_low = self.opened, self.opened.low
         if request.lookback is not None and opened.low is not None and opened.bounds != "[]":
             read_low = value_before(opened.low, request.lookback, "lookback")
-        return replace(
+        window = replace(
             window,
             window_id=opened.window_id,
             attempt=opened.attempt,
@@ -85,6 +86,7 @@ class Opening:
             read_low=read_low,
             is_recovered=self.is_recovered,
         )
+        return with_refuse(window, request.refuse)
 
     def update(self, table: Table) -> dict[str, Any]:
         """Return the write; it fails if the head has changed since it was read."""

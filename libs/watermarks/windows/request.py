@@ -15,6 +15,7 @@ from watermarks.table.values import is_nat
 
 from .cursors import Cursor, Distance, check_distance, family
 from .days import FUTURE, check_future
+from .held import Refuse
 from .window import BOOKMARK_OPTIONS, BOUNDS, ENABLE, NULLS, BookmarkOption, Bounds, Nulls
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class WindowRequest:
     future: timedelta = FUTURE
     job_bookmark_option: BookmarkOption = ENABLE
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
+    refuse: Refuse | None = field(default=None, repr=False)
 
     def aware_now(self) -> datetime:
         """Return the time; refuse a clock without a time zone."""

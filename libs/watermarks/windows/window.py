@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from watermarks.errors import WatermarksError
 from watermarks.table.latest import Attribute, Latest
 from watermarks.table.schema import Owner
+from watermarks.table.schemas import TargetSchema
 from watermarks.table.values import decode, encode
 
 from .cursors import check_same_family
@@ -66,6 +67,7 @@ class Window:
         source: the source of the job, empty if the job has only one.
         job_bookmark_option: that of the run: with pause or disable the window is not committed.
         base: the watermarks when it was opened.
+        schemas: the columns of targets that a commit of the window changes; None drops those held.
     """
 
     job_id: str
@@ -82,6 +84,7 @@ class Window:
     source: str = ""
     job_bookmark_option: BookmarkOption = ENABLE
     base: Latest | None = field(default=None, repr=False)
+    schemas: dict[str, TargetSchema | None] = field(default_factory=dict, repr=False, compare=False)
 
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
@@ -90,6 +93,10 @@ class Window:
             if name in _FIELDS:
                 object.__getattribute__(self, "__dict__")[_LOOKED_AT] = True
             return object.__getattribute__(self, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the window as another process gets it: without its table of watermarks."""
+        return {name: value for name, value in self.__dict__.items() if name != REFUSE}
 
     def __hash__(self) -> int:
         """Return a hash; adding a window to a set does not count as a use."""
@@ -114,6 +121,8 @@ class Window:
 
 _FIELDS = {field.name for field in fields(Window)}
 _LOOKED_AT, _LOOP = "_looked_at", "_loop"
+REFUSE = "_refuse"
+"""Where a window keeps what notes a refusal beside its watermark."""
 
 
 def give_to_loop(window: Window) -> Window:

@@ -165,7 +165,7 @@ def test_a_table_of_iceberg_gets_what_evolves(tmp_path):
     assert facts["rescued"][1][-1][:3] == [4, None, None]
     assert json.loads(facts["rescued"][1][-1][3]) == {"amt": "n/a", "extra": 1}
     assert facts["not promoted"].startswith("SchemaContractError: the frame breaks its contract: ")
-    assert facts["narrower"].startswith("WatermarkValueError: s.log would have to change")
+    assert facts["of text"].startswith("WatermarkValueError: s.log would have to change")
     assert facts["frozen"].startswith("WatermarkValueError: s.log would have to change")
     assert "twice" not in facts["after"]
     assert facts["of two parts"].startswith("WatermarksError: the quarantine")

@@ -21,9 +21,11 @@ WITHOUT_EXAMPLE = {
     "HistoryEntry",
     "Latest",
     "OpenWindow",
+    "RefusedSchema",
     "RunRecord",
     "SchemaChange",
     "TABLE_NAME",
+    "TargetSchema",
     "Window",
 }
 # Shown by docs/ and run by its tests: they need a database, an Iceberg table or a run of Glue.

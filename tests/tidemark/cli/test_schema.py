@@ -6,15 +6,23 @@ import json
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
 
+from tests.fixtures.commands import TABLE
 from tests.tidemark.cli.test_cli import tidemark
+from tests.tidemark.cli.test_watermark_cli import put_run
+from tidemark.cli.main import main
+from tidemark.glue_service.commands import region
 from tidemark.local_state.bookmarks.sources import S3Source
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.observed_schemas import LOOK_BACK
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.model.checkpoints.schemas import Column, Schema
+from watermarks import RefusedSchema, TargetSchema, WatermarkAdmin
+from watermarks.windows.held import hold_schema, note_refused
 
 RUN = JobRun("jr_a", "orders", None, None, 0, "SUCCEEDED", 7, "stderr.log", "job-bookmark-enable")
 
@@ -120,3 +128,80 @@ def test_a_job_without_columns_or_an_unknown_run_is_an_error_with_what_to_do(ran
     assert result.exit_code == 2
     assert "there is no run 'jr_zz' of job orders with columns" in result.output
     assert "there is no job 'nope'" in tidemark("schema", "history", "nope").output
+
+
+JOB = "ingest-orders"
+
+
+@pytest.fixture
+def refused(home):
+    """Return the watermarks of a job whose contract has evolved once, and refused once since."""
+    put_run(home, JOB)
+    with (
+        dynamodb_endpoint(Home.from_environment()) as endpoint,
+        dynamodb_client(endpoint, region()) as dynamodb,
+    ):
+        create_tables(dynamodb, [TABLE])
+        admin = WatermarkAdmin(TABLE.name, dynamodb)
+        for number, columns in enumerate(({"id": "int"}, {"id": "bigint", "tip": "double"}), 1):
+            with admin.window(JOB, run_id=f"jr_{number}", cursor="id", high=number) as window:
+                hold_schema(window, "s3://lake/out/", TargetSchema(columns))
+        window = admin.open_window(JOB, run_id="jr_3", cursor="id", high=3)
+        more = {"id": "bigint", "tip": "double", "more": "int"}
+        new = "the column more (int) is new"
+        note_refused(window, RefusedSchema("s3://lake/out/", more, changes=new))
+        yield admin
+
+
+def test_what_a_contract_keeps_and_has_refused_is_shown_beside_what_was_seen(refused, ran):
+    shown = tidemark("schema", "show", JOB)
+    assert shown.exit_code == 0, shown.output
+    assert "kept for s3://lake/out/, version 2" in shown.stdout
+    assert "refused: run jr_3 for s3://lake/out/: the column more (int) is new" in shown.stdout
+    document = json.loads(tidemark("schema", "show", JOB, "--format", "json").stdout)
+    (kept,) = document["kept"]
+    columns = {"id": "bigint", "tip": "double"}
+    assert (kept["version"], kept["targets"]["s3://lake/out/"]["columns"]) == (2, columns)
+    assert kept["refused"]["run_id"] == "jr_3"
+
+    told = tidemark("schema", "history", JOB)
+    assert "tip is new (double); id was int and is bigint" in " ".join(told.stdout.split())
+    (kept,) = json.loads(tidemark("schema", "history", JOB, "--format", "json").stdout)["kept"]
+    versions = [(row["version"], row["kind"], row["run_id"]) for row in kept["versions"]]
+    assert versions == [(2, "commit", "jr_2"), (1, "commit", "jr_1")]
+
+
+def test_what_was_refused_is_accepted_with_who_and_why(refused):
+    why = ("--reason", "more is welcome", "--actor", "ana")
+    tried = tidemark("schema", "accept", JOB, *why, "--dry-run")
+    assert "dry run, nothing was changed" in tried.stdout
+    assert refused.refused(JOB) is not None
+
+    done = tidemark("schema", "accept", JOB, *why, "--target", "s3://lake/out", "--format", "json")
+
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    assert document["targets"]["s3://lake/out/"]["columns"]["more"] == "int"
+    assert (document["version"], document["is_accepted"]) == (3, True)
+    told = tidemark("schema", "history", JOB)
+    assert "ana: more is welcome" in " ".join(told.stdout.split())
+    assert "accept" in CliRunner().invoke(main, ["watermark", "history", JOB]).stdout
+    assert "version 3, accepted" in tidemark("schema", "show", JOB).stdout
+    again = tidemark("schema", "accept", JOB, *why)
+    assert (again.exit_code, "has refused anything since its last commit" in again.output) == (
+        2,
+        True,
+    )
+
+
+def test_an_acceptance_names_what_it_is_of(refused):
+    why = ("--reason", "why")
+    other = tidemark("schema", "accept", JOB, *why, "--target", "table:db.other")
+    assert "nothing of 'table:db.other' was refused last" in other.output
+    assert tidemark("schema", "accept", JOB).exit_code == 2
+    assert "there is no job 'nope'" in tidemark("schema", "accept", "nope", *why).output
+    window = refused.open_window(JOB, run_id="jr_4", cursor="id", high=1, source="returns")
+    new = RefusedSchema("s3://lake/r/", {"a": "int"}, changes="new", blocked="no type holds both")
+    note_refused(window, new)
+    blocked = tidemark("schema", "accept", JOB, *why, "--source", "returns")
+    assert (blocked.exit_code, "no type holds both" in blocked.output) == (2, True)

@@ -21,7 +21,8 @@ from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.local_state.bookmarks.versions import delete_bookmark
 from tidemark.local_state.dynamodb import create_tables
 from tidemark.local_state.watermark_tables import watermark_table
-from watermarks import Watermarks
+from watermarks import RefusedSchema, TargetSchema, Watermarks
+from watermarks.windows.held import hold_schema, note_refused
 
 pytestmark = pytest.mark.stress  # starts many processes
 
@@ -156,6 +157,27 @@ def test_watermarks_are_shown_and_rewound_in_the_table_of_their_job(target):
     assert watermarks.latest("report").watermarks == {"id": 1}
     assert (newest["kind"], newest["reason"]) == ("rewind", "why")
     assert_one_clear_line_after(elsewhere, 2, "there is no table 'other' in ", "--table")
+
+
+@STAGE
+def test_columns_that_a_contract_keeps_are_shown_and_refused_ones_accepted(target):
+    target.deploy({"load": "", "report": ""})
+    watermarks = keep_watermarks(target)
+    with watermarks.window("report", run_id="jr_1", cursor="id", high=1) as window:
+        hold_schema(window, "s3://lake/out/", TargetSchema({"id": "int"}))
+    window = watermarks.open_window("report", run_id="jr_2", cursor="id", high=2)
+    note_refused(window, RefusedSchema("s3://lake/out/", {"id": "int", "tip": "int"}))
+
+    (shown,) = answer(target, "schema", "show", "report")["kept"]
+    accepted = answer(target, "schema", "accept", "report", "--reason", "tips", "--actor", "ana")
+    (history,) = answer(target, "schema", "history", "report")["kept"]
+    nothing = target.ask("schema", "show", "load")
+
+    assert (shown["version"], shown["refused"]["run_id"]) == (1, "jr_2")
+    assert (accepted["version"], accepted["is_accepted"]) == (2, True)
+    assert watermarks.latest("report").schemas["s3://lake/out/"].columns["tip"] == "int"
+    assert [row["kind"] for row in history["versions"]] == ["accept", "commit"]
+    assert_one_clear_line_after(nothing, 2, "load")
 
 
 @HOME

@@ -86,6 +86,7 @@ LOOKS = {
     ("schema", "show"): [[JOB], [HOSTILE]],
     ("schema", "history"): [[JOB], [HOSTILE]],
     ("schema", "diff"): [[JOB], [JOB, "--from", HOSTILE, "--to", HOSTILE]],
+    ("schema", "accept"): [[JOB, "--reason", "why", "--target", HOSTILE]],
     ("lint",): [["SCRIPT"], [HOSTILE]],
     ("trigger",): [[HOSTILE], []],
     ("resume",): [[], ["--workflow", HOSTILE]],

@@ -33,6 +33,9 @@ UNKNOWN = {
         "resume --from laod",
         "lineage events --job laod",
         "explain laod",
+        "schema show laod",
+        "schema history laod",
+        f"schema accept laod --reason x --table {TABLE}",
     ],
     "there is no workflow 'flwo'; did you mean flow?": [
         "run --workflow flwo",

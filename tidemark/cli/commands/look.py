@@ -1,10 +1,11 @@
-"""Commands that show runs, bookmarks and data, and change nothing."""
+"""Commands that show runs, bookmarks, columns and data; one accepts columns."""
 
 import click
 
 from tidemark.cli.commands import options
 from tidemark.cli.commands.known_names import JOB, RUN
 from tidemark.cli.commands.options import FILE, RUN_FORMS, act
+from tidemark.cli.commands.repair import SOURCE_HELP, watermark_options
 from tidemark.cli.group import Verbs
 
 RUN_HELP = "The id of the run, or a prefix; by default the last run."
@@ -17,6 +18,7 @@ FORMATS = click.Choice(["page", "json"])
 FORMAT_HELP = "Write the page; or print what it shows as JSON, and write nothing."
 FROM_HELP = "The run to compare with; the runs before the other one if not given."
 TO_HELP = "The run to compare; the last one that SUCCEEDED and saw columns if not given."
+TARGET_HELP = "Only if it is this target: s3://bucket/folder/ or table:database.name."
 JOB_HELP = "Only of the runs of this job; may be given several times."
 
 
@@ -81,25 +83,34 @@ def explain() -> None:
 
 @click.group(cls=Verbs)
 def schema() -> None:
-    """Show the columns that a job has read and written here, and how they have changed."""
+    """Show the columns that a job has read and written, and accept those that were refused."""
 
 
 @schema.command("show")
 @click.argument("job", type=JOB)
+@options.where_options
 @options.table_or_json
 @options.only_looks
 @act("schema.show")
 def schema_show() -> None:
-    """Show the columns of each source and target of JOB, as its last run has seen them."""
+    """Show the columns of each source and target of JOB, as its last run has seen them.
+
+    Also those that contracts keep beside the watermark, and what they have refused since the last
+    commit. With --deployed these only: AWS records no columns.
+    """
 
 
 @schema.command("history")
 @click.argument("job", type=JOB)
+@options.where_options
 @options.table_or_json
 @options.only_looks
 @act("schema.history")
 def schema_history() -> None:
-    """Show which runs of JOB have read or written other columns than the runs before."""
+    """Show which runs of JOB have read or written other columns than the runs before.
+
+    Also the versions of the watermark that keep other columns than the one before.
+    """
 
 
 @schema.command("diff")
@@ -113,6 +124,23 @@ def schema_diff() -> None:
     """Show which columns of JOB one run has otherwise than another, or than the runs before it.
 
     Also what makes no warning: numbers of another width, and fields that no record has had.
+    """
+
+
+@schema.command("accept")
+@watermark_options
+@click.option("--target", default="", metavar="TARGET", help=TARGET_HELP)
+@click.option("--source", default="", help=SOURCE_HELP)
+@click.option("--reason", required=True, help="Reason, for the record.")
+@options.actor
+@click.option("--dry-run", is_flag=True, help="Show what would be accepted, change nothing.")
+@options.changed_or_json
+@act("schema_versions.accept")
+def schema_accept() -> None:
+    """Accept the columns that a contract of JOB has refused last, and record who and why.
+
+    The next run starts from them, and takes the window over that the refused run has left open. A
+    rewind to a run before forgets it.
     """
 
 

@@ -4,11 +4,13 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from aws_cdk import aws_s3 as s3
 
 from tidemark.constructs.catalog.hive_types import ALLOWED, parse_hive_type
+from tidemark.constructs.catalog.schema_file import ddl_of_file
 from tidemark.constructs.catalog.table import NAME, Column, Table
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
@@ -48,8 +50,9 @@ class SchemaPolicy:
     `watermarks.Contract.from_json` makes a contract of it. docs/schema.md tells what modes do.
 
     Attributes:
-        schema: the columns as DDL, in types of the Data Catalog. Without them, the contract takes
-            the columns of the frame, or of the table of Iceberg.
+        schema: the columns as DDL, in types of the Data Catalog, or a file with it, or with the
+            JSON of a StructType, as a Path. Without them, the contract takes those of the first
+            run, or of the table of Iceberg.
         columns: of a column that the schema lacks: "evolve", "freeze", "discard" or "rescue".
         types: of a value of another type: "evolve", "freeze", "rescue" or "discard_row".
         missing: of a column that a frame lacks: "null" or "freeze".
@@ -66,7 +69,7 @@ class SchemaPolicy:
         {'id': 'bigint', 'amount': 'decimal(10,2)'}
     """
 
-    schema: str = ""
+    schema: str | Path = ""
     columns: ColumnsMode = "evolve"
     types: TypesMode = "evolve"
     missing: MissingMode = "null"
@@ -83,22 +86,22 @@ class SchemaPolicy:
         _ = self.fields  # which raises
 
     @classmethod
-    def evolve(cls, schema: str = "", missing: MissingMode = "null") -> "SchemaPolicy":
+    def evolve(cls, schema: str | Path = "", missing: MissingMode = "null") -> "SchemaPolicy":
         """Return the policy that adds columns, and makes types wider."""
         return cls(schema, "evolve", "evolve", missing)
 
     @classmethod
-    def freeze(cls, schema: str = "", missing: MissingMode = "freeze") -> "SchemaPolicy":
+    def freeze(cls, schema: str | Path = "", missing: MissingMode = "freeze") -> "SchemaPolicy":
         """Return the policy that refuses everything that is otherwise."""
         return cls(schema, "freeze", "freeze", missing)
 
     @classmethod
-    def rescue(cls, schema: str = "", missing: MissingMode = "null") -> "SchemaPolicy":
+    def rescue(cls, schema: str | Path = "", missing: MissingMode = "null") -> "SchemaPolicy":
         """Return the policy that keeps what does not fit as JSON in `_rescued_data`."""
         return cls(schema, "rescue", "rescue", missing)
 
     @classmethod
-    def discard_row(cls, schema: str = "", *, quarantine: Folder) -> "SchemaPolicy":
+    def discard_row(cls, schema: str | Path = "", *, quarantine: Folder) -> "SchemaPolicy":
         """Return the policy that takes out rows with a value that does not fit."""
         return cls(schema, types="discard_row", quarantine=quarantine)
 
@@ -111,7 +114,7 @@ class SchemaPolicy:
     def fields(self) -> dict[str, str]:
         """Return the type of each column, as the Data Catalog writes names and types."""
         fields: dict[str, str] = {}
-        for written in parts_of(self.schema) if self.schema.strip() else ():
+        for written in parts_of(ddl) if (ddl := self._ddl.strip()) else ():
             match = COLUMN.fullmatch(written.strip())
             name = match[2].lower() if match else ""
             try:
@@ -130,12 +133,16 @@ class SchemaPolicy:
     def argument(self) -> str:
         """Return the contract as JSON, without what is empty."""
         place = self.quarantine.uri if self.quarantine else ""
-        said = {"schema": " ".join(self.schema.split()), **self._modes, "quarantine": place}
+        said = {"schema": " ".join(self._ddl.split()), **self._modes, "quarantine": place}
         return json.dumps({key: text for key, text in said.items() if text})
 
     def metadata(self) -> dict[str, object]:
         """Return the contract for the checks, its columns as the Data Catalog writes them."""
         return {"fields": self.fields, **self._modes}
+
+    @property
+    def _ddl(self) -> str:
+        return ddl_of_file(self.schema) if isinstance(self.schema, Path) else self.schema
 
     @property
     def _modes(self) -> dict[str, str]:

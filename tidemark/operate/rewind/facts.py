@@ -10,7 +10,9 @@ from tidemark.operate.job_runs import Run
 
 BOOKMARK = "bookmark"
 COMMIT = "commit"
-MoveKind: TypeAlias = Literal["commit", "rewind", "reset", "carry-over", "adopt", "legacy"]
+MoveKind: TypeAlias = Literal[
+    "commit", "rewind", "reset", "carry-over", "adopt", "accept", "legacy"
+]
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Track:
             move = self.moves[number]
             if move.kind in (COMMIT, "legacy"):
                 yield move
-            if move.kind in (COMMIT, "carry-over", "legacy"):
+            if move.kind in (COMMIT, "carry-over", "accept", "legacy"):
                 number += 1
                 continue
             following = range(number + 1, len(self.moves))

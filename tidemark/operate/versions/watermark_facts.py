@@ -88,6 +88,10 @@ def _state(
         "version": str(latest.version if latest else 0),
         **values,
         **{f"commit {entry.version}": _commit(entry, runs) for entry in made},
+        **{
+            f"columns of {target}": ", ".join(map(" ".join, held.columns.items()))
+            for target, held in (latest.schemas if latest else {}).items()
+        },
         **opened,
     }
     shown = [f"{name} = {value}" for name, value in values.items()]

@@ -23,8 +23,8 @@ def append(columns, number, schema, part=""):
     append_window(spark.sql(f"SELECT {columns}"), "s.log", window(number), part=part, schema=schema)
 
 
-narrow = Contract("id INT, amt INT, twice INT", rescued="other")
-facts["narrower"] = error_of(lambda: append("6 id, 1 amt, 1 twice", 6, narrow))
+text = Contract("id INT, amt STRING, twice INT", rescued="other")
+facts["of text"] = error_of(lambda: append("6 id, '1' amt, 1 twice", 6, text))
 frozen = Contract("id BIGINT, twice INT", columns="freeze", types="freeze", rescued="other")
 facts["frozen"] = error_of(lambda: append("6L id, 1 twice", 7, frozen))
 facts["after"] = spark.table("s.log").columns

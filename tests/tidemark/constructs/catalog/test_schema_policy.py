@@ -45,6 +45,59 @@ def test_a_job_gets_the_contract_of_what_it_writes_beside_its_address(add, lake)
     )
 
 
+SPARK = """{"type": "struct", "fields": [
+ {"name": "id", "type": "long", "nullable": true, "metadata": {}},
+ {"name": "amount", "type": "decimal(10,2)", "nullable": true, "metadata": {}},
+ {"name": "lines", "nullable": true, "metadata": {}, "type": {"type": "array", "containsNull": true,
+  "elementType": {"type": "struct", "fields": [
+   {"name": "n", "type": "integer", "nullable": true, "metadata": {}},
+   {"name": "notes", "nullable": true, "metadata": {}, "type":
+    {"type": "map", "keyType": "string", "valueType": "short", "valueContainsNull": true}}]}}}]}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (
+            "-- what the shop sends\nid BIGINT, -- its number\n amount DECIMAL(10, 2)\n",
+            {"id": "bigint", "amount": "decimal(10,2)"},
+        ),
+        (
+            SPARK,
+            {
+                "id": "bigint",
+                "amount": "decimal(10,2)",
+                "lines": "array<struct<n:int,notes:map<string,smallint>>>",
+            },
+        ),
+    ],
+)
+def test_the_columns_may_be_in_a_file_of_the_repository(cdk, tmp_path, text, fields):
+    from tidemark.constructs import SchemaPolicy
+
+    file = tmp_path / "orders.schema"
+    file.write_text(text, encoding="utf-8")
+    policy = SchemaPolicy.freeze(file)
+
+    assert policy.fields == fields
+    assert SchemaPolicy.freeze(Contract.from_json(policy.argument).schema).fields == fields
+
+
+@pytest.mark.parametrize(
+    "text", [None, b"\xff", b"{", b"{}", b'{"fields": [{"name": "a"}]}', b"[1]"]
+)
+def test_a_file_that_says_no_columns_is_refused_with_what_is_allowed(cdk, tmp_path, text):
+    from tidemark.constructs import SchemaPolicy
+    from tidemark.errors import JobDefinitionError
+
+    file = tmp_path / "orders.schema"
+    if text is not None:
+        file.write_bytes(text)
+    with pytest.raises(JobDefinitionError, match=r"a file with DDL|has the column") as error:
+        SchemaPolicy.freeze(file)
+    assert "allowed" in str(error.value)
+
+
 def test_each_policy_becomes_the_contract_of_its_modes(cdk):
     from tidemark.constructs import SchemaPolicy
 

@@ -274,6 +274,20 @@ for window in marks.windows(args["JOB_NAME"], high=newest(rows), **of_run):
         "eeeleee",
     ),
     case(
+        "windows-that-evolve",
+        WINDOWS
+        + """
+from watermarks import Contract
+
+for window in marks.windows(args["JOB_NAME"], high=newest(rows), max_rows=6, **of_run):
+    part = rows_of(rows, window)
+    if window.high > 30:
+        part = part.withColumn("tip", F.lit(1))
+    write_window(part, OUT, window, schema=Contract())
+""",
+        "eeeleee",
+    ),
+    case(
         "windows-appended",
         WINDOWS
         + """

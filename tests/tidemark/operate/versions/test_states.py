@@ -19,7 +19,8 @@ from tidemark.model.assembly.catalog_databases import CatalogDatabase
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.operate.versions.facts import Interval
 from tidemark.operate.versions.states import compared_states, read_states
-from watermarks import Watermarks
+from watermarks import TargetSchema, Watermarks
+from watermarks.windows.held import hold_schema
 
 OLD, NEW = Interval(1_000_000, 2_000_000), Interval(5_000_000, 6_000_000)
 EARLIER = ["s3://b/in/a.json", 900_000, 7]
@@ -160,6 +161,16 @@ def test_a_watermark_a_commit_or_an_open_window_that_differs_is_told(homes):
         "commit 1": ("id = 7; window id (beginning, 7]", "id = 8; window id (beginning, 8]"),
         "commit 2": (None, "id = 9; window id (8, 9]"),
         "open id": ("(7, 9]", None),
+    }
+
+
+def test_columns_that_a_contract_keeps_and_that_differ_are_told(homes):
+    for home, kind in zip(homes, ("int", "bigint"), strict=True):
+        with Tables(home) as table, table.window("o", run_id="r", cursor="id", high=1) as window:
+            hold_schema(window, "s3://lake/out/", TargetSchema({"id": "int", "amt": kind}))
+
+    assert differences(homes)["watermark", "marks: o"] == {
+        "columns of s3://lake/out/": ("id int, amt int", "id int, amt bigint")
     }
 
 
