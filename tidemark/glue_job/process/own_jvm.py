@@ -6,7 +6,7 @@ from collections.abc import Mapping
 # spark-submit or the JVM itself reads these at its start; Spark keeps the first values of sql.
 JVM_SETTINGS = re.compile(
     r"spark\.(driver\.(memory|cores|extra|default|user|supervise|resource|log).*"
-    r"|(jars|submit|files|archives|pyspark|kerberos|yarn|kubernetes|mesos)(\..*)?"
+    r"|(connect|jars|submit|files|archives|pyspark|kerberos|yarn|kubernetes|mesos)(\..*)?"
     r"|python\.use\.daemon"
     r"|sql\.(cache\.serializer|hive\.metastore\..*|codegen\.cache\.maxEntries"
     r"|(broadcastExchange|subquery)\.maxThreadThreshold))"

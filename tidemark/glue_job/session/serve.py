@@ -79,7 +79,7 @@ class Session:
     def serve(self) -> None:
         """Open the pipe, and run what comes."""
         signal.signal(signal.SIGTERM, self._end)
-        self._files.folder.mkdir()
+        self._files.folder.mkdir(exist_ok=True)
         os.mkfifo(self._files.requests, 0o600)
         # For writing too: else the pipe would end as often as a client closes it.
         pipe = os.open(self._files.requests, os.O_RDWR)

@@ -4,6 +4,8 @@
     session/3.py          the code of a statement, as the port got it
     session/3.json        its record, as the session's process has written it last; none: it waits
 
+    session/endpoint.json where it serves Spark Connect, and the token; session/activity: when last
+
 The pipe exists as soon as the session is ready. What is here stays when session and port have died.
 """
 
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 FOLDER, REQUESTS = "session", "requests"
+ENDPOINT, ACTIVITY = "endpoint.json", "activity"
 CANCEL, END = "cancel", "end"  # words to the process: one before a number, one by itself
 # The states of a statement.
 # Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-interactive-sessions.html
@@ -62,6 +65,26 @@ class StatementFiles:
     def put_record(self, number: int, record: Record) -> None:
         """Replace the record of a statement: a reader sees the old one or the new one."""
         self._write(f"{number}.json", json.dumps(record))
+
+    def put_endpoint(self, endpoint: Mapping[str, str]) -> None:
+        """Say where a session serves Spark Connect: members of a SessionEndpoint of Glue."""
+        self._write(ENDPOINT, json.dumps(dict(endpoint)))
+
+    def endpoint(self) -> Mapping[str, str]:
+        """Return where a session serves Spark Connect."""
+        endpoint: Mapping[str, str] = json.loads((self.folder / ENDPOINT).read_text("utf-8"))
+        return endpoint
+
+    def put_activity(self, at_ms: int) -> None:
+        """Say when a client of Spark Connect was active, in epoch milliseconds."""
+        self._write(ACTIVITY, str(at_ms))
+
+    def activity(self) -> int | None:
+        """Return when a client of Spark Connect was active last; None if that is not known."""
+        try:
+            return int((self.folder / ACTIVITY).read_text("utf-8"))
+        except FileNotFoundError:
+            return None
 
     def send(self, *words: object) -> None:
         """Tell the process something, in one line; never waits.

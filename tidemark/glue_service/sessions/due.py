@@ -49,6 +49,6 @@ def _idle_since(session: ActiveRun, now_ms: int) -> int:
     files = files_of(session.run)
     numbers = files.numbers()
     if not numbers:
-        return session.run.started_at_ms
+        return files.activity() or session.run.started_at_ms
     record = files.record(numbers[-1])
     return int(record.get("CompletedOn", now_ms)) if record["State"] in ENDED_STATES else now_ms

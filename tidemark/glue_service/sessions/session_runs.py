@@ -26,9 +26,10 @@ from tidemark.model.assembly.template import runnable_job
 RUN = "RunId"  # kept beside the members of the request
 SESSION_ID = "--SESSION_ID"
 TIMEOUT_MINUTES = 2_880  # 48 hours, if the request does not say
-KEY = "sessions/session.py"
+LIVY, SPARK_CONNECT = "LIVY", "SPARK_CONNECT"
+FOLDER = "sessions"
 # Code finds the names that it finds on AWS.
-SCRIPT = """\
+OF_STATEMENTS = """\
 import tidemark.glue_job.session.serve as _session
 from awsglue.context import GlueContext
 from pyspark.context import SparkContext
@@ -38,6 +39,17 @@ glueContext = GlueContext(sc)
 spark = glueContext.spark_session
 _session.serve(globals())
 """
+OF_CONNECT = """\
+import tidemark.glue_job.session.connect as _session
+from awsglue.context import GlueContext
+from pyspark import SparkConf
+from pyspark.context import SparkContext
+
+sc = SparkContext.getOrCreate(SparkConf().setAll(_session.settings()))
+glueContext = GlueContext(sc)
+_session.serve(sc)
+"""
+SCRIPTS_OF_TYPES = {LIVY: OF_STATEMENTS, SPARK_CONNECT: OF_CONNECT}
 PROVISIONING, READY, STOPPING = "PROVISIONING", "READY", "STOPPING"
 STOPPED, FAILED, TIMEOUT = "STOPPED", "FAILED", "TIMEOUT"
 ENDED = {"STOPPED": STOPPED, "SUCCEEDED": STOPPED, "TIMEOUT": TIMEOUT}
@@ -45,10 +57,12 @@ ENDED = {"STOPPED": STOPPED, "SUCCEEDED": STOPPED, "TIMEOUT": TIMEOUT}
 
 def start_of_session(glue: GlueState, request: Request, run_id: str) -> RunStart:
     """Return the start of the run of a session; its script is put in place."""
-    _put_script(glue.machine.home.lake / SCRIPTS / KEY)
+    kind = request.get("SessionType", LIVY)
+    key = f"{FOLDER}/{kind.lower()}.py"
+    _put_script(glue.machine.home.lake / SCRIPTS / key, SCRIPTS_OF_TYPES[kind])
     properties = {
         **{name: request[name] for name in ("GlueVersion", "Connections") if name in request},
-        "Command": {**request["Command"], "ScriptLocation": f"s3://{SCRIPTS}/{KEY}"},
+        "Command": {**request["Command"], "ScriptLocation": f"s3://{SCRIPTS}/{key}"},
         "DefaultArguments": {DATA_CATALOG: "true"},
         "NonOverridableArguments": {BOOKMARK_OPTION: DISABLE},
         "Timeout": request.get("Timeout", TIMEOUT_MINUTES),
@@ -60,12 +74,12 @@ def start_of_session(glue: GlueState, request: Request, run_id: str) -> RunStart
     return RunStart(job, stored, idle_minutes=idle_minutes)
 
 
-def _put_script(script: Path) -> None:
+def _put_script(script: Path, text: str) -> None:
     # The run of an earlier session may be reading it: it is never there in part.
-    if not script.is_file() or script.read_text(encoding="utf-8") != SCRIPT:
+    if not script.is_file() or script.read_text(encoding="utf-8") != text:
         script.parent.mkdir(parents=True, exist_ok=True)
         unfinished = script.with_suffix(".unfinished")
-        unfinished.write_text(SCRIPT, encoding="utf-8")
+        unfinished.write_text(text, encoding="utf-8")
         unfinished.replace(script)
 
 

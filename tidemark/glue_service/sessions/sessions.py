@@ -28,9 +28,11 @@ from tidemark.glue_service.runs.job_run_process import new_run_id
 from tidemark.glue_service.runs.run_requests import capacity_of
 from tidemark.glue_service.sessions.session_runs import (
     FAILED,
+    LIVY,
     PROVISIONING,
     READY,
     RUN,
+    SPARK_CONNECT,
     STOPPED,
     TIMEOUT,
     TIMEOUT_MINUTES,
@@ -43,6 +45,7 @@ from tidemark.glue_service.sessions.session_runs import (
 )
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import SPARK
+from tidemark.model.assembly.glue_versions import UNNAMED_GLUE_VERSION, version_of_run
 from tidemark.model.assembly.job_rules import faults_of_job
 
 CAPACITY = {"MaxCapacity", "WorkerType", "NumberOfWorkers"}
@@ -56,8 +59,7 @@ RETURNED = (  # members of CreateSession that a Session has, too
     "SecurityConfiguration",
     "GlueVersion",
 )
-LIVY, SPARK_CONNECT = "LIVY", "SPARK_CONNECT"
-MS_PER_S = 1000
+MS_PER_S, MS_PER_MINUTE = 1000, 60_000
 END_GRACE_MS = 5_000
 # Of a session that names neither workers nor a capacity.
 # Source: https://docs.aws.amazon.com/glue/latest/dg/interactive-sessions-magics.html
@@ -129,13 +131,20 @@ def delete_session(glue: GlueState, request: Request) -> Answer:
 
 
 def get_session_endpoint(glue: GlueState, request: Request) -> Answer:
-    """Refuse: sessions here are LIVY."""
-    find_session(glue, request["SessionId"])
-    raise ServiceError(
-        "OperationNotSupportedException",
-        f"Session {request['SessionId']} is a {LIVY} session, which has no endpoint; its "
-        "statements are run by RunStatement",
-    )
+    """Return where clients of Spark Connect find a session, and its token."""
+    name = request["SessionId"]
+    entity, run = find_session(glue, name)
+    if entity.definition.get("SessionType", LIVY) != SPARK_CONNECT:
+        raise ServiceError(
+            "OperationNotSupportedException",
+            f"Session {name} is of {LIVY}, which has no endpoint: its statements are run by "
+            "RunStatement",
+        )
+    check_status(name, run, READY)
+    minutes = entity.definition.get("Timeout", TIMEOUT_MINUTES)
+    expires_ms = run.started_at_ms + minutes * MS_PER_MINUTE
+    endpoint = {**files_of(run).endpoint(), "AuthTokenExpirationTime": expires_ms}
+    return {"SparkConnect": endpoint}
 
 
 def _check(request: Request) -> None:
@@ -144,8 +153,13 @@ def _check(request: Request) -> None:
     faults = faults_of_job({**request, "Command": {"Name": command}})
     if command != SPARK:
         faults.append(f"Command.Name is {command!r}; sessions here are of {SPARK}")
-    if request.get("SessionType", LIVY) != LIVY:
-        faults.append(f"SessionType is {request['SessionType']}; allowed here: {LIVY}")
+    version = version_of_run(request.get("GlueVersion"))
+    if request.get("SessionType") == SPARK_CONNECT and version != UNNAMED_GLUE_VERSION:
+        faults.append(
+            f"SessionType is {SPARK_CONNECT} and GlueVersion {version}; allowed here: "
+            f"{UNNAMED_GLUE_VERSION}, since the Spark of {version} on this machine has no server "
+            f"for it; or SessionType {LIVY}"
+        )
     if faults:
         raise InvalidInputError("; ".join(faults))
 

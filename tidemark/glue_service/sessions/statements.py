@@ -11,7 +11,9 @@ from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.pages import Answer, Request, page
 from tidemark.glue_service.protocol.service_errors import NotFoundError, ServiceError
 from tidemark.glue_service.sessions.session_runs import (
+    LIVY,
     READY,
+    SPARK_CONNECT,
     check_status,
     files_of,
     find_session,
@@ -26,7 +28,12 @@ CANCEL_GRACE_MS = 2_000
 def run_statement(glue: GlueState, request: Request) -> Answer:
     """Run code in a session, after the statements before it; return its number."""
     name = request["SessionId"]
-    _, run = find_session(glue, name)
+    entity, run = find_session(glue, name)
+    if entity.definition.get("SessionType", LIVY) != LIVY:
+        raise ServiceError(
+            "OperationNotSupportedException",
+            f"Session {name} is of {SPARK_CONNECT}: its clients connect to GetSessionEndpoint's",
+        )
     check_status(name, run, READY)
     files = files_of(run)
     number = files.add(request["Code"])

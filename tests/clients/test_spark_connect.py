@@ -1,0 +1,35 @@
+"""pyspark-client, unmodified, in a session of Glue 6.0."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.clients.conftest import PROGRAMS
+from tests.tidemark.glue_service.sessions.conftest import Sessions
+
+pytestmark = pytest.mark.clients
+PROGRAM = str(PROGRAMS / "spark_connect.py")
+
+
+def test_a_client_with_the_token_is_served_and_no_other(client, port):
+    port.home.create_bucket("connect")
+    sessions = Sessions(port.glue)
+    sessions.create("connect", GlueVersion="6.0", SessionType="SPARK_CONNECT", IdleTimeout=10)
+    endpoint = port.glue.get_session_endpoint(SessionId="connect")["SparkConnect"]
+    url = endpoint["Url"]
+
+    done = client("spark-connect", "python", PROGRAM, f"{url}/;token={endpoint['AuthToken']}")
+    assert json.loads(done.stdout) == {"version": "4.1.1", "count": 5}
+    for stranger in (url, f"{url}/;token=guessed"):
+        refused = client("spark-connect", "python", PROGRAM, stranger, code=1)
+        assert "UNAUTHENTICATED" in refused.stderr
+
+    with pytest.raises(ClientError, match="OperationNotSupportedException"):
+        sessions.send("connect", "1")
+    sessions.glue.stop_session(Id="connect")
+    assert sessions.becomes("connect", "STOPPED")["SessionType"] == "SPARK_CONNECT"
+    (run,) = sessions.glue.get_job_runs(JobName="session-connect")["JobRuns"]
+    assert run["JobRunState"] == "SUCCEEDED"
