@@ -8,9 +8,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.clients.conftest import PROGRAMS
+from tests.pages import Page
 from tests.tidemark.glue_service.sessions.conftest import Sessions
 
 pytestmark = pytest.mark.clients
+PAGE = Page("docs/sessions.md")
 PROGRAM = str(PROGRAMS / "spark_connect.py")
 
 
@@ -23,6 +25,8 @@ def test_a_client_with_the_token_is_served_and_no_other(client, port):
 
     done = client("spark-connect", "python", PROGRAM, f"{url}/;token={endpoint['AuthToken']}")
     assert json.loads(done.stdout) == {"version": "4.1.1", "count": 5}
+    page = f"{PAGE.blocks['connect']}\nprint(spark.range(7).count())"
+    assert client("spark-connect", "python", "-c", page).stdout == "7\n"
     for stranger in (url, f"{url}/;token=guessed"):
         refused = client("spark-connect", "python", PROGRAM, stranger, code=1)
         assert "UNAUTHENTICATED" in refused.stderr

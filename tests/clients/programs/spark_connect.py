@@ -1,4 +1,4 @@
-"""Connects to a session of Glue by Spark Connect: writes rows, and prints what it reads, as JSON."""
+"""Connects to a session by Spark Connect: writes rows, and prints what it reads, as JSON."""
 
 import json
 import sys
