@@ -72,7 +72,7 @@ def rows_for_folder(
     memory = Memory.of(contract, frame, window, run_notes.folder(path))
     plan = Plan.of(memory.contract, frame)
     rows = _rows(plan, path, memory)
-    memory.keep(plan.schema)
+    memory.keep(plan)
     return rows
 
 
@@ -200,7 +200,7 @@ def _evolve(
             )
     for change in changes:
         spark.sql(_statement(change, iceberg.name if iceberg else table))
-    memory.keep(plan.schema)
+    memory.keep(plan)
 
 
 def _statement(change: SchemaChange, table: str) -> str:
