@@ -1,4 +1,8 @@
-"""The columns from which a contract starts at a target of a window, and those it leaves behind."""
+"""The columns from which a contract starts at a target of a window, and those it leaves behind.
+
+watermark ──columns──▶ contract ──▶ evolved columns ──commit of the window──▶ watermark
+                          └──▶ refused ──▶ beside the watermark ──accept_schema──▶ watermark
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from .names import key_of
 from .plan import Plan, is_case_sensitive, schema_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
     from watermarks.windows.window import Window
@@ -77,7 +81,7 @@ class Memory:
             held = None
         start, accepted = given or table, set[tuple[str, ...]]()
         if held:
-            kept = struct_of(held.columns, frame.sparkSession)
+            kept = struct_of(held.columns, contract, frame)
             if table and not given:
                 kept = Evolution(True, True, is_exact, is_of_iceberg).of_struct(table, kept)
             told = changes_between(start or kept, kept, is_case_sensitive=is_exact)
@@ -101,10 +105,12 @@ class Memory:
                 error.changes,
             ) from error
 
-    def keep(self, schema: StructType) -> None:
+    def keep(self, plan: Plan) -> None:
         """Let the commit of the window write the columns, if only that tells them."""
-        held = TargetSchema(columns_of(schema), self.declared)
+        held = TargetSchema(columns_of(plan.schema), self.declared)
         is_kept = held.columns != self.declared if self.declared else self.is_needed
+        if is_kept and held != held_schema(self.window, self.target):
+            struct_of(held.columns, self.contract, plan.frame)  # the next run will read them
         hold_schema(self.window, self.target, held if is_kept else None)
 
     def _refused(self, plan: Plan, changes: list[SchemaChange]) -> RefusedSchema:
@@ -150,7 +156,7 @@ def columns_of(schema: StructType) -> dict[str, str]:
     return {column.name: sql_type(column.dataType) for column in schema.fields}
 
 
-def struct_of(columns: Mapping[str, str], spark: SparkSession) -> StructType:
-    """Return columns as a type."""
+def struct_of(columns: Mapping[str, str], contract: Terms, frame: DataFrame) -> StructType:
+    """Return columns as a type; refuse a type that SQL has no name for."""
     ddl = ", ".join(f"{escaped(name)} {kind}" for name, kind in columns.items())
-    return spark.createDataFrame([], ddl).schema
+    return schema_of(replace(contract, schema=ddl), frame)

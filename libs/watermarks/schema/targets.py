@@ -75,7 +75,7 @@ def rows_for_folder(
     memory = Memory.of(contract, frame, window, run_notes.folder(path))
     plan = Plan.of(memory.contract, frame)
     rows = _rows(plan, path, memory)
-    memory.keep(plan.schema)
+    memory.keep(plan)
     return rows
 
 
@@ -220,7 +220,7 @@ def _evolve(
             )
     if iceberg is not None:
         _alter(spark, table, iceberg, wanted, changes)
-    memory.keep(plan.schema)
+    memory.keep(plan)
 
 
 def _alter(

@@ -80,7 +80,8 @@ def write_window(
         options: options of Spark's writer. CSV has a header, and files of text have microseconds,
             unless the options say otherwise.
         schema: a contract: what of the frame comes in, and where the other rows go, as a part of
-            the same window.
+            the same window. It starts from the columns that the watermark keeps of the folder, and
+            the commit of the window keeps what evolves.
 
     Returns:
         The folder of this attempt.

@@ -6,6 +6,7 @@ import copy
 import pickle
 
 import pytest
+from pyspark.ml.linalg import Vectors
 from pyspark.sql import DataFrame
 
 from watermarks import SchemaContractError, TargetSchema, read_committed, write_window
@@ -267,6 +268,17 @@ def test_a_column_of_nulls_gets_its_type_from_the_run_that_brings_one(
         write_window(frame, str(tmp_path / "out"), window, "json", schema=Contract())
         watermarks.commit_window(window)
         assert held() == f"id int, x {'int' if value == '7' else 'void'}"
+
+
+def test_a_type_that_sql_has_no_name_for_is_refused_before_it_is_written(
+    watermarks, job, spark, tmp_path
+):
+    window = watermarks.open_window(job, run_id="jr_1", cursor="id", high=1)
+    frame = spark.createDataFrame([(1, Vectors.dense([1.0]))], ["id", "v"])
+    with pytest.raises(WatermarkValueError, match="`v` vector', which Spark does not take"):
+        write_window(frame, str(tmp_path / "out"), window, schema=Contract())
+
+    assert not (tmp_path / "out").exists()
 
 
 def test_columns_that_have_no_room_are_refused_before_they_are_written(load, tmp_path):

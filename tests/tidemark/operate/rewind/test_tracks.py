@@ -1,4 +1,4 @@
-"""The bookmark of a deployed job as a track: made of Glue's one entry and its runs."""
+"""States of jobs as tracks: a deployed bookmark of Glue's one entry, and moves of a watermark."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tidemark.operate.rewind.model import past_run
+from tidemark.operate.rewind.facts import Move, Track
 from tidemark.operate.rewind.tracks import bookmark_track
 
 
@@ -60,3 +61,17 @@ def test_runs_that_glue_keeps_no_more_are_a_horizon():
 
 def test_a_job_without_a_bookmark_has_no_track():
     assert bookmark_track("load", None, RUNS) is None
+
+
+def test_an_acceptance_of_columns_leaves_the_commits_before_it_in_force():
+    moves = [
+        Move(6, "accept", "jr_1", 6),
+        Move(5, "rewind", "jr_1", 5),
+        Move(4, "commit", "jr_2", 4),
+        Move(3, "accept", "jr_1", 3),
+        Move(2, "commit", "jr_1", 2),
+        Move(1, "accept", "", 1),
+    ]
+
+    assert [move.version for move in Track("load", "marks", moves).in_force()] == [2]
+    assert [move.version for move in Track("load", "marks", moves[2:]).in_force()] == [4, 2]
