@@ -15,10 +15,7 @@ from tidemark.model.messages import plural
 
 OF_DATA = "--schema_of_"  # begins the name of an argument
 TERMS = ("columns", "types", "missing", "quarantine")
-ASIDE = {
-    "RescuedRows": RunWarning.ROWS_RESCUED,
-    "QuarantinedRows": RunWarning.ROWS_QUARANTINED,
-}
+ASIDE = {"RescuedRows": RunWarning.ROWS_RESCUED, "QuarantinedRows": RunWarning.ROWS_QUARANTINED}
 _aside = Counter[tuple[str, str]]()  # rows by metric and target
 
 

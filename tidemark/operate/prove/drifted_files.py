@@ -6,8 +6,8 @@ import io
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tidemark.model.checkpoints.schema_changes import Change, parquet_effect
 from tidemark.model.drift import Drift, drifted
@@ -19,18 +19,10 @@ from tidemark.operate.rows.records import records_of
 NESTED = ("struct", "list", "map")  # a field more does not make these unreadable
 
 
-@dataclass(frozen=True)
-class DriftedFile:
-    """The content of a file with other columns.
-
-    Attributes:
-        content: its bytes.
-        column: the column that is otherwise.
-        rows: how many rows it has.
-    """
+class DriftedFile(NamedTuple):
+    """The content of a file with other columns, and how many rows it has."""
 
     content: bytes
-    column: str
     rows: int
 
 
@@ -48,10 +40,10 @@ def drifted_file(file: Path, drift: Drift) -> DriftedFile:
         raise ValueError(f"{file.name} has more than {MAX_BYTES // 1_000_000} MB")
     content = file.read_bytes()
     try:
-        made = FORMATS[kind](gzip.decompress(content) if is_packed else content, drift)
+        made, rows = FORMATS[kind](gzip.decompress(content) if is_packed else content, drift)
     except (UnicodeDecodeError, OSError) as error:
         raise ValueError(f"{file.name} is not what it is named: {error}") from error
-    return DriftedFile(gzip.compress(made.content), made.column, made.rows) if is_packed else made
+    return DriftedFile(gzip.compress(made) if is_packed else made, rows)
 
 
 def _of_json(content: bytes, drift: Drift) -> DriftedFile:
@@ -60,10 +52,10 @@ def _of_json(content: bytes, drift: Drift) -> DriftedFile:
     except ValueError as error:
         raise ValueError(f"it is not JSON of objects: {error}") from error
     is_array = len(records) == 1 and isinstance(records[0], list)
-    rows, column = drifted(records[0] if is_array else records, drift)
+    rows, _ = drifted(records[0] if is_array else records, drift)
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     text = f"[{', '.join(lines)}]" if is_array else "".join(f"{line}\n" for line in lines)
-    return DriftedFile(text.encode(), column, len(rows))
+    return DriftedFile(text.encode(), len(rows))
 
 
 def _of_csv(content: bytes, drift: Drift) -> DriftedFile:
@@ -72,13 +64,13 @@ def _of_csv(content: bytes, drift: Drift) -> DriftedFile:
     if not is_header(header):
         raise ValueError("a file of CSV without a header names no columns")
     separator = next(iter(re.findall(r"[,;\t|]", header)), ",")
-    rows, column = drifted(list(csv.DictReader(io.StringIO(text), delimiter=separator)), drift)
+    rows, _ = drifted(list(csv.DictReader(io.StringIO(text), delimiter=separator)), drift)
     out = io.StringIO()
     names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(out, names, delimiter=separator, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return DriftedFile(out.getvalue().encode(), column, len(rows))
+    return DriftedFile(out.getvalue().encode(), len(rows))
 
 
 def _of_parquet(content: bytes, drift: Drift) -> DriftedFile:
@@ -97,7 +89,7 @@ def _of_parquet(content: bytes, drift: Drift) -> DriftedFile:
         table = table.add_column(place if place >= 0 else table.num_columns, column, values)
     out = BufferOutputStream()
     parquet.write_table(table, out)
-    return DriftedFile(out.getvalue().to_pybytes(), column, len(rows))
+    return DriftedFile(out.getvalue().to_pybytes(), len(rows))
 
 
 FORMATS = {

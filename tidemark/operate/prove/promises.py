@@ -105,9 +105,7 @@ def verdict_of(promise: Promise, drift: Drift, facts: DriftFacts) -> tuple[Verdi
         ('lost', 'columns="freeze", and the run SUCCEEDED: 3 rows missing')
     """
     said = f'{TERMS[drift][0]}="{promise.mode}"' if promise.mode else promise.unknown
-    verdict, what = (
-        _after_failure(promise, drift, facts) if facts.failure else _judged(promise, drift, facts)
-    )
+    verdict, what = (_after_failure if facts.failure else _judged)(promise, drift, facts)
     return verdict, f"{said}, and {what}"
 
 
