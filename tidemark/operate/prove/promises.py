@@ -113,7 +113,7 @@ def _after_failure(promise: Promise, drift: Drift, facts: DriftFacts) -> tuple[V
     is_refusal = REFUSAL in facts.failure
     how = "the run is refused" if is_refusal else f"the run fails ({facts.failure})"
     if facts.written:
-        how += f" after {' and '.join(facts.written)} have written or committed"
+        how += f" after a write or a commit by {' and '.join(facts.written)}"
     if facts.problem:
         return "not tried", facts.problem
     if facts.after != "equal":
@@ -121,7 +121,8 @@ def _after_failure(promise: Promise, drift: Drift, facts: DriftFacts) -> tuple[V
     if facts.written and promise.mode:
         return "changed", how
     if not promise.mode:
-        return "told", f"{how} cleanly: with the file as it was, the next run is equal"
+        cleanly = "" if facts.written else " cleanly"
+        return "told", f"{how}{cleanly}: with the file as it was, the next run is equal"
     may_refuse = promise.mode == "freeze" or (promise.mode == "evolve" and drift == "type")
     if not may_refuse:
         return "fails", how

@@ -80,7 +80,7 @@ def test_the_reason_says_what_is_promised_and_what_has_happened():
     facts = DriftFacts(REFUSED, written=["load.py line 3"], after="doubled")
 
     assert verdict_of(Promise("freeze"), "type", facts)[1] == (
-        'types="freeze", and the run is refused after load.py line 3 have written or committed; '
+        'types="freeze", and the run is refused after a write or a commit by load.py line 3; '
         "with the file as it was, the next run does not put it right"
     )
     told = verdict_of(Promise(unknown="no contract"), "type", DriftFacts(short=1, drifted_rows=3))
