@@ -79,7 +79,7 @@ def promise_of(
     chosen = own or [contract for contract in contracts if _terms(contract) not in of_others]
     if not chosen:
         return Promise(unknown="no contract")
-    if not all(contract.get("schema") for contract in chosen):
+    if not any(contract.get("schema") for contract in chosen):  # a watermark may keep them
         return Promise(unknown="a contract without columns of its own")
     name, default = TERMS[drift]
     modes = sorted({contract.get(name, default) for contract in chosen})

@@ -26,13 +26,14 @@ OF_FILE = {"schema": "id INT", "columns": "rescue", "place": "s3://lake/in"}
             FILE,
             Promise(unknown="a contract without columns of its own"),
         ),
+        ([{**FREEZE, "schema": ""}, FREEZE], FILE, Promise("freeze")),
         (
             [FREEZE, {**OF_FILE, "place": ""}],
             FILE,
             Promise(unknown="contracts of columns freeze and rescue"),
         ),
     ],
-    ids=["none", "script", "own", "other source", "target", "default", "no columns", "two"],
+    ids=["none", "script", "own", "other source", "target", "default", "no columns", "kept", "two"],
 )
 def test_the_contract_of_the_own_data_counts_then_that_of_targets_and_of_the_script(
     contracts, file, promise
