@@ -36,7 +36,8 @@ def observe_contracts(module: ModuleType) -> None:
 
     def of(_: Any, /, contract: Any, frame: Any, **named: Any) -> Any:
         said = {name: getattr(contract, name) for name in TERMS}
-        note_contract({"schema": "" if contract.schema is None else "its own", **said})
+        schema = getattr(contract.schema, "names", contract.schema or "")
+        note_contract({"schema": schema if isinstance(schema, str) else " ".join(schema), **said})
         return make(contract, frame, **named)
 
     module.Plan.of = classmethod(of)

@@ -20,10 +20,11 @@ NESTED = ("struct", "list", "map")  # a field more does not make these unreadabl
 
 
 class DriftedFile(NamedTuple):
-    """The content of a file with other columns, and how many rows it has."""
+    """The content of a file with other columns, how many rows it has, and which column is other."""
 
     content: bytes
     rows: int
+    column: str
 
 
 def drifted_file(file: Path, drift: Drift) -> DriftedFile:
@@ -40,10 +41,10 @@ def drifted_file(file: Path, drift: Drift) -> DriftedFile:
         raise ValueError(f"{file.name} has more than {MAX_BYTES // 1_000_000} MB")
     content = file.read_bytes()
     try:
-        made, rows = FORMATS[kind](gzip.decompress(content) if is_packed else content, drift)
+        made = FORMATS[kind](gzip.decompress(content) if is_packed else content, drift)
     except (UnicodeDecodeError, OSError) as error:
         raise ValueError(f"{file.name} is not what it is named: {error}") from error
-    return DriftedFile(gzip.compress(made) if is_packed else made, rows)
+    return made._replace(content=gzip.compress(made.content)) if is_packed else made
 
 
 def _of_json(content: bytes, drift: Drift) -> DriftedFile:
@@ -52,10 +53,10 @@ def _of_json(content: bytes, drift: Drift) -> DriftedFile:
     except ValueError as error:
         raise ValueError(f"it is not JSON of objects: {error}") from error
     is_array = len(records) == 1 and isinstance(records[0], list)
-    rows, _ = drifted(records[0] if is_array else records, drift)
+    rows, column = drifted(records[0] if is_array else records, drift)
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     text = f"[{', '.join(lines)}]" if is_array else "".join(f"{line}\n" for line in lines)
-    return DriftedFile(text.encode(), len(rows))
+    return DriftedFile(text.encode(), len(rows), column)
 
 
 def _of_csv(content: bytes, drift: Drift) -> DriftedFile:
@@ -64,13 +65,13 @@ def _of_csv(content: bytes, drift: Drift) -> DriftedFile:
     if not is_header(header):
         raise ValueError("a file of CSV without a header names no columns")
     separator = next(iter(re.findall(r"[,;\t|]", header)), ",")
-    rows, _ = drifted(list(csv.DictReader(io.StringIO(text), delimiter=separator)), drift)
+    rows, column = drifted(list(csv.DictReader(io.StringIO(text), delimiter=separator)), drift)
     out = io.StringIO()
     names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(out, names, delimiter=separator, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return DriftedFile(out.getvalue().encode(), len(rows))
+    return DriftedFile(out.getvalue().encode(), len(rows), column)
 
 
 def _of_parquet(content: bytes, drift: Drift) -> DriftedFile:
@@ -89,7 +90,7 @@ def _of_parquet(content: bytes, drift: Drift) -> DriftedFile:
         table = table.add_column(place if place >= 0 else table.num_columns, column, values)
     out = BufferOutputStream()
     parquet.write_table(table, out)
-    return DriftedFile(out.getvalue().to_pybytes(), len(rows))
+    return DriftedFile(out.getvalue().to_pybytes(), len(rows), column)
 
 
 FORMATS = {

@@ -1,5 +1,6 @@
 """What the contracts of a job promise of a file with other columns, and whether it is kept."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -60,7 +61,7 @@ class DriftFacts:
 
 
 def promise_of(
-    contracts: Sequence[Contract], file: str, sources: Sequence[str], drift: Drift
+    contracts: Sequence[Contract], file: str, sources: Sequence[str], drift: Drift, column: str
 ) -> Promise:
     """Return what the contracts of a run promise of a file.
 
@@ -71,6 +72,7 @@ def promise_of(
         file: its URI.
         sources: URIs of all files that are new to the run.
         drift: what is otherwise.
+        column: that is otherwise.
     """
     of_files = [contract for contract in contracts if any(_has(contract, uri) for uri in sources)]
     own = [contract for contract in of_files if _has(contract, file)]
@@ -79,8 +81,11 @@ def promise_of(
     chosen = own or [contract for contract in contracts if _terms(contract) not in of_others]
     if not chosen:
         return Promise(unknown="no contract")
-    if not any(contract.get("schema") for contract in chosen):  # a watermark may keep them
+    columns = " ".join(contract.get("schema", "") for contract in chosen)
+    if not columns.strip():
         return Promise(unknown="a contract without columns of its own")
+    if drift != "more" and not re.search(rf"(?i)\b{re.escape(column)}\b", columns):
+        return Promise(unknown=f"a contract without the column {column}")
     name, default = TERMS[drift]
     modes = sorted({contract.get(name, default) for contract in chosen})
     if len(modes) > 1:

@@ -38,7 +38,14 @@ OF_FILE = {"schema": "id INT", "columns": "rescue", "place": "s3://lake/in"}
 def test_the_contract_of_the_own_data_counts_then_that_of_targets_and_of_the_script(
     contracts, file, promise
 ):
-    assert promise_of(contracts, file, [FILE, OTHER], "more") == promise
+    assert promise_of(contracts, file, [FILE, OTHER], "more", "tip") == promise
+
+
+def test_a_contract_promises_nothing_of_a_column_that_it_does_not_have():
+    unknown = Promise(unknown="a contract without the column amt")
+
+    assert promise_of([FREEZE], FILE, [FILE], "type", "amt") == unknown
+    assert promise_of([FREEZE], FILE, [FILE], "fewer", "ID") == Promise("null")
 
 
 CASES: list[tuple[str, Drift, DriftFacts, Verdict]] = [
