@@ -58,6 +58,19 @@ def test_a_job_that_says_why_it_appends_passes(script):
     assert_proved(script, **PATHS)
 
 
+@pytest.mark.nightly
+def test_drift_is_tried_if_it_is_asked_for(script):
+    with pytest.raises(AssertionError, match="nobody reads a column of two types: id"):
+        assert_proved(script, only="drift", **PATHS)
+
+    contract = "Contract('id BIGINT', types='rescue', columns='rescue').apply(rows)"
+    held = APPEND.replace(
+        "    rows.write", f"    from watermarks import Contract\n    {contract}.write"
+    )
+    script.write_text(held, encoding="utf-8")
+    assert_proved(script, only="drift", **PATHS)
+
+
 def test_a_kind_that_is_not_known_is_refused(script):
     with pytest.raises(UsageError, match=r"\['crashes'\] are not kinds .* allowed: crash, error"):
         assert_proved(script, only="crashes", **PATHS)

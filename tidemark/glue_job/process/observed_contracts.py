@@ -15,10 +15,7 @@ from tidemark.model.messages import plural
 
 OF_DATA = "--schema_of_"  # begins the name of an argument
 TERMS = ("columns", "types", "missing", "quarantine")
-ASIDE = {
-    "RescuedRows": RunWarning.ROWS_RESCUED,
-    "QuarantinedRows": RunWarning.ROWS_QUARANTINED,
-}
+ASIDE = {"RescuedRows": RunWarning.ROWS_RESCUED, "QuarantinedRows": RunWarning.ROWS_QUARANTINED}
 _aside = Counter[tuple[str, str]]()  # rows by metric and target
 
 
@@ -39,7 +36,8 @@ def observe_contracts(module: ModuleType) -> None:
 
     def of(_: Any, /, contract: Any, frame: Any, **named: Any) -> Any:
         said = {name: getattr(contract, name) for name in TERMS}
-        note_contract({"schema": "" if contract.schema is None else "its own", **said})
+        schema = getattr(contract.schema, "names", contract.schema or "")
+        note_contract({"schema": schema if isinstance(schema, str) else " ".join(schema), **said})
         return make(contract, frame, **named)
 
     module.Plan.of = classmethod(of)

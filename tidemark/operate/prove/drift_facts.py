@@ -85,11 +85,8 @@ def _left_beside(
     """Return the rows that are in no target, whether the value is written, and mixed columns."""
     before, after = files_of(wanted.of.base.lake), files_of(outcome.home.lake)
     arrived = {uri.removeprefix("s3://") for uri in wanted.experiment.files}
-    written = {
-        path: facts
-        for path, facts in after.items()
-        if path not in arrived and before.get(path) != facts
-    }
+    own = {path: facts for path, facts in after.items() if path not in arrived}
+    written = {path: facts for path, facts in own.items() if before.get(path) != facts}
     tables = tuple(folders_of_tables(outcome.home))
     taken, is_kept, unreadable = 0, False, dict[str, Sequence[str]]()
     for target in changed_targets({}, written):
@@ -100,9 +97,8 @@ def _left_beside(
         if not any(is_below(target.uri, known) for known in targets):
             taken += len(rows)
         elif target.format == "parquet":
-            unreadable |= unreadable_columns(
-                map(Path, target.within(outcome.home.lake, after)["files"])
-            )
+            files = target.within(outcome.home.lake, after)["files"]
+            unreadable |= unreadable_columns(map(Path, files))
     return taken, is_kept, unreadable
 
 

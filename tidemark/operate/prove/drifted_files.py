@@ -6,8 +6,8 @@ import io
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tidemark.model.checkpoints.schema_changes import Change, parquet_effect
 from tidemark.model.drift import Drift, drifted
@@ -19,19 +19,12 @@ from tidemark.operate.rows.records import records_of
 NESTED = ("struct", "list", "map")  # a field more does not make these unreadable
 
 
-@dataclass(frozen=True)
-class DriftedFile:
-    """The content of a file with other columns.
-
-    Attributes:
-        content: its bytes.
-        column: the column that is otherwise.
-        rows: how many rows it has.
-    """
+class DriftedFile(NamedTuple):
+    """The content of a file with other columns, how many rows it has, and which column is other."""
 
     content: bytes
-    column: str
     rows: int
+    column: str
 
 
 def drifted_file(file: Path, drift: Drift) -> DriftedFile:
@@ -51,7 +44,7 @@ def drifted_file(file: Path, drift: Drift) -> DriftedFile:
         made = FORMATS[kind](gzip.decompress(content) if is_packed else content, drift)
     except (UnicodeDecodeError, OSError) as error:
         raise ValueError(f"{file.name} is not what it is named: {error}") from error
-    return DriftedFile(gzip.compress(made.content), made.column, made.rows) if is_packed else made
+    return made._replace(content=gzip.compress(made.content)) if is_packed else made
 
 
 def _of_json(content: bytes, drift: Drift) -> DriftedFile:
@@ -63,7 +56,7 @@ def _of_json(content: bytes, drift: Drift) -> DriftedFile:
     rows, column = drifted(records[0] if is_array else records, drift)
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     text = f"[{', '.join(lines)}]" if is_array else "".join(f"{line}\n" for line in lines)
-    return DriftedFile(text.encode(), column, len(rows))
+    return DriftedFile(text.encode(), len(rows), column)
 
 
 def _of_csv(content: bytes, drift: Drift) -> DriftedFile:
@@ -78,7 +71,7 @@ def _of_csv(content: bytes, drift: Drift) -> DriftedFile:
     writer = csv.DictWriter(out, names, delimiter=separator, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return DriftedFile(out.getvalue().encode(), column, len(rows))
+    return DriftedFile(out.getvalue().encode(), len(rows), column)
 
 
 def _of_parquet(content: bytes, drift: Drift) -> DriftedFile:
@@ -97,7 +90,7 @@ def _of_parquet(content: bytes, drift: Drift) -> DriftedFile:
         table = table.add_column(place if place >= 0 else table.num_columns, column, values)
     out = BufferOutputStream()
     parquet.write_table(table, out)
-    return DriftedFile(out.getvalue().to_pybytes(), column, len(rows))
+    return DriftedFile(out.getvalue().to_pybytes(), len(rows), column)
 
 
 FORMATS = {

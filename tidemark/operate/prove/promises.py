@@ -1,5 +1,6 @@
 """What the contracts of a job promise of a file with other columns, and whether it is kept."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -60,7 +61,7 @@ class DriftFacts:
 
 
 def promise_of(
-    contracts: Sequence[Contract], file: str, sources: Sequence[str], drift: Drift
+    contracts: Sequence[Contract], file: str, sources: Sequence[str], drift: Drift, column: str
 ) -> Promise:
     """Return what the contracts of a run promise of a file.
 
@@ -71,6 +72,7 @@ def promise_of(
         file: its URI.
         sources: URIs of all files that are new to the run.
         drift: what is otherwise.
+        column: that is otherwise.
     """
     of_files = [contract for contract in contracts if any(_has(contract, uri) for uri in sources)]
     own = [contract for contract in of_files if _has(contract, file)]
@@ -79,8 +81,11 @@ def promise_of(
     chosen = own or [contract for contract in contracts if _terms(contract) not in of_others]
     if not chosen:
         return Promise(unknown="no contract")
-    if not all(contract.get("schema") for contract in chosen):
+    columns = " ".join(contract.get("schema", "") for contract in chosen)
+    if not columns.strip():
         return Promise(unknown="a contract without columns of its own")
+    if drift != "more" and not re.search(rf"(?i)\b{re.escape(column)}\b", columns):
+        return Promise(unknown=f"a contract without the column {column}")
     name, default = TERMS[drift]
     modes = sorted({contract.get(name, default) for contract in chosen})
     if len(modes) > 1:
@@ -105,9 +110,7 @@ def verdict_of(promise: Promise, drift: Drift, facts: DriftFacts) -> tuple[Verdi
         ('lost', 'columns="freeze", and the run SUCCEEDED: 3 rows missing')
     """
     said = f'{TERMS[drift][0]}="{promise.mode}"' if promise.mode else promise.unknown
-    verdict, what = (
-        _after_failure(promise, drift, facts) if facts.failure else _judged(promise, drift, facts)
-    )
+    verdict, what = (_after_failure if facts.failure else _judged)(promise, drift, facts)
     return verdict, f"{said}, and {what}"
 
 
@@ -115,7 +118,7 @@ def _after_failure(promise: Promise, drift: Drift, facts: DriftFacts) -> tuple[V
     is_refusal = REFUSAL in facts.failure
     how = "the run is refused" if is_refusal else f"the run fails ({facts.failure})"
     if facts.written:
-        how += f" after {' and '.join(facts.written)} have written or committed"
+        how += f" after a write or a commit by {' and '.join(facts.written)}"
     if facts.problem:
         return "not tried", facts.problem
     if facts.after != "equal":
@@ -123,7 +126,8 @@ def _after_failure(promise: Promise, drift: Drift, facts: DriftFacts) -> tuple[V
     if facts.written and promise.mode:
         return "changed", how
     if not promise.mode:
-        return "told", f"{how} cleanly: with the file as it was, the next run is equal"
+        cleanly = "" if facts.written else " cleanly"
+        return "told", f"{how}{cleanly}: with the file as it was, the next run is equal"
     may_refuse = promise.mode == "freeze" or (promise.mode == "evolve" and drift == "type")
     if not may_refuse:
         return "fails", how

@@ -61,4 +61,6 @@ def test_a_contract_that_is_applied_is_noted_once(tmp_path, monkeypatch, spark):
     assert fit.columns == ["id", "_rescued_data"]
     (noted,) = noted_contracts(tmp_path)
     assert (noted["columns"], noted["types"], noted["place"]) == ("rescue", "evolve", "")
-    assert noted["schema"]
+    assert noted["schema"] == "id INT"
+    Contract(rows.schema).apply(rows)
+    assert noted_contracts(tmp_path)[1]["schema"] == "id note"

@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass
 
 from tests.tidemark.operate.prove.jobs import COMMIT, HEAD, NEW
+from tidemark.testing import iceberg_arguments
 
 COLUMNS = "id BIGINT, day STRING, customer STRING, amount DOUBLE"
 CONTRACT = f"""
@@ -76,6 +77,24 @@ for window in Watermarks().windows(
     write_window(rows_of(rows, window), OUT, window, schema=contract)
 """
 )
+ICEBERG = (
+    HEAD
+    + f"""
+from watermarks import Contract, Watermarks, append_window, newest, rows_of
+
+spark.sql("CREATE DATABASE IF NOT EXISTS glue_catalog.sales")
+spark.sql("CREATE TABLE IF NOT EXISTS glue_catalog.sales.log ({COLUMNS}) USING iceberg")
+contract = Contract("{COLUMNS}", columns="evolve", types="rescue")
+rows = spark.read.json("s3://lake/in/")
+for window in Watermarks().windows(
+    args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor="id", high=newest(rows)
+):
+    append_window(rows_of(rows, window), "glue_catalog.sales.log", window, schema=contract)
+"""
+)
+SETTINGS = " --conf ".join(
+    f"{name}={text}" for name, text in iceberg_arguments("s3://lake/")["conf"].items()
+)
 OF_CSV = '"csv", format_options={"withHeader": True}, '
 RIGHT = [
     DriftCase(
@@ -112,6 +131,12 @@ if rows.columns:
         WINDOWS,
         ("equal", "told", "equal"),
         ("--schema_of_target", json.dumps(FROZEN), "--target", "s3://lake/out/"),
+    ),
+    DriftCase(
+        "evolve-of-iceberg",
+        ICEBERG,
+        ("equal", "equal", "equal"),
+        ("--datalake-formats", "iceberg", "--conf", SETTINGS),
     ),
     DriftCase(
         "freeze-of-parquet",

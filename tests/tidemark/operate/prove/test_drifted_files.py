@@ -47,7 +47,7 @@ def test_other_columns_of_parquet_keep_their_types(tmp_path):
     types, there = read_table("parquet", other)
     assert types == {"price": "decimal128(9, 2)", "n": "string"}
     assert there == [{**rows[0], "n": VALUE}, {**rows[1], "n": "2"}]
-    assert (made.column, made.rows) == ("n", 2)
+    assert (made.rows, made.column) == (2, "n")
     assert unreadable_columns([file, other]) == {"n": ["int", "string"]}
     for drift, names in (("more", ["price", "n", COLUMN]), ("fewer", ["price"])):
         other.write_bytes(drifted_file(file, drift).content)

@@ -26,18 +26,26 @@ OF_FILE = {"schema": "id INT", "columns": "rescue", "place": "s3://lake/in"}
             FILE,
             Promise(unknown="a contract without columns of its own"),
         ),
+        ([{**FREEZE, "schema": ""}, FREEZE], FILE, Promise("freeze")),
         (
             [FREEZE, {**OF_FILE, "place": ""}],
             FILE,
             Promise(unknown="contracts of columns freeze and rescue"),
         ),
     ],
-    ids=["none", "script", "own", "other source", "target", "default", "no columns", "two"],
+    ids=["none", "script", "own", "other source", "target", "default", "no columns", "kept", "two"],
 )
 def test_the_contract_of_the_own_data_counts_then_that_of_targets_and_of_the_script(
     contracts, file, promise
 ):
-    assert promise_of(contracts, file, [FILE, OTHER], "more") == promise
+    assert promise_of(contracts, file, [FILE, OTHER], "more", "tip") == promise
+
+
+def test_a_contract_promises_nothing_of_a_column_that_it_does_not_have():
+    unknown = Promise(unknown="a contract without the column amt")
+
+    assert promise_of([FREEZE], FILE, [FILE], "type", "amt") == unknown
+    assert promise_of([FREEZE], FILE, [FILE], "fewer", "ID") == Promise("null")
 
 
 CASES: list[tuple[str, Drift, DriftFacts, Verdict]] = [
@@ -80,7 +88,7 @@ def test_the_reason_says_what_is_promised_and_what_has_happened():
     facts = DriftFacts(REFUSED, written=["load.py line 3"], after="doubled")
 
     assert verdict_of(Promise("freeze"), "type", facts)[1] == (
-        'types="freeze", and the run is refused after load.py line 3 have written or committed; '
+        'types="freeze", and the run is refused after a write or a commit by load.py line 3; '
         "with the file as it was, the next run does not put it right"
     )
     told = verdict_of(Promise(unknown="no contract"), "type", DriftFacts(short=1, drifted_rows=3))

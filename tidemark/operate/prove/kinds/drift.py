@@ -69,9 +69,10 @@ class OtherColumns(ExperimentKind):
         of, experiment = wanted.of, wanted.experiment
         contracts, drift = contracts_of(wanted), experiment.drift
         sources = all_sources_of(of.base, of.outcome)
-        promise = promise_of(contracts, experiment.files[-1], sources, drift)
-        files = map(of.base.local_path, experiment.files)
-        count = sum(drifted_file(file, drift).rows for file in files)
+        files = [drifted_file(of.base.local_path(uri), drift) for uri in experiment.files]
+        last, column = experiment.files[-1], files[-1].column
+        promise = promise_of(contracts, last, sources, drift, column)
+        count = sum(file.rows for file in files)
         return verdict_of(promise, drift, facts_of(wanted, outcome, rows, contracts, count))
 
     def cause(self, fault: Fault) -> Cause:
