@@ -253,7 +253,7 @@ def _told(
     wanted: Wanted, outcome: Outcome, rows: Sequence[TargetRows], marks: Marks
 ) -> Finding | None:
     """Return the finding of a kind that goes by promises; None of others."""
-    files = wanted.experiment.files  # which differ from those of the run that goes well
+    files = (*wanted.of.sources, *wanted.experiment.files)  # arrived: no run has written them
     rows = [row for row in rows if not any(is_below(uri, row.target) for uri in files)]
     judged = kind_of(wanted.experiment).judged(wanted, outcome, rows)
     if judged is None:
