@@ -72,7 +72,7 @@ CASES: list[tuple[str, Drift, DriftFacts, Verdict]] = [
     ("", "more", DriftFacts("load: ValueError: no", after="fails"), "fails"),
     ("", "type", DriftFacts(short=3, drifted_rows=3, is_kept=False), "told"),
     ("", "type", DriftFacts(short=4, drifted_rows=3), "lost"),
-    ("", "type", DriftFacts(unreadable={"n": ["int", "string"]}), "changed"),
+    ("", "type", DriftFacts(unreadable={"n": ["int", "string"]}), "told"),
     ("", "fewer", DriftFacts(drifted_rows=3), "told"),
 ]
 
