@@ -256,7 +256,8 @@ def _is_kept_by_fraction(text: Sql, casted: Sql, kind: str) -> Sql:
         f"trim(BOTH '0' FROM regexp_replace({side}, '[eE].*|[^0-9]', ''))"
         for side in (text, f"string({casted})")
     )
-    is_exact = f"(length({digits}) <= {_EXACT_DIGITS[kind]} OR coalesce({digits} = {back}, false))"
+    few = f"length({digits}) <= {_EXACT_DIGITS[kind]}"
+    is_exact = f"coalesce(string({casted}) = {text} OR {few} OR {digits} = {back}, false)"
     has_all_digits = f"abs({casted}) BETWEEN {_LEAST[kind]} AND {_GREATEST_FRACTION}"
     in_range = f"({text} RLIKE {quoted(_ZERO)} OR {has_all_digits})"
     return f"{text} RLIKE {quoted(_NUMBER)} AND {is_exact} AND {in_range}"

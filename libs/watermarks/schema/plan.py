@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .terms import Terms
 
 FILE_PATH = "_file_path"
+_CACHED = "InMemoryRelation"  # as Spark's plans have it
 _FILE, _NO_TEXT = "_metadata.file_path", "CAST(NULL AS STRING)"
 # Of times all digits, and no value that is null, whatever the session's settings.
 _JSON_OPTIONS = (
@@ -286,6 +287,9 @@ def _file_of(frame: DataFrame) -> Sql:
     """Return what the file of a row is: only frames of one source of files know it."""
     from pyspark.errors import PySparkException
 
+    # Its files would be read again: what a cache holds does not tell them.
+    if _CACHED in frame._jdf.queryExecution().withCachedData().toString():
+        return _NO_TEXT
     try:
         frame.selectExpr(_FILE)
     except PySparkException:

@@ -153,3 +153,15 @@ def test_a_frame_without_columns_lacks_none_unless_it_has_rows(spark):
     assert (made.dtypes, made.count()) == ([("id", "int")], 0)
     with pytest.raises(SchemaContractError, match=r"id \(int\) is missing"):
         contract.apply(spark.range(1).select())
+
+
+def test_a_cached_frame_is_not_read_from_its_files_again(spark, tmp_path):
+    (tmp_path / "1.json").write_text('{"id": "x"}\n', encoding="utf-8")
+    frame = spark.read.json(f"{tmp_path}/1.json").cache()
+    frame.count()
+    (tmp_path / "1.json").write_text('{"id": "other"}\n', encoding="utf-8")
+
+    for cached in (frame, frame.select("id")):
+        (row,) = Contract("id INT", types="rescue").apply(cached).collect()
+        assert json.loads(row["_rescued_data"]) == {"id": "x"}
+    frame.unpersist()
