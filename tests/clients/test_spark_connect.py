@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 from botocore.exceptions import ClientError
@@ -22,6 +23,8 @@ def test_a_client_with_the_token_is_served_and_no_other(client, port):
     sessions.create("connect", GlueVersion="6.0", SessionType="SPARK_CONNECT", IdleTimeout=10)
     endpoint = port.glue.get_session_endpoint(SessionId="connect")["SparkConnect"]
     url = endpoint["Url"]
+    shown = subprocess.run(["ps", "-ewwo", "args"], capture_output=True, text=True).stdout
+    assert endpoint["AuthToken"] not in shown  # to other users of the machine
 
     done = client("spark-connect", "python", PROGRAM, f"{url}/;token={endpoint['AuthToken']}")
     assert json.loads(done.stdout) == {"version": "4.1.1", "count": 5}

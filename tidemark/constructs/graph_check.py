@@ -114,8 +114,8 @@ def _too_large(path_of: Mapping[str, str], templates: Templates) -> Iterator[Pro
 
 def _narrowed(losses: Iterable[Loss], templates: Templates) -> Iterator[Problem]:
     """Yield the contracts that a reader of the files that exist would not get any more."""
-    stack = next(iter(templates))
-    place = f"{stack}/{next(iter(templates[stack]['Resources']))}"
+    resources = ((name, template.get("Resources", {})) for name, template in templates.items())
+    place = next((f"{name}/{id_}" for name, ids in resources for id_ in ids), "")
     for loss in losses:
         fix = f"{loss.remedy}; then `tidemark state write`"
         yield Problem(NARROWED, place, f"{loss.subject}: {loss.lost}", fix)

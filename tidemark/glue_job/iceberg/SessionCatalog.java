@@ -2,42 +2,24 @@ package dev.tidemark.catalog;
 
 import java.util.HashMap;
 import java.util.Map;
-import org.apache.iceberg.catalog.Catalog;
 import org.apache.iceberg.spark.SparkSessionCatalog;
-import org.apache.iceberg.spark.source.HasIcebergCatalog;
 import org.apache.iceberg.spark.source.SparkTable;
-import org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException;
-import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
-import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
-import org.apache.spark.sql.catalyst.analysis.NoSuchProcedureException;
-import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
-import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
-import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
-import org.apache.spark.sql.connector.catalog.CatalogExtension;
-import org.apache.spark.sql.connector.catalog.CatalogPlugin;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.analysis.ViewAlreadyExistsException;
 import org.apache.spark.sql.connector.catalog.Identifier;
-import org.apache.spark.sql.connector.catalog.NamespaceChange;
-import org.apache.spark.sql.connector.catalog.StagedTable;
-import org.apache.spark.sql.connector.catalog.StagingTableCatalog;
 import org.apache.spark.sql.connector.catalog.Table;
-import org.apache.spark.sql.connector.catalog.TableChange;
-import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
-import org.apache.spark.sql.connector.expressions.Transform;
-import org.apache.spark.sql.connector.iceberg.catalog.Procedure;
-import org.apache.spark.sql.connector.iceberg.catalog.ProcedureCatalog;
+import org.apache.spark.sql.connector.catalog.View;
+import org.apache.spark.sql.execution.SparkSqlParser;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * The session's catalog of a job with Iceberg that names none: it finds Iceberg's tables too, and says so.
  *
- * It is no catalog of views, as Iceberg's own is: Spark makes those, as in a session without Iceberg's catalog.
+ * Views are Spark's own, as in a session without Iceberg's catalog, which has none.
  */
-public class SessionCatalog implements CatalogExtension, StagingTableCatalog, ProcedureCatalog, HasIcebergCatalog {
-    private final SparkSessionCatalog iceberg = new SparkSessionCatalog();
-
-    public Table loadTable(Identifier name) throws NoSuchTableException {
-        Table found = iceberg.loadTable(name);
+public class SessionCatalog extends SparkSessionCatalog {
+    public Table loadTable(Identifier name) throws org.apache.spark.sql.catalyst.analysis.NoSuchTableException {
+        Table found = super.loadTable(name);
         if (found instanceof SparkTable && !isListed()) {
             Map request = new HashMap();
             request.put("name", String.valueOf(name));
@@ -58,121 +40,69 @@ public class SessionCatalog implements CatalogExtension, StagingTableCatalog, Pr
         return false;
     }
 
-    public void initialize(String name, CaseInsensitiveStringMap options) {
-        iceberg.initialize(name, options);
+    public View createView(Identifier name, String sql, String catalog, String[] namespace, StructType schema,
+            String[] queryColumns, String[] aliases, String[] comments, Map properties)
+            throws ViewAlreadyExistsException {
+        if (SparkSession.active().catalog().tableExists(quoted(name))) {
+            throw new ViewAlreadyExistsException(name);
+        }
+        run("CREATE VIEW " + definition(name, sql, aliases, comments, properties));
+        return null;
     }
 
-    public void setDelegateCatalog(CatalogPlugin delegate) {
-        iceberg.setDelegateCatalog(delegate);
+    public View replaceView(Identifier name, String sql, String catalog, String[] namespace, StructType schema,
+            String[] queryColumns, String[] aliases, String[] comments, Map properties) {
+        run("CREATE OR REPLACE VIEW " + definition(name, sql, aliases, comments, properties));
+        return null;
     }
 
-    public String name() {
-        return iceberg.name();
+    public boolean dropView(Identifier name) {
+        if (!SparkSession.active().catalog().tableExists(quoted(name))) {
+            return false;
+        }
+        run("DROP VIEW " + quoted(name));
+        return true;
     }
 
-    public Catalog icebergCatalog() {
-        return iceberg.icebergCatalog();
+    private static String definition(
+            Identifier name, String sql, String[] aliases, String[] comments, Map properties) {
+        StringBuilder text = new StringBuilder(quoted(name));
+        for (int i = 0; i < aliases.length; i++) {
+            text.append(i == 0 ? " (" : ", ").append(quoted(aliases[i]));
+            if (comments != null && i < comments.length && comments[i] != null) {
+                text.append(" COMMENT ").append(literal(comments[i]));
+            }
+            text.append(i == aliases.length - 1 ? ")" : "");
+        }
+        Object comment = properties == null ? null : properties.get("comment");
+        if (comment != null) {
+            text.append(" COMMENT ").append(literal(String.valueOf(comment)));
+        }
+        return text.append(" AS ").append(sql).toString();
     }
 
-    public String[] defaultNamespace() {
-        return iceberg.defaultNamespace();
+    /** Runs a statement as Spark's own parser reads it: Iceberg's would ask this catalog again. */
+    private static void run(String statement) {
+        SparkSession session = SparkSession.active();
+        session.sessionState().executePlan(
+            new SparkSqlParser().parsePlan(statement),
+            org.apache.spark.sql.execution.CommandExecutionMode.ALL()).commandExecuted();
     }
 
-    public String[][] listNamespaces() throws NoSuchNamespaceException {
-        return iceberg.listNamespaces();
+    private static String quoted(Identifier name) {
+        StringBuilder text = new StringBuilder();
+        String[] namespace = name.namespace();
+        for (int i = 0; i < namespace.length; i++) {
+            text.append(quoted(namespace[i])).append('.');
+        }
+        return text.append(quoted(name.name())).toString();
     }
 
-    public String[][] listNamespaces(String[] namespace) throws NoSuchNamespaceException {
-        return iceberg.listNamespaces(namespace);
+    private static String quoted(String name) {
+        return "`" + name.replace("`", "``") + "`";
     }
 
-    public boolean namespaceExists(String[] namespace) {
-        return iceberg.namespaceExists(namespace);
-    }
-
-    public Map loadNamespaceMetadata(String[] namespace) throws NoSuchNamespaceException {
-        return iceberg.loadNamespaceMetadata(namespace);
-    }
-
-    public void createNamespace(String[] namespace, Map properties) throws NamespaceAlreadyExistsException {
-        iceberg.createNamespace(namespace, properties);
-    }
-
-    public void alterNamespace(String[] namespace, NamespaceChange[] changes) throws NoSuchNamespaceException {
-        iceberg.alterNamespace(namespace, changes);
-    }
-
-    public boolean dropNamespace(String[] namespace, boolean cascade)
-            throws NoSuchNamespaceException, NonEmptyNamespaceException {
-        return iceberg.dropNamespace(namespace, cascade);
-    }
-
-    public Identifier[] listTables(String[] namespace) throws NoSuchNamespaceException {
-        return iceberg.listTables(namespace);
-    }
-
-    public Table loadTable(Identifier name, String version) throws NoSuchTableException {
-        return iceberg.loadTable(name, version);
-    }
-
-    public Table loadTable(Identifier name, long timestamp) throws NoSuchTableException {
-        return iceberg.loadTable(name, timestamp);
-    }
-
-    public void invalidateTable(Identifier name) {
-        iceberg.invalidateTable(name);
-    }
-
-    public boolean useNullableQuerySchema() {
-        return iceberg.useNullableQuerySchema();
-    }
-
-    public Table createTable(Identifier name, StructType schema, Transform[] partitions, Map properties)
-            throws TableAlreadyExistsException, NoSuchNamespaceException {
-        return iceberg.createTable(name, schema, partitions, properties);
-    }
-
-    public StagedTable stageCreate(Identifier name, StructType schema, Transform[] partitions, Map properties)
-            throws TableAlreadyExistsException, NoSuchNamespaceException {
-        return iceberg.stageCreate(name, schema, partitions, properties);
-    }
-
-    public StagedTable stageReplace(Identifier name, StructType schema, Transform[] partitions, Map properties)
-            throws NoSuchNamespaceException, NoSuchTableException {
-        return iceberg.stageReplace(name, schema, partitions, properties);
-    }
-
-    public StagedTable stageCreateOrReplace(Identifier name, StructType schema, Transform[] partitions, Map properties)
-            throws NoSuchNamespaceException {
-        return iceberg.stageCreateOrReplace(name, schema, partitions, properties);
-    }
-
-    public Table alterTable(Identifier name, TableChange[] changes) throws NoSuchTableException {
-        return iceberg.alterTable(name, changes);
-    }
-
-    public boolean dropTable(Identifier name) {
-        return iceberg.dropTable(name);
-    }
-
-    public boolean purgeTable(Identifier name) {
-        return iceberg.purgeTable(name);
-    }
-
-    public void renameTable(Identifier from, Identifier to)
-            throws NoSuchTableException, TableAlreadyExistsException {
-        iceberg.renameTable(from, to);
-    }
-
-    public Identifier[] listFunctions(String[] namespace) throws NoSuchNamespaceException {
-        return iceberg.listFunctions(namespace);
-    }
-
-    public UnboundFunction loadFunction(Identifier name) throws NoSuchFunctionException {
-        return iceberg.loadFunction(name);
-    }
-
-    public Procedure loadProcedure(Identifier name) throws NoSuchProcedureException {
-        return iceberg.loadProcedure(name);
+    private static String literal(String text) {
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'";
     }
 }

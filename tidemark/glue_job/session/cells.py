@@ -93,6 +93,13 @@ def failure(error: BaseException, name: str) -> Output:
     return {
         "Status": "error",
         "ErrorName": type(error).__name__,
-        "ErrorValue": str(error),
+        "ErrorValue": _text(error),
         "Traceback": "".join(told).splitlines(),
     }
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as other:  # noqa: BLE001 (the user's own class)
+        return f"no text of it: {type(other).__name__} in its __str__"

@@ -15,15 +15,18 @@ from tidemark.model.clock import now_ms
 
 HOST = "127.0.0.1"
 SERVICE = "org.apache.spark.sql.connect.service.SparkConnectService$"
-TOKEN_BYTES = 32
+TOKEN, TOKEN_BYTES = "SPARK_CONNECT_AUTHENTICATE_TOKEN", 32
 
 
 def settings() -> list[tuple[str, str]]:
-    """Return the settings of Spark with which a session serves; the token is new each time."""
+    """Return the settings of Spark with which a session serves; makes its token.
+
+    The token is a variable of the JVM: a setting would be among its arguments, which `ps` shows.
+    """
+    os.environ[TOKEN] = secrets.token_urlsafe(TOKEN_BYTES)
     return [
         ("spark.connect.grpc.binding.address", HOST),
         ("spark.connect.grpc.binding.port", "0"),
-        ("spark.connect.authenticate.token", secrets.token_urlsafe(TOKEN_BYTES)),
     ]
 
 
@@ -35,7 +38,7 @@ def serve(context: Any) -> None:
     endpoint = {
         # Clients of PySpark send a token without TLS to this name only.
         "Url": f"sc://localhost:{service.localPort()}",
-        "AuthToken": context.getConf().get("spark.connect.authenticate.token"),
+        "AuthToken": os.environ[TOKEN],
     }
     ConnectSession(files, service, endpoint).serve()
 

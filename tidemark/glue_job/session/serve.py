@@ -10,7 +10,6 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -24,6 +23,7 @@ from tidemark.glue_job.session.statement_files import (
     CANCELLING,
     END,
     RUNNING,
+    WAITING,
     StatementFiles,
     statement_files,
 )
@@ -74,7 +74,9 @@ class Session:
         self._current: int | None = None
         self._record: dict[str, Any] = {}
         self._process = os.getpid()
+        self._is_in_code = False
         self._is_ending = False
+        self._problem = ""  # why it ends, if nobody has asked for it
 
     def serve(self) -> None:
         """Open the pipe, and run what comes."""
@@ -85,23 +87,27 @@ class Session:
         pipe = os.open(self._files.requests, os.O_RDWR)
         threading.Thread(target=self._listen, args=[pipe], name="session", daemon=True).start()
         while not self._is_ending:
-            number = self._waiting.get()
-            if number in self._cancelled:
-                self._files.put_record(number, NEVER_RAN)
-            else:
-                self._run(number)
+            self._run(self._waiting.get())
 
     def _run(self, number: int) -> None:
         name, code = f"<statement {number}>", self._files.code(number)
         # Spark's context has a handler of its own, which interrupts whatever runs.
         signal.signal(signal.SIGINT, self._interrupt)
-        self._note(number, {"State": RUNNING, "StartedOn": now_ms(), "Progress": 0.0})
+        with self._lock:
+            if number in self._cancelled:
+                return
+            self._current = number
+            self._record = {"State": RUNNING, "StartedOn": now_ms(), "Progress": 0.0}
+            self._files.put_record(number, self._record)
         output: dict[str, Any] = {"Status": "ok"}
         with captured() as shown:
             try:
+                self._is_in_code = True
                 run_code(code, name, self._namespace)
             except BaseException as error:  # noqa: BLE001 (sys.exit() ends no session, as on AWS)
+                self._is_in_code = False
                 output = dict(failure(error, name))
+            self._is_in_code = False
         if os.getpid() != self._process:  # the code has forked, and this is the child
             sys.stdout.flush()
             os._exit(0)
@@ -109,28 +115,31 @@ class Session:
         output |= {"Data": {"TextPlain": str(shown)}, "ExecutionCount": number}
         state = CANCELLED if is_cut_off and output["Status"] != "ok" else AVAILABLE
         changes = {"State": state, "Progress": 1.0, "CompletedOn": now_ms(), "Output": output}
-        self._note(None, changes)
-
-    def _note(self, current: int | None, changes: Mapping[str, Any]) -> None:
-        """Write down what has changed of the statement that runs, and whether one runs now."""
         with self._lock:
-            number = current if current is not None else self._current
-            self._record = {**(self._record if number == self._current else {}), **changes}
-            self._current = current
-            if number is not None:
-                self._files.put_record(number, self._record)
+            self._current = None
+            self._files.put_record(number, {**self._record, **changes})
 
     def _interrupt(self, _: int, __: FrameType | None) -> None:
         # In the main thread: a statement that has just ended is not interrupted.
-        if self._current in self._cancelled:
+        if self._is_in_code and self._current in self._cancelled:
             raise KeyboardInterrupt
 
     def _end(self, _: int, __: FrameType | None) -> None:
+        if os.getpid() != self._process:  # a process that the code has forked
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTERM)
         self._is_ending = True
         self._files.requests.unlink(missing_ok=True)  # it takes nothing any more
-        sys.exit(0)
+        sys.exit(self._problem or 0)
 
     def _listen(self, pipe: int) -> None:
+        try:
+            self._read(pipe)
+        except Exception as error:  # noqa: BLE001 (such as code that has closed the pipe)
+            self._problem = f"the session cannot be told anything any more: {error}"
+            os.kill(self._process, signal.SIGTERM)
+
+    def _read(self, pipe: int) -> None:
         unread = b""
         while True:
             if not select.select([pipe], [], [], LOOK_S)[0]:
@@ -142,19 +151,25 @@ class Session:
                     case [word] if word == END:
                         os.kill(self._process, signal.SIGTERM)
                     case [word, number] if word == CANCEL:
-                        self._cancelled.add(int(number))
-                        self._look()
+                        self._cancel(int(number))
                     case [number]:
                         self._waiting.put(int(number))
+
+    def _cancel(self, number: int) -> None:
+        with self._lock:
+            self._cancelled.add(number)
+            if self._files.record(number)["State"] == WAITING:
+                self._files.put_record(number, {**NEVER_RAN, "CompletedOn": now_ms()})
+        self._look()
 
     def _look(self) -> None:
         """Interrupt what has to end, and write down the progress of what runs."""
         number = self._current
         if number is None:
             return
-        context = sys.modules["pyspark"].SparkContext._active_spark_context
         is_cancelled = number in self._cancelled
         with suppress(Exception):  # Spark may be stopped, or not answer
+            context = sys.modules["pyspark"].SparkContext._active_spark_context
             if is_cancelled:
                 context.cancelAllJobs()
             changes = {"State": CANCELLING} if is_cancelled else {"Progress": progress_of(context)}

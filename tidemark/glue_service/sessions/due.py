@@ -1,6 +1,6 @@
 """Ends sessions: those that are idle for too long, and those that do not cancel a statement."""
 
-from tidemark.glue_job.session.statement_files import ENDED_STATES
+from tidemark.glue_job.session.statement_files import ENDED_STATES, ERROR, WAITING
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.active import ActiveRun
 from tidemark.glue_service.sessions.session_runs import FAILED, TIMEOUT, files_of, record_of
@@ -20,9 +20,10 @@ def _end_those_that_did_not(glue: GlueState, now_ms: int) -> None:
     times = glue.sessions
     for (run_id, number), end_ms in list(times.to_end.items()):
         run = glue.store.job_run(run_id)
-        if run is None or record_of(run, number)["State"] in ENDED_STATES:
+        state = record_of(run, number)["State"] if run else ERROR
+        if state in ENDED_STATES:
             del times.to_end[run_id, number]
-        elif now_ms >= end_ms:
+        elif now_ms >= end_ms and state != WAITING:
             del times.to_end[run_id, number]
             why = f"statement {number} did not end when it was cancelled, and its session was ended"
             glue.runner.stop(run_id, FAILED, why)

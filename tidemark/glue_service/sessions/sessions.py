@@ -34,6 +34,7 @@ from tidemark.glue_service.sessions.session_runs import (
     RUN,
     SPARK_CONNECT,
     STOPPED,
+    STOPPING,
     TIMEOUT,
     TIMEOUT_MINUTES,
     check_status,
@@ -110,7 +111,7 @@ def stop_session(glue: GlueState, request: Request) -> Answer:
     """Ask a session to end; a statement that runs is cut off."""
     name = request["Id"]
     _, run = find_session(glue, name)
-    check_status(name, run, PROVISIONING, READY)
+    check_status(name, run, PROVISIONING, READY, STOPPING)
     if status_of(run) == READY and not is_at_work(run):
         # It ends as a script does, and its run has SUCCEEDED, with its lineage.
         with suppress(OSError):

@@ -185,6 +185,51 @@ def test_a_commit_whose_answer_is_lost_leaves_the_table_readable(ended, jvms, tm
     assert finished.state == "SUCCEEDED", finished.error_message
 
 
+VIEWS = """
+import json
+from awsglue.context import GlueContext
+from pyspark.context import SparkContext
+
+spark = GlueContext(SparkContext.getOrCreate()).spark_session
+
+
+def rows(query):
+    return [list(row) for row in spark.sql(query).collect()]
+
+
+spark.sql("CREATE DATABASE views LOCATION 's3://lake/views/'")
+spark.sql("CREATE TABLE views.t (id INT) USING iceberg LOCATION 's3://lake/views/t'")
+spark.sql("INSERT INTO views.t VALUES (1), (2)")
+spark.sql("CREATE VIEW views.v AS SELECT id FROM views.t WHERE id > 1")
+seen = [rows("SELECT * FROM views.v")]
+spark.sql("CREATE VIEW IF NOT EXISTS views.v AS SELECT 7 AS n")
+spark.sql("CREATE OR REPLACE VIEW views.v (n COMMENT 'a number') AS WITH q AS (TABLE views.t) "
+          "SELECT count(*) AS c FROM q")
+seen += [rows("SELECT n FROM views.v"), rows("DESCRIBE TABLE views.v")]
+spark.sql("DROP VIEW views.v")
+spark.sql("DROP VIEW IF EXISTS views.v")
+# What Iceberg's extensions add to SQL works on the session's catalog as before.
+for change in ("CREATE BRANCH b", "CREATE TAG g", "ADD PARTITION FIELD id", "WRITE ORDERED BY id"):
+    spark.sql(f"ALTER TABLE views.t {change}")
+seen.append(rows("SELECT name FROM views.t.refs ORDER BY 1"))
+print(json.dumps(seen))
+"""
+EXTENDED = "spark.sql.extensions=org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+
+
+def test_views_are_those_of_spark_beside_what_iceberg_adds_to_sql(ended, jvms, tmp_path):
+    script = tmp_path / "views.py"
+    script.write_text(VIEWS, encoding="utf-8")
+    submission = read_submission(script, [*ARGUMENTS, "--conf", EXTENDED])
+    finished, _ = submit(submission, ended[0], lambda _: None, jvms=jvms)
+    assert finished.state == "SUCCEEDED", finished.error_message
+
+    log = ended[0].runs / finished.run_id / "stdout.log"
+    seen = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
+    names = [["b"], ["g"], ["main"]]
+    assert seen == [[[2]], [[2]], [["n", "bigint", "a number"]], names]
+
+
 MERGES = """
 import json
 from awsglue.context import GlueContext

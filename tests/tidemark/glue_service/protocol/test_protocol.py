@@ -82,8 +82,6 @@ def test_an_operation_that_is_not_there_is_told_by_name(port, target, named):
 @pytest.mark.parametrize(
     ("service", "operation", "instead"),
     [
-        ("glue", "CreateSession", "tidemark submit"),
-        ("glue", "RunStatement", "tidemark submit"),
         ("glue", "CreateCrawler", "tidemark catalog crawl"),
         ("glue", "UpdateColumnStatisticsForTable", "docs/reference/local.md"),
         ("glue", "CreatePartitionIndex", "it has CreatePartition"),

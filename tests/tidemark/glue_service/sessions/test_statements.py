@@ -126,6 +126,48 @@ def test_a_statement_that_never_ends_is_cancelled(sessions, session, code):
     assert sessions.text(session, "spark.range(3).count()") == "3"
 
 
+def test_a_waiting_statement_that_is_cancelled_ends_nothing_else(sessions, session):
+    long = sessions.send(session, "import time\nfor _ in range(60):\n    time.sleep(0.05)\n'done'")
+    waiting = sessions.send(session, "2")
+    wait_until(lambda: sessions.is_running(session, long))
+
+    sessions.glue.cancel_statement(SessionId=session, Id=waiting)
+
+    assert sessions.ended(session, waiting)["State"] == "CANCELLED"
+    assert sessions.ended(session, long)["Output"]["Data"]["TextPlain"] == "'done'"
+
+
+def test_a_forked_process_that_is_ended_leaves_the_session_open(sessions, session):
+    code = """
+import multiprocessing
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    print(pool.map(abs, [-1, -2]))
+"""
+    assert sessions.text(session, code) == "[1, 2]"
+    assert sessions.text(session, "'open'") == "'open'"
+
+
+def test_an_error_without_a_text_is_of_its_statement(sessions, session):
+    code = """
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+raise Mute()
+"""
+    output = sessions.run(session, code)
+
+    assert (output["ErrorName"], "ValueError" in output["ErrorValue"]) == ("Mute", True)
+    assert sessions.text(session, "'open'") == "'open'"
+
+
+def test_code_that_closes_all_files_ends_its_session_by_name(sessions):
+    sessions.create("closes")
+    sessions.send("closes", "import os\nos.closerange(3, 400)")
+
+    # The thread that reads the pipe says so, or the one that writes the record.
+    assert "Bad file descriptor" in sessions.becomes("closes", "FAILED")["ErrorMessage"]
+
+
 def test_a_statement_that_has_ended_stays_as_it_is_when_it_is_cancelled(sessions, session):
     number = sessions.send(session, "'done'")
     before = sessions.ended(session, number)
