@@ -32,9 +32,6 @@ from tidemark.model.clock import now_ms
 
 LOOK_S = 1.0
 MOST_BYTES = 65_536  # of a pipe
-# dbt-glue drops a table, whose files stay, and creates it again in the same folder: with Spark's
-# default its second run would fail.
-INTO_FULL_FOLDER = "spark.sql.legacy.allowNonEmptyLocationInCTAS"
 NOT_OF_SESSIONS = ("--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID")  # arguments that a job has
 NEVER_RAN = {
     "State": CANCELLED,
@@ -48,10 +45,8 @@ NEVER_RAN = {
 
 
 def serve(namespace: dict[str, Any]) -> None:
-    """Run statements in a namespace, which has `sc` and `spark`, until the process is ended."""
+    """Run statements in a namespace, until the process is ended."""
     sys.argv = _without(sys.argv, NOT_OF_SESSIONS)
-    if not namespace["sc"].getConf().contains(INTO_FULL_FOLDER):
-        namespace["spark"].conf.set(INTO_FULL_FOLDER, "true")
     Session(statement_files(Path(os.environ[RUN_FOLDER_VARIABLE])), namespace).serve()
 
 
@@ -129,7 +124,7 @@ class Session:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGTERM)
         self._is_ending = True
-        self._files.requests.unlink(missing_ok=True)  # it takes nothing any more
+        self._files.close()
         sys.exit(self._problem or 0)
 
     def _listen(self, pipe: int) -> None:

@@ -3,8 +3,9 @@
     session/requests      a pipe: the numbers of statements to run, and those to cancel
     session/3.py          the code of a statement, as the port got it
     session/3.json        its record, as the session's process has written it last; none: it waits
-
-    session/endpoint.json where it serves Spark Connect, and the token; session/activity: when last
+    session/ended         the pipe, once the session takes nothing any more
+    session/endpoint.json where it serves Spark Connect, with its token
+    session/activity      when a client of Spark Connect was active last
 
 The pipe exists as soon as the session is ready. What is here stays when session and port have died.
 """
@@ -12,11 +13,12 @@ The pipe exists as soon as the session is ready. What is here stays when session
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-FOLDER, REQUESTS = "session", "requests"
+FOLDER, REQUESTS, CLOSED = "session", "requests", "ended"
 ENDPOINT, ACTIVITY = "endpoint.json", "activity"
 CANCEL, END = "cancel", "end"  # words to the process: one before a number, one by itself
 # The states of a statement.
@@ -38,6 +40,16 @@ class StatementFiles:
     def requests(self) -> Path:
         """The pipe to the session's process."""
         return self.folder / REQUESTS
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the session takes nothing any more."""
+        return (self.folder / CLOSED).exists()
+
+    def close(self) -> None:
+        """Take nothing any more."""
+        with suppress(OSError):  # the code may have removed it
+            self.requests.replace(self.folder / CLOSED)
 
     def add(self, code: str) -> int:
         """Keep the code of the next statement, and return its number, from 0 on."""

@@ -3,6 +3,7 @@
 A session that a dead port has left is FAILED: its process has ended with the port.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from tidemark.glue_job.session.statement_files import (
@@ -28,6 +29,8 @@ SESSION_ID = "--SESSION_ID"
 TIMEOUT_MINUTES = 2_880  # 48 hours, if the request does not say
 LIVY, SPARK_CONNECT = "LIVY", "SPARK_CONNECT"
 FOLDER = "sessions"
+DBT, CONF = "dbt-glue", "--conf"
+INTO_FULL_FOLDER = "spark.sql.legacy.allowNonEmptyLocationInCTAS"
 # Code finds the names that it finds on AWS.
 OF_STATEMENTS = """\
 import tidemark.glue_job.session.serve as _session
@@ -68,10 +71,24 @@ def start_of_session(glue: GlueState, request: Request, run_id: str) -> RunStart
         "Timeout": request.get("Timeout", TIMEOUT_MINUTES),
     }
     job = runnable_job(f"session-{request['Id']}", properties)
-    arguments = {SESSION_ID: request["Id"], **request.get("DefaultArguments", {})}
+    given = {SESSION_ID: request["Id"], **request.get("DefaultArguments", {})}
+    arguments = as_dbt_needs(given) if request.get("RequestOrigin", "").startswith(DBT) else given
     stored = RunRequest(run_id, arguments, glue_version=job.glue_version, is_submitted=True)
     idle_minutes = request.get("IdleTimeout", job.timeout_minutes)
     return RunStart(job, stored, idle_minutes=idle_minutes)
+
+
+def as_dbt_needs(arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return arguments with which a table may be created in a folder that has files.
+
+    dbt-glue drops a table, whose files stay, and creates it again in the same folder. Whoever else
+    does so gets Spark's error: the files would be replaced.
+    """
+    conf = arguments.get(CONF, "")
+    if INTO_FULL_FOLDER in conf:
+        return dict(arguments)
+    setting = f"{INTO_FULL_FOLDER}=true"
+    return {**arguments, CONF: f"{conf} --conf {setting}" if conf else setting}
 
 
 def _put_script(script: Path, text: str) -> None:
@@ -108,8 +125,7 @@ def status_of(run: JobRun) -> str:
     files = files_of(run)
     if run.state == "RUNNING" and files.requests.exists():
         return READY
-    is_ending = run.state == STOPPING or files.folder.exists()
-    return STOPPING if is_ending else PROVISIONING
+    return STOPPING if run.state == STOPPING or files.is_closed else PROVISIONING
 
 
 def check_status(name: str, run: JobRun, *allowed: str) -> None:

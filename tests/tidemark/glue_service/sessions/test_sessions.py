@@ -80,6 +80,21 @@ def test_a_session_that_is_stopped_at_rest_is_a_run_that_succeeded(
     assert [target["name"] for target in event["outputs"]] == ["out"]
 
 
+def test_a_table_replaces_the_files_of_a_folder_only_for_dbt(sessions, port):
+    port.home.create_bucket("full")
+    create = "spark.sql(\"CREATE TABLE t USING parquet LOCATION 's3://full/t/' AS SELECT 1 AS n\")"
+    sessions.create("careful")
+    sessions.text("careful", "spark.range(3).write.parquet('s3://full/t/')")
+
+    assert "non-empty directory" in sessions.run("careful", create)["ErrorValue"]
+    assert sessions.text("careful", "spark.read.parquet('s3://full/t/').count()") == "3"
+    sessions.create("of-dbt", RequestOrigin="dbt-glue", DefaultArguments={"--conf": "spark.a=1"})
+    sessions.text("of-dbt", create)
+    assert sessions.text("of-dbt", "spark.table('t').count(), spark.conf.get('spark.a')") == (
+        "(1, '1')"
+    )
+
+
 @pytest.mark.parametrize(
     ("members", "why"),
     [
