@@ -18,11 +18,12 @@ Sql: TypeAlias = str
 _NEVER, _ALWAYS = "false", "true"
 # What text has to look like, so that its value says all that it says: no zip code is a number.
 _WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
+_PLAIN = r"^[+-]?(0|[1-9][0-9]*)([.][0-9]*)?$"
 _NUMBER = r"^[+-]?(0|[1-9][0-9]*)([.][0-9]*)?([eE][+-]?[0-9]+)?$"
 _DECIMAL = r"^[+-]?(0|[1-9][0-9]*)([.][0-9]{0,SCALE}0*)?$"
 _DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _CLOCK = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
-_ZONE = r"( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?$"
+_ZONE = r" ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2})$"
 _ZERO = "^[+-]?[0.]*([eE].*)?$"
 _LEAST = {"double": "2.2250738585072014E-308D", "float": "1.17549435E-38D"}  # with all its digits
 _GREATEST_FRACTION = "1.7976931348623157E308D"
@@ -230,11 +231,14 @@ def _text(value: Sql, new: DataType) -> Fit:
 
     text = f"trim({value})"
     casted = cast(text, new)
+    # To look at text by a pattern is slow: most values are written as Spark writes them.
+    is_usual = f"string({casted}) = {text}"
     match new:
         case types.IntegralType():
-            looks = f"{text} RLIKE {quoted(_WHOLE)}"
+            looks = f"({is_usual} OR {text} RLIKE {quoted(_WHOLE)})"
         case types.DecimalType():
-            looks = f"{text} RLIKE {quoted(_DECIMAL.replace('SCALE', str(new.scale)))}"
+            pattern = quoted(_DECIMAL.replace("SCALE", str(new.scale)))
+            looks = f"(({is_usual} AND NOT contains({text}, 'E')) OR {text} RLIKE {pattern})"
         case types.DoubleType() | types.FloatType():
             looks = _is_kept_by_fraction(text, casted, new.simpleString())
         case types.BooleanType():
@@ -260,16 +264,17 @@ def _is_kept_by_fraction(text: Sql, casted: Sql, kind: str) -> Sql:
     is_exact = f"coalesce(string({casted}) = {text} OR {few} OR {digits} = {back}, false)"
     has_all_digits = f"abs({casted}) BETWEEN {_LEAST[kind]} AND {_GREATEST_FRACTION}"
     in_range = f"({text} RLIKE {quoted(_ZERO)} OR {has_all_digits})"
-    return f"{text} RLIKE {quoted(_NUMBER)} AND {is_exact} AND {in_range}"
+    is_short = f"(length({text}) <= {_EXACT_DIGITS[kind]} AND {text} RLIKE {quoted(_PLAIN)})"
+    return f"({is_short} OR ({text} RLIKE {quoted(_NUMBER)} AND {is_exact} AND {in_range}))"
 
 
 def _is_kept_by_time(text: Sql, casted: Sql, has_no_zone: bool) -> Sql:
-    looks = f"{text} RLIKE {quoted(_CLOCK + ('$' if has_no_zone else _ZONE))}"
+    is_clock = f"{text} RLIKE {quoted(_CLOCK + '$')}"
     if has_no_zone:
-        return looks
+        return is_clock
     # In the session's zone no clock shows what summer time leaves out.
     is_kept = f"try_cast({casted} AS TIMESTAMP_NTZ) <=> try_cast({text} AS TIMESTAMP_NTZ)"
-    return f"{looks} AND ({text} NOT RLIKE {quoted(_CLOCK + '$')} OR {is_kept})"
+    return f"({text} RLIKE {quoted(_CLOCK + _ZONE)} OR ({is_clock} AND {is_kept}))"
 
 
 def _holds(wide: DataType, narrow: DataType) -> bool:

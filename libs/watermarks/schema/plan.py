@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import SchemaContractError, WatermarkValueError
@@ -19,7 +19,7 @@ from .names import by_name, key_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from .terms import Terms
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FILE_PATH = "_file_path"
 _CACHED = "InMemoryRelation"  # as Spark's plans have it
 _FILE, _NO_TEXT = "_metadata.file_path", "CAST(NULL AS STRING)"
+_STAGED = "_tidemark_"  # begins the names of columns that only a plan sees
 # Of times all digits, and no value that is null, whatever the session's settings.
 _JSON_OPTIONS = (
     "map('ignoreNullFields', 'true', "
@@ -164,22 +165,21 @@ class Plan:
         # A source with nothing new gives a frame without columns: nothing is missing in no row.
         if refused and (self.frame.columns or self.frame.isStreaming or not self.frame.isEmpty()):
             raise _refusal(refused, self._where_added(refused[0]))
-        misfits = [misfit for misfit in self._misfits() if self._is_refused(misfit[0])]
-        if misfits:
+        if any(self._is_refused(name) for name, _, _ in self._misfits()):
             if self.frame.isStreaming:
                 raise WatermarkValueError(
                     "the contract has to read a stream before it can say that its values fit: "
                     'apply it in foreachBatch, or give types="rescue"'
                 )
-            self._check_values(misfits)
+            self._check_values()
 
     def rows(self) -> DataFrame:
         """Return the rows that fit, with the columns of the contract."""
         from pyspark.sql import functions
 
-        contract, misfits = self.contract, self._misfits()
+        contract, staged = self.contract, self._staged()
         columns = []
-        for field, fit in zip(self.schema.fields, self.fits, strict=True):
+        for field, fit in zip(self.schema.fields, staged.fits, strict=True):
             is_refused = self._is_refused(field.name)
             is_rescued = contract.types == "rescue" and not fit.is_certain and not is_refused
             value = f"IF({fit.fits}, {fit.value}, NULL)" if is_rescued else fit.value
@@ -189,10 +189,10 @@ class Plan:
                 value = f"IF({fit.fits}, {value}, {cast(f'raise_error({told})', field.dataType)})"
             columns.append(functions.expr(value).alias(field.name))
         if "rescue" in (contract.columns, contract.types):
-            columns.append(functions.expr(self._rescued()).alias(contract.rescued))
+            columns.append(functions.expr(staged._rescued()).alias(contract.rescued))
         columns += [functions.col(escaped(name)) for name in self.aside.carried]
-        frame = self.frame
-        if contract.types == "discard_row" and misfits:
+        frame = staged.frame
+        if contract.types == "discard_row" and (misfits := staged._misfits()):
             frame = frame.where(functions.expr(" AND ".join(fit.fits for _, fit, _ in misfits)))
         return frame.select(*columns)
 
@@ -207,6 +207,28 @@ class Plan:
         is_right = functions.expr(" AND ".join(fit.fits for _, fit, _ in misfits))
         wrong = functions.expr(_as_json(_left_over(misfits), self.file)).alias(contract.rescued)
         return self.frame.where(~is_right).select("*", wrong)
+
+    def _staged(self) -> Plan:
+        """Return the plan for a frame that has each uncertain value, and whether it fits."""
+        from pyspark.sql import functions
+
+        # Spark would work them out again at each place that names them.
+        values: list[Column] = []
+        judged: list[Column] = []
+        fits: list[Fit] = []
+        for number, fit in enumerate(self.fits):
+            if not fit.is_certain:
+                value, is_fit = f"{_STAGED}value{number}", f"{_STAGED}fits{number}"
+                values.append(functions.expr(fit.value).alias(value))
+                judged.append(functions.expr(fit.fits.replace(fit.value, value)).alias(is_fit))
+                fit = replace(fit, value=value, fits=is_fit)
+            fits.append(fit)
+        if not values:
+            return self
+        # After a projection, rows do not know their file any more.
+        file = f"{_STAGED}file"
+        frame = self.frame.select("*", *values, functions.expr(self.file).alias(file))
+        return replace(self, frame=frame.select("*", *judged), fits=fits, file=file)
 
     def _is_refused(self, name: str) -> bool:
         """Return whether a value of a column that does not fit ends the run."""
@@ -234,17 +256,19 @@ class Plan:
             left_over += self.unknown.items()
         return _as_json(left_over, self.file)
 
-    def _check_values(self, misfits: Sequence[tuple[str, Fit, Sql]]) -> None:
+    def _check_values(self) -> None:
         from pyspark.sql import functions
 
+        staged = self._staged()
+        misfits = [misfit for misfit in staged._misfits() if self._is_refused(misfit[0])]
         wrong = " OR ".join(f"NOT {fit.fits}" for _, fit, _ in misfits)
         are_wrong = [
             functions.expr(f"max(NOT {fit.fits})").alias(f"wrong{number}")
             for number, (_, fit, _) in enumerate(misfits)
         ]
         misfit = (
-            self.frame.where(functions.expr(wrong))
-            .withColumn("what", functions.expr(_as_json(_left_over(misfits), self.file)))
+            staged.frame.where(functions.expr(wrong))
+            .withColumn("what", functions.expr(_as_json(_left_over(misfits), staged.file)))
             .agg(
                 functions.count("*").alias("rows"), functions.min("what").alias("what"), *are_wrong
             )
