@@ -178,6 +178,7 @@ def test_sessions_wait_for_each_other_and_jobs_do_not_wait_for_them(tmp_path):
         assert sessions.becomes("c", "READY", "FAILED")["Status"] == "READY"
 
 
+@pytest.mark.nightly
 def test_sessions_that_are_created_at_once_all_begin(tmp_path):
     home = Home.open(tmp_path / "home")
     with serving(home, Options(max_parallel=3)) as (url, engine):
