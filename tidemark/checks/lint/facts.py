@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tidemark.checks.script.chains import argument
+from tidemark.checks.script.chains import argument, written_chain
 from tidemark.checks.script.operators import Operator
 from tidemark.checks.script.script_names import Names, ScriptPlace, identifier
 
@@ -88,10 +88,6 @@ def asked_options(call: ast.Call) -> ast.expr | None:
 
 def hands_the_context_out(node: ast.Call, values: Iterable[ast.expr], names: Names) -> bool:
     """Return whether code outside of the script gets a GlueContext, and may read with it."""
-    root: ast.expr = node.func
-    while isinstance(root, ast.Attribute | ast.Call):
-        root = root.func if isinstance(root, ast.Call) else root.value
-    name = identifier(root) or ""
-    if name not in names.imports or names.is_from_aws(name):
-        return False
-    return any(identifier(value) in names.contexts for value in values)
+    root = written_chain(node)[-1].name
+    is_foreign = root in names.imports and not names.is_from_aws(root)
+    return is_foreign and any(identifier(value) in names.contexts for value in values)

@@ -135,17 +135,8 @@ def _merged(pairs: Iterable[tuple[Value, Value]]) -> dict[str, Value]:
     return merged
 
 
-CHANGING_METHODS = {
-    "append",
-    "extend",
-    "insert",
-    "remove",
-    "pop",
-    "clear",
-    "add",
-    "update",
-    "setdefault",
-}
+CHANGING_METHODS = {"append", "extend", "insert", "remove", "pop", "clear"}
+CHANGING_METHODS |= {"add", "update", "setdefault"}
 
 
 def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
