@@ -1,10 +1,10 @@
 """Keeps account of a resource that is translated: nothing of it is forgotten."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from tidemark.adopt.model import Difference, KeyPath, Resource
+from tidemark.adopt.model import Difference, KeyPath, Reason, Resource
 from tidemark.model.plain_secrets import shows_secret
 
 MAX_LENGTH = 160  # characters of a value that a plan shows
@@ -53,6 +53,14 @@ class Reading:
             self._drop(path)
         return value
 
+    def takes(self, *path: str, values: Collection[object]) -> bool:
+        """Return whether one of some values stands at a path; then the code says it."""
+        return self.get(*path) in values and self.take(*path) is not None
+
+    def differ_for(self, reason: Reason, *path: str) -> None:
+        """List what stands at a path with the reason that a table has for it."""
+        self.differ(*path, why=reason[0], do=reason[1])
+
     def differ(self, *path: str, why: str, do: str) -> None:
         """List what stands at a path, or that nothing does."""
         source = self._moved.get(path, path)
@@ -64,6 +72,10 @@ class Reading:
     def left(self) -> list[KeyPath]:
         """Return the paths of the leaves that are not accounted for."""
         return list(self._left)
+
+    def left_in(self, key: str) -> list[str]:
+        """Return the names of such leaves that stand in a map."""
+        return [path[1] for path in self._left if path[0] == key and len(path) == 2]
 
     def _drop(self, path: KeyPath) -> None:
         for leaf in [leaf for leaf in self._left if leaf[: len(path)] == path]:

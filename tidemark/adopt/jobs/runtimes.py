@@ -120,29 +120,20 @@ def _workers(job: Reading, worker: str) -> int:
 
 def auto_scaling_of(job: Reading) -> bool:
     """Return whether Glue adds and removes workers, and account for the argument."""
-    if job.get(*AUTO_SCALING) is None:
-        return False
-    if job.get(*AUTO_SCALING) == "true":
-        job.take(*AUTO_SCALING)
-        return True
-    job.differ(*AUTO_SCALING, why="without it Glue does not scale either", do="nothing")
-    return False
+    is_on = job.takes(*AUTO_SCALING, values=["true"])
+    if not is_on and job.get(*AUTO_SCALING) is not None:
+        job.differ(*AUTO_SCALING, why="without it Glue does not scale either", do="nothing")
+    return is_on
 
 
 def _flex(job: Reading, worker: str) -> bool:
-    if job.get("ExecutionClass") != "FLEX":
-        if job.get("ExecutionClass") == "STANDARD":
-            job.take("ExecutionClass")
+    job.takes("ExecutionClass", values=["STANDARD"])
+    is_flex = job.get("ExecutionClass") == "FLEX"
+    if is_flex and worker not in FLEX_WORKER_TYPES:
+        why = f"FLEX has the workers {', '.join(FLEX_WORKER_TYPES)} only; the job gets STANDARD"
+        job.differ("ExecutionClass", why=why, do="choose other workers to have FLEX")
         return False
-    if worker in FLEX_WORKER_TYPES:
-        job.take("ExecutionClass")
-        return True
-    job.differ(
-        "ExecutionClass",
-        why=f"FLEX has the workers {', '.join(FLEX_WORKER_TYPES)} only; the job gets STANDARD",
-        do="choose other workers to have FLEX",
-    )
-    return False
+    return is_flex and job.takes("ExecutionClass", values=["FLEX"])
 
 
 def timeout_of(job: Reading) -> int:
@@ -163,10 +154,8 @@ def timeout_of(job: Reading) -> int:
 
 def queue(job: Reading, *, is_queued: bool) -> None:
     """Account for whether runs wait for capacity."""
-    old = job.get("JobRunQueuingEnabled")
-    if old is not None and old == is_queued:
-        job.take("JobRunQueuingEnabled")
-    elif old is not None:
+    is_same = job.takes("JobRunQueuingEnabled", values=[is_queued])
+    if not is_same and job.get("JobRunQueuingEnabled") is not None:
         job.differ(
             "JobRunQueuingEnabled",
             why=f"the job gets {is_queued}: runs wait for capacity where they may, that is, "
@@ -181,27 +170,22 @@ LIBRARIES = ("DefaultArguments", "library-set")
 
 def shell_runtime_of(job: Reading) -> ShellRuntime:
     """Return the runtime of a Python shell job, and account for its properties."""
-    if job.get("GlueVersion") == GLUE_VERSION:
-        job.take("GlueVersion")
-    else:
+    if not job.takes("GlueVersion", values=[GLUE_VERSION]):
         job.differ(
             "GlueVersion",
             why=f"Python shell jobs get Glue {GLUE_VERSION}, the one with Python {SHELL_PYTHON}",
             do="see that the script runs on that Python",
         )
     sizes = {size.value: size for size in ShellCapacity}
-    capacity = job.get("MaxCapacity")
-    if capacity in sizes:
-        job.take("MaxCapacity")
-    else:
-        least = f"allowed are {', '.join(map(str, sizes))}"
+    if not job.takes("MaxCapacity", values=sizes):
+        allowed = f"allowed are {', '.join(map(str, sizes))}"
         job.differ(
             "MaxCapacity",
-            why=f"{least}; the job gets {ShellCapacity.LARGE.value}",
+            why=f"{allowed}; the job gets {ShellCapacity.LARGE.value}",
             do="compare the memory that it takes; a sixteenth may do",
         )
     runtime = ShellRuntime(
-        capacity=sizes.get(capacity, ShellCapacity.LARGE),
+        capacity=sizes.get(job.get("MaxCapacity"), ShellCapacity.LARGE),
         timeout_minutes=timeout_of(job),
         max_retries=job.take("MaxRetries") or 0,
         analytics_libraries=_libraries(job),
