@@ -76,9 +76,8 @@ def accepted_lines(text: str) -> dict[int, str]:
 def _accepted(text: str, places: Callable[[], Iterable[ScriptPlace]]) -> dict[int, str]:
     """Return the lines of places at which a comment accepts such writes, with its reason."""
     try:
-        comments = [
-            ignore for ignore in ignores_of(text) if RULE in ignore.rules and not ignore.mistake
-        ]
+        counting = (ignore for ignore in ignores_of(text) if not ignore.mistake)
+        comments = [ignore for ignore in counting if RULE in ignore.rules]
     except (SyntaxError, tokenize.TokenError):
         return {}
     accepted: dict[int, str] = {}
@@ -95,9 +94,8 @@ def repeated(text: str, arguments: Mapping[str, str], uris: Sequence[str]) -> li
     accepted, repeated_folders = accepted_lines(text), set[tuple[str, str]]()
     folders = written_folders(text, arguments) if accepted else {}
     for call in possible_appends_in(text) if accepted else ():
-        each = [
-            [uri for _, uri in overlap([folder], uris)] for folder in folders.get(call.place, ())
-        ]
+        written = folders.get(call.place, ())
+        each = [[uri for _, uri in overlap([folder], uris)] for folder in written]
         here = {uri for some in each for uri in some} if each and all(each) else uris
         if reason := accepted.get(call.place.line):
             repeated_folders |= {(uri, reason) for uri in here}

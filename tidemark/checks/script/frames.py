@@ -147,8 +147,9 @@ class Frames:
         address = str(value).lower() if is_table else address_of(str(value))
         return [Data(address, node, context.function, is_table)]
 
-    def table(self, *parts: ast.expr | None, context: Context) -> list[Data]:
-        """Return the table that a database and a name stand for."""
+    def table(self, call: ast.Call, position: int, context: Context) -> list[Data]:
+        """Return the table of the catalog whose database and name stand from a position on."""
+        parts = argument(call, "database", position), argument(call, "table_name", position + 1)
         values = [str(self.value(part, context)) for part in parts if part]
         return [Data(".".join(values).lower(), is_table=True)]
 
@@ -247,8 +248,7 @@ class Frames:
         if not name:
             return None
         if name.endswith("from_catalog"):
-            parts = argument(call, "database", 0), argument(call, "table_name", 1)
-            return self.table(*parts, context=context)
+            return self.table(call, 0, context)
         return self.option(argument(call, "connection_options", 1), "paths", context)
 
     def option(self, options: ast.expr | None, key: str, context: Context) -> list[Data]:

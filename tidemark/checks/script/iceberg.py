@@ -86,31 +86,23 @@ def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
     try:
         tree = program_of(text)
         script = ScriptValues(tree, UNKNOWN)
-        uses = dict.fromkeys(
-            use for found in _names_and_queries(script, arguments) for use in _uses(*found)
-        )
+        named = _names_and_queries(script, arguments)
+        uses = dict.fromkeys(use for call in named for use in _uses(*call))
         reads = dict.fromkeys(_reads(script, arguments))
     except (SyntaxError, ValueError, RecursionError):
         return IcebergScript()
-    texts = [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
-    set_here = {
-        setting.removeprefix(SETTING).partition(".")[0]
-        for setting in texts
-        if setting.startswith(SETTING)
-    }
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    texts = [text for text in constants if isinstance(text, str)]
+    settings = [text.removeprefix(SETTING) for text in texts if text.startswith(SETTING)]
+    catalogs = frozenset(setting.partition(".")[0] for setting in settings)
+    # A name that is put together as the script runs leaves an end open.
+    is_open = "" in catalogs or _imports_own(tree) or _sets_unknown(tree)
     return IcebergScript(
         tuple(uses),
         tuple(reads),
-        # A name that is put together as the script runs leaves an end open.
-        None
-        if "" in set_here or _imports_own(tree) or _sets_unknown(tree)
-        else frozenset(set_here),
-        any(".warehouse" in setting for setting in texts),
-        any(setting.startswith(CLASSES) for setting in texts),
+        None if is_open else catalogs,
+        any(".warehouse" in text for text in texts),
+        any(text.startswith(CLASSES) for text in texts),
     )
 
 
