@@ -11,7 +11,14 @@ from tidemark.adopt.jobs.options import DEFAULTS, reading_of
 from tidemark.adopt.jobs.streaming import is_streaming, streaming_refusal
 from tidemark.adopt.model import AdoptedEvent, Existing, Reason, Resource, Wait
 from tidemark.adopt.reading import Reading
-from tidemark.adopt.starts.triggers import START_TYPES, Starts, nodes_of, note_types, read_triggers
+from tidemark.adopt.starts.triggers import (
+    START_TYPES,
+    Starts,
+    nodes_of,
+    note_types,
+    read_triggers,
+    triggers_of,
+)
 from tidemark.checks.graph.paths import way_back
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import CRAWLER, SHELL, STREAMING
@@ -74,10 +81,9 @@ def _choose(existing: Existing, not_ours: Mapping[str, Reason]) -> Selection:
         for node, reading in readings.items()
         if (reason := _refusal(node, reading, existing))
     }
-    streaming = [
-        job for job in existing.jobs if job not in left_out and is_streaming(readings[job])
-    ]
-    declared = [job for job in readings if job not in left_out and job not in streaming]
+    possible = [node for node in readings if node not in left_out]
+    streaming = [node for node in possible if is_streaming(readings[node])]
+    declared = [node for node in possible if node not in streaming]
     starts = read_triggers(triggers_of(existing, [*declared, *streaming]), declared)
     starts.streaming, starts.left_out = streaming, left_out | starts.left_out
     in_circles = {
@@ -98,16 +104,6 @@ def _choose(existing: Existing, not_ours: Mapping[str, Reason]) -> Selection:
     triggers = triggers_of(existing, [*starts.waits, *streaming])
     note_types(starts, triggers)
     return Selection(readings, triggers, starts)
-
-
-def triggers_of(existing: Existing, nodes: Iterable[str]) -> list[Resource]:
-    """Return the triggers that start one of the nodes, and those of the adopted workflow."""
-    own, wanted = set(existing.own_triggers), set(nodes)
-    return [
-        trigger
-        for name, trigger in existing.triggers.items()
-        if name in own or wanted.intersection(nodes_of(trigger))
-    ]
 
 
 def _refusal(node: str, reading: Reading, existing: Existing) -> Reason | None:
@@ -169,9 +165,8 @@ def _of_late(
     starts.events += [event] if event else []
     starts.is_late = True
     # The triggers of the first jobs wait for something else, and so are not declared.
-    why = "; ".join(
-        f"{old} is not adopted: {left_out.get(old, ('it was not found',))[0]}" for old in watched
-    )
+    reasons = {old: left_out.get(old, ("it was not found", ""))[0] for old in watched}
+    why = "; ".join(f"{old} is not adopted: {reason}" for old, reason in reasons.items())
     do = "keep it with its own trigger; its end starts the pipeline (starts=)"
     if not starts.events:
         do = "keep it with its own trigger, and start the pipeline when it has ended"

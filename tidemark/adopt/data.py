@@ -36,9 +36,8 @@ def with_data(
     def direction(job: AdoptedJob, name: str) -> str | None:
         return "out" if name in facts[job.old].written else direction_of(name)
 
-    written = {
-        place for job in jobs for name, place in _addresses(job) if direction(job, name) == "out"
-    }
+    every = ((job, *address) for job in jobs for address in _addresses(job))
+    written = {place for job, name, place in every if direction(job, name) == "out"}
     declared, guesses = [], []
     for job in jobs:
         of, script = f"job {job.old}", facts[job.old]
@@ -131,9 +130,8 @@ def _graph(jobs: Sequence[Node]) -> graph.Graph:
     for job in jobs:
         id_, name = f"to {job.name}", _name(job)
         if job.wait:
-            watched = tuple(
-                graph.GraphCondition(name_of[old], state) for old, state in job.wait.conditions
-            )
+            ends = ((name_of[old], state) for old, state in job.wait.conditions)
+            watched = tuple(graph.GraphCondition(*end) for end in ends)
             conditional = (id_, id_, graph.CONDITIONAL, WORKFLOW, (name,), job.wait.logical)
             triggers.append(graph.Trigger(*conditional, conditions=watched))
         reads = tuple(dict.fromkeys(place.uri for _, place in job.reads))

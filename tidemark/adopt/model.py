@@ -6,7 +6,7 @@ read from, so that there is one translation.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
@@ -278,6 +278,7 @@ class AdoptedCrawler:
     is_scheduled: bool = False
     role: str | None = None
     wait: Wait | None = None
+    writes: ClassVar[tuple[tuple[str, Folder], ...]] = ()  # it writes tables only
 
     @property
     def old_name(self) -> str:
@@ -293,11 +294,6 @@ class AdoptedCrawler:
     def reads(self) -> tuple[tuple[str, Folder], ...]:
         """Return its data in S3, as that of a job."""
         return tuple(("", target.place) for target in self.targets if target.place)
-
-    @property
-    def writes(self) -> tuple[tuple[str, Folder], ...]:
-        """Return nothing: it writes tables only."""
-        return ()
 
     @property
     def tables(self) -> tuple[str, ...]:

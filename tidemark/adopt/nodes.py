@@ -19,6 +19,11 @@ from tidemark.errors import InputError, UsageError
 from tidemark.model.assembly.definitions import CRAWLER
 
 ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/[\w+=,.@/-]{1,640}", re.ASCII)
+KEPT = (
+    "it is kept, and gets one more inline policy with the declared permissions; it may allow more "
+    "than these, to all that share it",
+    "compare its policies with what `tidemark grants` prints, and remove the rest",
+)
 HIDDEN_BOOKMARK = (
     "it has a bookmark, and neither its arguments nor a trigger turns one on, so whoever starts "
     "its runs does, or did",
@@ -69,10 +74,9 @@ def make_nodes(
             role=roles[old],
             secrets=secrets[old][0],
         )
-        is_streaming = old in starts.streaming
-        declared.append(
-            streaming_job(job, readings[old], scripts.get(old)) if is_streaming else job
-        )
+        if old in starts.streaming:
+            job = streaming_job(job, readings[old], scripts.get(old))
+        declared.append(job)
     jobs, guesses = with_data(declared, facts)
     differences = _give_scratch(jobs)
     guesses += (guess_of_streams(job) for job in jobs if job.is_streaming)
@@ -108,19 +112,12 @@ def _kept_role(resource: Reading) -> str | None:
     """Return the ARN of the role that a job or crawler keeps, and account for it."""
     role = resource.get("Role")
     if isinstance(role, str) and ROLE.fullmatch(role):
-        resource.differ(
-            "Role",
-            why="it is kept, and gets one more inline policy with the declared permissions; it may "
-            "allow more than these, to all that share it",
-            do="compare its policies with what `tidemark grants` prints, and remove the rest",
-        )
+        resource.differ_for(KEPT, "Role")
         return role
     if role is not None:
-        resource.differ(
-            "Role",
-            why="its ARN is not known, which from_role_arn needs, so it gets its own role",
-            do="look it up (aws iam get-role), and pass it: role=iam.Role.from_role_arn(...)",
-        )
+        why = "its ARN is not known, which from_role_arn needs, so it gets its own role"
+        do = "look it up (aws iam get-role), and pass it: role=iam.Role.from_role_arn(...)"
+        resource.differ("Role", why=why, do=do)
     return None
 
 

@@ -64,9 +64,8 @@ class Reading:
     def differ(self, *path: str, why: str, do: str) -> None:
         """List what stands at a path, or that nothing does."""
         source = self._moved.get(path, path)
-        self.differences.append(
-            Difference(self.of, source, shown(path, self.get(*path)), why=why, do=do)
-        )
+        value = shown(path, self.get(*path))
+        self.differences.append(Difference(self.of, source, value, why, do))
         self._drop(path)
 
     def left(self) -> list[KeyPath]:
@@ -106,10 +105,8 @@ def shown(path: KeyPath, value: Any) -> str | None:
     """Return a value in readable form; None if it is missing or looks like a secret."""
     if value is None:
         return None
-    text = str(value)
-    name = path[-1] if path else ""
-    if shows_secret(name.lstrip("-"), text) or any(
-        shows_secret(leaf[-1] if leaf else "", str(part)) for leaf, part in leaves(value)
-    ):
+    text, parts = str(value), [(path[-1].lstrip("-") if path else "", value)]
+    parts += ((leaf[-1] if leaf else "", part) for leaf, part in leaves(value))
+    if any(shows_secret(name, str(part)) for name, part in parts):
         return None
     return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 3]}..."

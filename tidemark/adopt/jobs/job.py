@@ -24,6 +24,10 @@ from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.assembly.symbolic_names import is_intrinsic
 from tidemark.model.plain_secrets import shows_secret
 
+NAME_TAKEN = (
+    "CloudFormation cannot import a Glue job, nor create one whose name is taken",
+    "see the steps: the new job takes over, and then the old one is deleted",
+)
 BOOKMARKS = {ENABLE: "ENABLE", DISABLE: "DISABLE", PAUSE: "PAUSE"}
 RUNTIMES: Mapping[str, Callable[[Reading], Runtime]] = {
     SHELL: shell_runtime_of,
@@ -59,20 +63,13 @@ def kind_of(job: Reading) -> Reason | None:
 
 def job_of(job: Reading, name: str, bookmark_of_runs: str | None = None) -> AdoptedJob:
     """Return what `add_job` declares of a job alone, and account for everything that it has."""
-    job.differ(
-        "Name",
-        why="CloudFormation cannot import a Glue job, nor create one whose name is taken",
-        do="see the steps: the new job takes over, and then the old one is deleted",
-    )
+    job.differ_for(NAME_TAKEN, "Name")
     command = job.take("Command", "Name") or SPARK
     is_shell, is_spark = command == SHELL, command not in (SHELL, STREAMING)
     python = SHELL_PYTHON if is_shell else "3"
     job.takes("Command", "PythonVersion", values=[python])
-    job.differ(
-        "Command",
-        why=f"the script is deployed with the app, from its repository, on Python {python}",
-        do="from now on change it there",
-    )
+    why = f"the script is deployed with the app, from its repository, on Python {python}"
+    job.differ("Command", why=why, do="from now on change it there")
     if command == STREAMING:
         job.takes(DEFAULTS, "--job-bookmark-option", values=[DISABLE])
     runtime = RUNTIMES.get(command, runtime_of)(job)
@@ -122,18 +119,14 @@ def is_open(option: object) -> bool:
     return isinstance(option, str) and "{" in option
 
 
-def _is_unknown(arguments: object) -> bool:
-    """Return whether a function or a macro makes some or all arguments."""
-    is_known = arguments is None or isinstance(arguments, Mapping)
-    return is_intrinsic(arguments) or not is_known
-
-
 def _bookmark(job: Reading, of_runs: str | None) -> str:
     path = (DEFAULTS, "--job-bookmark-option")
     option = job.get(*path)
     is_fixed = job.get(FIXED, path[1]) is not None
-    are_unknown = option is None and any(_is_unknown(job.get(of)) for of in (DEFAULTS, FIXED))
-    if are_unknown or is_open(option if is_fixed or of_runs is None else of_runs):
+    # A function or a macro may make some arguments, or all of them.
+    maps = [job.get(of) for of in (DEFAULTS, FIXED) if option is None]
+    are_made = any(is_intrinsic(given) or not isinstance(given, Mapping | None) for given in maps)
+    if are_made or is_open(option if is_fixed or of_runs is None else of_runs):
         why = "only a deployment knows it; the job gets ENABLE, so that the steps carry a bookmark"
         job.differ(*path, why=why, do="look it up, and say which, in bookmark=")
         return "ENABLE"
@@ -144,10 +137,11 @@ def _bookmark(job: Reading, of_runs: str | None) -> str:
     if option in BOOKMARKS:
         job.take(*path)
         return BOOKMARKS[option]
-    why = "it was not set, which is job-bookmark-disable; now it is said"
+    why, do = "it was not set, which is job-bookmark-disable; now it is said", "nothing"
     if option is not None:
         why = "Glue knows enable, disable and pause; the job gets DISABLE"
-    job.differ(*path, why=why, do="nothing" if option is None else "say which, in bookmark=")
+        do = "say which, in bookmark="
+    job.differ(*path, why=why, do=do)
     return "DISABLE"
 
 
@@ -158,11 +152,8 @@ def _temp(job: Reading) -> Folder | None:
         return None
     place = place_of(text)
     if place is None:
-        job.differ(
-            *path,
-            why="temporary files have a folder of a bucket, of letters, digits and _.=-",
-            do="name a folder in temp=",
-        )
+        why = "temporary files have a folder of a bucket, of letters, digits and _.=-"
+        job.differ(*path, why=why, do="name a folder in temp=")
     elif place.uri == text:
         job.take(*path)
     else:

@@ -36,12 +36,9 @@ def still_fixed(job: Reading, bookmark: str) -> list[str]:
         if name not in READ_BY_NAME or (FIXED, name) not in job.expressed:
             continue
         if name == "--job-bookmark-option" and bookmark == "PAUSE":
-            job.differ(
-                FIXED,
-                name,
-                why="the run that creates the new bookmark enables it, so runs may change it",
-                do=f'after that run set non_overridable=["{name}"] in options=',
-            )
+            why = "the run that creates the new bookmark enables it, so runs may change it"
+            do = f'after that run set non_overridable=["{name}"] in options='
+            job.differ(FIXED, name, why=why, do=do)
         else:
             own = name in ("--watermark_table", "--checkpoint")
             names.append(name.removeprefix("--") if own else name)

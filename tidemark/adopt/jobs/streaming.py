@@ -9,11 +9,16 @@ import re
 from dataclasses import dataclass, replace
 
 from tidemark.adopt.jobs.options import DEFAULTS, FIXED
-from tidemark.adopt.jobs.runtimes import auto_scaling_of, retries_of, version_of, worker_type_of
+from tidemark.adopt.jobs.runtimes import (
+    auto_scaling_of,
+    number_of_workers,
+    retries_of,
+    version_of,
+    worker_type_of,
+)
 from tidemark.adopt.model import AdoptedJob, Folder, Guess, Reason
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
-from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.definitions import STREAMING
 from tidemark.model.stage.runtime import (
     MAX_MINUTES,
@@ -62,10 +67,9 @@ def checkpoint_of(job: Reading, script: str | None) -> Checkpoint | None:
     if match and (place := place_of(match[1])):
         return Checkpoint(place)
     temp = place_of(str(arguments.get("--TempDir", "")))
-    if temp and STUDIO_CHECKPOINT.search(script or ""):
-        own = place_of(f"{temp.uri}{job.get('Name')}/checkpoint/")
-        return Checkpoint(own, moves=True) if own else None
-    return None
+    is_studio = temp and STUDIO_CHECKPOINT.search(script or "")
+    own = place_of(f"{temp.uri}{job.get('Name')}/checkpoint/") if temp and is_studio else None
+    return Checkpoint(own, moves=True) if own else None
 
 
 def streaming_refusal(job: Reading, script: str | None) -> Reason | None:
@@ -117,14 +121,10 @@ def streaming_job(job: AdoptedJob, reading: Reading, script: str | None) -> Adop
 
 def streaming_runtime_of(job: Reading) -> StreamingRuntime:
     """Return the runtime of a streaming job, and account for its properties."""
-    version = version_of(
-        job,
-        do="read what changed since; Spark reads a checkpoint of an older version, and an older "
-        "one may not read it after that: keep a copy of it",
-    )
-    worker = worker_type_of(
-        job, STREAMING_WORKER_TYPES, do="compare how it keeps up with that of the old job"
-    )
+    older = "Spark reads a checkpoint of an older version, and an older one may not read it after"
+    version = version_of(job, f"read what changed since; {older} that: keep a copy of it")
+    do = "compare how it keeps up with that of the old job"
+    worker = worker_type_of(job, STREAMING_WORKER_TYPES, do)
     window = job.get("MaintenanceWindow")
     if isinstance(window, str) and WINDOW.fullmatch(window):
         job.take("MaintenanceWindow")
@@ -151,12 +151,7 @@ def _workers(job: Reading, worker: str) -> int:
     for key in ("AllocatedCapacity", "MaxCapacity"):
         if job.get(key) is not None:
             job.differ(key, why="jobs are declared by workers", do="compare the two")
-    try:
-        StreamingRuntime(worker_type=worker, number_of_workers=number)
-    except JobDefinitionError as error:
-        job.differ("NumberOfWorkers", why=f"{error}; the job gets 2", do="set the number it needs")
-        return 2
-    return int(job.take("NumberOfWorkers"))
+    return number_of_workers(job, StreamingRuntime, worker, number)
 
 
 def _timeout(job: Reading, *, has_window: bool) -> int | None:
@@ -164,9 +159,6 @@ def _timeout(job: Reading, *, has_window: bool) -> int | None:
     if isinstance(minutes, int) and 1 <= minutes < MAX_MINUTES and not has_window:
         return int(job.take("Timeout"))
     if minutes is not None:
-        job.differ(
-            "Timeout",
-            why="a run does not end without a failure; Glue restarts it in its maintenance window",
-            do="set timeout_minutes for a stream that is to end",
-        )
+        why = "a run does not end without a failure; Glue restarts it in its maintenance window"
+        job.differ("Timeout", why=why, do="set timeout_minutes for a stream that is to end")
     return None

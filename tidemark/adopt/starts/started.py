@@ -9,9 +9,7 @@ from tidemark.model.assembly.definitions import DISABLE, ENABLE, PAUSE
 
 MAX_MINUTES = 10_080  # as ActionOptions checks it: a test compares
 OPTION = "--job-bookmark-option"
-RUN_ARGUMENTS = {
-    OPTION: ("the job says it now, in bookmark=", "nothing, if nothing else starts it")
-}
+IN_BOOKMARK = ("the job says it now, in bookmark=", "nothing, if nothing else starts it")
 
 
 def bookmark_of_runs(triggers: Iterable[Resource], job: Reading) -> str | None:
@@ -65,7 +63,7 @@ def _arguments(trigger: Reading, path: tuple[str, ...]) -> dict[str, str]:
         trigger.take(*path)
     arguments = {}
     for name, value in given.items():
-        if reason := RUN_ARGUMENTS.get(name) or refusal(name, value):
+        if reason := IN_BOOKMARK if name == OPTION else refusal(name, value):
             trigger.differ_for(reason, *path, name)
         else:
             arguments[name.removeprefix("--")] = str(trigger.take(*path, name))

@@ -9,7 +9,7 @@ from typing import Any
 
 from tidemark.adopt.jobs.fields import FACT, UNKNOWN
 from tidemark.adopt.jobs.job import rest
-from tidemark.adopt.model import Difference, Reason, Resource, Wait
+from tidemark.adopt.model import Difference, Existing, Reason, Resource, Wait
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.events import Events, add_events, schedule_problem
 from tidemark.adopt.starts.started import started_of
@@ -101,6 +101,16 @@ def watched_by(trigger: Resource) -> list[str]:
     """Return the jobs and crawlers that a trigger watches."""
     conditions = (trigger.get("Predicate") or {}).get("Conditions") or []
     return [node for condition in conditions if (node := node_of(condition))]
+
+
+def triggers_of(existing: Existing, nodes: Iterable[str]) -> list[Resource]:
+    """Return the triggers that start one of the nodes, and those of the adopted workflow."""
+    own, wanted = set(existing.own_triggers), set(nodes)
+    return [
+        trigger
+        for name, trigger in existing.triggers.items()
+        if name in own or wanted.intersection(nodes_of(trigger))
+    ]
 
 
 def crawlers_of(
