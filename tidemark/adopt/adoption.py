@@ -4,6 +4,7 @@ import keyword
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import count
 
 from tidemark.adopt.choosing import Selection, choose, ordered
 from tidemark.adopt.data import broken_rules
@@ -49,21 +50,24 @@ def adopt(
     """Return the pipeline that replaces the jobs, and the differences."""
     _check_names(existing)
     chosen = choose(existing)
-    order = ordered({**chosen.waits, **dict.fromkeys(chosen.streaming)})
-    names = _names(order, {*existing.taken, *kept_jobs})
-    made = make_nodes(existing, chosen, order, names, keep_roles=keep_roles)
+    starts = chosen.starts
+    order = ordered({**starts.waits, **dict.fromkeys(starts.streaming)})
+    taken, names = {*existing.taken, *kept_jobs}, dict[str, str]()
+    for node in order:
+        old = node.removeprefix(CRAWLER)
+        names[node] = free_name(old, {*taken, *names.values()}, MAX_JOB_NAME)
+    nodes, differences, guesses = make_nodes(existing, chosen, names, keep_roles=keep_roles)
     outside = _outside(existing, chosen, order)
     properties, of_workflow = workflow_of(existing)
-    starts = chosen.starts
     hours = [*((schedule, "UTC") for schedule in starts.schedules), *outside.schedules]
-    roles = {node.role for node in made.nodes}
+    roles = {node.role for node in nodes}
     adoption = Adoption(
         name=_pipeline_name(existing, order, name),
-        old_workflow=str(existing.workflow["Name"]) if existing.workflow else None,
-        nodes=made.nodes,
+        old_workflow=existing.workflow_name,
+        nodes=nodes,
         left_out=tuple(
             LeftOut(job, why, f"{do}; {_started_by(existing, chosen, job)}")
-            for job, (why, do) in chosen.left_out.items()
+            for job, (why, do) in starts.left_out.items()
         ),
         schedules=tuple(dict.fromkeys(hours)),
         run_properties=properties,
@@ -71,14 +75,14 @@ def adopt(
         other_triggers=tuple(starts.other_triggers),
         differences=(
             *(difference for node in order for difference in chosen.readings[node].differences),
-            *made.differences,
+            *differences,
             *starts.differences,
             *outside.differences,
             *of_workflow,
             *existing.unread,
         ),
-        guesses=made.guesses,
-        acknowledged=broken_rules(made.nodes),
+        guesses=guesses,
+        acknowledged=broken_rules(nodes),
         events=tuple(starts.events),
         policies={arn: existing.roles[arn] for arn in existing.roles if arn in roles},
         switches=tuple(outside.switches),
@@ -91,8 +95,8 @@ def _check_names(existing: Existing) -> None:
 
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateJob.html (pattern of Name)
     """
-    workflow = [str(existing.workflow["Name"])] if existing.workflow else []
-    for name in (*existing.jobs, *existing.triggers, *existing.crawlers, *workflow):
+    workflow = existing.workflow_name or ""
+    for name in (*existing.jobs, *existing.triggers, *existing.crawlers, workflow):
         if not name.replace("\t", " ").isprintable():
             raise UsageError(
                 f"the name {show(name)} has control characters, which no resource of Glue has; "
@@ -102,20 +106,16 @@ def _check_names(existing: Existing) -> None:
 
 def _outside(existing: Existing, chosen: Selection, order: Sequence[str]) -> Outside:
     """Return what starts the jobs from outside of Glue."""
-    own = str(existing.workflow["Name"]) if existing.workflow else None
-    workflows = {
-        str(trigger["WorkflowName"]) for trigger in chosen.triggers if trigger.get("WorkflowName")
-    }
-    first = [
-        node for node in order if chosen.waits.get(node) is None and node not in chosen.streaming
-    ]
-    is_whole = not chosen.starts.is_late
+    starts, own = chosen.starts, existing.workflow_name
+    workflows = {*(trigger.get("WorkflowName") for trigger in chosen.triggers), own}
+    first = [node for node in order if node in starts.waits and starts.waits[node] is None]
+    is_whole = not starts.is_late
     adopted = Adopted(
         frozenset(existing.jobs),
         own if is_whole else None,
-        frozenset(workflows | ({own} if own else set())),
+        frozenset(str(name) for name in workflows if name),
         first[0] if len(first) == 1 and is_whole else None,
-        frozenset(chosen.left_out),
+        frozenset(starts.left_out),
     )
     reporting = reporting_rules(existing)
     other_rules = [rule for rule in existing.other_rules if rule["Name"] not in reporting]
@@ -125,7 +125,7 @@ def _outside(existing: Existing, chosen: Selection, order: Sequence[str]) -> Out
 def _started_by(existing: Existing, chosen: Selection, job: str) -> str:
     """Return the steps that keep a left-out job started."""
     waits = {
-        str(trigger["Name"]): sorted({*watched_by(trigger)} & {*chosen.waits})
+        str(trigger["Name"]): sorted({*watched_by(trigger)} & {*chosen.starts.waits})
         for trigger in existing.triggers.values()
         if job in nodes_of(trigger)
     }
@@ -144,24 +144,14 @@ def _started_by(existing: Existing, chosen: Selection, job: str) -> str:
     )
 
 
-def _names(jobs: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for job in jobs:
-        names[job] = free_name(job.removeprefix(CRAWLER), {*taken, *names.values()}, MAX_JOB_NAME)
-    return names
-
-
-def _pipeline_name(existing: Existing, jobs: Sequence[str], name: str | None) -> str:
-    if name is not None:
-        if name in existing.taken:
-            raise UsageError(f"there is a workflow or job {name} already; take another --name")
-        return name
-    old = (
-        str(existing.workflow["Name"])
-        if existing.workflow
-        else next((job for job in jobs if not job.startswith(CRAWLER)), jobs[0])
-    ).removeprefix(CRAWLER)
-    return free_name(old, existing.taken, MAX_PIPELINE_NAME)
+def _pipeline_name(existing: Existing, nodes: Sequence[str], name: str | None) -> str:
+    if name is None:
+        first = next((node for node in nodes if not node.startswith(CRAWLER)), nodes[0])
+        old = (existing.workflow_name or first).removeprefix(CRAWLER)
+        return free_name(old, existing.taken, MAX_PIPELINE_NAME)
+    if name in existing.taken:
+        raise UsageError(f"there is a workflow or job {name} already; take another --name")
+    return name
 
 
 def workflow_of(existing: Existing) -> tuple[dict[str, str], list[Difference]]:
@@ -225,9 +215,7 @@ class Variables:
         """Return an unused name made from a string."""
         base = re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_") or "data"
         base = f"of_{base}" if base[0].isdigit() or keyword.iskeyword(base) else base
-        name, number = base, 1
-        while name in self._taken:
-            number += 1
-            name = f"{base}_{number}"
+        names = (base if number == 1 else f"{base}_{number}" for number in count(1))
+        name = next(name for name in names if name not in self._taken)
         self._taken.add(name)
         return name

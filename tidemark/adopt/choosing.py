@@ -9,9 +9,16 @@ from tidemark.adopt.crawlers.crawler import crawler_refusal
 from tidemark.adopt.jobs.job import kind_of
 from tidemark.adopt.jobs.options import DEFAULTS, reading_of
 from tidemark.adopt.jobs.streaming import is_streaming, streaming_refusal
-from tidemark.adopt.model import AdoptedEvent, Existing, Resource, Wait
+from tidemark.adopt.model import AdoptedEvent, Existing, Reason, Resource, Wait
 from tidemark.adopt.reading import Reading
-from tidemark.adopt.starts.triggers import START_TYPES, Starts, nodes_of, note_types, read_triggers
+from tidemark.adopt.starts.triggers import (
+    START_TYPES,
+    Starts,
+    nodes_of,
+    note_types,
+    read_triggers,
+    triggers_of,
+)
 from tidemark.checks.graph.paths import way_back
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import CRAWLER, SHELL, STREAMING
@@ -23,19 +30,13 @@ class Selection:
 
     Attributes:
         readings: jobs and crawlers that were found, by name.
-        streaming: names of the streaming jobs.
         triggers: those that the pipeline replaces.
-        starts: their definitions.
-        waits: the conditions of each job or crawler; None for one that starts with the pipeline.
-        left_out: the jobs it cannot hold, each with the reason and what to do.
+        starts: their definitions, what the jobs and crawlers wait for, and which are left out.
     """
 
     readings: Mapping[str, Reading]
-    streaming: Sequence[str]
     triggers: Sequence[Resource]
     starts: Starts
-    waits: Mapping[str, Wait | None]
-    left_out: Mapping[str, tuple[str, str]]
 
 
 def choose(existing: Existing) -> Selection:
@@ -67,10 +68,10 @@ def choose(existing: Existing) -> Selection:
             reasons.append(error)
     if not possible:
         raise reasons[0]
-    return max(possible, key=lambda one: len(one.waits) + len(one.streaming))
+    return max(possible, key=lambda chosen: len(chosen.starts.waits) + len(chosen.starts.streaming))
 
 
-def _choose(existing: Existing, not_ours: Mapping[str, tuple[str, str]]) -> Selection:
+def _choose(existing: Existing, not_ours: Mapping[str, Reason]) -> Selection:
     """Return the contents of one pipeline, without excluded jobs."""
     readings = {job: reading_of(job, resource) for job, resource in existing.jobs.items()}
     for name, crawler in existing.crawlers.items():
@@ -80,13 +81,11 @@ def _choose(existing: Existing, not_ours: Mapping[str, tuple[str, str]]) -> Sele
         for node, reading in readings.items()
         if (reason := _refusal(node, reading, existing))
     }
-    streaming = [
-        job for job in existing.jobs if job not in left_out and is_streaming(readings[job])
-    ]
-    declared = [job for job in readings if job not in left_out and job not in streaming]
+    possible = [node for node in readings if node not in left_out]
+    streaming = [node for node in possible if is_streaming(readings[node])]
+    declared = [node for node in possible if node not in streaming]
     starts = read_triggers(triggers_of(existing, [*declared, *streaming]), declared)
-    starts.streaming = frozenset(streaming)
-    left_out |= starts.left_out
+    starts.streaming, starts.left_out = streaming, left_out | starts.left_out
     in_circles = {
         node: (
             f"it starts itself endlessly, by triggers in a circle: {' <- '.join(path)}",
@@ -94,87 +93,56 @@ def _choose(existing: Existing, not_ours: Mapping[str, tuple[str, str]]) -> Sele
         )
         for node, path in _circles(starts.waits).items()
     }
-    _leave_out(starts, left_out, in_circles)
-    _leave_out(starts, left_out, not_ours)
-    waits = _waits(existing, starts, left_out, streaming, readings)
-    if not waits and not streaming:
-        reasons = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
-        raise UsageError(f"none of the jobs can be declared in a pipeline ({reasons})")
-    triggers = triggers_of(existing, [*waits, *streaming])
-    note_types(starts, triggers)
-    return Selection(readings, streaming, triggers, starts, waits, left_out)
-
-
-def _leave_out(
-    starts: Starts, left_out: dict[str, tuple[str, str]], reasons: Mapping[str, tuple[str, str]]
-) -> None:
-    """Take nodes out of the starts that are not left out already, each with its reason."""
-    for node, reason in reasons.items():
-        left_out.setdefault(node, reason)
+    for node, reason in (*in_circles.items(), *not_ours.items()):
+        starts.left_out.setdefault(node, reason)
         starts.waits.pop(node, None)
         starts.groups.pop(node, None)
+    starts.waits = _waits(existing, starts, readings)
+    if not starts.waits and not streaming:
+        reasons = "; ".join(f"{job}: {why}" for job, (why, _) in starts.left_out.items())
+        raise UsageError(f"none of the jobs can be declared in a pipeline ({reasons})")
+    triggers = triggers_of(existing, [*starts.waits, *streaming])
+    note_types(starts, triggers)
+    return Selection(readings, triggers, starts)
 
 
-def triggers_of(existing: Existing, nodes: Iterable[str]) -> list[Resource]:
-    """Return the triggers that start one of the nodes, and those of the adopted workflow."""
-    workflow, wanted = existing.workflow["Name"] if existing.workflow else None, set(nodes)
-    return [
-        trigger
-        for trigger in existing.triggers.values()
-        if (workflow is not None and trigger.get("WorkflowName") == workflow)
-        or wanted.intersection(nodes_of(trigger))
-    ]
-
-
-def _refusal(node: str, reading: Reading, existing: Existing) -> tuple[str, str] | None:
+def _refusal(node: str, reading: Reading, existing: Existing) -> Reason | None:
     """Return why a job or crawler cannot be declared at all, and what to do; None if it can."""
     if node.startswith(CRAWLER):
         return crawler_refusal(reading, existing.locations)
-    if is_streaming(reading) and not kind_of(reading):
+    reason = kind_of(reading)
+    if is_streaming(reading) and not reason:
         return streaming_refusal(reading, existing.scripts.get(node))
-    return kind_of(reading)
+    return reason
 
 
 def _waits(
-    existing: Existing,
-    starts: Starts,
-    left_out: dict[str, tuple[str, str]],
-    streaming: Sequence[str],
-    readings: Mapping[str, Reading],
+    existing: Existing, starts: Starts, readings: Mapping[str, Reading]
 ) -> dict[str, Wait | None]:
     """Return the conditions of each job of the pipeline; jobs that it cannot hold are left out."""
-    watched = [old for wait in starts.waits.values() if wait for old, _ in wait.conditions]
+    watched = [node for wait in starts.waits.values() if wait for node in wait.nodes]
     absent = {node for node in watched if node.startswith(CRAWLER) and node not in readings}
-    undeclared = {*left_out, *absent}
-    waits = _with_predecessors(starts.waits, left_out, streaming)
+    undeclared = {*starts.left_out, *absent}
+    waits = _with_predecessors(starts.waits, starts)
     groups = {node: starts.groups[node] for node, wait in waits.items() if wait is None}
-    own = [
-        name
-        for name, trigger in existing.triggers.items()
-        if existing.workflow and trigger.get("WorkflowName") == existing.workflow["Name"]
-    ]
-    if not streaming and all(node.startswith(CRAWLER) for node in waits):
+    if not starts.streaming and all(node.startswith(CRAWLER) for node in waits):
         # What waits only for jobs and crawlers that no pipeline can hold.
         late = {
             node: wait
             for node, wait in starts.waits.items()
-            if wait and all(old in undeclared for old, _ in wait.conditions)
+            if wait and undeclared.issuperset(wait.nodes)
         }
         if any(not node.startswith(CRAWLER) for node in late) or (late and not waits):
-            return _of_late(existing, starts, left_out, late, undeclared)
-    common, apart = _one_start(groups, own)
+            return _of_late(existing, starts, late, undeclared)
+    common, apart = _one_start(groups, existing.own_triggers)
     starts.apart |= _extra_triggers(groups, common, apart)
-    left_out |= apart
+    starts.left_out |= apart
     kept = {node: wait for node, wait in waits.items() if node not in apart}
-    return _with_predecessors(kept, left_out, streaming)
+    return _with_predecessors(kept, starts)
 
 
 def _of_late(
-    existing: Existing,
-    starts: Starts,
-    left_out: dict[str, tuple[str, str]],
-    late: Mapping[str, Wait],
-    undeclared: Iterable[str],
+    existing: Existing, starts: Starts, late: Mapping[str, Wait], undeclared: set[str]
 ) -> dict[str, Wait | None]:
     """Return the waits of a pipeline whose first jobs wait for jobs that it cannot hold."""
     # The event that reports their end starts them, if there is one.
@@ -184,69 +152,48 @@ def _of_late(
     }
     _, apart = _one_start(groups)
     first = {node: wait for node, wait in late.items() if node not in apart}
-    dropped = {node: left_out[node] for node in undeclared if node in left_out} | apart
-    ends = ", ".join(dict.fromkeys(old for wait in first.values() for old, _ in wait.conditions))
-    why = f"the pipeline starts when {ends} has ended, and this starts before"
-    dropped |= {
-        node: (why, "keep it with its trigger, or adopt it in another call")
+    watched = list(dict.fromkeys(node for wait in first.values() for node in wait.nodes))
+    before = f"the pipeline starts when {', '.join(watched)} has ended, and this starts before"
+    left_out = {node: why for node, why in starts.left_out.items() if node in undeclared} | apart
+    left_out |= {
+        node: (before, "keep it with its trigger, or adopt it in another call")
         for node, wait in starts.waits.items()
         if wait is None
     }
-    left_out.clear()
-    left_out |= dropped
-    waits = {
-        node: None if node in first else wait
-        for node, wait in starts.waits.items()
-        if node not in left_out
-    }
+    starts.left_out = left_out
     event = event_of(next(iter(first.values())))
     starts.events += [event] if event else []
     starts.is_late = True
-    _set_apart(existing, starts, left_out, first)
-    return _with_predecessors(waits, left_out, ())
-
-
-def _set_apart(
-    existing: Existing,
-    starts: Starts,
-    left_out: Mapping[str, tuple[str, str]],
-    first: Mapping[str, Wait],
-) -> None:
-    """Note why the triggers of first jobs that wait for something else are not declared."""
-    watched = list(dict.fromkeys(old for wait in first.values() for old, _ in wait.conditions))
-    why = "; ".join(
-        f"{old} is not adopted: {left_out.get(old, ('it was not found',))[0]}" for old in watched
-    )
+    # The triggers of the first jobs wait for something else, and so are not declared.
+    reasons = {old: left_out.get(old, ("it was not found", ""))[0] for old in watched}
+    why = "; ".join(f"{old} is not adopted: {reason}" for old, reason in reasons.items())
     do = "keep it with its own trigger; its end starts the pipeline (starts=)"
     if not starts.events:
         do = "keep it with its own trigger, and start the pipeline when it has ended"
     for trigger in triggers_of(existing, first):
         if trigger.get("Type") in START_TYPES or set(first).intersection(nodes_of(trigger)):
             starts.apart[str(trigger["Name"])] = (why, do)
+    waits = {node: wait for node, wait in starts.waits.items() if node not in left_out}
+    return _with_predecessors(waits | dict.fromkeys(first), starts)
 
 
-def _with_predecessors(
-    waits: Mapping[str, Wait | None], left_out: dict[str, tuple[str, str]], streaming: Sequence[str]
-) -> dict[str, Wait | None]:
+def _with_predecessors(waits: Mapping[str, Wait | None], starts: Starts) -> dict[str, Wait | None]:
     """Return the jobs whose predecessors are all adopted; the others are left out."""
     kept = dict(waits)
     while True:
-        for job, wait in kept.items():
-            missing = [old for old, _ in wait.conditions if old not in kept] if wait else []
-            if missing:
-                do = f"name {missing[0]} too, or keep both"
-                if missing[0].startswith(CRAWLER):
-                    do = f"there is no {missing[0]}; correct the trigger"
-                if missing[0] in left_out:
-                    do = f"keep it with {missing[0]}; it watches the old jobs"
-                why = f"it waits for {missing[0]}, which is not adopted"
-                if missing[0] in streaming:
-                    why = f"it waits for the streaming job {missing[0]}, whose runs do not end"
-                    do = "let it read that job's output on its own schedule"
-                left_out[job] = (why, do)
-                break
-        else:
+        gaps = ((job, old) for job, wait in kept.items() if wait for old in wait.nodes)
+        job, old = next((gap for gap in gaps if gap[1] not in kept), ("", ""))
+        if not job:
             return kept
+        why, do = f"it waits for {old}, which is not adopted", f"name {old} too, or keep both"
+        if old in starts.streaming:
+            why = f"it waits for the streaming job {old}, whose runs do not end"
+            do = "let it read that job's output on its own schedule"
+        elif old in starts.left_out:
+            do = f"keep it with {old}; it watches the old jobs"
+        elif old.startswith(CRAWLER):
+            do = f"there is no {old}; correct the trigger"
+        starts.left_out[job] = (why, do)
         del kept[job]
 
 
@@ -256,23 +203,17 @@ def _circles(waits: Mapping[str, Wait | None]) -> dict[str, list[str]]:
     >>> _circles({"a": Wait("AND", (("b", "SUCCEEDED"),)), "b": Wait("AND", (("a", "SUCCEEDED"),))})
     {'a': ['a', 'b', 'a'], 'b': ['b', 'a', 'b']}
     """
-    before = {
-        node: list(dict.fromkeys(old for old, _ in wait.conditions)) if wait else []
-        for node, wait in waits.items()
-    }
+    before = {node: wait.nodes if wait else [] for node, wait in waits.items()}
     paths = {node: way_back(before, node) for node in before}
     return {node: [*path, node] for node, path in paths.items() if path}
 
 
 def ordered(waits: Mapping[str, Wait | None]) -> list[str]:
     """Return the jobs, each after those that it waits for; no circle is among them."""
-    graph = {
-        job: [old for old, _ in wait.conditions] if wait else [] for job, wait in waits.items()
-    }
+    graph = {job: wait.nodes if wait else [] for job, wait in waits.items()}
     return list(TopologicalSorter(graph).static_order())
 
 
-Reason = tuple[str, str]
 # Glue's events for the end of a crawl or a run, and their spelling of a state.
 # Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloudwatch-events.html
 CRAWLER_EVENT, JOB_EVENT = "Glue Crawler State Change", "Glue Job State Change"

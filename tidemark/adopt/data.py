@@ -1,10 +1,11 @@
 """Decides the inputs and outputs of the adopted jobs, and the rules they break: pure."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Folder, Guess, Node
+from tidemark.adopt.jobs.scripts import ScriptResources
+from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Folder, Guess, Node, Reason
 from tidemark.adopt.places import direction_of, is_address, places_of
 from tidemark.checks.graph import model as graph
 from tidemark.checks.graph.crawls import crawls
@@ -25,82 +26,67 @@ NOT_KNOWN = (
 
 
 def with_data(
-    jobs: Sequence[AdoptedJob],
-    named: Mapping[str, Iterable[Folder]],
-    written_by: Mapping[str, Collection[str]],
+    jobs: Sequence[AdoptedJob], facts: Mapping[str, ScriptResources]
 ) -> tuple[list[AdoptedJob], list[Guess]]:
     """Return the jobs with their inputs and outputs, and the guesses among them.
 
-    ``named`` are the places that scripts read, ``written_by`` the arguments that they write to.
+    ``facts`` are those of the scripts, by the old names of the jobs.
     """
 
     def direction(job: AdoptedJob, name: str) -> str | None:
-        return "out" if name in written_by.get(job.old, ()) else direction_of(name)
+        return "out" if name in facts[job.old].written else direction_of(name)
 
-    written = {
-        place for job in jobs for name, place in _addresses(job) if direction(job, name) == "out"
-    }
+    every = ((job, *address) for job in jobs for address in _addresses(job))
+    written = {place for job, name, place in every if direction(job, name) == "out"}
     declared, guesses = [], []
     for job in jobs:
-        reads = [("", place) for place in named.get(job.old, ())]
+        of, script = f"job {job.old}", facts[job.old]
+        reads = [("", place) for place in script.reads]
         writes: list[tuple[str, Folder]] = []
         for name, place in _addresses(job):
             way = direction(job, name)
             (writes if way == "out" else reads).append((name, place))
-            if name in written_by.get(job.old, ()):
+            if name in script.written:
                 what = f"{place.uri} is its output: its script writes to the argument {name}"
                 do = "see whether it reads there, too; then give it in reads= as well"
-                guesses.append(Guess(f"job {job.old}", what, do))
-                continue
-            guesses.append(_guess(job, name, place, way, is_written=place in written))
-        guesses += _without_place(job)
+            else:
+                what, do = _by_name(name, place, way, is_written=place in written)
+            guesses.append(Guess(of, what, do))
+        guesses += (
+            Guess(of, f"the argument {name} is {text}, {why}", do)
+            for given in (job.arguments, job.started_arguments)
+            for name, text in given.items()
+            if is_address(text) and name not in places_of(given)
+            for why, do in [NOT_KNOWN if "{" in text else NO_PLACE]
+        )
         outputs = {place for _, place in writes}
         inputs = [(name, place) for name, place in reads if place not in outputs]
         if not inputs and not writes:
-            guesses.append(
-                Guess(
-                    f"job {job.old}",
-                    "neither an argument nor its script shows what data it uses",
-                    "declare it: reads=, writes=, tables=; until then its role allows none",
-                )
-            )
+            what = "neither an argument nor its script shows what data it uses"
+            do = "declare it: reads=, writes=, tables=; until then its role allows none"
+            guesses.append(Guess(of, what, do))
         declared.append(replace(job, reads=tuple(inputs), writes=tuple(writes)))
     return declared, guesses
 
 
-def _guess(
-    job: AdoptedJob, name: str, place: Folder, direction: str | None, *, is_written: bool
-) -> Guess:
-    of = f"job {job.old}"
+def _by_name(name: str, place: Folder, direction: str | None, *, is_written: bool) -> Reason:
+    """Return what the name of an argument lets one guess of its folder, and how to check it."""
     if direction == "out":
         what = f"{place.uri} is its output, by the name of the argument {name}"
-        return Guess(of, what, "see that its script writes there; if it only reads, use reads=")
+        return what, "see that its script writes there; if it only reads, use reads="
     if direction == "in":
         what = f"{place.uri} is its input, by the name of the argument {name}"
-        return Guess(of, what, "see that its script only reads there; if not, use writes=")
+        return what, "see that its script only reads there; if not, use writes="
     why = "another job writes it" if is_written else "reading harms nothing"
     what = f"{place.uri} (argument {name}) is taken for input, since {why}"
-    return Guess(of, what, "see how its script uses it; if it writes, use writes=")
-
-
-def _without_place(job: AdoptedJob) -> list[Guess]:
-    return [
-        Guess(f"job {job.old}", f"the argument {name} is {text}, {why}", do)
-        for given in (job.arguments, job.started_arguments)
-        for name, text in given.items()
-        if is_address(text) and name not in places_of(given)
-        for why, do in [NOT_KNOWN if "{" in text else NO_PLACE]
-    ]
+    return what, "see how its script uses it; if it writes, use writes="
 
 
 def _addresses(job: AdoptedJob) -> list[tuple[str, Folder]]:
     """Return the arguments that are addresses, its own and those that its trigger adds."""
     own, added = places_of(job.arguments), places_of(job.started_arguments)
-    return [
-        (name, place)
-        for name, place in dict.fromkeys((*own.items(), *added.items()))
-        if place != job.checkpoint
-    ]
+    every = dict.fromkeys((*own.items(), *added.items()))
+    return [(name, place) for name, place in every if place != job.checkpoint]
 
 
 def flags_of(jobs: Sequence[Node]) -> dict[Folder, tuple[bool, bool]]:
@@ -140,46 +126,33 @@ def _graph(jobs: Sequence[Node]) -> graph.Graph:
     streaming = [job for job in jobs if isinstance(job, AdoptedJob) and job.is_streaming]
     first = tuple(_name(job) for job in jobs if job.wait is None and job not in streaming)
     triggers = [graph.Trigger("start", "start", "ON_DEMAND", WORKFLOW, first)]
-    triggers += [
-        graph.Trigger(
-            at=f"to {job.name}",
-            name=f"to {job.name}",
-            kind=graph.CONDITIONAL,
-            workflow=WORKFLOW,
-            starts=(_name(job),),
-            logical=job.wait.logical,
-            conditions=tuple(
-                graph.GraphCondition(name_of[old], s) for old, s in job.wait.conditions
-            ),
-        )
-        for job in jobs
-        if job.wait
-    ]
-    return graph.Graph(
-        jobs=tuple(
+    nodes = []
+    for job in jobs:
+        id_, name = f"to {job.name}", _name(job)
+        if job.wait:
+            ends = ((name_of[old], state) for old, state in job.wait.conditions)
+            watched = tuple(graph.GraphCondition(*end) for end in ends)
+            conditional = (id_, id_, graph.CONDITIONAL, WORKFLOW, (name,), job.wait.logical)
+            triggers.append(graph.Trigger(*conditional, conditions=watched))
+        reads = tuple(dict.fromkeys(place.uri for _, place in job.reads))
+        if isinstance(job, AdoptedCrawler):
+            nodes.append(graph.GraphJob(job.name, name, reads=reads, crawled=job.tables))
+            continue
+        nodes.append(
             graph.GraphJob(
-                at=job.name,
-                name=job.name,
+                job.name,
+                name,
                 has_bookmark=job.bookmark == "ENABLE",
                 max_concurrent_runs=int(str(job.options.get("max_concurrent_runs", 1))),
-                reads=tuple(dict.fromkeys(place.uri for _, place in job.reads)),
+                reads=reads,
                 writes=tuple(dict.fromkeys(place.uri for _, place in job.writes)),
                 tables=job.tables,
                 kept={"temp": job.temp.uri} if job.temp else {},
             )
-            for job in jobs
-            if isinstance(job, AdoptedJob)
-        ),
-        crawlers=tuple(
-            graph.GraphJob(
-                at=crawler.name,
-                name=_name(crawler),
-                reads=tuple(dict.fromkeys(place.uri for _, place in crawler.reads)),
-                crawled=crawler.tables,
-            )
-            for crawler in jobs
-            if isinstance(crawler, AdoptedCrawler)
-        ),
+        )
+    return graph.Graph(
+        jobs=tuple(node for node in nodes if not node.name.startswith(CRAWLER)),
+        crawlers=tuple(node for node in nodes if node.name.startswith(CRAWLER)),
         triggers=tuple(triggers),
         workflows={WORKFLOW: WORKFLOW},
     )

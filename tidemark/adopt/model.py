@@ -6,13 +6,16 @@ read from, so that there is one translation.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
 Resource: TypeAlias = Mapping[str, Any]
 KeyPath: TypeAlias = tuple[str, ...]
+Reason: TypeAlias = tuple[str, str]
+"""Why something is not as it was, and what to do about it."""
+
 Runtime: TypeAlias = JobRuntime | ShellRuntime | StreamingRuntime
 SCRATCH = "tidemark-adopt"  # folder for output of runs that only create a bookmark
 
@@ -104,6 +107,17 @@ class Existing:
     resources: tuple[tuple[str, str], ...] = ()
     around: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
 
+    @property
+    def workflow_name(self) -> str | None:
+        """Return the name of the workflow that is adopted as a whole, or None."""
+        return str(self.workflow["Name"]) if self.workflow else None
+
+    @property
+    def own_triggers(self) -> list[str]:
+        """Return the names of the triggers of that workflow."""
+        workflows = {name: trigger.get("WorkflowName") for name, trigger in self.triggers.items()}
+        return [name for name, of in workflows.items() if of and of == self.workflow_name]
+
 
 @dataclass(frozen=True, order=True)
 class Folder:
@@ -124,6 +138,11 @@ class Wait:
 
     logical: str
     conditions: tuple[tuple[str, str], ...]
+
+    @property
+    def nodes(self) -> list[str]:
+        """Return the jobs and crawlers that it watches, each once."""
+        return list(dict.fromkeys(node for node, _ in self.conditions))
 
 
 @dataclass(frozen=True)
@@ -259,6 +278,7 @@ class AdoptedCrawler:
     is_scheduled: bool = False
     role: str | None = None
     wait: Wait | None = None
+    writes: ClassVar[tuple[tuple[str, Folder], ...]] = ()  # it writes tables only
 
     @property
     def old_name(self) -> str:
@@ -274,11 +294,6 @@ class AdoptedCrawler:
     def reads(self) -> tuple[tuple[str, Folder], ...]:
         """Return its data in S3, as that of a job."""
         return tuple(("", target.place) for target in self.targets if target.place)
-
-    @property
-    def writes(self) -> tuple[tuple[str, Folder], ...]:
-        """Return nothing: it writes tables only."""
-        return ()
 
     @property
     def tables(self) -> tuple[str, ...]:

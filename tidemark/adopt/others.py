@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tidemark.adopt.model import Adoption, Existing, LeftOut, Resource
+from tidemark.adopt.model import Adoption, Existing, LeftOut, Reason, Resource
 from tidemark.adopt.sources.contents import kind_of
 from tidemark.adopt.starts.triggers import nodes_of, watched_by
 from tidemark.adopt.watching import watchers_of
@@ -54,21 +54,17 @@ STARTS = {kind for kind, (why, _) in REASONS.items() if why == CALLS and kind !=
 
 def others_of(existing: Existing, adoption: Adoption) -> tuple[LeftOut, ...]:
     """Return the resources of a file that are neither in the code nor listed otherwise."""
-    nodes = [*(node.old for node in adoption.nodes), *(left.job for left in adoption.left_out)]
-    known = {
-        ("crawler" if node.startswith(CRAWLER) else "job", node.removeprefix(CRAWLER))
-        for node in nodes
-    }
+    known = {("workflow", adoption.old_workflow or "")}
+    for node in (*(node.old for node in adoption.nodes), *(left.job for left in adoption.left_out)):
+        known.add(("crawler" if node.startswith(CRAWLER) else "job", node.removeprefix(CRAWLER)))
     known |= {("trigger", name) for name in (*adoption.start_triggers, *adoption.other_triggers)}
-    known |= {("workflow", adoption.old_workflow or "")}
     # Listed with a difference of the whole, or stopped by a step.
     for difference in adoption.differences:
         kind, _, name = difference.of.partition(" ")
         if kind in ("rule", "schedule"):
             known.add((kind, name.rpartition("/")[2] if kind == "schedule" else name))
-    known |= {
-        ("rule", str(rule["Name"])) for rule in existing.rules.get(adoption.old_workflow or "", ())
-    }
+    own_rules = existing.rules.get(adoption.old_workflow or "", ())
+    known |= {("rule", str(rule["Name"])) for rule in own_rules}
     # What waits for the old, or watches it, is named from every kind of source alike.
     needed = watchers_of(existing, adoption)
     needed |= {
@@ -87,12 +83,9 @@ def others_of(existing: Existing, adoption: Adoption) -> tuple[LeftOut, ...]:
     return tuple(resource for of, resource in left.items() if of not in known or of in watching)
 
 
-def _waiting(trigger: Resource, adoption: Adoption) -> tuple[str, str] | None:
+def _waiting(trigger: Resource, adoption: Adoption) -> Reason | None:
     """Return why a trigger does not fire again, and what to do; None if it does."""
     waits = sorted(set(watched_by(trigger)) & {node.old for node in adoption.nodes})
-    if not waits:
-        return None
-    return (
-        f"it starts nothing that moves, and it waits for {', '.join(waits)}, which moves",
-        f"give {', '.join(nodes_of(trigger))} another start, since it does not fire again",
-    )
+    why = f"it starts nothing that moves, and it waits for {', '.join(waits)}, which moves"
+    do = f"give {', '.join(nodes_of(trigger))} another start, since it does not fire again"
+    return (why, do) if waits else None

@@ -1,10 +1,10 @@
 """Keeps account of a resource that is translated: nothing of it is forgotten."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from tidemark.adopt.model import Difference, KeyPath, Resource
+from tidemark.adopt.model import Difference, KeyPath, Reason, Resource
 from tidemark.model.plain_secrets import shows_secret
 
 MAX_LENGTH = 160  # characters of a value that a plan shows
@@ -53,17 +53,28 @@ class Reading:
             self._drop(path)
         return value
 
+    def takes(self, *path: str, values: Collection[object]) -> bool:
+        """Return whether one of some values stands at a path; then the code says it."""
+        return self.get(*path) in values and self.take(*path) is not None
+
+    def differ_for(self, reason: Reason, *path: str) -> None:
+        """List what stands at a path with the reason that a table has for it."""
+        self.differ(*path, why=reason[0], do=reason[1])
+
     def differ(self, *path: str, why: str, do: str) -> None:
         """List what stands at a path, or that nothing does."""
         source = self._moved.get(path, path)
-        self.differences.append(
-            Difference(self.of, source, shown(path, self.get(*path)), why=why, do=do)
-        )
+        value = shown(path, self.get(*path))
+        self.differences.append(Difference(self.of, source, value, why, do))
         self._drop(path)
 
     def left(self) -> list[KeyPath]:
         """Return the paths of the leaves that are not accounted for."""
         return list(self._left)
+
+    def left_in(self, key: str) -> list[str]:
+        """Return the names of such leaves that stand in a map."""
+        return [path[1] for path in self._left if path[0] == key and len(path) == 2]
 
     def _drop(self, path: KeyPath) -> None:
         for leaf in [leaf for leaf in self._left if leaf[: len(path)] == path]:
@@ -94,10 +105,8 @@ def shown(path: KeyPath, value: Any) -> str | None:
     """Return a value in readable form; None if it is missing or looks like a secret."""
     if value is None:
         return None
-    text = str(value)
-    name = path[-1] if path else ""
-    if shows_secret(name.lstrip("-"), text) or any(
-        shows_secret(leaf[-1] if leaf else "", str(part)) for leaf, part in leaves(value)
-    ):
+    text, parts = str(value), [(path[-1].lstrip("-") if path else "", value)]
+    parts += ((leaf[-1] if leaf else "", part) for leaf, part in leaves(value))
+    if any(shows_secret(name, str(part)) for name, part in parts):
         return None
     return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 3]}..."

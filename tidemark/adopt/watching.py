@@ -43,10 +43,8 @@ def watchers_of(existing: Existing, adoption: Adoption) -> dict[tuple[str, str],
         named = {old: new for old, new in moves.items() if is_named(old, new, properties)}
         if named:
             why, do = next((REASONS[word] for word in REASONS if word in kind), OTHER)
-            watchers[kind, name] = (
-                why.format(", ".join(named)),
-                do.format(", ".join(named.values())),
-            )
+            old, new = ", ".join(named), ", ".join(named.values())
+            watchers[kind, name] = (why.format(old), do.format(new))
     return watchers
 
 
@@ -78,18 +76,12 @@ def is_named(old: str, new: str, properties: Mapping[str, Any]) -> bool:
 
 def _texts_of(value: Any) -> Iterator[str]:
     """Yield the strings of a value, also of those that are a document of JSON."""
-    if isinstance(value, Mapping):
-        for part in value.values():
-            yield from _texts_of(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
+    document = document_of(value) if isinstance(value, str) else value
+    if isinstance(document, Mapping | list | tuple):
+        for part in document.values() if isinstance(document, Mapping) else document:
             yield from _texts_of(part)
     elif isinstance(value, str):
-        document = document_of(value)
-        if isinstance(document, Mapping | list):
-            yield from _texts_of(document)
-        else:
-            yield value
+        yield value
 
 
 def _names(text: str, old: str, new: str) -> bool:

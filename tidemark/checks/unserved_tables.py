@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterator
 
-from tidemark.checks.script.script_names import identifier
-from tidemark.checks.script.values import ScriptValues, given_to, parsed, with_arguments
+from tidemark.checks.script.script_names import given_to, identifier
+from tidemark.checks.script.values import ScriptValues, parsed, with_arguments
 from tidemark.checks.state.read_app import script_of
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import FileAsset

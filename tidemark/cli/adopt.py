@@ -11,11 +11,12 @@ from tidemark.adopt.adoption import adopt as make_pipeline
 from tidemark.adopt.model import Adoption, Existing
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import in_app, role_file, steps_of
-from tidemark.adopt.plan.output import formatted, jobs_in, write_new
+from tidemark.adopt.plan.output import jobs_in, write_new
 from tidemark.adopt.plan.report import as_json, as_markdown
 from tidemark.adopt.sources.account import read_account
 from tidemark.adopt.sources.cloudformation import read_templates
 from tidemark.adopt.sources.contents import found_in
+from tidemark.checks.formatting import formatted
 from tidemark.errors import UsageError
 from tidemark.model.assembly.policies import policy_of
 from tidemark.model.messages import plural

@@ -45,12 +45,12 @@ def new_job(
         click.echo("\n".join(line for line in diff if not line.startswith(("---", "+++", "@@"))))
         return
     with step(Terminal(), "Writing the job and updating what was reviewed of the app"):
-        put = put_files(project, files, job.name)
+        changed, source = put_files(project, files, job.name)
     click.echo(f"wrote {job.script}\nwrote {job.test}\nadded the job to {job.stack}")
-    for path in put.changed:
+    for path in changed:
         click.echo(f"updated {path}: read the difference before you commit it")
     click.echo("\nTest it and run it on this machine:")
     is_only = len(pipelines_of(project)) == 1
-    for command in commands(job, lake, put.source, is_only_pipeline=is_only):
+    for command in commands(job, lake, source, is_only_pipeline=is_only):
         click.echo(f"  {command}")
     click.echo(f"\n{changes(job)}")

@@ -2,6 +2,9 @@
 
 import ast
 
+# What a script raises that is not Python, or is nested too deeply to be read.
+UNREADABLE = (SyntaxError, ValueError, RecursionError)
+
 
 def program_of(
     text: str, file: str = "<script>", version: tuple[int, int] | None = None
@@ -17,3 +20,11 @@ def program_of(
         return ast.parse(text, file, feature_version=version)
     except MemoryError as error:  # so Python's parser calls it
         raise RecursionError("nested too deeply") from error
+
+
+def readable_program(text: str) -> ast.Module:
+    """Return the program that a text is; one that does nothing for a text that is none."""
+    try:
+        return program_of(text)
+    except UNREADABLE:
+        return ast.Module([], [])

@@ -1,14 +1,11 @@
 """Puts a scaffolded job into a project: all of its files or none, and the reviewed template."""
 
-import subprocess
-import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tidemark.checks import snapshot
+from tidemark.checks.formatting import formatted
 from tidemark.checks.lint.app import read_jobs
 from tidemark.checks.state.manifest import MANIFEST
 from tidemark.checks.state.project import write_manifest
@@ -52,24 +49,17 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
                 "folder of the project"
             )
     contents = {job.script: script_of(job), job.test: unit_test_of(job), job.stack: with_job}
-    return {path: _formatted(project, path, text) for path, text in contents.items()}
+    # How lines fold depends on the name of the job.
+    return {path: formatted(project, path, text) for path, text in contents.items()}
 
 
-@dataclass(frozen=True)
-class Put:
-    """The changes of a project in addition to the files of a plan.
+def put_files(project: Path, files: Mapping[str, str], job: str) -> tuple[list[str], str | None]:
+    """Write the files of a plan and update the reviewed ones, or do nothing.
 
-    Attributes:
-        changed: the files of the snapshot and the state manifest that changed, as paths in it.
-        source: the URI that the job reads on this machine, if that is known.
+    Returns:
+        The files of the snapshot and the state manifest that changed, as paths in the project; and
+        the URI that the job reads on this machine, if that is known.
     """
-
-    changed: list[str]
-    source: str | None = None
-
-
-def put_files(project: Path, files: Mapping[str, str], job: str) -> Put:
-    """Write the files of a plan and update the reviewed ones, or do nothing."""
     stacks = {name for name in files if (project / name).exists()}
     before = _reviewed(project, stacks)
     write_files(project, files)
@@ -87,7 +77,7 @@ def put_files(project: Path, files: Mapping[str, str], job: str) -> Put:
         raise
     after = _reviewed(project, stacks)
     changed = {str(path.relative_to(project)) for path in after if before.get(path) != after[path]}
-    return Put(sorted(changed - stacks), source)
+    return sorted(changed - stacks), source
 
 
 def pipelines_of(project: Path) -> list[str]:
@@ -98,20 +88,18 @@ def pipelines_of(project: Path) -> list[str]:
 def pipeline_of(project: Path, named: str | None) -> str:
     """Return the pipeline that a job goes into: the one that is named, or the only one there is."""
     check_project(project)
-    if named is not None:
-        return named
-    names = pipelines_of(project)
-    if len(names) == 1:
-        return names[0]
+    names = pipelines_of(project) if named is None else [named]
     if not names:
         raise UsageError(
             f"there is no infra/*_stack.py with a Pipeline in {project}; run tidemark new-job in "
             "the folder of the project"
         )
-    raise UsageError(
-        f"the app has {len(names)} pipelines: {', '.join(names)}; name the one that the job goes "
-        f"into: --pipeline {names[0]}"
-    )
+    if len(names) > 1:
+        raise UsageError(
+            f"the app has {len(names)} pipelines: {', '.join(names)}; name the one that the job "
+            f"goes into: --pipeline {names[0]}"
+        )
+    return names[0]
 
 
 def write_files(project: Path, files: Mapping[str, str]) -> None:
@@ -158,20 +146,6 @@ def _reviewed(project: Path, stacks: Iterable[str]) -> dict[Path, bytes]:
     reviewed = (project / snapshot.FOLDER).rglob("*")
     paths = [*(project / stack for stack in stacks), project / MANIFEST, *reviewed]
     return {path: path.read_bytes() for path in paths if path.is_file()}
-
-
-def _formatted(project: Path, path: str, text: str) -> str:
-    # How lines fold depends on the name of the job.
-    # A project without ruff gets the source as the template has it.
-    if find_spec("ruff") is None:
-        return text
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", path, "-"]
-    run = subprocess.run(  # noqa: S603 (a fixed command)
-        command, cwd=project, input=text, capture_output=True, text=True, encoding="utf-8"
-    )
-    if run.returncode != 0:
-        raise TidemarkError(f"ruff cannot format {path}: {run.stderr.strip()}")
-    return run.stdout
 
 
 def _stacks(project: Path) -> dict[str, str]:

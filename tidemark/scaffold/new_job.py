@@ -56,8 +56,7 @@ class NewJob:
                 "lower case letters and digits in words joined by single hyphens, a letter first; "
                 "write it as ingest-orders"
             )
-        names_of_modules = sys.stdlib_module_names | PACKAGES
-        if self.name in names_of_modules or keyword.iskeyword(self.name):
+        if self.name in sys.stdlib_module_names | PACKAGES or keyword.iskeyword(self.name):
             raise UsageError(
                 f"job name {self.name!r} is that of a Python module, which its script would hide, "
                 f"or a word of Python; take another, such as ingest-{self.name}"
@@ -82,9 +81,8 @@ class NewJob:
                 "by union or by join, is for its script to say"
             )
         if self.iceberg and self.kind != "merge":
-            raise UsageError(
-                f"--iceberg is for --kind merge; a job of kind {self.kind} writes files"
-            )
+            text = f"--iceberg is for --kind merge; a job of kind {self.kind} writes files"
+            raise UsageError(text)
         if self.key and self.kind != "merge":
             raise UsageError(f"--key is for --kind merge; a job of kind {self.kind} has none")
         if self.kind == "merge" and self.after and not self.key:
@@ -93,11 +91,8 @@ class NewJob:
                 "its rows; add --key COLUMN, once for each"
             )
         if wrong := [column for column in self.key if not COLUMN.fullmatch(column)]:
-            raise UsageError(
-                f"--key {wrong[0]!r} is not a column name; allowed: letters, digits and _, no "
-                "digit "
-                "first"
-            )
+            allowed = "letters, digits and _, no digit first"
+            raise UsageError(f"--key {wrong[0]!r} is not a column name; allowed: {allowed}")
 
     @property
     def module(self) -> str:
@@ -127,11 +122,9 @@ class NewJob:
 
 def script_of(job: NewJob) -> str:
     """Return the source of its script."""
-    key = ", ".join(f'"{column}"' for column in job.key)
+    key = ", ".join(f'"{column}"' for column in job.key) + "," * (len(job.key) == 1)
     text = _template(job, "job.py")
-    return (
-        text.replace('KEY = ("id",)', f"KEY = ({key}{',' * (len(job.key) == 1)})") if key else text
-    )
+    return text.replace('KEY = ("id",)', f"KEY = ({key})") if key else text
 
 
 def unit_test_of(job: NewJob) -> str:
@@ -146,9 +139,8 @@ def call_of(job: NewJob) -> str:
     docstring = function.body[0]
     body = "".join(text.splitlines(keepends=True)[docstring.end_lineno :])
     upstream = [f'self.pipeline.jobs["{name}"]' for name in job.after]
-    body = body.replace(
-        "        after=upstream,\n", f"        after=[{', '.join(upstream)}],\n" if upstream else ""
-    )
+    after = f"        after=[{', '.join(upstream)}],\n" if upstream else ""
+    body = body.replace("        after=upstream,\n", after)
     if upstream and job.kind in READS_UPSTREAM:
         body = re.sub(r"_source = Dataset\(.*\)\n", f"_source = {upstream[0]}.output\n", body)
     return body
@@ -177,9 +169,8 @@ def stack_with(job: NewJob, stack: str, others: Mapping[str, str] | None = None)
             )
     if job.iceberg:
         stack = _importing(stack, "IcebergTable")
-    return stack.replace(
-        MARKER, textwrap.indent(call, "    ", lambda line: bool(line.strip())) + MARKER
-    )
+    indented = textwrap.indent(call, "    ", lambda line: bool(line.strip()))
+    return stack.replace(MARKER, indented + MARKER)
 
 
 def _check_upstream(job: NewJob, own: Declared) -> None:

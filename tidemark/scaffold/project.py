@@ -56,11 +56,9 @@ def plan_sample(name: str) -> dict[str, str]:
     own["cdk.json"] = f"{json.dumps(document, indent=2)}\n"
     own["package.json"] = own["package.json"].replace('"name": "tidemark"', f'"name": "{name}"', 1)
     common = _rendered(name, TEMPLATES / "project")
-    files_of_both = {
-        path: text for path, text in common.items() if not path.startswith(STACK_FILES)
-    }
-    files_of_both["requirements.txt"] += SAMPLE_NEEDS
-    return files_of_both | own | _rendered(name, TEMPLATES / "flights")
+    files = {path: text for path, text in common.items() if not path.startswith(STACK_FILES)}
+    files["requirements.txt"] += SAMPLE_NEEDS
+    return files | own | _rendered(name, TEMPLATES / "flights")
 
 
 def _rendered(name: str, template: Path) -> dict[str, str]:
@@ -86,12 +84,12 @@ def _rendered(name: str, template: Path) -> dict[str, str]:
 
 def write_project(folder: Path, files: dict[str, str]) -> None:
     """Write the files of a plan into a folder, which is created if it is missing."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    was_there = folder.exists()
+    if was_there and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
             f"{folder} exists already and is not an empty folder; nothing was written; take "
             "another name, or empty it"
         )
-    was_there = folder.exists()
     for path, text in files.items():
         try:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -30,10 +30,11 @@ from tidemark.adopt.adoption import adopt as make_pipeline
 from tidemark.adopt.model import Difference, Existing
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
-from tidemark.adopt.plan.output import formatted, write_new
+from tidemark.adopt.plan.output import write_new
 from tidemark.adopt.reading import leaves
 from tidemark.adopt.sources.cloudformation import read_templates
 from tidemark.adopt.sources.contents import found_in
+from tidemark.checks.formatting import formatted
 
 pytestmark = pytest.mark.synth
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from tidemark.adopt.crawlers.targets import SCAN_ALL, SCAN_RATE, are_strings, targets_of
 from tidemark.adopt.jobs.fields import FACT, UNKNOWN
 from tidemark.adopt.jobs.job import rest
-from tidemark.adopt.jobs.options import is_description
-from tidemark.adopt.model import AdoptedCrawler, CrawlTarget, Member
+from tidemark.adopt.jobs.options import description_of, tags_of
+from tidemark.adopt.model import AdoptedCrawler, CrawlTarget, Member, Reason
 from tidemark.adopt.reading import Reading
-from tidemark.model.stage.settings import TAG_NAME, TAG_VALUE
 
 # As the constructs check them, which start Node when they are imported: a test compares.
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
@@ -68,7 +67,7 @@ FIELDS: dict[str, tuple[str, str]] = {
 }
 
 
-def crawler_refusal(crawler: Reading, locations: Mapping[str, str]) -> tuple[str, str] | None:
+def crawler_refusal(crawler: Reading, locations: Mapping[str, str]) -> Reason | None:
     """Return why a crawler cannot be declared at all, and what to do; None if it can."""
     database = crawler.get("DatabaseName")
     if not (isinstance(database, str) and DATABASE.fullmatch(database)):
@@ -123,9 +122,8 @@ def crawler_of(crawler: Reading, name: str, locations: Mapping[str, str]) -> Ado
         options=_options(crawler, targets),
         is_scheduled=bool(schedule),
     )
-    why, do = FIELDS["Targets"]
     for leaf in [leaf for leaf in crawler.left() if leaf[0] == "Targets"]:
-        crawler.differ(*leaf, why=why, do=do)
+        crawler.differ_for(FIELDS["Targets"], *leaf)
     rest(crawler, FIELDS, UNKNOWN)
     return adopted
 
@@ -143,14 +141,7 @@ def _options(crawler: Reading, targets: list[CrawlTarget]) -> dict[str, object]:
     if isinstance(classifiers, list) and are_strings(classifiers):
         crawler.take("Classifiers")
         fields |= {"classifiers": tuple(classifiers)} if classifiers else {}
-    if is_description(crawler.get("Description")):
-        fields["description"] = crawler.take("Description")
-    tags = {
-        name: crawler.take("Tags", name)
-        for name, value in (crawler.get("Tags") or {}).items()
-        if TAG_NAME.fullmatch(name) and value and TAG_VALUE.fullmatch(str(value))
-    }
-    return fields | ({"tags": tags} if tags else {})
+    return fields | description_of(crawler) | tags_of(crawler, may_be_empty=False)
 
 
 def _policies(crawler: Reading, targets: list[CrawlTarget]) -> dict[str, object]:
@@ -163,24 +154,18 @@ def _policies(crawler: Reading, targets: list[CrawlTarget]) -> dict[str, object]
     if missing != "LOG":
         fields["on_missing"] = Member("MissingData", missing)
     path = ("RecrawlPolicy", "RecrawlBehavior")
-    behaviour = crawler.get(*path)
+    crawler.takes(*path, values=["CRAWL_EVERYTHING"])
     is_all_data = all(target.kind in ("Dataset", "CrawledData") for target in targets)
     is_each_once = len({target.place for target in targets}) == len(targets)
-    if behaviour == "CRAWL_EVERYTHING":
-        crawler.take(*path)
     is_possible = is_all_data and is_each_once and (change, missing) == ("LOG", "LOG")
-    if behaviour == "CRAWL_NEW_FOLDERS_ONLY" and is_possible:
-        crawler.take(*path)
+    if is_possible and crawler.takes(*path, values=["CRAWL_NEW_FOLDERS_ONLY"]):
         fields["recrawl"] = Member("Recrawl", "NEW_FOLDERS_ONLY")
     return fields
 
 
 def _policy(crawler: Reading, key: str, members: Mapping[str, str], default: str) -> str:
-    value = crawler.get("SchemaChangePolicy", key)
-    if value not in members:
-        return default
-    crawler.take("SchemaChangePolicy", key)
-    return members[value]
+    path = ("SchemaChangePolicy", key)
+    return members[crawler.get(*path)] if crawler.takes(*path, values=members) else default
 
 
 def _account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTarget) -> None:
@@ -190,8 +175,7 @@ def _account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTa
     for name in target.fields.keys() & said.keys():
         crawler.take(*path, said[name])
     _account_for_switches(crawler, path, target)
-    if crawler.get(*path, "Exclusions") == []:
-        crawler.take(*path, "Exclusions")
+    crawler.takes(*path, "Exclusions", values=[[]])
     if target.kind in ("CrawledOpenTables", "CrawledTable"):
         key = "DeltaTables" if crawler.get(*path, "DeltaTables") else "Paths"
         if target.kind == "CrawledTable":
@@ -209,28 +193,23 @@ def _account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTa
 
 def _account_for_switches(crawler: Reading, path: tuple[str, ...], target: CrawlTarget) -> None:
     """Account for values that the template always states, under any of their names."""
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    what = "every item is read"
     if target.kind == "CrawledDynamoDB":
-        names, what = SCAN_ALL, "every item is read"
+        names = SCAN_ALL
         for name in SCAN_RATE if "scan_rate" in target.fields else ():
             crawler.take(*path, name)
     elif "DeltaTables" in crawler.get(*path):
         names, what = ("WriteManifest",), "no manifest is written"
         crawler.take(*path, "CreateNativeDeltaTable")
-    else:
-        return
-    taken = [crawler.take(*path, name) for name in names]
-    if all(value is None for value in taken):
+    if names and [crawler.take(*path, name) for name in names] == [None] * len(names):
         crawler.differ(*path, names[-1], why=f"it was not said, and now is: {what}", do="nothing")
 
 
 def _account_for_defaults(crawler: Reading) -> None:
     """Account for fields that Glue returns for a crawler without being set."""
-    for kind, targets in (crawler.get("Targets") or {}).items():
-        if targets == []:
-            crawler.take("Targets", kind)
-    if crawler.get("LineageConfiguration", "CrawlerLineageSettings") == "DISABLE":
-        crawler.take("LineageConfiguration", "CrawlerLineageSettings")
-    lake_formation = crawler.get("LakeFormationConfiguration") or {}
-    if not any(lake_formation.values()):
+    for kind in crawler.get("Targets") or {}:
+        crawler.takes("Targets", kind, values=[[]])
+    crawler.takes("LineageConfiguration", "CrawlerLineageSettings", values=["DISABLE"])
+    if not any((crawler.get("LakeFormationConfiguration") or {}).values()):
         crawler.take("LakeFormationConfiguration")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from tidemark.adopt.jobs.job import CONNECTION
 from tidemark.adopt.jobs.scripts import TABLE
-from tidemark.adopt.model import CrawlTarget, Member
+from tidemark.adopt.model import CrawlTarget, Folder, Member
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 
@@ -25,44 +25,38 @@ def targets_of(
     readers: dict[str, Callable[[Mapping[str, object]], list[CrawlTarget]]] = {
         "S3Targets": _of_data,
         "JdbcTargets": _of_database,
-        "CatalogTargets": lambda one: _of_tables(one, locations),
+        "CatalogTargets": lambda target: _of_tables(target, locations),
         "DeltaTargets": _of_delta,
-        "HudiTargets": lambda one: _of_open_tables(one, "HUDI"),
-        "IcebergTargets": lambda one: _of_open_tables(one, "ICEBERG"),
+        "HudiTargets": lambda target: _of_open_tables(target, "HUDI"),
+        "IcebergTargets": lambda target: _of_open_tables(target, "ICEBERG"),
         "DynamoDBTargets": _of_dynamodb,
     }
     for kind, read in readers.items():
-        for number, one in enumerate(crawler.get("Targets", kind) or []):
-            for target in read(one):
-                yield ("Targets", kind, str(number)), target
+        for number, stated in enumerate(crawler.get("Targets", kind) or []):
+            yield from ((("Targets", kind, str(number)), target) for target in read(stated))
 
 
 def _of_data(target: Mapping[str, object]) -> list[CrawlTarget]:
-    text = str(target.get("Path", ""))
-    place = place_of(text)
-    is_folder = place is not None and place.uri.rstrip("/") == text.rstrip("/")
+    place = _folder(str(target.get("Path", "")))
     fields = {**_exclusions(target), **_connection(target)}
     files = target.get("SampleSize")
     if type(files) is int and 1 <= files <= MAX_SAMPLED:
         fields["sampled_files"] = files
     kind = "CrawledData" if fields else "Dataset"
-    return [CrawlTarget(kind, place, fields)] if is_folder else []
+    return [CrawlTarget(kind, place, fields)] if place else []
 
 
 def _of_database(target: Mapping[str, object]) -> list[CrawlTarget]:
     path, connection = target.get("Path"), _connection(target)
     if not connection or not (isinstance(path, str) and JDBC_PATH.fullmatch(path)):
         return []
-    return [
-        CrawlTarget("CrawledDatabase", None, {**connection, "path": path, **_exclusions(target)})
-    ]
+    fields = {**connection, "path": path, **_exclusions(target)}
+    return [CrawlTarget("CrawledDatabase", None, fields)]
 
 
 def _of_tables(target: Mapping[str, object], locations: Mapping[str, str]) -> list[CrawlTarget]:
-    tables = target.get("Tables")
-    names = (
-        [f"{target.get('DatabaseName')}.{t}" for t in tables] if isinstance(tables, list) else []
-    )
+    tables, database = target.get("Tables"), target.get("DatabaseName")
+    names = [f"{database}.{table}" for table in tables] if isinstance(tables, list) else []
     places = {name: place_of(locations.get(name, "")) for name in names}
     if not all(TABLE.fullmatch(name) and place for name, place in places.items()):
         return []
@@ -89,15 +83,17 @@ def _of_open_tables(target: Mapping[str, object], kind: str) -> list[CrawlTarget
 
 def _in_folders(paths: object, kind: str, fields: Mapping[str, object]) -> list[CrawlTarget]:
     """Return a target for each folder, or none if one of them cannot be named."""
-    texts = [str(path) for path in paths] if isinstance(paths, list) else []
-    places = [place_of(text) for text in texts]
-    if any(
-        place is None or place.uri.rstrip("/") != text.rstrip("/")
-        for place, text in zip(places, texts, strict=True)
-    ):
-        return []
+    places = [_folder(str(path)) for path in paths] if isinstance(paths, list) else []
     given = {"format": Member("OpenFormat", kind), **fields}
+    if None in places:
+        return []
     return [CrawlTarget("CrawledOpenTables", place, given) for place in places]
+
+
+def _folder(text: str) -> Folder | None:
+    """Return the folder that an address names; None for that of a file in it."""
+    place = place_of(text)
+    return place if place and place.uri.rstrip("/") == text.rstrip("/") else None
 
 
 def _of_dynamodb(target: Mapping[str, object]) -> list[CrawlTarget]:

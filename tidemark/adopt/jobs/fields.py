@@ -59,9 +59,8 @@ FIELDS: dict[str, tuple[str, str]] = {
     ),
     "Tags": ("AWS, or the pipeline, sets tags that start so", "nothing"),
 }
-FIELDS |= dict.fromkeys(
-    ("NumberOfWorkers", "WorkerType"), ("Python shell jobs have a capacity instead", "nothing")
-)
+OF_SHELL = ("Python shell jobs have a capacity instead", "nothing")
+FIELDS |= {"NumberOfWorkers": OF_SHELL, "WorkerType": OF_SHELL}
 UNKNOWN = (
     "this version of tidemark does not know it",
     "look it up in AWS's guide, and set it on job.resource if it matters",

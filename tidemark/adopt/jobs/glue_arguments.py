@@ -4,8 +4,9 @@ Values that the constructs would write in another form are listed, never changed
 """
 
 import re
+from typing import TypeAlias
 
-from tidemark.adopt.model import Runtime
+from tidemark.adopt.model import Reason, Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.model.assembly.glue_arguments import (
@@ -20,6 +21,7 @@ from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.plain_secrets import shows_secret
 from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
+SparkRuntime: TypeAlias = JobRuntime | StreamingRuntime
 DEFAULTS = "DefaultArguments"
 # As the constructs check them, which start Node when they are imported.
 OBJECT = re.compile(r"s3://[\w.-]+/[\w.+=!@/-]*[\w.+=!@-]", re.ASCII)
@@ -38,24 +40,20 @@ MIN_WORKERS = 4  # of a job whose tables Lake Formation filters
 def glue_arguments_of(job: Reading, runtime: Runtime, command: str) -> dict[str, object]:
     """Return the fields of `GlueArguments`, and account for the arguments that they set."""
     fields: dict[str, object] = {}
-    for name in [path[1] for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
+    for name in job.left_in(DEFAULTS):
         known = GLUE_ARGUMENTS.get(name)
         # Two arguments make spark_ui, and only both together: they are read at the end.
         if known is None or not known.field or known.field == "spark_ui":
             continue
         if command not in known.commands:
-            _differ(job, name, UNKNOWN_TO_KIND)
-        elif isinstance(runtime, ShellRuntime):
-            files = _objects(str(job.get(DEFAULTS, name)), known.ends)
-            if name == "--extra-py-files" and files:
-                job.take(DEFAULTS, name)
-                fields["extra_py_files"] = files
-            else:
-                _differ(job, name, FORM)
-        elif known.is_known_by(runtime.glue_version):
-            _of_spark(job, known, runtime, fields)
+            job.differ_for(UNKNOWN_TO_KIND, DEFAULTS, name)
+            continue
+        value, reason = _field(job, known, runtime)
+        fields |= {known.field: value} if value is not None else {}
+        if reason:
+            job.differ_for(reason, DEFAULTS, name)
         else:
-            _differ(job, name, UNKNOWN_TO_VERSION)
+            job.take(DEFAULTS, name)
     if not isinstance(runtime, ShellRuntime):
         _spark_ui(job, fields)
     return fields
@@ -64,7 +62,7 @@ def glue_arguments_of(job: Reading, runtime: Runtime, command: str) -> dict[str,
 def other_arguments_of(job: Reading) -> dict[str, str]:
     """Return arguments that neither Glue nor `arguments=` knows: names with dashes inside."""
     others = {}
-    for name in [path[1] for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
+    for name in job.left_in(DEFAULTS):
         text = str(job.get(DEFAULTS, name))
         is_other = UNDOCUMENTED.fullmatch(name) and "-" in name[2:] and name not in GLUE_ARGUMENTS
         if is_other and ONE_LINE.fullmatch(text) and not shows_secret(name.lstrip("-"), text):
@@ -72,53 +70,36 @@ def other_arguments_of(job: Reading) -> dict[str, str]:
     return others
 
 
-def _differ(job: Reading, name: str, reason: tuple[str, str]) -> None:
-    why, do = reason
-    job.differ(DEFAULTS, name, why=why, do=do)
-
-
-def _of_spark(
-    job: Reading,
-    known: GlueArgument,
-    runtime: JobRuntime | StreamingRuntime,
-    fields: dict[str, object],
-) -> None:
-    name = known.name
-    text = str(job.get(DEFAULTS, name))
+def _field(
+    job: Reading, known: GlueArgument, runtime: Runtime
+) -> tuple[object | None, Reason | None]:
+    """Return the value of a field, None without one; and why the argument has to be listed."""
+    text = str(job.get(DEFAULTS, known.name))
+    if isinstance(runtime, ShellRuntime):
+        value = _objects(text, known.ends) if known.name == "--extra-py-files" else None
+        return value, None if value else FORM
+    if not known.is_known_by(runtime.glue_version):
+        return None, UNKNOWN_TO_VERSION
     if known.form is Form.ON and text != "false":
-        _switch_on(job, name, text, runtime, fields)
-    elif not shows_secret("", text) and (value := _value(known, text, runtime)) is not None:
-        job.take(DEFAULTS, name)
-        fields[known.field] = value
-    else:
-        _differ(job, name, FORM)
+        if reason := _switch_refusal(job, known.name, runtime):
+            return None, reason
+        return True, None if text == "true" else ALWAYS_ON
+    of_spark = None if shows_secret("", text) else _value(known, text, runtime)
+    return of_spark, FORM if of_spark is None else None
 
 
-def _switch_on(
-    job: Reading,
-    name: str,
-    text: str,
-    runtime: JobRuntime | StreamingRuntime,
-    fields: dict[str, object],
-) -> None:
-    if name == LAKE_FORMATION and (
-        runtime.number_of_workers < MIN_WORKERS or job.get(DEFAULTS, "--extra-jars")
-    ):
+def _switch_refusal(job: Reading, name: str, runtime: SparkRuntime) -> Reason | None:
+    """Return why GlueArguments does not take a switch, and what to do; None if it does."""
+    jars = job.get(DEFAULTS, "--extra-jars")
+    if name == LAKE_FORMATION and (runtime.number_of_workers < MIN_WORKERS or jars):
         why = f"it takes {MIN_WORKERS} workers at least, and no extra jars"
-        _differ(job, name, (why, "change one of them, then set it in glue_arguments="))
-        return
-    jars = str(job.get(DEFAULTS, "--extra-jars"))
-    if name == "--user-jars-first" and not _objects(jars, GLUE_ARGUMENTS["--extra-jars"].ends):
-        _differ(job, name, ("there are no extra jars to be first", "see --extra-jars"))
-        return
-    fields[GLUE_ARGUMENTS[name].field] = True
-    if text == "true":
-        job.take(DEFAULTS, name)
-    else:
-        _differ(job, name, ALWAYS_ON)
+        return why, "change one of them, then set it in glue_arguments="
+    if name == "--user-jars-first" and not _objects(str(jars), GLUE_ARGUMENTS["--extra-jars"].ends):
+        return "there are no extra jars to be first", "see --extra-jars"
+    return None
 
 
-def _value(known: GlueArgument, text: str, runtime: JobRuntime | StreamingRuntime) -> object | None:
+def _value(known: GlueArgument, text: str, runtime: SparkRuntime) -> object | None:
     """Return the value of a field that the constructs write as this string; None without one."""
     match known.form:
         case Form.ON_OR_OFF:
@@ -136,7 +117,7 @@ def _value(known: GlueArgument, text: str, runtime: JobRuntime | StreamingRuntim
     return _single(known.field, text, runtime)
 
 
-def _single(field: str, text: str, runtime: JobRuntime | StreamingRuntime) -> object | None:
+def _single(field: str, text: str, runtime: SparkRuntime) -> object | None:
     """Return the value of a field that is one word, where it has the form of the constructs."""
     if field == "executor_cores":
         most = int(2 * 4 * runtime.dpus_of_worker)
@@ -172,4 +153,4 @@ def _spark_ui(job: Reading, fields: dict[str, object]) -> None:
     for path_of in (switch, path):
         if job.get(*path_of) is not None:
             why = "the UI is switched on by naming the folder of its logs"
-            _differ(job, path_of[1], (why, "name it in GlueArguments(spark_ui=Dataset(...))"))
+            job.differ(*path_of, why=why, do="name it in GlueArguments(spark_ui=Dataset(...))")

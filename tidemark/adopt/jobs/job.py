@@ -1,11 +1,12 @@
 """Translates one job as Glue returns it into what `add_job` declares: pure, on plain data."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tidemark.adopt.jobs.fields import ARGUMENTS, FIELDS, NO_VALUE, NOT_A_NAME, SECRET, UNKNOWN
 from tidemark.adopt.jobs.glue_arguments import glue_arguments_of, other_arguments_of
 from tidemark.adopt.jobs.options import (
+    DEFAULTS,
     FIXED,
     RESERVED,
     fixed_arguments_of,
@@ -14,18 +15,24 @@ from tidemark.adopt.jobs.options import (
     still_fixed,
 )
 from tidemark.adopt.jobs.runtimes import SHELL_PYTHON, runtime_of, shell_runtime_of
-from tidemark.adopt.jobs.streaming import STREAMING, streaming_runtime_of
-from tidemark.adopt.model import AdoptedJob, Folder, Runtime
+from tidemark.adopt.jobs.streaming import streaming_runtime_of
+from tidemark.adopt.model import AdoptedJob, Folder, Reason, Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
-from tidemark.model.assembly.definitions import DISABLE, ENABLE, PAUSE
+from tidemark.model.assembly.definitions import DISABLE, ENABLE, PAUSE, SHELL, SPARK, STREAMING
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.assembly.symbolic_names import is_intrinsic
 from tidemark.model.plain_secrets import shows_secret
 
-DEFAULTS = "DefaultArguments"
-SHELL = "pythonshell"
+NAME_TAKEN = (
+    "CloudFormation cannot import a Glue job, nor create one whose name is taken",
+    "see the steps: the new job takes over, and then the old one is deleted",
+)
 BOOKMARKS = {ENABLE: "ENABLE", DISABLE: "DISABLE", PAUSE: "PAUSE"}
+RUNTIMES: Mapping[str, Callable[[Reading], Runtime]] = {
+    SHELL: shell_runtime_of,
+    STREAMING: streaming_runtime_of,
+}
 # As the constructs check them, which start Node when they are imported: a test compares.
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
 PINNED = re.compile(
@@ -34,13 +41,13 @@ PINNED = re.compile(
 CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")
 
 
-def kind_of(job: Reading) -> tuple[str, str] | None:
+def kind_of(job: Reading) -> Reason | None:
     """Return why a job cannot be declared at all, and what to do; None if it can."""
-    command = job.get("Command", "Name") or "glueetl"
-    kinds = {"glueray": ("it is a Ray job", "keep it unchanged, or write it again in PySpark")}
-    if command not in ("glueetl", SHELL, STREAMING):
-        unknown = (f"its command is {command}, which is unknown here", "keep it unchanged")
-        return kinds.get(command, unknown)
+    command = job.get("Command", "Name") or SPARK
+    if command == "glueray":
+        return "it is a Ray job", "keep it unchanged, or write it again in PySpark"
+    if command not in (SPARK, SHELL, STREAMING):
+        return f"its command is {command}, which is unknown here", "keep it unchanged"
     if job.get(DEFAULTS, "--job-language") == "scala":
         return "its script is Scala", "keep it unchanged, or write it again in Python"
     if job.get("Command", "PythonVersion") == "2":
@@ -56,27 +63,20 @@ def kind_of(job: Reading) -> tuple[str, str] | None:
 
 def job_of(job: Reading, name: str, bookmark_of_runs: str | None = None) -> AdoptedJob:
     """Return what `add_job` declares of a job alone, and account for everything that it has."""
-    job.differ(
-        "Name",
-        why="CloudFormation cannot import a Glue job, nor create one whose name is taken",
-        do="see the steps: the new job takes over, and then the old one is deleted",
-    )
-    command = job.take("Command", "Name") or "glueetl"
+    job.differ_for(NAME_TAKEN, "Name")
+    command = job.take("Command", "Name") or SPARK
     is_shell, is_spark = command == SHELL, command not in (SHELL, STREAMING)
     python = SHELL_PYTHON if is_shell else "3"
-    if job.get("Command", "PythonVersion") == python:
-        job.take("Command", "PythonVersion")
-    job.differ(
-        "Command",
-        why=f"the script is deployed with the app, from its repository, on Python {python}",
-        do="from now on change it there",
-    )
-    runtime = _runtime(job, command)
+    job.takes("Command", "PythonVersion", values=[python])
+    why = f"the script is deployed with the app, from its repository, on Python {python}"
+    job.differ("Command", why=why, do="from now on change it there")
+    if command == STREAMING:
+        job.takes(DEFAULTS, "--job-bookmark-option", values=[DISABLE])
+    runtime = RUNTIMES.get(command, runtime_of)(job)
     bookmark = _bookmark(job, bookmark_of_runs) if is_spark else "DISABLE"
     table = job.take(DEFAULTS, "--watermark_table") if is_spark else None
     modules, temp = _modules(job), None if is_shell else _temp(job)
-    if job.get(DEFAULTS, "--job-language") == "python":
-        job.take(DEFAULTS, "--job-language")
+    job.takes(DEFAULTS, "--job-language", values=["python"])
     glue = glue_arguments_of(job, runtime, command)
     if others := other_arguments_of(job):
         glue["other"] = others
@@ -104,26 +104,14 @@ def job_of(job: Reading, name: str, bookmark_of_runs: str | None = None) -> Adop
     )
     rest(job, FIELDS, UNKNOWN)
     if job.get("SecurityConfiguration") is None:
-        why, do = FIELDS["SecurityConfiguration"]
-        job.differ("SecurityConfiguration", why=why, do=do)
+        job.differ_for(FIELDS["SecurityConfiguration"], "SecurityConfiguration")
     return adopted
 
 
-def _runtime(job: Reading, command: str) -> Runtime:
-    """Return the runtime of a job, and account for its properties."""
-    if command != STREAMING:
-        return shell_runtime_of(job) if command == SHELL else runtime_of(job)
-    option = (DEFAULTS, "--job-bookmark-option")
-    if job.get(*option) == "job-bookmark-disable":
-        job.take(*option)
-    return streaming_runtime_of(job)
-
-
-def rest(resource: Reading, fields: dict[str, tuple[str, str]], unknown: tuple[str, str]) -> None:
+def rest(resource: Reading, fields: dict[str, Reason], unknown: Reason) -> None:
     """List the remaining fields of a resource, each with its reason."""
     for field_name in dict.fromkeys(path[0] for path in resource.left()):
-        why, do = fields.get(field_name, unknown)
-        resource.differ(field_name, why=why, do=do)
+        resource.differ_for(fields.get(field_name, unknown), field_name)
 
 
 def is_open(option: object) -> bool:
@@ -131,18 +119,14 @@ def is_open(option: object) -> bool:
     return isinstance(option, str) and "{" in option
 
 
-def _is_unknown(arguments: object) -> bool:
-    """Return whether a function or a macro makes some or all arguments."""
-    is_known = arguments is None or isinstance(arguments, Mapping)
-    return is_intrinsic(arguments) or not is_known
-
-
 def _bookmark(job: Reading, of_runs: str | None) -> str:
     path = (DEFAULTS, "--job-bookmark-option")
     option = job.get(*path)
     is_fixed = job.get(FIXED, path[1]) is not None
-    are_unknown = option is None and any(_is_unknown(job.get(of)) for of in (DEFAULTS, FIXED))
-    if are_unknown or is_open(option if is_fixed or of_runs is None else of_runs):
+    # A function or a macro may make some arguments, or all of them.
+    maps = [job.get(of) for of in (DEFAULTS, FIXED) if option is None]
+    are_made = any(is_intrinsic(given) or not isinstance(given, Mapping | None) for given in maps)
+    if are_made or is_open(option if is_fixed or of_runs is None else of_runs):
         why = "only a deployment knows it; the job gets ENABLE, so that the steps carry a bookmark"
         job.differ(*path, why=why, do="look it up, and say which, in bookmark=")
         return "ENABLE"
@@ -153,10 +137,11 @@ def _bookmark(job: Reading, of_runs: str | None) -> str:
     if option in BOOKMARKS:
         job.take(*path)
         return BOOKMARKS[option]
-    why = "it was not set, which is job-bookmark-disable; now it is said"
+    why, do = "it was not set, which is job-bookmark-disable; now it is said", "nothing"
     if option is not None:
         why = "Glue knows enable, disable and pause; the job gets DISABLE"
-    job.differ(*path, why=why, do="nothing" if option is None else "say which, in bookmark=")
+        do = "say which, in bookmark="
+    job.differ(*path, why=why, do=do)
     return "DISABLE"
 
 
@@ -167,11 +152,8 @@ def _temp(job: Reading) -> Folder | None:
         return None
     place = place_of(text)
     if place is None:
-        job.differ(
-            *path,
-            why="temporary files have a folder of a bucket, of letters, digits and _.=-",
-            do="name a folder in temp=",
-        )
+        why = "temporary files have a folder of a bucket, of letters, digits and _.=-"
+        job.differ(*path, why=why, do="name a folder in temp=")
     elif place.uri == text:
         job.take(*path)
     else:
@@ -200,16 +182,15 @@ def _connections(job: Reading) -> tuple[str, ...]:
 def _arguments(job: Reading) -> dict[str, str]:
     """Return the arguments of the script; those that cannot be declared are listed."""
     arguments = {}
-    for _, name in [path for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
+    for name in job.left_in(DEFAULTS):
         if reason := refusal(name, job.get(DEFAULTS, name)):
-            why, do = reason
-            job.differ(DEFAULTS, name, why=why, do=do)
+            job.differ_for(reason, DEFAULTS, name)
         else:
             arguments[name.removeprefix("--")] = str(job.take(DEFAULTS, name))
     return arguments
 
 
-def refusal(name: str, value: object) -> tuple[str, str] | None:
+def refusal(name: str, value: object) -> Reason | None:
     """Return why a script cannot get an argument from the constructs, and what to do."""
     if name in ARGUMENTS:
         return ARGUMENTS[name]

@@ -36,12 +36,9 @@ def still_fixed(job: Reading, bookmark: str) -> list[str]:
         if name not in READ_BY_NAME or (FIXED, name) not in job.expressed:
             continue
         if name == "--job-bookmark-option" and bookmark == "PAUSE":
-            job.differ(
-                FIXED,
-                name,
-                why="the run that creates the new bookmark enables it, so runs may change it",
-                do=f'after that run set non_overridable=["{name}"] in options=',
-            )
+            why = "the run that creates the new bookmark enables it, so runs may change it"
+            do = f'after that run set non_overridable=["{name}"] in options='
+            job.differ(FIXED, name, why=why, do=do)
         else:
             own = name in ("--watermark_table", "--checkpoint")
             names.append(name.removeprefix("--") if own else name)
@@ -57,27 +54,29 @@ SKIP_ARGUMENTS = {"--skip_if_nothing_new", "--nothing_new_table"}
 RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", *SKIP_ARGUMENTS, "--help", "--h"}
 
 
-def is_description(text: object) -> bool:
-    """Return whether the constructs take a string as the description of a job or crawler."""
-    return (
-        isinstance(text, str)
-        and DESCRIPTION.fullmatch(text) is not None
-        and len(text.encode()) <= MAX_BYTES
-    )
+def description_of(resource: Reading) -> dict[str, object]:
+    """Return the description of a job or crawler, where the constructs take it, as a field."""
+    text = resource.get("Description")
+    if not (isinstance(text, str) and DESCRIPTION.fullmatch(text)):
+        return {}
+    is_short = len(text.encode()) <= MAX_BYTES
+    return {"description": resource.take("Description")} if is_short else {}
+
+
+def tags_of(resource: Reading, *, may_be_empty: bool = True) -> dict[str, object]:
+    """Return the tags that the constructs take of a job or crawler, as a field."""
+    tags = {
+        name: resource.take("Tags", name)
+        for name, value in (resource.get("Tags") or {}).items()
+        if TAG_NAME.fullmatch(name) and TAG_VALUE.fullmatch(str(value)) and (value or may_be_empty)
+    }
+    return {"tags": tags} if tags else {}
 
 
 def options_of(job: Reading, timeout_minutes: int | None, *, has_state: bool) -> dict[str, object]:
     """Return the fields of `JobOptions` that are not the default, and account for them."""
-    fields: dict[str, object] = {}
-    if is_description(job.get("Description")):
-        fields["description"] = job.take("Description")
-    tags = {
-        name: job.take("Tags", name)
-        for name, value in (job.get("Tags") or {}).items()
-        if TAG_NAME.fullmatch(name) and TAG_VALUE.fullmatch(str(value))
-    }
-    if tags:
-        fields["tags"] = tags
+    fields = description_of(job)
+    fields |= tags_of(job)
     runs = job.get("ExecutionProperty", "MaxConcurrentRuns")
     if isinstance(runs, int) and (runs == 1 or (1 < runs <= MAX_RUNS and not has_state)):
         job.take("ExecutionProperty", "MaxConcurrentRuns")

@@ -1,6 +1,7 @@
 """The runtime of a job by its old definition, or the nearest that can be declared."""
 
 from collections.abc import Collection
+from typing import Any
 
 from tidemark.adopt.reading import Reading
 from tidemark.errors import JobDefinitionError
@@ -19,6 +20,7 @@ from tidemark.model.stage.runtime import (
     JobRuntime,
     ShellCapacity,
     ShellRuntime,
+    StreamingRuntime,
 )
 
 VERSIONS = "https://docs.aws.amazon.com/glue/latest/dg/release-notes.html"
@@ -28,14 +30,10 @@ AUTO_SCALING = ("DefaultArguments", "--enable-auto-scaling")
 
 def runtime_of(job: Reading) -> JobRuntime:
     """Return the runtime of a job, and account for its properties."""
-    version = version_of(
-        job, do=f"read what changed since ({VERSIONS}), and run the script here: tidemark run"
-    )
-    worker = worker_type_of(
-        job,
-        WORKER_TYPES,
-        do="compare the memory and the duration of its first run with those of the old job",
-    )
+    do = f"read what changed since ({VERSIONS}), and run the script here: tidemark run"
+    version = version_of(job, do)
+    do = "compare the memory and the duration of its first run with those of the old job"
+    worker = worker_type_of(job, WORKER_TYPES, do)
     runtime = JobRuntime(
         worker_type=worker,
         number_of_workers=_workers(job, worker),
@@ -59,30 +57,21 @@ def version_of(job: Reading, do: str) -> str:
     if version in DECLARABLE:
         return str(job.take("GlueVersion"))
     if version is None:
-        job.differ(
-            "GlueVersion",
-            why=f"it names none, and AWS creates such a job with {UNNAMED_GLUE_VERSION}, Spark 4, "
-            "since August 2026; the job gets that",
-            do="set the one that `aws glue get-job` shows, if the job was made before",
-        )
+        what = f"it names none, and AWS creates such a job with {UNNAMED_GLUE_VERSION}, Spark 4, "
+        why = f"{what}since August 2026; the job gets that"
+        do = "set the one that `aws glue get-job` shows, if the job was made before"
+        job.differ("GlueVersion", why=why, do=do)
         return UNNAMED_GLUE_VERSION
-    job.differ(
-        "GlueVersion",
-        why=f"the constructs declare Glue {', '.join(DECLARABLE)}; the job gets "
-        f"{DEFAULT_GLUE_VERSION}",
-        do=do,
-    )
+    allowed = f"the constructs declare Glue {', '.join(DECLARABLE)}"
+    job.differ("GlueVersion", why=f"{allowed}; the job gets {DEFAULT_GLUE_VERSION}", do=do)
     return DEFAULT_GLUE_VERSION
 
 
 def retries_of(job: Reading, version: str) -> int:
     """Return how often a failed run is tried again, and account for the property."""
     if version == AUTO and not job.get("MaxRetries"):
-        job.differ(
-            "MaxRetries",
-            why=f"Glue takes GlueVersion {AUTO} with 1 or more only; the job gets 1",
-            do="nothing",
-        )
+        why = f"Glue takes GlueVersion {AUTO} with 1 or more only; the job gets 1"
+        job.differ("MaxRetries", why=why, do="nothing")
         return 1
     return int(job.take("MaxRetries") or 0)
 
@@ -108,41 +97,42 @@ def _workers(job: Reading, worker: str) -> int:
     for key in ("AllocatedCapacity", "MaxCapacity"):
         if job.get(key) is not None:
             job.differ(key, why=why, do=do)
+    is_set = job.get("NumberOfWorkers") is not None
+    allowed = number_of_workers(job, JobRuntime, worker, number)
+    if not is_set and allowed == number:
+        job.differ("NumberOfWorkers", why=f"it was not set; the job gets {number}", do=do)
+    return allowed
+
+
+def number_of_workers(
+    job: Reading, runtime: type[JobRuntime | StreamingRuntime], worker: str, number: Any
+) -> int:
+    """Return a number of workers if a runtime may have it, else 2; account for the property."""
     try:
-        JobRuntime(worker_type=worker, number_of_workers=number)
+        runtime(worker_type=worker, number_of_workers=number)
     except JobDefinitionError as error:
         job.differ("NumberOfWorkers", why=f"{error}; the job gets 2", do="set the number it needs")
         return 2
-    if job.take("NumberOfWorkers") is None:
-        job.differ("NumberOfWorkers", why=f"it was not set; the job gets {number}", do=do)
+    job.take("NumberOfWorkers")
     return int(number)
 
 
 def auto_scaling_of(job: Reading) -> bool:
     """Return whether Glue adds and removes workers, and account for the argument."""
-    if job.get(*AUTO_SCALING) is None:
-        return False
-    if job.get(*AUTO_SCALING) == "true":
-        job.take(*AUTO_SCALING)
-        return True
-    job.differ(*AUTO_SCALING, why="without it Glue does not scale either", do="nothing")
-    return False
+    is_on = job.takes(*AUTO_SCALING, values=["true"])
+    if not is_on and job.get(*AUTO_SCALING) is not None:
+        job.differ(*AUTO_SCALING, why="without it Glue does not scale either", do="nothing")
+    return is_on
 
 
 def _flex(job: Reading, worker: str) -> bool:
-    if job.get("ExecutionClass") != "FLEX":
-        if job.get("ExecutionClass") == "STANDARD":
-            job.take("ExecutionClass")
+    job.takes("ExecutionClass", values=["STANDARD"])
+    is_flex = job.get("ExecutionClass") == "FLEX"
+    if is_flex and worker not in FLEX_WORKER_TYPES:
+        why = f"FLEX has the workers {', '.join(FLEX_WORKER_TYPES)} only; the job gets STANDARD"
+        job.differ("ExecutionClass", why=why, do="choose other workers to have FLEX")
         return False
-    if worker in FLEX_WORKER_TYPES:
-        job.take("ExecutionClass")
-        return True
-    job.differ(
-        "ExecutionClass",
-        why=f"FLEX has the workers {', '.join(FLEX_WORKER_TYPES)} only; the job gets STANDARD",
-        do="choose other workers to have FLEX",
-    )
-    return False
+    return is_flex and job.takes("ExecutionClass", values=["FLEX"])
 
 
 def timeout_of(job: Reading) -> int:
@@ -152,27 +142,20 @@ def timeout_of(job: Reading) -> int:
         return int(job.take("Timeout"))
     version = str(job.get("GlueVersion") or UNNAMED_GLUE_VERSION)
     default = MINUTES if version in DECLARABLE or version >= "5" else OLD_MINUTES
-    job.differ(
-        "Timeout",
-        why=f"it has to be from 1 to {MAX_MINUTES:,} minutes; the job gets {default}, Glue's "
-        "default",
-        do="set the longest time of its runs",
-    )
+    allowed = f"it has to be from 1 to {MAX_MINUTES:,} minutes"
+    why = f"{allowed}; the job gets {default}, Glue's default"
+    job.differ("Timeout", why=why, do="set the longest time of its runs")
     return default
 
 
 def queue(job: Reading, *, is_queued: bool) -> None:
     """Account for whether runs wait for capacity."""
-    old = job.get("JobRunQueuingEnabled")
-    if old is not None and old == is_queued:
-        job.take("JobRunQueuingEnabled")
-    elif old is not None:
-        job.differ(
-            "JobRunQueuingEnabled",
-            why=f"the job gets {is_queued}: runs wait for capacity where they may, that is, "
-            "STANDARD and without retries",
-            do="nothing, unless a run has to fail rather than wait",
-        )
+    is_same = job.takes("JobRunQueuingEnabled", values=[is_queued])
+    if not is_same and job.get("JobRunQueuingEnabled") is not None:
+        what = f"the job gets {is_queued}: runs wait for capacity where they may"
+        why = f"{what}, that is, STANDARD and without retries"
+        do = "nothing, unless a run has to fail rather than wait"
+        job.differ("JobRunQueuingEnabled", why=why, do=do)
 
 
 SHELL_PYTHON = ".".join(map(str, PYTHON))
@@ -181,27 +164,17 @@ LIBRARIES = ("DefaultArguments", "library-set")
 
 def shell_runtime_of(job: Reading) -> ShellRuntime:
     """Return the runtime of a Python shell job, and account for its properties."""
-    if job.get("GlueVersion") == GLUE_VERSION:
-        job.take("GlueVersion")
-    else:
-        job.differ(
-            "GlueVersion",
-            why=f"Python shell jobs get Glue {GLUE_VERSION}, the one with Python {SHELL_PYTHON}",
-            do="see that the script runs on that Python",
-        )
+    if not job.takes("GlueVersion", values=[GLUE_VERSION]):
+        why = f"Python shell jobs get Glue {GLUE_VERSION}, the one with Python {SHELL_PYTHON}"
+        job.differ("GlueVersion", why=why, do="see that the script runs on that Python")
     sizes = {size.value: size for size in ShellCapacity}
-    capacity = job.get("MaxCapacity")
-    if capacity in sizes:
-        job.take("MaxCapacity")
-    else:
-        least = f"allowed are {', '.join(map(str, sizes))}"
-        job.differ(
-            "MaxCapacity",
-            why=f"{least}; the job gets {ShellCapacity.LARGE.value}",
-            do="compare the memory that it takes; a sixteenth may do",
-        )
+    if not job.takes("MaxCapacity", values=sizes):
+        allowed = f"allowed are {', '.join(map(str, sizes))}"
+        why = f"{allowed}; the job gets {ShellCapacity.LARGE.value}"
+        do = "compare the memory that it takes; a sixteenth may do"
+        job.differ("MaxCapacity", why=why, do=do)
     runtime = ShellRuntime(
-        capacity=sizes.get(capacity, ShellCapacity.LARGE),
+        capacity=sizes.get(job.get("MaxCapacity"), ShellCapacity.LARGE),
         timeout_minutes=timeout_of(job),
         max_retries=job.take("MaxRetries") or 0,
         analytics_libraries=_libraries(job),
@@ -213,9 +186,7 @@ def shell_runtime_of(job: Reading) -> ShellRuntime:
 def _libraries(job: Reading) -> bool:
     if job.get(*LIBRARIES) in ("analytics", "none"):
         return str(job.take(*LIBRARIES)) == "analytics"
-    job.differ(
-        *LIBRARIES,
-        why="it is analytics or none; the job gets analytics, which has what either has",
-        do="set analytics_libraries=False, if the script needs none of them",
-    )
+    why = "it is analytics or none; the job gets analytics, which has what either has"
+    do = "set analytics_libraries=False, if the script needs none of them"
+    job.differ(*LIBRARIES, why=why, do=do)
     return True

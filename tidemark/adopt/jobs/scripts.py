@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from tidemark.checks.script.script_names import identifier, names_of
 from tidemark.checks.script.values import ScriptValues
 from tidemark.checks.state.script_sources import state_of_script
 from tidemark.errors import UsageError
-from tidemark.model.programs import program_of
+from tidemark.model.programs import UNREADABLE, program_of
 
 TABLE = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
 CLIENT = re.compile(r"""\b(?:client|resource)\(\s*["']([a-z0-9-]+)["']""")
@@ -65,17 +66,11 @@ def facts_of(text: str, of: str) -> ScriptResources:
     guesses = _guesses(text, of, tables, places)
     elsewhere = WRITES_ELSEWHERE.search(text)
     if elsewhere:
-        guesses.append(
-            Guess(
-                of,
-                f"its script writes to a table or a database ({elsewhere[0]})",
-                "declare what the role needs for that; no run can build its bookmark elsewhere",
-            )
-        )
+        what = f"its script writes to a table or a database ({elsewhere[0]})"
+        do = "declare what the role needs for that; no run can build its bookmark elsewhere"
+        guesses.append(Guess(of, what, do))
     written = written_arguments(text)
-    return ScriptResources(
-        tables, places, properties, elsewhere is not None, written, tuple(guesses)
-    )
+    return ScriptResources(tables, places, properties, bool(elsewhere), written, tuple(guesses))
 
 
 def _guesses(
@@ -83,34 +78,17 @@ def _guesses(
 ) -> list[Guess]:
     guesses = []
     if tables or places:
-        names = ", ".join((*tables, *(place.uri for place in places)))
-        guesses.append(
-            Guess(of, f"its script reads {names}", "see whether it reads more, or writes to one")
-        )
-    known = {place.uri for place in places}
-    others = [
-        uri
-        for uri in dict.fromkeys(ADDRESS.findall(text))
-        if (place := place_of(uri)) is None or place.uri not in known
-    ]
-    guesses += [
-        Guess(
-            of,
-            f"its script names {uri}, but not how it uses it",
-            "declare a Dataset of it in reads= or writes=, or better, pass it as an argument",
-        )
-        for uri in others
-    ]
-    guesses += [
-        Guess(
-            of,
-            f"its script calls AWS ({service})",
-            "its role allows none of that yet: declare it (secrets=, reads=, run_properties=), or "
-            "add a statement with job.role.add_to_policy(...)",
-        )
-        for service in dict.fromkeys(CLIENT.findall(text))
-    ]
-    return guesses
+        what = f"its script reads {', '.join((*tables, *(place.uri for place in places)))}"
+        guesses.append(Guess(of, what, "see whether it reads more, or writes to one"))
+    do = "declare a Dataset of it in reads= or writes=, or better, pass it as an argument"
+    others = [uri for uri in dict.fromkeys(ADDRESS.findall(text)) if place_of(uri) not in places]
+    guesses += (Guess(of, f"its script names {uri}, but not how it uses it", do) for uri in others)
+    do = (
+        "its role allows none of that yet: declare it (secrets=, reads=, run_properties=), or add "
+        "a statement with job.role.add_to_policy(...)"
+    )
+    called = dict.fromkeys(CLIENT.findall(text))
+    return [*guesses, *(Guess(of, f"its script calls AWS ({name})", do) for name in called)]
 
 
 WRITERS = {"getSink", "to_csv", "to_json", "to_orc", "to_parquet"}  # of Glue, pandas, awswrangler
@@ -124,10 +102,9 @@ def written_arguments(text: str) -> frozenset[str]:
         >>> sorted(written_arguments("df.write.parquet(args['dst'] + '/orders/')"))
         ['dst']
     """
-    try:
+    with suppress(*UNREADABLE):
         return frozenset(_written(program_of(text)))
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
+    return frozenset()
 
 
 def _written(tree: ast.Module) -> Iterator[str]:

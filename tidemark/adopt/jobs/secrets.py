@@ -3,12 +3,11 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from tidemark.adopt.model import AdoptedJob, Existing, Guess
 from tidemark.checks.script.reaching import Places
 from tidemark.checks.script.values import Enclosing, ScriptValues, with_arguments
-from tidemark.model.programs import program_of
+from tidemark.model.programs import readable_program
 
 # As the constructs check them, which start Node when they are imported: a test compares.
 SECRET = re.compile(
@@ -21,16 +20,8 @@ KEYS = ("SecretId", "secretId")
 CONNECTION_KEYS = ("SECRET_ID", "SecretArn")
 
 
-@dataclass(frozen=True)
-class Secrets:
-    """The secrets of a job: those to declare, and checks to make."""
-
-    names: tuple[str, ...] = ()
-    guesses: tuple[Guess, ...] = ()
-
-
-def secrets_of(job: AdoptedJob, existing: Existing) -> Secrets:
-    """Return the secrets that a job reads, as far as its script and its connections say."""
+def secrets_of(job: AdoptedJob, existing: Existing) -> tuple[tuple[str, ...], list[Guess]]:
+    """Return the secrets that the script and the connections of a job name, and what is guessed."""
     of = f"job {job.old}"
     in_script = _in_script(existing.scripts.get(job.old, ""), job.arguments)
     sources = [(f"its script reads the secret {secret}", secret) for secret in in_script]
@@ -39,23 +30,17 @@ def secrets_of(job: AdoptedJob, existing: Existing) -> Secrets:
         if keys := [key for key in CONNECTION_KEYS if properties.get(key)]:
             secret = str(properties[keys[0]])
             sources.append((f"its connection {name} has the secret {secret}", secret))
-    names = dict.fromkeys(one for _, one in sources if SECRET.fullmatch(one))
-    guesses = [
-        Guess(of, what, "see that it reads no other; secrets= has it")
-        if one in names
-        else Guess(of, what, "declare it in secrets=, by its name or its whole ARN")
-        for what, one in sources
-    ]
-    return Secrets(tuple(names), tuple(dict.fromkeys(guesses)))
+    names = dict.fromkeys(secret for _, secret in sources if SECRET.fullmatch(secret))
+    known = "see that it reads no other; secrets= has it"
+    unknown = "declare it in secrets=, by its name or its whole ARN"
+    guesses = [Guess(of, what, known if secret in names else unknown) for what, secret in sources]
+    return tuple(names), list(dict.fromkeys(guesses))
 
 
 def _in_script(text: str, arguments: Mapping[str, str]) -> Iterator[str]:
     """Yield the secrets that a script names, literally or by an argument of the job."""
-    try:
-        tree = program_of(text)
-        script, places = ScriptValues(tree), Places(tree)
-    except (SyntaxError, ValueError, RecursionError):
-        return
+    tree = readable_program(text)
+    script, places = ScriptValues(tree), Places(tree)
     passed = {f"--{name}": value for name, value in arguments.items()}
     names: dict[str, None] = {}
     for value in (value for node in ast.walk(tree) for value in _values(node)):

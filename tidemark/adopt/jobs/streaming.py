@@ -6,15 +6,20 @@ Studio writes keeps its checkpoint below TempDir, by the name of the job)
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from tidemark.adopt.jobs.options import FIXED
-from tidemark.adopt.jobs.runtimes import auto_scaling_of, retries_of, version_of, worker_type_of
-from tidemark.adopt.model import AdoptedJob, Folder, Guess
+from tidemark.adopt.jobs.options import DEFAULTS, FIXED
+from tidemark.adopt.jobs.runtimes import (
+    auto_scaling_of,
+    number_of_workers,
+    retries_of,
+    version_of,
+    worker_type_of,
+)
+from tidemark.adopt.model import AdoptedJob, Folder, Guess, Reason
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
-from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.definitions import STREAMING
 from tidemark.model.stage.runtime import (
     MAX_MINUTES,
     STREAMING_WORKER_TYPES,
@@ -22,14 +27,12 @@ from tidemark.model.stage.runtime import (
     StreamingRuntime,
 )
 
-STREAMING = "gluestreaming"
 STREAM = re.compile(r"arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/[\w.-]{1,128}", re.ASCII)
 NAMED = re.compile(r"""["']checkpointLocation["']\s*[:,]\s*["'](s3[an]?://[^"'{}\s]+)["']""")
 STUDIO_CHECKPOINT = re.compile(
     r"""["']checkpointLocation["']\s*[:,]\s*args\[["']TempDir["']\]\s*\+\s*["']/["']\s*\+\s*"""
     r"""args\[["']JOB_NAME["']\]\s*\+\s*["']/checkpoint/?["']"""
 )
-DEFAULTS = "DefaultArguments"
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,11 @@ class Checkpoint:
 
     Attributes:
         place: until now.
-        argument: the argument that names it, or None.
         moves: whether its script makes the place of the job's name, so that a new name is a new
             place.
     """
 
     place: Folder
-    argument: str | None = None
     moves: bool = False
 
     def of(self, name: str) -> Folder:
@@ -61,18 +62,17 @@ def checkpoint_of(job: Reading, script: str | None) -> Checkpoint | None:
     for name, value in arguments.items():
         place = place_of(str(value))
         if "checkpoint" in name.lower() and place and place.uri.rstrip("/") == value.rstrip("/"):
-            return Checkpoint(place, name.removeprefix("--"))
+            return Checkpoint(place)
     match = NAMED.search(script or "")
     if match and (place := place_of(match[1])):
         return Checkpoint(place)
     temp = place_of(str(arguments.get("--TempDir", "")))
-    if temp and STUDIO_CHECKPOINT.search(script or ""):
-        own = place_of(f"{temp.uri}{job.get('Name')}/checkpoint/")
-        return Checkpoint(own, moves=True) if own else None
-    return None
+    is_studio = temp and STUDIO_CHECKPOINT.search(script or "")
+    own = place_of(f"{temp.uri}{job.get('Name')}/checkpoint/") if temp and is_studio else None
+    return Checkpoint(own, moves=True) if own else None
 
 
-def streaming_refusal(job: Reading, script: str | None) -> tuple[str, str] | None:
+def streaming_refusal(job: Reading, script: str | None) -> Reason | None:
     """Return why a streaming job cannot be declared, and what to do; None if it can."""
     if checkpoint_of(job, script):
         return None
@@ -84,19 +84,18 @@ def streaming_refusal(job: Reading, script: str | None) -> tuple[str, str] | Non
     )
 
 
-def streams_of(texts: Iterable[str], of: str, *, is_connected: bool) -> tuple[list[str], Guess]:
-    """Return the Kinesis streams that strings name, and guesses about the sources."""
-    arns = list(dict.fromkeys(arn for text in texts for arn in STREAM.findall(text)))
-    what = f"it reads {', '.join(arns)}, which it names"
-    if not arns:
+def guess_of_streams(job: AdoptedJob) -> Guess:
+    """Return what is guessed of the streams that a job reads."""
+    what = f"it reads {', '.join(job.streams)}, which it names"
+    if not job.streams:
         what = "which stream it reads, only a table of the catalog or its connection says"
+        is_connected = job.connections or job.tables
         what = what if is_connected else "nothing shows which stream it reads"
-    return arns, Guess(
-        of,
-        what,
+    do = (
         "see that these are all: sources=[KinesisStream(arn, key_arn=...), MskTopics(...)]; Kafka "
-        "without IAM access control needs connections= only",
+        "without IAM access control needs connections= only"
     )
+    return Guess(f"job {job.old}", what, do)
 
 
 def is_streaming(job: Reading) -> bool:
@@ -110,33 +109,22 @@ def streaming_job(job: AdoptedJob, reading: Reading, script: str | None) -> Adop
     if checkpoint is None:  # then it is left out
         return job
     arguments = {k: v for k, v in job.arguments.items() if k != "checkpoint"}  # the construct's own
-    arns, _ = streams_of([*arguments.values(), script or ""], "", is_connected=False)
+    texts = [*arguments.values(), script or ""]
     return replace(
         job,
         arguments=arguments,
         checkpoint=checkpoint.of(job.name),
         old_checkpoint=checkpoint.place,
-        streams=tuple(arns),
+        streams=tuple(dict.fromkeys(arn for text in texts for arn in STREAM.findall(text))),
     )
-
-
-def guess_of_streams(job: AdoptedJob, script: str | None) -> Guess:
-    """Return the guesses about the streams that a job reads."""
-    texts = [*job.arguments.values(), script or ""]
-    is_connected = bool(job.connections or job.tables)
-    return streams_of(texts, f"job {job.old}", is_connected=is_connected)[1]
 
 
 def streaming_runtime_of(job: Reading) -> StreamingRuntime:
     """Return the runtime of a streaming job, and account for its properties."""
-    version = version_of(
-        job,
-        do="read what changed since; Spark reads a checkpoint of an older version, and an older "
-        "one may not read it after that: keep a copy of it",
-    )
-    worker = worker_type_of(
-        job, STREAMING_WORKER_TYPES, do="compare how it keeps up with that of the old job"
-    )
+    older = "Spark reads a checkpoint of an older version, and an older one may not read it after"
+    version = version_of(job, f"read what changed since; {older} that: keep a copy of it")
+    do = "compare how it keeps up with that of the old job"
+    worker = worker_type_of(job, STREAMING_WORKER_TYPES, do)
     window = job.get("MaintenanceWindow")
     if isinstance(window, str) and WINDOW.fullmatch(window):
         job.take("MaintenanceWindow")
@@ -163,12 +151,7 @@ def _workers(job: Reading, worker: str) -> int:
     for key in ("AllocatedCapacity", "MaxCapacity"):
         if job.get(key) is not None:
             job.differ(key, why="jobs are declared by workers", do="compare the two")
-    try:
-        StreamingRuntime(worker_type=worker, number_of_workers=number)
-    except JobDefinitionError as error:
-        job.differ("NumberOfWorkers", why=f"{error}; the job gets 2", do="set the number it needs")
-        return 2
-    return int(job.take("NumberOfWorkers"))
+    return number_of_workers(job, StreamingRuntime, worker, number)
 
 
 def _timeout(job: Reading, *, has_window: bool) -> int | None:
@@ -176,9 +159,6 @@ def _timeout(job: Reading, *, has_window: bool) -> int | None:
     if isinstance(minutes, int) and 1 <= minutes < MAX_MINUTES and not has_window:
         return int(job.take("Timeout"))
     if minutes is not None:
-        job.differ(
-            "Timeout",
-            why="a run does not end without a failure; Glue restarts it in its maintenance window",
-            do="set timeout_minutes for a stream that is to end",
-        )
+        why = "a run does not end without a failure; Glue restarts it in its maintenance window"
+        job.differ("Timeout", why=why, do="set timeout_minutes for a stream that is to end")
     return None

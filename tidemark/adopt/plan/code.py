@@ -1,6 +1,9 @@
 """Writes the stack of an adopted pipeline as Python: pure, plan in, source out."""
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
+from textwrap import dedent
+from typing import TypeAlias
 
 from tidemark.adopt.adoption import Variables
 from tidemark.adopt.data import flags_of
@@ -25,35 +28,11 @@ from tidemark.adopt.plan.literals import (
 from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
+Datasets: TypeAlias = Mapping[Folder, str]
+"""The variable of the dataset of each place."""
+
+# What the template of the stack binds itself.
 OWN_VARIABLES = ("cdk", "env", "iam", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
-MEMBERS = (
-    "BookmarkOption",
-    "CrawlState",
-    "JobState",
-    "MissingData",
-    "Recrawl",
-    "RunProperties",
-    "OpenFormat",
-    "SchemaUpdate",
-    "ShellCapacity",
-)
-CALLS = (
-    "ActionOptions",
-    "all_of",
-    "any_of",
-    "CrawledData",
-    "CrawledDatabase",
-    "CrawledTable",
-    "CrawledDynamoDB",
-    "CrawledOpenTables",
-    "CrawlerOptions",
-    "GlueArguments",
-    "JobOptions",
-    "JobRuntime",
-    "KinesisStream",
-    "ShellRuntime",
-    "StreamingRuntime",
-)
 SWITCH = """\
 # Whether its schedules and events start it: a step of the plan sets it, once nothing starts the
 # old jobs.
@@ -116,13 +95,14 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
         for arn in dict.fromkeys(node.role for node in adoption.nodes if node.role)
     }
     jobs = "".join(_node(node, adoption, datasets, plan, roles) for node in adoption.nodes)
-    names = {"Pipeline", "StageConfig"}
-    names |= {word for word in MEMBERS if f"{word}." in jobs}
-    names |= {word for word in CALLS if f"{word}(" in jobs}
-    names |= {"Dataset"} if datasets else set()
-    names |= {"Schedule"} if adoption.schedules else set()
-    names |= {"OnEvent"} if adoption.events else set()
-    names |= {"WatermarkTable"} if _watermarks(adoption) != "None" else set()
+    from_arn = "".join(
+        f"        {variable} = iam.Role.from_role_arn("
+        f"self, {quoted(f'RoleOf{variable}')}, {quoted(arn)})\n"
+        for arn, variable in roles.items()
+    )
+    starts, watermarks = _starts(adoption), _watermarks(adoption)
+    body = f"{data}{from_arn}{jobs}        {starts}, {watermarks}"
+    names = {"Pipeline", "StageConfig"} | _unbound_in(body)
     return STACK.format(
         name=adoption.name,
         plan=plan,
@@ -130,25 +110,27 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
         quoted=quoted(adoption.name),
         iam="from aws_cdk import aws_iam as iam\n" if roles else "",
         s3="from aws_cdk import aws_s3 as s3\n" if datasets else "",
-        imports="\n".join(f"    {name}," for name in sorted(names, key=_sort_key)),
+        imports="\n".join(
+            f"    {name},"
+            for name in sorted(names, key=lambda name: (name[0].islower(), name.lower()))
+        ),
         switch=SWITCH if adoption.schedules or adoption.events else "",
-        starts=_starts(adoption),
-        watermarks=_watermarks(adoption),
+        starts=starts,
+        watermarks=watermarks,
         pipeline=f"            run_properties={dict_of(adoption.run_properties)},\n        "
         if adoption.run_properties
         else "        ",
         data=data,
-        roles="".join(
-            f"        {variable} = iam.Role.from_role_arn("
-            f"self, {quoted(f'RoleOf{variable}')}, {quoted(arn)})\n"
-            for arn, variable in roles.items()
-        ),
+        roles=from_arn,
         jobs=jobs,
     )
 
 
-def _sort_key(name: str) -> tuple[bool, str]:
-    return (name[0].islower(), name.lower())
+def _unbound_in(body: str) -> set[str]:
+    """Return the names that the stack has to import from the constructs."""
+    names = [node for node in ast.walk(ast.parse(dedent(body))) if isinstance(node, ast.Name)]
+    bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return {name.id for name in names} - bound - {*OWN_VARIABLES, "STARTS_BY_ITSELF"}
 
 
 def _watermarks(adoption: Adoption) -> str:
@@ -176,13 +158,12 @@ def _starts(adoption: Adoption) -> str:
 
 def _data(
     adoption: Adoption, keys: Mapping[str, str], variables: Variables
-) -> tuple[dict[Folder, str], str]:
+) -> tuple[Datasets, str]:
     """Return the variables of all places, and the lines that create them."""
     flags = flags_of(adoption.nodes)
-    others = [place for job in adoption.jobs for place in (job.temp, job.checkpoint) if place]
-    others += [
-        value for job in adoption.jobs for value in job.glue.values() if isinstance(value, Folder)
-    ]
+    kept: list[object] = [place for job in adoption.jobs for place in (job.temp, job.checkpoint)]
+    kept += [value for job in adoption.jobs for value in job.glue.values()]
+    others = [place for place in kept if isinstance(place, Folder)]
     places = list(dict.fromkeys((*flags, *others)))
     buckets = {
         name: variables.name(f"{name}-bucket")
@@ -193,15 +174,13 @@ def _data(
     prefixes = [place.prefix for place in places]
     checkpoints = [job.checkpoint for job in adoption.jobs]
     for place in places:
-        is_alone = prefixes.count(place.prefix) == 1
-        words = ["checkpoint"] if place in checkpoints else ["temp"]
-        words = words if place not in flags else []
-        words += [place.prefix] if is_alone else [place.bucket, place.prefix]
-        datasets[place] = variables.name("-".join(words))
-        delivered, published = flags.get(place, (False, False))
+        use = "checkpoint" if place in checkpoints else "temp"
+        words = [] if place in flags else [use]
+        words += [place.bucket] if prefixes.count(place.prefix) > 1 else []
+        datasets[place] = variables.name("-".join((*words, place.prefix)))
         given = [buckets[place.bucket], quoted(place.prefix)]
-        given += ["delivered=True"] if delivered else []
-        given += ["published=True"] if published else []
+        for is_set, flag in zip(flags.get(place, ()), ("delivered", "published"), strict=False):
+            given += [f"{flag}=True"] if is_set else []
         lines.append(f"{datasets[place]} = Dataset({', '.join(given)})")
     return datasets, "".join(f"        {line}\n" for line in lines)
 
@@ -218,11 +197,7 @@ def _bucket(name: str, variable: str, key: str | None) -> str:
 
 
 def _node(
-    job: Node,
-    adoption: Adoption,
-    datasets: Mapping[Folder, str],
-    plan: str,
-    variable_of_role: Mapping[str, str],
+    job: Node, adoption: Adoption, datasets: Datasets, plan: str, roles: Mapping[str, str]
 ) -> str:
     """Return the call that adds a job or a crawler, and what follows it."""
     if isinstance(job, AdoptedJob):
@@ -232,59 +207,50 @@ def _node(
     else:
         method, keywords = "add_crawler", _crawler_keywords(job, adoption, datasets)
     given = [quoted(job.name), *keywords]
-    given += [f"role={variable_of_role[job.role]}"] if job.role else []
+    given += [f"role={roles[job.role]}"] if job.role else []
     rules = adoption.acknowledged.get(job.name, {})
-    is_used = bool(rules) or any(
-        old == job.old for node in adoption.nodes if node.wait for old, _ in node.wait.conditions
-    )
+    waits = [node.wait for node in adoption.nodes if node.wait]
+    is_used = bool(rules) or any(job.old in wait.nodes for wait in waits)
     lines = [
         f"# until now: {' '.join(job.old.split())}",
         f"{f'{job.variable} = ' if is_used else ''}self.pipeline.{method}(",
         *(f"    {part}," for part in given),
         ")",
     ]
-    lines += [
-        f"{job.variable}.acknowledge({quoted(rule)}, {quoted(f'as before: {plan}')})"
-        for rule in rules
-    ]
+    reason = quoted(f"as before: {plan}")
+    lines += (f"{job.variable}.acknowledge({quoted(rule)}, {reason})" for rule in rules)
     return "".join(f"        {line}\n" for line in lines)
 
 
-def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Folder, str]) -> Iterator[str]:
-    reads, writes = (
-        list_of(dict.fromkeys(datasets[place] for _, place in places))
-        for places in (job.reads, job.writes)
-    )
+def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Datasets) -> Iterator[str]:
+    has_properties = job.run_properties and not job.is_streaming
     keywords = {
         "script": quoted(job.script),
         "bookmark": f"BookmarkOption.{job.bookmark}" if isinstance(job.runtime, JobRuntime) else "",
         "after": _after(job.wait, adoption.nodes) if job.wait else "",
         "watermark": "True" if job.watermark_table else "",
         "checkpoint": datasets[job.checkpoint] if job.checkpoint else "",
-        "sources": list_of(f"KinesisStream({quoted(arn)})" for arn in job.streams)
-        if job.streams
-        else "",
-        "reads": reads if job.reads else "",
-        "writes": writes if job.writes else "",
-        "arguments": _arguments(job.arguments, job, datasets) if job.arguments else "",
+        "sources": list_of(f"KinesisStream({quoted(arn)})" for arn in job.streams),
+        "reads": list_of(dict.fromkeys(datasets[place] for _, place in job.reads)),
+        "writes": list_of(dict.fromkeys(datasets[place] for _, place in job.writes)),
+        "arguments": _arguments(job.arguments, job, datasets),
         "runtime": runtime_call(job.runtime),
         "temp": datasets[job.temp] if job.temp else "",
-        **{
-            key: list_of(map(quoted, texts)) if (texts := getattr(job, key)) else ""
-            for key in ("tables", "python_modules", "connections", "secrets")
-        },
-        "run_properties": f"RunProperties.{job.run_properties}"
-        if job.run_properties and not job.is_streaming
-        else "",
+        "tables": list_of(map(quoted, job.tables)),
+        "python_modules": list_of(map(quoted, job.python_modules)),
+        "connections": list_of(map(quoted, job.connections)),
+        "secrets": list_of(map(quoted, job.secrets)),
+        "run_properties": f"RunProperties.{job.run_properties}" if has_properties else "",
         "glue_arguments": call("GlueArguments", job.glue, datasets),
         "options": call("JobOptions", job.options, datasets),
         "started": _started(job, datasets),
     }
-    yield from (f"{key}={value}" for key, value in keywords.items() if value)
+    given = {key: value for key, value in keywords.items() if value not in ("", "[]", "{}")}
+    yield from (f"{key}={value}" for key, value in given.items())
 
 
 def _crawler_keywords(
-    crawler: AdoptedCrawler, adoption: Adoption, datasets: Mapping[Folder, str]
+    crawler: AdoptedCrawler, adoption: Adoption, datasets: Datasets
 ) -> Iterator[str]:
     """Yield the keywords of the call that adds a crawler."""
     yield f"targets={list_of(_target(target, datasets) for target in crawler.targets)}"
@@ -295,7 +261,7 @@ def _crawler_keywords(
         yield f"options={options}"
 
 
-def _target(target: CrawlTarget, datasets: Mapping[Folder, str]) -> str:
+def _target(target: CrawlTarget, datasets: Datasets) -> str:
     if target.kind == "Dataset" and target.place:
         return datasets[target.place]
     data = {"data": target.place} if target.place else {}
@@ -306,29 +272,25 @@ def _after(wait: Wait, jobs: Iterable[Node]) -> str:
     variables = {job.old: job.variable for job in jobs}
     if wait.logical == "AND" and {state for _, state in wait.conditions} == {"SUCCEEDED"}:
         return list_of(variables[old] for old, _ in wait.conditions)
-    conditions = [
-        variables[old]
-        if state == "SUCCEEDED"
-        else f"{variables[old]}.on({'Crawl' if old.startswith(CRAWLER) else 'Job'}State.{state})"
-        for old, state in wait.conditions
-    ]
+    conditions = []
+    for old, state in wait.conditions:
+        kind = "Crawl" if old.startswith(CRAWLER) else "Job"
+        end = "" if state == "SUCCEEDED" else f".on({kind}State.{state})"
+        conditions.append(f"{variables[old]}{end}")
     return f"{'any_of' if wait.logical == 'ANY' else 'all_of'}({', '.join(conditions)})"
 
 
-def _started(job: AdoptedJob, datasets: Mapping[Folder, str]) -> str:
+def _started(job: AdoptedJob, datasets: Datasets) -> str:
     """Return the options of its trigger; empty without any."""
-    given = {
-        name: _arguments(job.started_arguments, job, datasets)
-        if name == "arguments"
-        else literal(value, datasets)
-        for name, value in job.started.items()
-    }
+    given = {name: literal(value, datasets) for name, value in job.started.items()}
+    if job.started_arguments:
+        given["arguments"] = _arguments(job.started_arguments, job, datasets)
     texts = ", ".join(f"{name}={text}" for name, text in given.items())
     return f"ActionOptions({texts})" if texts else ""
 
 
-def _arguments(texts: Mapping[str, str], job: AdoptedJob, datasets: Mapping[Folder, str]) -> str:
+def _arguments(texts: Mapping[str, str], job: AdoptedJob, datasets: Datasets) -> str:
     """Return arguments; one that is the address of data of the job is written as the data."""
     declared = {place.uri: datasets[place] for _, place in (*job.reads, *job.writes)}
     values = {name: declared.get(text) or quoted(text) for name, text in texts.items()}
-    return "{" + ", ".join(f"{quoted(name)}: {value}" for name, value in values.items()) + "}"
+    return f"{{{', '.join(f'{quoted(name)}: {value}' for name, value in values.items())}}}"

@@ -45,9 +45,7 @@ def runtime_call(runtime: Runtime) -> str:
         for field in fields(runtime)
         if field.name in ALWAYS or getattr(runtime, field.name) != getattr(default, field.name)
     }
-    return (
-        f"{type(runtime).__name__}({', '.join(f'{k}={literal(v, {})}' for k, v in given.items())})"
-    )
+    return call(type(runtime).__name__, given, {})
 
 
 def call(kind: str, given: Mapping[str, object], datasets: Mapping[Folder, str]) -> str:

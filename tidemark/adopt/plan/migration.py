@@ -158,9 +158,8 @@ def role_file(adoption: Adoption, arn: str) -> str:
 
 def _roles(adoption: Adoption) -> Iterator[MigrationStep]:
     """Yield the step that shows what kept roles lack, before anything runs with them."""
-    kept = {
-        arn: [node.name for node in adoption.nodes if node.role == arn] for arn in adoption.policies
-    }
+    nodes = adoption.nodes
+    kept = {arn: [node.name for node in nodes if node.role == arn] for arn in adoption.policies}
     if not kept:
         return
     unread = [name for policy in adoption.policies.values() for name in policy.unread]
@@ -194,11 +193,9 @@ def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Migrat
 
 
 def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> MigrationStep:
+    jobs = ", ".join(job.old for job in adoption.started_jobs)
     start = f"aws glue start-workflow-run --name {in_shell(adoption.old_workflow or '')}"
-    if not adoption.old_workflow:
-        start = (
-            f"# start {', '.join(job.old for job in adoption.started_jobs)} as they always start"
-        )
+    start = start if adoption.old_workflow else f"# start {jobs} as they always start"
     return MigrationStep(
         "Let the old jobs run a last time",
         "They process everything that was delivered until now. Start them as always, or wait for "

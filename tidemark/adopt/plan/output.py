@@ -1,12 +1,9 @@
 """Writes the files of adopted jobs: all or none, and none over another."""
 
-import subprocess
-import sys
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
-from tidemark.errors import TidemarkError, UsageError
+from tidemark.errors import UsageError
 from tidemark.model.messages import not_written
 
 
@@ -36,20 +33,5 @@ def write_new(folder: Path, files: Mapping[str, str]) -> None:
 
 def jobs_in(folder: Path) -> frozenset[str]:
     """Return the jobs whose scripts a project has in glue_jobs/, as its scripts are named."""
-    return frozenset(
-        script.stem.replace("_", "-") for script in (folder / "glue_jobs").glob("*.py")
-    )
-
-
-def formatted(folder: Path, path: str, text: str) -> str:
-    """Return Python source as the project in a folder formats it; unchanged without ruff."""
-    if find_spec("ruff") is None:
-        return text
-    where = folder if folder.is_dir() else Path.cwd()
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", path, "-"]
-    run = subprocess.run(  # noqa: S603 (a fixed command)
-        command, cwd=where, input=text, capture_output=True, text=True, encoding="utf-8"
-    )
-    if run.returncode != 0:
-        raise TidemarkError(f"ruff cannot format {path}: {run.stderr.strip()}")
-    return run.stdout
+    scripts = (folder / "glue_jobs").glob("*.py")
+    return frozenset(script.stem.replace("_", "-") for script in scripts)

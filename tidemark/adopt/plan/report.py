@@ -10,7 +10,7 @@ from tidemark.adopt.plan.carrying import has_bookmark, overrides
 from tidemark.adopt.plan.literals import quoted
 
 Row: TypeAlias = tuple[str, ...]
-
+NOT_SHOWN = "not set, or not shown"
 ADDED = (
     ("its own role, without --keep-roles", "it allows what is declared, no more"),
     ("SecurityConfiguration", "logs, bookmarks and data are encrypted with the pipeline's key"),
@@ -38,9 +38,7 @@ def as_json(adoption: Adoption, existing: Existing, steps: list[MigrationStep]) 
             {"old": job.old, "new": job.name, "script": job.script, "state": _state(job, existing)}
             for job in adoption.jobs
         ],
-        "crawlers": [
-            {"old": crawler.old_name, "new": crawler.name} for crawler in adoption.crawlers
-        ],
+        "crawlers": [{"old": node.old_name, "new": node.name} for node in adoption.crawlers],
         "notAdopted": [asdict(left) for left in adoption.left_out],
         "others": [asdict(other) for other in adoption.others],
         "steps": [asdict(step) for step in steps],
@@ -59,8 +57,7 @@ def as_markdown(adoption: Adoption, existing: Existing, steps: list[MigrationSte
         "Glue jobs, triggers and workflows, and AWS deletes a bookmark with its job, so the new "
         "jobs have other names, and both stand side by side until the last step. Do the steps in "
         "their order; continue only when the check of one has passed. Lines with # are done by "
-        "hand. "
-        "`export STAGE=...` names the stage.",
+        "hand. `export STAGE=...` names the stage.",
         "## Jobs",
         _table(
             ("until now", "from now on", "read until now"),
@@ -80,17 +77,14 @@ def as_markdown(adoption: Adoption, existing: Existing, steps: list[MigrationSte
     parts += ["## What is guessed", "No definition states it. Check each before step Deploy."]
     rows = [(guess.of, guess.what, guess.check) for guess in adoption.guesses]
     parts.append(_table(("of", "guess", "check"), rows) if rows else "Nothing.")
-    if adoption.acknowledged:
-        found_rules = [
-            (job, rule, text)
-            for job, rules in adoption.acknowledged.items()
-            for rule, text in rules.items()
-        ]
+    by_job = adoption.acknowledged.items()
+    broken = [(job, *rule) for job, rules in by_job for rule in rules.items()]
+    if broken:
         parts += [
             "## What the graph's rules find in it",
             "The old jobs do this, so the stack acknowledges it. Correct it, then take the line "
             "`acknowledge` out.",
-            _table(("job", "rule", "finding"), found_rules),
+            _table(("job", "rule", "finding"), broken),
         ]
     parts += ["## What is different", _table(*_differences(adoption.differences))]
     if adoption.others:
@@ -126,17 +120,13 @@ def _differences(differences: tuple[Difference, ...]) -> tuple[tuple[str, ...], 
         (
             ", ".join(difference.of for difference in same),
             ".".join(path) or "all of it",
-            ", ".join(dict.fromkeys(map(_value, same))),
+            ", ".join(dict.fromkeys(NOT_SHOWN if d.value is None else d.value for d in same)),
             why,
             do,
         )
         for (path, why, do), same in alike.items()
     ]
     return ("of", "what", "value", "why", "do"), rows
-
-
-def _value(difference: Difference) -> str:
-    return "not set, or not shown" if difference.value is None else difference.value
 
 
 def _block(lines: tuple[str, ...]) -> str:

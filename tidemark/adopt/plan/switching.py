@@ -17,15 +17,13 @@ def stop(adoption: Adoption, existing: Existing) -> MigrationStep:
     commands, back = [], []
     for name in adoption.start_triggers:
         kind = existing.triggers[name].get("Type")
-        quoted = in_shell(name)
         if kind == "ON_DEMAND":
             commands.append(f"# {name} is ON_DEMAND: check that no one calls StartTrigger for it")
-            continue
-        if kind == "EVENT":  # which AWS refuses to stop
+        elif kind == "EVENT":  # which AWS refuses to stop
             commands.append(f"# {name} is EVENT: no event reaches it once its rules are disabled")
-            continue
-        commands.append(f"aws glue stop-trigger --name {quoted}")
-        back.append(f"aws glue start-trigger --name {quoted}")
+        else:
+            commands.append(f"aws glue stop-trigger --name {in_shell(name)}")
+            back.append(f"aws glue start-trigger --name {in_shell(name)}")
     for crawler in adoption.crawlers:
         if crawler.is_scheduled:
             name = f"--crawler-name {in_shell(crawler.old_name)}"
@@ -53,7 +51,7 @@ def stop(adoption: Adoption, existing: Existing) -> MigrationStep:
                 f"aws glue get-trigger --name {in_shell(name)} --query Trigger.State"
                 for name in adoption.start_triggers
             ),
-            *(line for switch in adoption.switches for line in _state_of(switch)),
+            *map(_state_of, adoption.switches),
             *(_runs_of(job.old) for job in adoption.started_jobs),
             *(
                 f"aws glue get-crawler --name {in_shell(crawler.old_name)} --query Crawler.State"
@@ -101,35 +99,29 @@ def _set_state(switch: Switch, state: str) -> list[str]:
     ]
 
 
-def _state_of(switch: Switch) -> list[str]:
-    name, group = in_shell(switch.name), in_shell(switch.group)
+def _state_of(switch: Switch) -> str:
+    shown = "scheduler get-schedule --name {} --group-name {}"
     if switch.kind == "rule":
-        return [f"aws events describe-rule --name {name} --event-bus-name {group} --query State"]
-    return [f"aws scheduler get-schedule --name {name} --group-name {group} --query State"]
+        shown = "events describe-rule --name {} --event-bus-name {}"
+    return f"aws {shown.format(in_shell(switch.name), in_shell(switch.group))} --query State"
 
 
 def _callers(adoption: Adoption) -> list[str]:
     names = ", ".join(node.old for node in adoption.nodes)
+    events = ["StartJobRun", "StartWorkflowRun", *(["StartCrawler"] if adoption.crawlers else [])]
     callers = [
         "aws cloudtrail lookup-events --lookup-attributes "
         f"AttributeKey=EventName,AttributeValue={event} --max-items 50 "
         "--query 'Events[].[EventTime,Username]'"
-        for event in (
-            "StartJobRun",
-            "StartWorkflowRun",
-            *(["StartCrawler"] if adoption.crawlers else []),
-        )
+        for event in events
     ]
     return [*callers, f"# stop all other starts of {names}: Step Functions, Airflow, rules, people"]
 
 
 def _remaining(adoption: Adoption) -> str:
-    if not adoption.left_out:
-        return ""
     names = ", ".join(left.job for left in adoption.left_out)
-    return (
-        f" Nothing starts {names} any more either, as far as these triggers did: see Not adopted."
-    )
+    why = "as far as these triggers did: see Not adopted."
+    return f" Nothing starts {names} any more either, {why}" if names else ""
 
 
 def start(adoption: Adoption, stack_file: str) -> MigrationStep:

@@ -1,11 +1,15 @@
 """Reads the jobs to adopt from an AWS account; nothing there is changed."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
 
 from tidemark.adopt.model import Difference, Existing, Resource
 from tidemark.adopt.places import place_of
 from tidemark.adopt.sources.account_surroundings import (
+    listed,
     read_around,
     read_roles,
     read_rules,
@@ -25,8 +29,6 @@ def read_account(
     session: "boto3.Session", jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
 ) -> Existing:
     """Return the named jobs of an account, or the jobs of a workflow, with their surroundings."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
     try:
         return _Account(session).read(list(jobs), workflow, with_roles)
     except (BotoCoreError, ClientError) as error:
@@ -47,30 +49,26 @@ class _Account:
 
     def read(self, names: list[str], workflow_name: str | None, with_roles: bool) -> Existing:
         """Return what there is; see `read_account`."""
-        triggers = {
-            trigger["Name"]: trigger
-            for page in self._glue.get_paginator("get_triggers").paginate()
-            for trigger in page["Triggers"]
-        }
-        workflows = {
-            str(trigger["WorkflowName"])
-            for trigger in triggers.values()
-            if trigger.get("WorkflowName")
-        }
-        workflow = self._workflow(workflow_name, workflows) if workflow_name else None
+        every = listed(self._glue, "get_triggers", "Triggers")
+        triggers = {trigger["Name"]: trigger for trigger in every}
+        named = (trigger.get("WorkflowName") for trigger in triggers.values())
+        workflows = {str(name) for name in named if name}
+        workflow = None
         if workflow_name:
+            workflow = self._get("get_workflow", "Workflow", Name=workflow_name)
+            if workflow is None:
+                raise self._missing("workflow", workflow_name, sorted(workflows))
             names = names or jobs_of(triggers.values(), workflow_name)
         jobs = {name: self._job(name) for name in names}
         crawlers = self._crawlers(crawlers_of(triggers.values(), names, workflow_name))
         events = workflows_by_event(triggers.values(), [*jobs, *crawlers])
-        rules, unread = read_rules(
-            self._session, {name: self._arn("workflow", name) for name in events}
-        )
+        arns = {name: self._arn("workflow", name) for name in events}
+        rules, unread = read_rules(self._session, arns)
         clock, unread_clock = read_schedules(self._session)
         around, unread_around = read_around(self._session)
-        roles = [
-            str(node["Role"]) for node in (*jobs.values(), *crawlers.values()) if "Role" in node
-        ]
+        nodes = (*jobs.values(), *crawlers.values())
+        roles = [str(node["Role"]) for node in nodes if "Role" in node]
+        names_taken = (*self._names("get_jobs", "Jobs"), *self._names("get_crawlers", "Crawlers"))
         return Existing(
             origin=f"the account of your credentials, {self._glue.meta.region_name}",
             jobs=jobs,
@@ -82,9 +80,7 @@ class _Account:
             scripts=self._scripts(jobs),
             connections=self._connections(jobs.values()),
             bucket_keys=self._bucket_keys(jobs.values(), crawlers.values()),
-            taken=frozenset({*names, *workflows, *crawlers}).union(
-                self._names("get_jobs", "Jobs"), self._names("get_crawlers", "Crawlers")
-            ),
+            taken=frozenset({*names, *workflows, *crawlers, *names_taken}),
             rules=rules,
             clock=clock,
             roles=read_roles(self._session, roles) if with_roles else {},
@@ -92,29 +88,20 @@ class _Account:
             around=around,
         )
 
-    def _workflow(self, name: str, known: Iterable[str]) -> Resource:
-        workflow = self._get("get_workflow", "Workflow", Name=name)
-        if workflow is None:
-            raise UsageError(
-                f"there is no workflow {show(name)} in {self._glue.meta.region_name}; allowed: "
-                f"{', '.join(sorted(known)) or 'none yet'}"
-            )
-        return workflow
+    def _missing(self, kind: str, name: str, known: Iterable[str]) -> UsageError:
+        return UsageError(
+            f"there is no {kind} {show(name)} in {self._glue.meta.region_name}; allowed: "
+            f"{', '.join(known) or 'none yet'}"[:1000]
+        )
 
     def _job(self, name: str) -> Resource:
         """Return a job, with its tags if they are readable."""
         job = self._get("get_job", "Job", JobName=name)
         if job is None:
-            known = self._names("get_jobs", "Jobs")
-            raise UsageError(
-                f"there is no job {show(name)} in {self._glue.meta.region_name}; allowed: "
-                f"{', '.join(known) or 'none yet'}"[:1000]
-            )
+            raise self._missing("job", name, self._names("get_jobs", "Jobs"))
         return self._with_tags("job", name, job)
 
     def _with_tags(self, kind: str, name: str, resource: Resource) -> Resource:
-        from botocore.exceptions import ClientError
-
         try:
             tags = self._glue.get_tags(ResourceArn=self._arn(kind, name))["Tags"]
         except ClientError as error:
@@ -129,8 +116,6 @@ class _Account:
 
     def _get(self, operation: str, key: str, **request: str) -> Resource | None:
         """Return a resource; None if it is missing."""
-        from botocore.exceptions import ClientError
-
         try:
             answer: Resource = getattr(self._glue, operation)(**request)[key]
         except ClientError as error:
@@ -140,92 +125,67 @@ class _Account:
         return answer
 
     def _names(self, operation: str, key: str) -> list[str]:
-        pages = self._glue.get_paginator(operation).paginate()
-        return [resource["Name"] for page in pages for resource in page[key]]
+        return [resource["Name"] for resource in listed(self._glue, operation, key)]
 
     def _crawlers(self, names: Iterable[str]) -> dict[str, Resource]:
-        crawlers = {name: self._get("get_crawler", "Crawler", Name=name) for name in names}
         return {
             name: self._with_tags("crawler", name, crawler)
-            for name, crawler in crawlers.items()
-            if crawler
+            for name in names
+            if (crawler := self._get("get_crawler", "Crawler", Name=name))
         }
 
     def _locations(self, crawlers: Iterable[Resource]) -> dict[str, str]:
         """Return where tables that crawlers name have their data, as far as it may be read."""
-        from botocore.exceptions import ClientError
-
         locations = {}
-        for target in [
-            target
+        for database, name in [
+            (target["DatabaseName"], name)
             for crawler in crawlers
             for target in crawler.get("Targets", {}).get("CatalogTargets", [])
+            for name in target["Tables"]
         ]:
-            for name in target["Tables"]:
-                try:
-                    table = self._get(
-                        "get_table", "Table", DatabaseName=target["DatabaseName"], Name=name
-                    )
-                except ClientError:  # the crawler is left out, with the reason
-                    continue
-                where = (table or {}).get("StorageDescriptor", {}).get("Location")
-                if where:
-                    locations[f"{target['DatabaseName']}.{name}"] = str(where)
+            with suppress(ClientError):  # the crawler is left out, with the reason
+                table = self._get("get_table", "Table", DatabaseName=database, Name=name) or {}
+                if where := table.get("StorageDescriptor", {}).get("Location"):
+                    locations[f"{database}.{name}"] = str(where)
         return locations
 
     def _bookmarks(self, jobs: Iterable[str]) -> dict[str, Resource | None]:
         """Return the bookmarks that may be read; a job that never stored one has None."""
-        from botocore.exceptions import ClientError
-
         bookmarks = {}
         for name in jobs:
-            try:
+            with suppress(ClientError):  # not allowed: it is taken for one that has a bookmark
                 bookmarks[name] = self._get("get_job_bookmark", "JobBookmarkEntry", JobName=name)
-            except ClientError:  # not allowed: it is taken for one that has a bookmark
-                continue
         return bookmarks
 
     def _connections(self, jobs: Iterable[Resource]) -> dict[str, Resource]:
         """Return the properties of the connections of jobs, without passwords."""
-        from botocore.exceptions import ClientError
-
-        named = [
-            name for job in jobs for name in (job.get("Connections") or {}).get("Connections", [])
-        ]
+        fields = [job.get("Connections") or {} for job in jobs]
+        named = [name for field in fields for name in field.get("Connections", [])]
         connections: dict[str, Resource] = {}
         for name in dict.fromkeys(named):
-            try:
+            with suppress(ClientError):  # its secret is declared once the first run is denied
                 answer = self._glue.get_connection(Name=name, HidePassword=True)["Connection"]
-            except ClientError:  # its secret is declared by hand, once the first run is denied
-                continue
-            secret = (answer.get("AuthenticationConfiguration") or {}).get("SecretArn")
-            own = answer.get("ConnectionProperties") or {}
-            connections[name] = {**own, **({"SecretArn": secret} if secret else {})}
+                secret = (answer.get("AuthenticationConfiguration") or {}).get("SecretArn")
+                own = answer.get("ConnectionProperties") or {}
+                connections[name] = {**own, **({"SecretArn": secret} if secret else {})}
         return connections
 
     def _scripts(self, jobs: Mapping[str, Resource]) -> dict[str, str]:
         """Return the readable scripts; the plan says how to fetch the others."""
-        from botocore.exceptions import ClientError
-
         scripts = {}
         for name, job in jobs.items():
             location = job.get("Command", {}).get("ScriptLocation", "")
             bucket, _, key = location.removeprefix("s3://").partition("/")
-            if not location.startswith("s3://") or not key:
-                continue
-            try:
-                body = self._s3.get_object(Bucket=bucket, Key=key)["Body"].read()
-                scripts[name] = body.decode("utf-8")
-            except (ClientError, UnicodeDecodeError):
-                continue
+            if location.startswith("s3://") and key:
+                with suppress(ClientError, UnicodeDecodeError):
+                    body = self._s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+                    scripts[name] = body.decode("utf-8")
         return scripts
 
     def _bucket_keys(
         self, jobs: Iterable[Resource], crawlers: Iterable[Resource]
     ) -> dict[str, str]:
         """Return the KMS keys of the buckets that are named, as far as they may be read."""
-        from botocore.exceptions import ClientError
-
         values = [text for job in jobs for text in job.get("DefaultArguments", {}).values()]
         values += [
             target.get("Path", "")
@@ -235,14 +195,12 @@ class _Account:
         buckets = {place.bucket for text in values if (place := place_of(str(text)))}
         keys = {}
         for bucket in sorted(buckets):
-            try:
+            with suppress(ClientError):  # the plan says what to check about a bucket
                 answer = self._s3.get_bucket_encryption(Bucket=bucket)
-            except ClientError:  # the plan says what to check about a bucket
-                continue
-            for rule in answer["ServerSideEncryptionConfiguration"]["Rules"]:
-                key = rule.get("ApplyServerSideEncryptionByDefault", {}).get("KMSMasterKeyID", "")
-                if key.startswith("arn:"):
-                    keys[bucket] = key
+                for rule in answer["ServerSideEncryptionConfiguration"]["Rules"]:
+                    default = rule.get("ApplyServerSideEncryptionByDefault", {})
+                    if (key := default.get("KMSMasterKeyID", "")).startswith("arn:"):
+                        keys[bucket] = key
         return keys
 
 
@@ -256,7 +214,6 @@ def jobs_of(triggers: Iterable[Resource], workflow: str) -> list[str]:
         if action.get("JobName")
     )
     if not names:
-        raise UsageError(
-            f"the workflow {show(workflow)} starts no job, so there is nothing to adopt"
-        )
+        text = f"the workflow {show(workflow)} starts no job, so there is nothing to adopt"
+        raise UsageError(text)
     return list(names)

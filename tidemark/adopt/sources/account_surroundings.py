@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from tidemark.adopt.model import Difference, Resource, RolePolicies
 
 if TYPE_CHECKING:
@@ -13,55 +15,39 @@ if TYPE_CHECKING:
 
 def workflows_by_event(triggers: Iterable[Resource], nodes: Iterable[str]) -> list[str]:
     """Return the workflows that an event starts, and that start one of some jobs or crawlers."""
-    wanted = set(nodes)
-    return list(
-        dict.fromkeys(
-            str(trigger["WorkflowName"])
-            for trigger in triggers
-            if trigger.get("Type") == "EVENT"
-            and trigger.get("WorkflowName")
-            and any(
-                action.get("JobName") in wanted or action.get("CrawlerName") in wanted
-                for action in trigger.get("Actions") or []
-            )
-        )
-    )
+    wanted, workflows = set(nodes), dict[str, None]()
+    for trigger in triggers:
+        name, actions = trigger.get("WorkflowName"), trigger.get("Actions") or []
+        started = {action.get(key) for action in actions for key in ("JobName", "CrawlerName")}
+        if trigger.get("Type") == "EVENT" and name and started & wanted:
+            workflows[str(name)] = None
+    return list(workflows)
 
 
 def read_rules(
     session: "boto3.Session", workflows: Mapping[str, str]
 ) -> tuple[dict[str, tuple[Resource, ...]], list[Difference]]:
     """Return the rules of the default event bus that start workflows, and the unreadable parts."""
-    from botocore.exceptions import ClientError
-
     rules_of: dict[str, tuple[Resource, ...]] = {}
     unread = []
     for name, arn in workflows.items():
         try:
             events: Any = session.client("events")
-            pages = events.get_paginator("list_rule_names_by_target").paginate(TargetArn=arn)
-            rules = [
-                events.describe_rule(Name=rule) for page in pages for rule in page["RuleNames"]
-            ]
+            rules = listed(events, "list_rule_names_by_target", "RuleNames", TargetArn=arn)
+            rules_of[name] = tuple(events.describe_rule(Name=rule) for rule in rules)
         except ClientError as error:
             why, do = f"AWS refuses to show its rules ({error})", "aws events list-rules"
             unread.append(Difference(f"workflow {name}", ("Rules",), None, why, do))
-            continue
-        rules_of[name] = tuple(rules)
     return rules_of, unread
 
 
 def read_schedules(session: "boto3.Session") -> tuple[tuple[Resource, ...], list[Difference]]:
     """Return the schedules of EventBridge Scheduler of all groups, and the unreadable parts."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
     try:
         scheduler: Any = session.client("scheduler")
-        pages = scheduler.get_paginator("list_schedules").paginate()
         schedules = [
             scheduler.get_schedule(Name=schedule["Name"], GroupName=schedule["GroupName"])
-            for page in pages
-            for schedule in page["Schedules"]
+            for schedule in listed(scheduler, "list_schedules", "Schedules")
         ]
     except (BotoCoreError, ClientError) as error:  # a region may not have the service
         why = f"AWS refuses to show schedules of EventBridge Scheduler ({error})"
@@ -79,8 +65,6 @@ def read_around(session: "boto3.Session") -> tuple[tuple[Around, ...], list[Diff
     They are the alarms of CloudWatch, the rules of the default event bus with their targets, the
     state machines, and the policies of the account in IAM.
     """
-    from botocore.exceptions import BotoCoreError, ClientError
-
     around: list[Around] = []
     unread = []
     for what, read, look in (
@@ -106,18 +90,16 @@ def _alarms(session: "boto3.Session") -> Iterator[Around]:
 
 def _all_rules(session: "boto3.Session") -> Iterator[Around]:
     events: Any = session.client("events")
-    for page in events.get_paginator("list_rules").paginate():
-        for rule in page["Rules"]:
-            targets = events.list_targets_by_rule(Rule=rule["Name"])["Targets"]
-            yield "rule", rule["Name"], {**rule, "Targets": targets}
+    for rule in listed(events, "list_rules", "Rules"):
+        targets = events.list_targets_by_rule(Rule=rule["Name"])["Targets"]
+        yield "rule", rule["Name"], {**rule, "Targets": targets}
 
 
 def _state_machines(session: "boto3.Session") -> Iterator[Around]:
     states: Any = session.client("stepfunctions")
-    for page in states.get_paginator("list_state_machines").paginate():
-        for machine in page["stateMachines"]:
-            definition = states.describe_state_machine(stateMachineArn=machine["stateMachineArn"])
-            yield "statemachine", machine["name"], {"definition": definition["definition"]}
+    for machine in listed(states, "list_state_machines", "stateMachines"):
+        definition = states.describe_state_machine(stateMachineArn=machine["stateMachineArn"])
+        yield "statemachine", machine["name"], {"definition": definition["definition"]}
 
 
 def _policies(session: "boto3.Session") -> Iterator[Around]:
@@ -125,16 +107,11 @@ def _policies(session: "boto3.Session") -> Iterator[Around]:
     wanted = ["User", "Role", "Group", "LocalManagedPolicy"]
     pages = iam.get_paginator("get_account_authorization_details").paginate(Filter=wanted)
     for page in pages:
-        for kind, owners, inline in (
-            ("role", "RoleDetailList", "RolePolicyList"),
-            ("user", "UserDetailList", "UserPolicyList"),
-            ("group", "GroupDetailList", "GroupPolicyList"),
-        ):
-            for owner in page.get(owners, ()):
-                documents = [
-                    _document(policy["PolicyDocument"]) for policy in owner.get(inline, ())
-                ]
-                yield f"policy of {kind}", str(owner[f"{kind.capitalize()}Name"]), {"_": documents}
+        for kind in ("Role", "User", "Group"):
+            for owner in page.get(f"{kind}DetailList", ()):
+                inline = owner.get(f"{kind}PolicyList", ())
+                documents = [_document(policy["PolicyDocument"]) for policy in inline]
+                yield f"policy of {kind.lower()}", str(owner[f"{kind}Name"]), {"_": documents}
         for policy in page.get("Policies", ()):
             documents = [
                 _document(version["Document"])
@@ -151,36 +128,33 @@ def read_roles(session: "boto3.Session", arns: Iterable[str]) -> dict[str, RoleP
 
 
 def _role(iam: Any, name: str) -> RolePolicies:
-    from botocore.exceptions import ClientError
-
     documents, unread = [], []
     try:
-        inline = _names(iam, "list_role_policies", "PolicyNames", name)
-        attached = _names(iam, "list_attached_role_policies", "AttachedPolicies", name)
+        inline = [*listed(iam, "list_role_policies", "PolicyNames", RoleName=name)]
+        pages = listed(iam, "list_attached_role_policies", "AttachedPolicies", RoleName=name)
+        attached = [policy["PolicyArn"] for policy in pages]
     except ClientError as error:
         return RolePolicies(unread=(f"all policies of {name} ({error})",))
     for policy in inline:
         try:
             answer = iam.get_role_policy(RoleName=name, PolicyName=policy)
+            documents.append(_document(answer["PolicyDocument"]))
         except ClientError as error:
             unread.append(f"{policy} of {name} ({error})")
-        else:
-            documents.append(_document(answer["PolicyDocument"]))
-    for policy in attached:
-        arn = policy["PolicyArn"]
+    for arn in attached:
         try:
             version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
             answer = iam.get_policy_version(PolicyArn=arn, VersionId=version)
+            documents.append(_document(answer["PolicyVersion"]["Document"]))
         except ClientError as error:
             unread.append(f"{arn} ({error})")
-        else:
-            documents.append(_document(answer["PolicyVersion"]["Document"]))
     return RolePolicies(tuple(documents), tuple(unread))
 
 
-def _names(iam: Any, operation: str, key: str, role: str) -> Iterator[Any]:
-    pages = iam.get_paginator(operation).paginate(RoleName=role)
-    return iter([policy for page in pages for policy in page[key]])
+def listed(client: Any, operation: str, key: str, **request: str) -> Iterator[Any]:
+    """Yield what an operation lists on all its pages."""
+    for page in client.get_paginator(operation).paginate(**request):
+        yield from page[key]
 
 
 def _document(text: object) -> Resource:

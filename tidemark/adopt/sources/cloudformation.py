@@ -46,16 +46,16 @@ LOOK_UP = "look it up in the deployment, and correct the stack by hand"
 
 def read_templates(path: Path, given: Mapping[str, str]) -> TemplateContents:
     """Return the declarations of a template, or of the templates of an assembly of the CDK."""
-    assembly = read_assembly(path, is_of_others=True) if path.is_dir() else None
-    alone = None if assembly else Stack(path.stem, read_template_file(path), file=path)
-    stacks = assembly.stacks if assembly else (alone,) if alone else ()
+    if path.is_dir():
+        assembly = read_assembly(path, is_of_others=True)
+        stacks, assets, what = assembly.stacks, assembly.assets, "templates of"
+    else:
+        stacks, assets = (Stack(path.stem, read_template_file(path), file=path),), ()
+        what = "CloudFormation template"
     trees = [with_nested(stack.template, stack.file) for stack in stacks]
-    reader = TemplateContents(f"the CloudFormation template {path.name}")
-    if assembly:
-        reader.where = f"the templates of {path.name}"
+    reader = TemplateContents(f"the {what} {path.name}")
     _check_given(reader.where, given, stacks, trees)
     exports: dict[str, Any] = {}
-    assets = assembly.assets if assembly else ()
     try:
         for stack, tree in zip(stacks, trees, strict=True):
             prefix = f"{stack.name}." if len(stacks) > 1 else ""
@@ -77,41 +77,30 @@ def _check_given(
     where: str, given: Mapping[str, str], stacks: Sequence[Stack], trees: Sequence[Nested]
 ) -> None:
     """Raise if a template has no such parameter or resource, as after a typo."""
-    known = {
-        *(id_ for stack in stacks for id_ in stack.template.get("Parameters", {})),
-        *(id_ for tree in trees for id_ in tree.ids()),
-        *(
-            id_
-            for stack, tree in zip(stacks, trees, strict=True)
-            for id_ in tree.ids(f"{stack.name}.")
-        ),
-        "AWS::AccountId",
-        "AWS::Region",
-        "AWS::Partition",
-        "AWS::StackName",
-    }
     declared = sorted({id_ for stack in stacks for id_ in stack.template.get("Parameters", {})})
-    for name in given:
-        if name not in known:
-            raise UsageError(
-                f"{where} has no parameter and no resource {show(name)}; allowed: "
-                f"{', '.join(declared) or 'no parameter'}, AWS::AccountId, AWS::Region, or the "
-                "logical id of a resource"
-            )
+    known = {*declared, "AWS::AccountId", "AWS::Region", "AWS::Partition", "AWS::StackName"}
+    for stack, tree in zip(stacks, trees, strict=True):
+        known |= {*tree.ids(), *tree.ids(f"{stack.name}.")}
+    if unknown := [name for name in given if name not in known]:
+        raise UsageError(
+            f"{where} has no parameter and no resource {show(unknown[0])}; allowed: "
+            f"{', '.join(declared) or 'no parameter'}, AWS::AccountId, AWS::Region, or the "
+            "logical id of a resource"
+        )
 
 
 def _place(stack: Stack) -> dict[str, str]:
     """Return the account and region of a stack, as far as the assembly has them."""
     account, _, region = stack.environment.removeprefix("aws://").partition("/")
-    named = {"AWS::AccountId": account, "AWS::Region": region, "AWS::StackName": stack.name}
-    if not stack.environment:
-        del named["AWS::StackName"]
+    name = stack.name if stack.environment else ""
+    named = {"AWS::AccountId": account, "AWS::Region": region, "AWS::StackName": name}
     return {key: value for key, value in named.items() if value and "unknown-" not in value}
 
 
 def _read_stack(reader: TemplateContents, stack: str, values: Values) -> None:
     """Read a template, and those of its nested stacks that are at hand."""
-    for name in _listed(values.template.get("Transform")):
+    transforms = values.template.get("Transform") or []
+    for name in transforms if isinstance(transforms, list) else [transforms]:
         reader.unread_of_all.append(transformed(stack, str(name), values.template))
     for id_, resource in values.template.get("Resources", {}).items():
         if not isinstance(resource, Mapping) or "Type" not in resource:
@@ -124,10 +113,6 @@ def _read_stack(reader: TemplateContents, stack: str, values: Values) -> None:
         if isinstance(output, Mapping) and "Export" in output:
             name = values.resolve(output["Export"].get("Name"))
             values.exports[str(name)] = values.resolve(output.get("Value"))
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value] if value else []
 
 
 def _add(reader: TemplateContents, id_: str, resource: Mapping[str, Any], values: Values) -> None:
@@ -149,19 +134,12 @@ def _add(reader: TemplateContents, id_: str, resource: Mapping[str, Any], values
             f"{reader.where} has two {kind} named {show(name)}; if they are of two stages of an "
             "app, give the folder of one: --template cdk.out/assembly-STAGE"
         )
-    shaped, misfits = _resource(kind, name, properties)
-    reader.kinds[kind][name] = shaped
+    of, misfits = f"{SHAPES[kind].lower()} {name}", list[KeyPath]()
+    reader.kinds[kind][name] = _resource(kind, name, properties, misfits)
     reader.unread += _unknown(id_, kind, name, values, properties)
-    reader.unread += [
-        Difference(
-            f"{SHAPES[kind].lower()} {name}",
-            path,
-            None,
-            "the template has it in a form that Glue does not take, or only a deployment knows it",
-            "correct the template, or the stack by hand",
-        )
-        for path in misfits
-    ]
+    why = "the template has it in a form that Glue does not take, or only a deployment knows it"
+    do = "correct the template, or the stack by hand"
+    reader.unread += (Difference(of, path, None, why, do) for path in misfits)
 
 
 def _callers(reader: TemplateContents) -> Iterator[tuple[str, str]]:
@@ -185,10 +163,10 @@ def _tags(value: Any) -> dict[str, str] | None:
 
 
 def _resource(
-    kind: str, name: str, properties: Mapping[str, Any]
-) -> tuple[Resource, list[tuple[str, ...]]]:
-    shaped, misfits = _in_api_form(SHAPES[kind], properties)
-    made = {**shaped, "Name": name}
+    kind: str, name: str, properties: Mapping[str, Any], misfits: list[KeyPath]
+) -> Resource:
+    """Return a resource as a shape of the API has its members; others stay unchanged."""
+    made = {**_value(properties, shape_of(SHAPES[kind]), (), misfits), "Name": name}
     if "Tags" in made and (tags := _tags(made.pop("Tags"))) is not None:
         made["Tags"] = tags
     elif "Tags" in properties:
@@ -200,7 +178,7 @@ def _resource(
     schedule = made.get("Schedule")
     if kind == "AWS::Glue::Crawler" and isinstance(schedule, Mapping) and schedule:
         made["Schedule"] = {**schedule, "State": "SCHEDULED"}
-    return made, misfits
+    return made
 
 
 def _giving(values: Values, unknown: str) -> str:
@@ -209,9 +187,10 @@ def _giving(values: Values, unknown: str) -> str:
     resource = values.template.get("Resources", {}).get(name)
     if resource is None:
         is_known = name in values.template.get("Parameters", {}) or name.startswith("AWS::")
-        return GIVE.format(name) if is_known else ""
-    is_known = not attribute or (resource.get("Type"), attribute) in ATTRIBUTES
-    return GIVE.format(f"{values.stack}{name}") if is_known else ""
+    else:
+        is_known = not attribute or (resource.get("Type"), attribute) in ATTRIBUTES
+        name = f"{values.stack}{name}"
+    return GIVE.format(name) if is_known else ""
 
 
 def _unknown(
@@ -233,61 +212,38 @@ def _unknown(
     for key, value in properties.items():
         names = values.unknown_in(value) if key not in ACCOUNTED else []
         if names:
-            yield Difference(
-                of,
-                (key,),
-                ", ".join(f"{{{name}}}" for name in names),
-                "it is known at deployment only, so it is in braces",
-                next(filter(None, (_giving(values, name) for name in names)), LOOK_UP),
-            )
+            shown = ", ".join(f"{{{name}}}" for name in names)
+            why = "it is known at deployment only, so it is in braces"
+            do = next(filter(None, (_giving(values, name) for name in names)), LOOK_UP)
+            yield Difference(of, (key,), shown, why, do)
     is_trigger = kind == "AWS::Glue::Trigger" and properties.get("Type") != "ON_DEMAND"
     if is_trigger and "StartOnCreation" not in properties:
-        yield Difference(
-            of,
-            ("StartOnCreation",),
-            None,
+        why = (
             "the template does not activate it, so that a person did, or it fires never; it is "
-            "taken for active",
-            f"see it: aws glue get-trigger --name {name} --query Trigger.State",
+            "taken for active"
         )
-
-
-def _in_api_form(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, Any], list[KeyPath]]:
-    """Return the properties of a resource as a shape of the API has its members.
-
-    Members that the shape does not have stay unchanged.
-    """
-    misfits: list[KeyPath] = []
-    shaped = _value(properties, shape_of(name), (), misfits)
-    return (shaped if isinstance(shaped, dict) else {}), misfits
+        do = f"see it: aws glue get-trigger --name {name} --query Trigger.State"
+        yield Difference(of, ("StartOnCreation",), None, why, do)
 
 
 def _value(value: Any, shape: Any, path: KeyPath, misfits: list[KeyPath]) -> Any:
     kind = shape.type_name
     shaped: Any = LATE
-    if kind == "structure" and isinstance(value, Mapping):
-        shaped = _members(value, shape, path, misfits)
-    elif kind == "list" and isinstance(value, list):
-        items = [_value(one, shape.member, (*path, str(n)), misfits) for n, one in enumerate(value)]
+    if kind == "list" and isinstance(value, list):
+        parts = (((*path, str(number)), part) for number, part in enumerate(value))
+        items = [_value(part, shape.member, at, misfits) for at, part in parts]
         shaped = [item for item in items if item is not LATE]
-    elif kind == "map" and isinstance(value, Mapping):
-        entries = {
-            str(k): _value(one, shape.value, (*path, str(k)), misfits) for k, one in value.items()
-        }
-        shaped = {key: one for key, one in entries.items() if one is not LATE}
+    elif kind in ("map", "structure") and isinstance(value, Mapping):
+        members = {name.lower(): member for name, member in getattr(shape, "members", {}).items()}
+        entries = {}
+        for name, part in value.items():
+            inner = shape.value if kind == "map" else members.get(name.lower())
+            key = str(name) if kind == "map" else name
+            known = inner is not None
+            entries[key] = _value(part, inner, (*path, key), misfits) if known else part
+        shaped = {key: part for key, part in entries.items() if part is not LATE}
     elif kind not in ("structure", "list", "map"):
         shaped = plain(value, kind)
     if shaped is LATE:
         misfits.append(path)
     return shaped
-
-
-def _members(value: Mapping[str, Any], shape: Any, path: KeyPath, misfits: list[KeyPath]) -> Any:
-    members = {key.lower(): member for key, member in shape.members.items()}
-    items = {
-        key: _value(one, members[key.lower()], (*path, key), misfits)
-        if key.lower() in members
-        else one
-        for key, one in value.items()
-    }
-    return {key: one for key, one in items.items() if one is not LATE}

@@ -27,8 +27,7 @@ class Declared:
 def rules_of(resources: Sequence[Declared]) -> dict[str, tuple[Resource, ...]]:
     """Return the rules that start workflows, by name of the workflow, as DescribeRule has them."""
     rules: dict[str, tuple[Resource, ...]] = {}
-    for rule, target in _targets(resources):
-        workflow = _workflow(target)
+    for rule, _, workflow in _targets(resources):
         if workflow:
             rules[workflow] = (*rules.get(workflow, ()), _rule(rule))
     return rules
@@ -36,23 +35,18 @@ def rules_of(resources: Sequence[Declared]) -> dict[str, tuple[Resource, ...]]:
 
 def other_rules_of(resources: Sequence[Declared]) -> tuple[Resource, ...]:
     """Return the rules that have other targets than workflows, with the ARN as `Target`."""
-    return tuple(
-        {"Name": _rule(rule)["Name"], "Target": target.get("Arn")}
-        for rule, target in _targets(resources)
-        if not _workflow(target)
-    )
+    others = [(rule, arn) for rule, arn, workflow in _targets(resources) if not workflow]
+    return tuple({"Name": _rule(rule)["Name"], "Target": arn} for rule, arn in others)
 
 
-def _targets(resources: Sequence[Declared]) -> Iterator[tuple[Declared, Mapping[str, Any]]]:
+def _targets(resources: Sequence[Declared]) -> Iterator[tuple[Declared, Any, str]]:
+    """Yield the rules with the ARN of each target, and the name of the workflow that it is."""
     for rule in _of(resources, "AWS::Events::Rule"):
         targets = rule.properties.get("Targets")
         for target in targets if isinstance(targets, list) else ():
             if isinstance(target, Mapping):
-                yield rule, target
-
-
-def _workflow(target: Mapping[str, Any]) -> str:
-    return str(target.get("Arn") or "").partition(":workflow/")[2]
+                arn = target.get("Arn")
+                yield rule, arn, str(arn or "").partition(":workflow/")[2]
 
 
 def _rule(rule: Declared) -> Resource:
@@ -124,9 +118,8 @@ def _role(resources: Sequence[Declared], name: str) -> RolePolicies:
             owners = policy.properties.get("Roles") or [policy.properties.get("RoleName")]
             if ids.intersection(map(str, owners)):
                 documents.append(policy.properties.get("PolicyDocument"))
-    attached = [
-        str(arn) for role in roles for arn in role.properties.get("ManagedPolicyArns") or []
-    ]
+    lists = [role.properties.get("ManagedPolicyArns") or [] for role in roles]
+    attached = [str(arn) for arns in lists for arn in arns]
     if not roles:
         attached.append(f"whatever else {name} has, which this template does not make")
     known_documents = tuple(document for document in documents if isinstance(document, Mapping))

@@ -1,15 +1,17 @@
 """The contents of templates that declare jobs, and the adopted part: pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidemark.adopt.model import Difference, Existing, Resource
 from tidemark.adopt.sources import cloudformation_surroundings as around
 from tidemark.adopt.sources.account import jobs_of
 from tidemark.adopt.sources.cloudformation_surroundings import Declared
-from tidemark.adopt.starts.triggers import crawlers_of, nodes_of
+from tidemark.adopt.starts.triggers import crawlers_of, triggers_of
 from tidemark.errors import UsageError, show
+from tidemark.model.assembly.definitions import CRAWLER
 
 GLUE_TYPES = ("AWS::Glue::", "AWS::LakeFormation::")
 MAX_SCRIPT_BYTES = 10_000_000
@@ -41,9 +43,7 @@ class TemplateContents:
     """
 
     where: str
-    kinds: dict[str, dict[str, Resource]] = field(
-        default_factory=lambda: {kind: {} for kind in SHAPES}
-    )
+    kinds: dict[str, dict[str, Resource]] = field(default_factory=lambda: {k: {} for k in SHAPES})
     others: list[Declared] = field(default_factory=list)
     scripts: dict[str, Path] = field(default_factory=dict)
     unread: list[Difference] = field(default_factory=list)
@@ -68,9 +68,8 @@ def found_in(
         _check(contents, name, all_jobs, "AWS::Glue::Job")
     adopted = {name: all_jobs[name] for name in names}
     crawled = crawlers_of(triggers.values(), names, workflow)
-    own = {*names, workflow, *crawled, *_triggers(triggers, names, crawled, workflow)}
     roles = [str(job["Role"]) for job in adopted.values() if job.get("Role")]
-    return Existing(
+    existing = Existing(
         origin=contents.where,
         jobs=adopted,
         triggers=triggers,
@@ -79,10 +78,6 @@ def found_in(
         connections=around.connections_of(others),
         scripts=_scripts(contents, adopted),
         locations=around.locations_of(others),
-        unread=(
-            *contents.unread_of_all,
-            *(unread for unread in contents.unread if unread.of.partition(" ")[2] in own),
-        ),
         rules=around.rules_of(others),
         clock=around.clock_of(others),
         other_rules=around.other_rules_of(others),
@@ -96,6 +91,11 @@ def found_in(
             if not resource.kind.startswith(GLUE_TYPES)
         ),
     )
+    nodes = [*names, *(f"{CRAWLER}{name}" for name in crawled)]
+    own = {*names, workflow, *crawled}
+    own |= {str(trigger["Name"]) for trigger in triggers_of(existing, nodes)}
+    unread = (unread for unread in contents.unread if unread.of.partition(" ")[2] in own)
+    return replace(existing, unread=(*contents.unread_of_all, *unread))
 
 
 def kind_of(type_: str) -> str:
@@ -111,32 +111,12 @@ def _check(contents: TemplateContents, name: str, known: Iterable[str], kind: st
         raise UsageError(text[:1000])
 
 
-def _triggers(
-    triggers: Mapping[str, Resource],
-    jobs: Iterable[str],
-    crawlers: Iterable[str],
-    workflow: str | None,
-) -> set[str]:
-    """Return the triggers that start one of the jobs or crawlers, or are of the workflow."""
-    names = {*jobs, *(f"crawler {name}" for name in crawlers)}
-    return {
-        name
-        for name, trigger in triggers.items()
-        if names.intersection(nodes_of(trigger))
-        or (workflow is not None and trigger.get("WorkflowName") == workflow)
-    }
-
-
 def _scripts(contents: TemplateContents, jobs: Mapping[str, Resource]) -> dict[str, str]:
     """Return the readable scripts; the plan says how to fetch the others."""
     scripts = {}
     for name, job in jobs.items():
         source = contents.scripts.get(str((job.get("Command") or {}).get("ScriptLocation") or ""))
-        try:
-            is_script = source and source.is_file() and source.stat().st_size <= MAX_SCRIPT_BYTES
-            text = source.read_bytes().decode("utf-8") if source and is_script else ""
-        except (OSError, UnicodeDecodeError):
-            continue
-        if text:
-            scripts[name] = text
-    return scripts
+        with suppress(OSError, UnicodeDecodeError):
+            if source and source.is_file() and source.stat().st_size <= MAX_SCRIPT_BYTES:
+                scripts[name] = source.read_bytes().decode("utf-8")
+    return {name: text for name, text in scripts.items() if text}

@@ -71,6 +71,9 @@ def _file_of(resource: object, folder: Path) -> Path | None:
 
 
 SAM = "AWS::Serverless::"  # resources that a macro of AWS makes others of
+GIVE_PROCESSED = (
+    "give the template that it makes: aws cloudformation get-template --template-stage Processed"
+)
 MAX_NAMED = 20  # of the values that a macro may change
 
 
@@ -83,36 +86,23 @@ def transformed(stack: str, name: str, template: Mapping[str, Any]) -> Differenc
         if isinstance(resource, Mapping) and str(resource.get("Type", "")).startswith(wanted)
     ]
     named = f"{', '.join(ids[:MAX_NAMED])}{', ...' if len(ids) > MAX_NAMED else ''}"
-    return Difference(
-        f"template {stack}",
-        ("Transform",),
-        name,
-        f"it makes resources, or changes {named or 'none of these'}, when a stack is deployed",
-        "see whether it makes jobs or triggers; if so, give the template that it makes: "
-        "aws cloudformation get-template --template-stage Processed",
-    )
+    why = f"it makes resources, or changes {named or 'none of these'}, when a stack is deployed"
+    do = f"see whether it makes jobs or triggers; if so, {GIVE_PROCESSED}"
+    return Difference(f"template {stack}", ("Transform",), name, why, do)
 
 
 def later(stack: str, id_: str) -> Difference:
     """Return that a loop or a transform stands where resources do."""
     what = "a loop" if id_.startswith("Fn::ForEach") else "a transform"
-    return Difference(
-        f"template {stack}",
-        ("Resources", id_),
-        None,
-        f"{what} makes resources when a stack is deployed",
-        "give the template that it makes: aws cloudformation get-template --template-stage "
-        "Processed",
-    )
+    why = f"{what} makes resources when a stack is deployed"
+    return Difference(f"template {stack}", ("Resources", id_), None, why, GIVE_PROCESSED)
 
 
 def not_at_hand(id_: str, place: str) -> Difference:
     """Return that the template of a nested stack is not read."""
-    return Difference(
-        f"nested stack {id_}",
-        (place,),
-        None,
-        "it has its own template, which is missing here",
+    why = "it has its own template, which is missing here"
+    do = (
         "put it next to this one and name its file there, or adopt its jobs in another call, with "
-        "that template",
+        "that template"
     )
+    return Difference(f"nested stack {id_}", (place,), None, why, do)

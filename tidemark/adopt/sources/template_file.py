@@ -22,7 +22,7 @@ PLAIN = {
     "null": (re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]),
     "merge": (re.compile(r"<<$"), "<"),
 }
-ALONE = {"Condition": "Condition", "Ref": "Ref"}  # short functions whose long names have no Fn::
+ALONE = ("Condition", "Ref")  # short functions whose long names have no Fn::
 # Keys in place of resources; a deployment creates resources from them.
 LATER = ("Fn::ForEach", "Fn::Transform")
 # Properties that a template may leave empty.
@@ -72,7 +72,10 @@ def _check_form(document: Mapping[str, Any], file: Path) -> None:
 def template_of(text: str, where: str) -> Any:
     """Parse a document, JSON or YAML."""
     try:
-        return _checked_text(json.loads(text))
+        document = json.loads(text)
+        # Half a character in its strings raises UnicodeEncodeError.
+        json.dumps(document, ensure_ascii=False).encode()
+        return document
     except RecursionError as error:
         raise UsageError(f"{where} is nested too deeply; {HOW}") from error
     except UnicodeEncodeError as error:
@@ -95,12 +98,6 @@ def template_of(text: str, where: str) -> Any:
         raise UsageError(f"{where} is neither JSON nor YAML: {reason}; {HOW}") from error
 
 
-def _checked_text(document: Any) -> Any:
-    """Return a document of JSON; raise UnicodeEncodeError if half a character is in its strings."""
-    json.dumps(document, ensure_ascii=False).encode()
-    return document
-
-
 def _plain(value: Any, number: Iterator[int]) -> Any:
     """Return a document of YAML with strings as keys, and what its aliases stand for."""
     if next(number) > MAX_VALUES:
@@ -112,11 +109,9 @@ def _plain(value: Any, number: Iterator[int]) -> Any:
 
 def _short_function(loader: Any, name: str, node: Any) -> dict[str, Any]:
     """Return a function like !Ref as its long form has it."""
-    argument: Any
-    if node.id == "scalar":
-        argument = node.value.split(".", 1) if name == "GetAtt" else node.value
-    elif node.id == "sequence":
-        argument = loader.construct_sequence(node, deep=True)
-    else:
-        argument = loader.construct_mapping(node, deep=True)
-    return {ALONE.get(name) or f"Fn::{name}": argument}
+    argument = node.value
+    if node.id != "scalar":
+        argument = getattr(loader, f"construct_{node.id}")(node, deep=True)
+    elif name == "GetAtt":
+        argument = node.value.split(".", 1)
+    return {name if name in ALONE else f"Fn::{name}": argument}

@@ -39,6 +39,8 @@ OTHER_NAMES = {
     "AWS::SecretsManager::Secret": "Name",
 }
 NODES = tuple(f"AWS::Glue::{kind}" for kind in ("Crawler", "Job", "Trigger", "Workflow"))
+# What functions raise that are not as CloudFormation takes them.
+MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 # Types whose Ref is an address, which has more in it than the name.
 NO_NAME = ("AWS::SecretsManager::Secret", "AWS::SNS::Topic")
 
@@ -79,20 +81,20 @@ class Values:
             own = OTHER_NAMES.get(resource.get("Type", ""))
             stated = resource.get("Properties", {}).get(own) if own else stated_name(resource)
             resolved_name = None if stated is None else self.resolve(stated)
-            is_known = isinstance(resolved_name, str) and not self.unknown_in(resolved_name)
-            if is_known or resource.get("Type") in NODES:
-                self._names[id_] = str(resolved_name) if is_known else f"{self.stack}{id_}"
+            if isinstance(resolved_name, str) and not self.unknown_in(resolved_name):
+                self._names[id_] = resolved_name
+            elif resource.get("Type") in NODES:
+                self._names[id_] = f"{self.stack}{id_}"
         return self._names[id_]
 
     def child(self, id_: str) -> "Values | None":
         """Return the values of a nested stack, with its parameters; None if it is not at hand."""
         if id_ not in self._children and (inner := self.nested.get(id_)) is not None:
             properties = self.template["Resources"][id_].get("Properties") or {}
-            found = self.resolve(properties.get("Parameters") or {})
-            resolved = found if isinstance(found, Mapping) else {}
+            resolved = self.resolve(properties.get("Parameters") or {})
             parameters = {
                 name: ",".join(map(_string, value)) if isinstance(value, list) else _string(value)
-                for name, value in resolved.items()
+                for name, value in (resolved.items() if isinstance(resolved, Mapping) else ())
             }
             prefix = f"{self.stack}{id_}."
             own = ("AWS::AccountId", "AWS::Partition", "AWS::Region")
@@ -119,15 +121,13 @@ class Values:
 
     def unknown_in(self, value: object) -> list[str]:
         """Return the parts of a resolved value that only a deployment knows, each once."""
-        if isinstance(value, Mapping):
-            names = [name for part in value.values() for name in self.unknown_in(part)]
-        elif isinstance(value, list):
-            names = [name for part in value for name in self.unknown_in(part)]
-        elif isinstance(value, str):
+        names: list[str] = []
+        if isinstance(value, str):
             names = [name for name in UNKNOWN.findall(value) if name in self._unknown]
             names += LATE.findall(value)
-        else:
-            names = []
+        elif isinstance(value, Mapping | list):
+            parts = value.values() if isinstance(value, Mapping) else value
+            names = [name for part in parts for name in self.unknown_in(part)]
         return list(dict.fromkeys(names))
 
     def resolve(self, value: Any) -> Any:
@@ -148,8 +148,8 @@ class Values:
         name = resource.get("Condition")
         try:
             return name is None or self._holds({"Condition": name}) is not False
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            return True  # not as CloudFormation takes it
+        except MALFORMED:
+            return True
 
     def _call(self, name: str, argument: Any) -> Any:
         functions: Mapping[str, Callable[[Any], Any]] = {
@@ -166,14 +166,12 @@ class Values:
             "Fn::Sub": self._sub,
             "Fn::ToJsonString": lambda it: json.dumps(self.resolve(it)),
         }
-        if name not in functions:
-            return self._braces(name.removeprefix("Fn::"))
         try:
             value = functions[name](argument)
             self._go_on(value)
             return value
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            return self._braces(name.removeprefix("Fn::"))  # not as CloudFormation takes it
+        except MALFORMED:  # or a function that is unknown here
+            return self._braces(name.removeprefix("Fn::"))
 
     def _ref(self, name: str) -> Any:
         if name == "AWS::NoValue":
@@ -201,9 +199,8 @@ class Values:
     def _get_att(self, argument: Any) -> Any:
         id_, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
         if attribute.startswith(OUTPUTS) and (inner := self.child(id_)) is not None:
-            return inner.resolve(
-                inner.template["Outputs"][attribute.removeprefix(OUTPUTS)]["Value"]
-            )
+            output = inner.template["Outputs"][attribute.removeprefix(OUTPUTS)]
+            return inner.resolve(output["Value"])
         kind = self.template.get("Resources", {}).get(id_, {}).get("Type", "")
         pattern, name = ATTRIBUTES.get((kind, attribute)), self.name_of(id_)
         if pattern is None or name is None:
@@ -232,9 +229,8 @@ class Values:
     def _join(self, argument: Any) -> str:
         separator, parts = argument
         resolved = self.resolve(parts)
-        if not isinstance(resolved, list):
-            return _string(resolved)
-        return str(separator).join(map(_string, resolved))
+        strings = map(_string, resolved if isinstance(resolved, list) else [resolved])
+        return str(separator).join(strings)
 
     def _select(self, argument: Any) -> Any:
         index, values = self.resolve(argument)
@@ -244,7 +240,7 @@ class Values:
         name, *keys = self.resolve(argument[:3])
         mapping: Any = self.template["Mappings"][name]
         for key in keys:
-            mapping = {str(one): value for one, value in mapping.items()}[str(key)]
+            mapping = {str(name): value for name, value in mapping.items()}[str(key)]
         return self.resolve(mapping)
 
     def _import(self, argument: Any) -> Any:
@@ -254,9 +250,7 @@ class Values:
     def _if(self, argument: Any) -> Any:
         name, yes, no = argument
         holds = self._holds({"Condition": name})
-        if holds is None:
-            return self._braces(f"If:{name}")
-        return self.resolve(yes if holds else no)
+        return self._braces(f"If:{name}") if holds is None else self.resolve(yes if holds else no)
 
     def _holds(self, condition: Any) -> bool | None:
         """Return whether a condition holds; None if only a deployment knows."""

@@ -33,25 +33,25 @@ class Events:
     differences: list[Difference] = field(default_factory=list)
 
 
-def events_of(trigger: Reading, rules: Iterable[Resource]) -> Events:
-    """Return what starts a workflow with an EVENT trigger, and account for its batch."""
-    events = Events()
+def add_events(events: Events, trigger: Reading, rules: Iterable[Resource]) -> bool:
+    """Add what starts a workflow with an EVENT trigger; return whether events do.
+
+    If they do, the batch of the trigger is accounted for.
+    """
+    before = len(events.events)
     size, minutes = _batch(trigger)
     for rule in rules:
         _add(events, rule, size, minutes)
-    if not events.events:
-        return events
-    stated, seconds = trigger.get(BATCH, "BatchSize"), trigger.get(BATCH, "BatchWindow")
-    if stated == size:
-        trigger.take(BATCH, "BatchSize")
-    if seconds == 60 * (minutes or MAX_WINDOW_MINUTES):
-        trigger.take(BATCH, "BatchWindow")
-    elif seconds is not None:
+    if len(events.events) == before:
+        return False
+    stated, window = trigger.get(BATCH, "BatchSize"), minutes or MAX_WINDOW_MINUTES
+    trigger.takes(BATCH, "BatchSize", values=[size])
+    is_same = trigger.takes(BATCH, "BatchWindow", values=[60 * window])
+    if not is_same and trigger.get(BATCH, "BatchWindow") is not None:
         why = "one event starts a run, which waits for no other"
-        if stated != 1:
-            why = f"a window has whole minutes; it gets {minutes or MAX_WINDOW_MINUTES}"
+        why = why if stated == 1 else f"a window has whole minutes; it gets {window}"
         trigger.differ(BATCH, "BatchWindow", why=why, do="nothing")
-    return events
+    return True
 
 
 def _add(events: Events, rule: Resource, size: int, minutes: int | None) -> None:
@@ -64,13 +64,11 @@ def _add(events: Events, rule: Resource, size: int, minutes: int | None) -> None
         differ("it is disabled, so it starts nothing", "nothing")
     elif (bus := rule.get("EventBusName") or "default") != "default":
         differ(f"it is of the event bus {bus}, and starts= takes events of the default one")
-    elif expression := rule.get("ScheduleExpression"):
-        try:
-            Schedule(str(expression))
-        except ScheduleError as error:
-            differ(str(error), value=str(expression))
+    elif expression := str(rule.get("ScheduleExpression") or ""):
+        if problem := schedule_problem(expression):
+            differ(problem, value=expression)
         else:
-            events.schedules.append(str(expression))
+            events.schedules.append(expression)
     else:
         pattern = document_of(rule.get("EventPattern"))
         problem = find_problems(pattern)
@@ -80,11 +78,20 @@ def _add(events: Events, rule: Resource, size: int, minutes: int | None) -> None
             events.events.append(AdoptedEvent(str(rule["Name"]), pattern, size, minutes))
 
 
+def schedule_problem(expression: str, zone: str = "UTC") -> str | None:
+    """Return why a pipeline cannot have a schedule; None if it can."""
+    try:
+        Schedule(expression, zone)
+    except ScheduleError as error:
+        return str(error)
+    return None
+
+
 def _batch(trigger: Reading) -> tuple[int, int | None]:
     """Return how many events start a run, or after how many minutes fewer do; None: Glue's own."""
     size, seconds = trigger.get(BATCH, "BatchSize"), trigger.get(BATCH, "BatchWindow")
     size = size if type(size) is int and 1 <= size <= MAX_EVENTS else 1
     if type(seconds) is not int or size == 1:
         return size, None
-    minutes = min(MAX_WINDOW_MINUTES, max(1, math.ceil(seconds / 60)))
+    minutes = max(1, math.ceil(seconds / 60))
     return size, minutes if minutes < MAX_WINDOW_MINUTES else None

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.adopt.model import Difference, Resource, Switch
+from tidemark.adopt.model import Difference, KeyPath, Resource, Switch
 from tidemark.adopt.reading import document_of, shown
-from tidemark.errors import ScheduleError
-from tidemark.model.schedules.schedules import Schedule
+from tidemark.adopt.starts.events import schedule_problem
 
 GLUE_CALLS = {"startjobrun": "JobName", "startworkflowrun": "Name"}
 STOP = "the step that stops what starts the old jobs disables it"
@@ -34,7 +33,7 @@ class Adopted:
     workflow: str | None
     workflows: frozenset[str]
     only_first: str | None
-    left_out: frozenset[str] = frozenset()
+    left_out: frozenset[str]
 
 
 @dataclass
@@ -56,16 +55,16 @@ def outside_of(
     schedules: Iterable[Resource],
     other_rules: Iterable[Resource],
     adopted: Adopted,
-    rules: Mapping[str, Iterable[Resource]] | None = None,
+    rules: Mapping[str, Iterable[Resource]],
 ) -> Outside:
     """Return the schedules that start the pipeline, and the facts about every other start."""
     outside = Outside()
-    for workflow in sorted(adopted.workflows):
-        outside.switches += [
-            Switch("rule", rule.get("EventBusName") or "default", str(rule["Name"]), workflow)
-            for rule in (rules or {}).get(workflow, ())
-            if rule.get("State", "ENABLED") != "DISABLED"
-        ]
+    outside.switches += (
+        Switch("rule", rule.get("EventBusName") or "default", str(rule["Name"]), workflow)
+        for workflow in sorted(adopted.workflows)
+        for rule in rules.get(workflow, ())
+        if rule.get("State", "ENABLED") != "DISABLED"
+    )
     for schedule in schedules:
         _add(outside, schedule, adopted)
     for rule in other_rules:
@@ -99,11 +98,10 @@ def _add(outside: Outside, schedule: Resource, adopted: Adopted) -> None:
         outside.switches.append(Switch("schedule", group, str(schedule["Name"]), started))
     expression = str(schedule.get("ScheduleExpression"))
     zone = str(schedule.get("ScheduleExpressionTimezone") or "UTC")
-    problem = _refusal(schedule, key, started, adopted, expression, zone)
+    problem = _refusal(schedule, key, started, adopted) or schedule_problem(expression, zone)
     if problem:
-        outside.differences.append(
-            Difference(of, ("ScheduleExpression",), f"{expression} in {zone}", problem, DECLARE)
-        )
+        path, value = ("ScheduleExpression",), f"{expression} in {zone}"
+        outside.differences.append(Difference(of, path, value, problem, DECLARE))
         return
     if (expression, zone) not in outside.schedules:
         outside.schedules.append((expression, zone))
@@ -112,9 +110,7 @@ def _add(outside: Outside, schedule: Resource, adopted: Adopted) -> None:
     outside.differences += _details(of, schedule, {k: v for k, v in given.items() if k != key})
 
 
-def _refusal(
-    schedule: Resource, key: str, started: str, adopted: Adopted, expression: str, zone: str
-) -> str | None:
+def _refusal(schedule: Resource, key: str, started: str, adopted: Adopted) -> str | None:
     """Return why a schedule that starts a job or the workflow cannot be declared."""
     if schedule.get("State", "ENABLED") != "ENABLED":
         return "it is disabled, so it starts nothing"
@@ -122,10 +118,6 @@ def _refusal(
         return f"it starts the job {started}, and a pipeline starts with all its first jobs"
     if key == "Name" and started != adopted.workflow:
         return f"it starts the workflow {started}, and the pipeline has only a part of it"
-    try:
-        Schedule(expression, zone)
-    except ScheduleError as error:
-        return str(error)
     return None
 
 
@@ -136,23 +128,23 @@ def _details(of: str, schedule: Resource, rest: Mapping[str, Any]) -> list[Diffe
     if window.get("Mode", "OFF") != "OFF":
         minutes = str(window.get("MaximumWindowInMinutes"))
         why = "a pipeline starts at the minute, and not within a window"
-        path = ("FlexibleTimeWindow", "MaximumWindowInMinutes")
-        differences.append(
-            Difference(of, path, minutes, why, "set another minute, if that matters")
-        )
+        do = "set another minute, if that matters"
+        path: KeyPath = ("FlexibleTimeWindow", "MaximumWindowInMinutes")
+        differences.append(Difference(of, path, minutes, why, do))
     for key in ("StartDate", "EndDate"):
         if schedule.get(key):
             why = "a schedule of a pipeline has no first or last day"
             do = "deploy the change of starts= on that day"
             differences.append(Difference(of, (key,), str(schedule[key]), why, do))
-    parts: list[tuple[tuple[str, ...], Any]] = []
-    for key, value in rest.items():
-        inner = value.items() if isinstance(value, Mapping) and value else ()
-        parts += [((key, str(name)), one) for name, one in inner] or [((key,), value)]
     why = "a schedule of a pipeline gives its runs nothing"
     do = "set it in the job: arguments=, started=ActionOptions(...) or runtime="
-    for name, one in parts:
-        differences.append(Difference(of, ("Target", "Input", *name), shown(name, one), why, do))
+    for key, value in rest.items():
+        parts: list[tuple[KeyPath, Any]] = [((key,), value)]
+        if isinstance(value, Mapping) and value:
+            parts = [((key, str(name)), part) for name, part in value.items()]
+        for path, part in parts:
+            text = shown(path, part)
+            differences.append(Difference(of, ("Target", "Input", *path), text, why, do))
     return differences
 
 

@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Mapping
 
 from tidemark.adopt.jobs.job import BOOKMARKS, is_open, refusal
-from tidemark.adopt.model import Resource
+from tidemark.adopt.model import KeyPath, Resource
 from tidemark.adopt.reading import Reading
 from tidemark.model.assembly.definitions import DISABLE, ENABLE, PAUSE
 
 MAX_MINUTES = 10_080  # as ActionOptions checks it: a test compares
 OPTION = "--job-bookmark-option"
-RUN_ARGUMENTS = {
-    OPTION: ("the job says it now, in bookmark=", "nothing, if nothing else starts it")
-}
+IN_BOOKMARK = ("the job says it now, in bookmark=", "nothing, if nothing else starts it")
 
 
 def bookmark_of_runs(triggers: Iterable[Resource], job: Reading) -> str | None:
@@ -39,19 +37,20 @@ def started_of(trigger: Reading, number: str, timeout_minutes: int | None) -> di
     fields: dict[str, object] = {}
     if arguments := _arguments(trigger, ("Actions", number, "Arguments")):
         fields["arguments"] = arguments
-    ends = timeout_minutes
-    path: tuple[str, ...] = ("Actions", number, "Timeout")
+    by_hand = "set it in started=ActionOptions(...) of the job"
+    path: KeyPath = ("Actions", number, "Timeout")
     minutes = trigger.get(*path)
     if _is_minutes(minutes):
-        fields["timeout_minutes"] = ends = int(trigger.take(*path))
+        fields["timeout_minutes"] = timeout_minutes = int(trigger.take(*path))
     elif minutes is not None:
-        _differ(trigger, path, f"a timeout is from 1 to {MAX_MINUTES:,} minutes")
+        trigger.differ(*path, why=f"a timeout is from 1 to {MAX_MINUTES:,} minutes", do=by_hand)
     path = ("Actions", number, "NotificationProperty", "NotifyDelayAfter")
     minutes = trigger.get(*path)
-    if _is_minutes(minutes) and (ends is None or minutes < ends):
+    if _is_minutes(minutes) and (timeout_minutes is None or minutes < timeout_minutes):
         fields["notify_after_minutes"] = int(trigger.take(*path))
     elif minutes is not None:
-        _differ(trigger, path, f"Glue reports a long run before it ends, after {ends} minutes")
+        why = f"Glue reports a long run before it ends, after {timeout_minutes} minutes"
+        trigger.differ(*path, why=why, do=by_hand)
     return fields
 
 
@@ -64,8 +63,8 @@ def _arguments(trigger: Reading, path: tuple[str, ...]) -> dict[str, str]:
         trigger.take(*path)
     arguments = {}
     for name, value in given.items():
-        if reason := RUN_ARGUMENTS.get(name) or refusal(name, value):
-            trigger.differ(*path, name, why=reason[0], do=reason[1])
+        if reason := IN_BOOKMARK if name == OPTION else refusal(name, value):
+            trigger.differ_for(reason, *path, name)
         else:
             arguments[name.removeprefix("--")] = str(trigger.take(*path, name))
     return arguments
@@ -73,7 +72,3 @@ def _arguments(trigger: Reading, path: tuple[str, ...]) -> dict[str, str]:
 
 def _is_minutes(value: object) -> bool:
     return type(value) is int and 1 <= value <= MAX_MINUTES
-
-
-def _differ(trigger: Reading, path: tuple[str, ...], why: str) -> None:
-    trigger.differ(*path, why=why, do="set it in started=ActionOptions(...) of the job")

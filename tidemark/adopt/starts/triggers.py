@@ -3,19 +3,17 @@
 Jobs and crawlers stand together; a crawler is named `CRAWLER` + its name.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.adopt.jobs.fields import FACT, UNKNOWN
 from tidemark.adopt.jobs.job import rest
-from tidemark.adopt.model import AdoptedEvent, Difference, Resource, Wait
+from tidemark.adopt.model import Difference, Existing, Reason, Resource, Wait
 from tidemark.adopt.reading import Reading
-from tidemark.adopt.starts.events import events_of
+from tidemark.adopt.starts.events import Events, add_events, schedule_problem
 from tidemark.adopt.starts.started import started_of
-from tidemark.errors import ScheduleError
 from tidemark.model.assembly.definitions import CRAWLER
-from tidemark.model.schedules.schedules import Schedule
 
 STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")
 CRAWL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED")
@@ -47,27 +45,30 @@ ACTION_FIELDS: dict[str, tuple[str, str]] = {
 }
 OFF = "nothing, if that is wanted; otherwise declare the events in starts="
 NO_EVENT = "its workflow has no EVENT trigger, so the rule starts nothing"
-STREAMS_ONLY = "it starts streaming jobs only, which nothing starts in a pipeline"
+STREAMS_ONLY = (
+    "it starts streaming jobs only, which nothing starts in a pipeline",
+    "an alarm reports a new job that does not run; start it again by hand",
+)
+START_BY_CALL = (
+    "a pipeline starts when StartWorkflowRun is called",
+    "let the callers of StartTrigger call StartWorkflowRun for the new workflow",
+)
 STARTS_NOTHING = ("it starts nothing that moves", "see Not adopted")
-START_AGAIN = "an alarm reports a new job that does not run; start it again by hand"
 SAY_WHEN = ("Type", "Schedule", "Predicate", "EventBatchingCondition")
 START_TYPES = ("SCHEDULED", "EVENT", "ON_DEMAND")
 
 
 @dataclass
-class Starts:
-    """The starts and conditions of jobs by the triggers.
+class Starts(Events):
+    """The starts and conditions of jobs by the triggers, with the events that start the pipeline.
 
     Attributes:
         waits: the conditions of each job, by name; None for one that starts with the pipeline.
         started: fields of `ActionOptions` of each job, once the triggers are accounted for.
         left_out: jobs whose start cannot be declared, with the reason and what to do.
-        schedules: cron expressions of the active start triggers.
-        events: events that start the pipeline.
-        streaming: streaming jobs of the pipeline, which no trigger starts.
+        streaming: streaming jobs of the pipeline, in order, which no trigger starts.
         start_triggers: triggers that start something without another trigger, by name.
         other_triggers: the others.
-        differences: those of the triggers.
         groups: the triggers that start each first job, by name of the job.
         is_late: whether the pipeline starts when something has ended that it does not hold.
         apart: triggers of jobs of the pipeline that it does not declare: why, and what to do.
@@ -75,16 +76,13 @@ class Starts:
 
     waits: dict[str, Wait | None] = field(default_factory=dict)
     started: dict[str, dict[str, object]] = field(default_factory=dict)
-    left_out: dict[str, tuple[str, str]] = field(default_factory=dict)
-    schedules: list[str] = field(default_factory=list)
-    events: list[AdoptedEvent] = field(default_factory=list)
-    streaming: frozenset[str] = frozenset()
+    left_out: dict[str, Reason] = field(default_factory=dict)
+    streaming: list[str] = field(default_factory=list)
     start_triggers: list[str] = field(default_factory=list)
     other_triggers: list[str] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
     groups: dict[str, frozenset[str]] = field(default_factory=dict)
     is_late: bool = False
-    apart: dict[str, tuple[str, str]] = field(default_factory=dict)
+    apart: dict[str, Reason] = field(default_factory=dict)
 
 
 def node_of(part: Mapping[str, Any]) -> str | None:
@@ -103,6 +101,16 @@ def watched_by(trigger: Resource) -> list[str]:
     """Return the jobs and crawlers that a trigger watches."""
     conditions = (trigger.get("Predicate") or {}).get("Conditions") or []
     return [node for condition in conditions if (node := node_of(condition))]
+
+
+def triggers_of(existing: Existing, nodes: Iterable[str]) -> list[Resource]:
+    """Return the triggers that start one of the nodes, and those of the adopted workflow."""
+    own, wanted = set(existing.own_triggers), set(nodes)
+    return [
+        trigger
+        for name, trigger in existing.triggers.items()
+        if name in own or wanted.intersection(nodes_of(trigger))
+    ]
 
 
 def crawlers_of(
@@ -131,14 +139,14 @@ def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
     note_types(starts, triggers)
     for job in jobs:
         own = [trigger for trigger in triggers if job in nodes_of(trigger)]
-        reason = _refusal(own)
-        if reason:
-            starts.left_out[job] = reason
-            continue
         conditional = [trigger for trigger in own if trigger.get("Type") == "CONDITIONAL"]
-        starts.waits[job] = _wait(conditional[0]) if conditional else None
         if not conditional:
+            starts.waits[job] = None
             starts.groups[job] = frozenset(str(trigger["Name"]) for trigger in own)
+        elif reason := _refusal(conditional[0], own):
+            starts.left_out[job] = reason
+        else:
+            starts.waits[job] = _wait(conditional[0])
     return starts
 
 
@@ -158,66 +166,62 @@ def account_for(
 ) -> None:
     """Account for everything that the triggers have."""
     readings = {t["Name"]: Reading(f"trigger {t['Name']}", t) for t in triggers}
-    for trigger in sorted(triggers, key=lambda trigger: not _is_on(trigger.get)):
+    for trigger in sorted(triggers, key=lambda trigger: not _is_on(trigger)):
         reading = readings[trigger["Name"]]
         for number, action in enumerate(trigger.get("Actions") or []):
             _account_for_action(reading, str(number), action, starts, timeouts)
     for trigger in triggers:
         reading = readings[trigger["Name"]]
+        own_rules = (rules or {}).get(str(trigger.get("WorkflowName")), ())
         if reason := _apart_reason(trigger, starts, timeouts):
             for key in SAY_WHEN:
                 if reading.get(key) is not None:
-                    reading.differ(key, why=reason[0], do=reason[1])
-            _list_rules((rules or {}).get(str(reading.get("WorkflowName")), ()), starts, reason)
-        elif reading.get("Type") == "CONDITIONAL":
-            reading.take("Type")
+                    reading.differ_for(reason, key)
+            _list_rules(own_rules, starts, reason)
+        elif reading.takes("Type", values=["CONDITIONAL"]):
             reading.take("Predicate")
         else:
-            _account_for_start(reading, starts, rules or {})
+            _account_for_start(reading, trigger, starts, own_rules)
         rest(reading, FIELDS, UNKNOWN)
         starts.differences += reading.differences
 
 
 def _apart_reason(
     trigger: Resource, starts: Starts, declared: Mapping[str, int | None]
-) -> tuple[str, str] | None:
+) -> Reason | None:
     """Return why the pipeline does not declare when a trigger fires, and what to do."""
     if reason := starts.apart.get(str(trigger["Name"])):
         return reason
-    own = nodes_of(trigger)
-    is_start = trigger.get("Type") in START_TYPES
-    if own and is_start and not (declared.keys() | starts.streaming) & set(own):
-        return STARTS_NOTHING
-    is_of_streams = starts.streaming.intersection(own) and not declared.keys() & own
-    if is_of_streams and trigger.get("Type") != "CONDITIONAL":
-        return STREAMS_ONLY, START_AGAIN
-    return None
-
-
-def _refusal(own: Sequence[Resource]) -> tuple[str, str] | None:
-    """Return why the start of a job cannot be declared, and what to do; None if it can."""
-    conditional = [trigger for trigger in own if trigger.get("Type") == "CONDITIONAL"]
-    if not conditional:
+    own = set(nodes_of(trigger))
+    if not own or declared.keys() & own:
         return None
-    name = conditional[0]["Name"]
+    if own.intersection(starts.streaming):
+        return STREAMS_ONLY if trigger.get("Type") != "CONDITIONAL" else None
+    return STARTS_NOTHING if trigger.get("Type") in START_TYPES else None
+
+
+def _refusal(trigger: Resource, own: Sequence[Resource]) -> Reason | None:
+    """Return why a CONDITIONAL trigger of a job cannot be declared, and what to do, or None."""
+    name = trigger["Name"]
     if len(own) > 1:
         others = ", ".join(str(trigger["Name"]) for trigger in own)
         return (
             f"{len(own)} triggers start it ({others}), and a job of a pipeline has one",
             "make them one trigger, with Logical ANY if one of them is enough, or keep the job",
         )
-    if not _is_on(conditional[0].get):
+    if not _is_on(trigger):
         return (
-            f"its trigger {name} is {conditional[0]['State']}, so nothing starts it",
+            f"its trigger {name} is {trigger['State']}, so nothing starts it",
             "activate the trigger, or delete it and name the job alone",
         )
-    predicate = conditional[0].get("Predicate") or {}
+    predicate = trigger.get("Predicate") or {}
     conditions = predicate.get("Conditions") or []
     if not conditions:
         return f"its trigger {name} has no condition", "correct the trigger"
-    states = [_state(c) for c in conditions if _state(c) not in _states(c)]
-    if states:
-        return f"it waits for the state {states[0]}, which no trigger sees", "correct the trigger"
+    for condition in conditions:
+        state = _state(condition)
+        if state not in (STATES if condition.get("JobName") else CRAWL_STATES):
+            return f"it waits for the state {state}, which no trigger sees", "correct the trigger"
     watched = [node_of(condition) for condition in conditions]
     if predicate.get("Logical") != "ANY" and len(set(watched)) < len(watched):
         return "it waits for two states of one run, and a run ends in one", "correct the trigger"
@@ -232,10 +236,6 @@ def _wait(trigger: Resource) -> Wait:
 
 def _state(condition: Mapping[str, Any]) -> str | None:
     return condition.get("State" if condition.get("JobName") else "CrawlState")
-
-
-def _states(condition: Mapping[str, Any]) -> tuple[str, ...]:
-    return STATES if condition.get("JobName") else CRAWL_STATES
 
 
 def _account_for_action(
@@ -259,8 +259,7 @@ def _account_for_action(
         reading.differ(*path, key, why="the pipeline does not have it", do="see Not adopted")
     for key in action:
         if any(left[:3] == (*path, key) for left in reading.left()):
-            why, do = ACTION_FIELDS.get(key, UNKNOWN)
-            reading.differ(*path, key, why=why, do=do)
+            reading.differ_for(ACTION_FIELDS.get(key, UNKNOWN), *path, key)
 
 
 def _account_for_run(
@@ -277,61 +276,43 @@ def _account_for_run(
 
 
 def _account_for_start(
-    reading: Reading, starts: Starts, rules: Mapping[str, Sequence[Resource]]
+    reading: Reading, trigger: Resource, starts: Starts, rules: Sequence[Resource]
 ) -> None:
-    kind, expression = reading.get("Type"), reading.get("Schedule")
+    kind, expression = trigger.get("Type"), trigger.get("Schedule")
     if kind == "EVENT":
-        events = events_of(reading, rules.get(str(reading.get("WorkflowName")), ()))
-        starts.events += events.events
-        starts.schedules += events.schedules
-        starts.differences += events.differences
-        if events.events:
+        if add_events(starts, reading, rules):
             reading.take("Type")
             return
     else:
-        _list_rules(rules.get(str(reading.get("WorkflowName")), ()), starts, (NO_EVENT, OFF))
+        _list_rules(rules, starts, (NO_EVENT, OFF))
     if kind != "SCHEDULED":
-        _account_for_start_by_others(reading)
+        reason = FIELDS["EventBatchingCondition"] if kind == "EVENT" else START_BY_CALL
+        reading.differ_for(reason, "Type")
         if expression is not None:
             reading.differ("Schedule", why=f"a trigger of type {kind} has none", do="nothing")
-    elif not _is_on(reading.get):
+    elif not _is_on(trigger):
         reading.differ("Type", why="the trigger is not active, so it starts nothing", do="nothing")
         reading.differ("Schedule", why="it is not active", do="nothing")
+    elif problem := schedule_problem(str(expression)):
+        reading.differ("Type", why="its schedule cannot be declared", do="see Schedule")
+        reading.differ("Schedule", why=problem, do="set another, in starts=")
     else:
-        _account_for_schedule(reading, str(expression), starts)
+        reading.take("Type")
+        reading.take("Schedule")
+        starts.schedules.append(str(expression))
 
 
-def _is_on(member: Callable[[str], Any]) -> bool:
+def _is_on(trigger: Resource) -> bool:
     """Return whether a trigger fires: one of EVENT does, and its state stays CREATED.
 
     Source: https://github.com/hashicorp/terraform-provider-aws/issues/49407
     """
-    return member("Type") == "EVENT" or member("State") in (None, *ACTIVE)
+    return trigger.get("Type") == "EVENT" or trigger.get("State") in (None, *ACTIVE)
 
 
-def _account_for_start_by_others(reading: Reading) -> None:
-    why = "a pipeline starts when StartWorkflowRun is called"
-    do = "let the callers of StartTrigger call StartWorkflowRun for the new workflow"
-    if reading.get("Type") == "EVENT":
-        why, do = FIELDS["EventBatchingCondition"]
-    reading.differ("Type", why=why, do=do)
-
-
-def _list_rules(rules: Sequence[Resource], starts: Starts, reason: tuple[str, str]) -> None:
+def _list_rules(rules: Sequence[Resource], starts: Starts, reason: Reason) -> None:
     """List rules that have the workflow as a target, and that the code does not have."""
     for rule in rules:
         of = f"rule {rule['Name']}"
         if of not in (difference.of for difference in starts.differences):
             starts.differences.append(Difference(of, (), None, *reason))
-
-
-def _account_for_schedule(reading: Reading, expression: str, starts: Starts) -> None:
-    try:
-        Schedule(expression)
-    except ScheduleError as error:
-        reading.differ("Type", why="its schedule cannot be declared", do="see Schedule")
-        reading.differ("Schedule", why=str(error), do="set another, in starts=")
-        return
-    reading.take("Type")
-    reading.take("Schedule")
-    starts.schedules.append(expression)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from tidemark.checks.lint.argument_rules import JobStart
 from tidemark.errors import UsageError
@@ -12,6 +12,7 @@ from tidemark.model.assembly.intrinsics import Scope
 from tidemark.model.assembly.resources import METADATA
 from tidemark.model.assembly.template import job_definition, resolve_stacks, stack_resources
 
+Resource: TypeAlias = Mapping[str, Any]
 REGION = "us-east-1"  # no rule depends on it
 SPARK = "glueetl"  # the one kind of job that has bookmarks
 
@@ -37,8 +38,8 @@ class AppJob:
 
 def read_jobs(assembly: Assembly) -> list[AppJob]:
     """Return the Python jobs of an assembly."""
-    jobs: dict[str, Mapping[str, Any]] = {}
-    triggers: dict[str, Mapping[str, Any]] = {}
+    jobs: dict[str, Resource] = {}
+    triggers: dict[str, Resource] = {}
     tables: dict[str, frozenset[str]] = {}
     try:
         for stack, scope in resolve_stacks(assembly, REGION, may_guess=True):
@@ -48,18 +49,17 @@ def read_jobs(assembly: Assembly) -> list[AppJob]:
                     tables[name] = frozenset(_iceberg_tables(stack, id_, scope))
                 elif kind == "AWS::Glue::Trigger":
                     triggers[name] = properties
-        jobs_found = [
-            replace(_app_job(name, properties, triggers), iceberg_tables=tables[name])
-            for name, properties in jobs.items()
+        app_jobs = [
+            _app_job(name, properties, triggers, tables[name]) for name, properties in jobs.items()
         ]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(
             "the assembly holds something that could not be deployed "
             f"({type(error).__name__}: {error}); synthesize the app again"
         ) from error
-    if not jobs_found:
+    if not app_jobs:
         raise UsageError("the assembly defines no AWS::Glue::Job; add one and synthesize again")
-    return [job for job in jobs_found if job.starts[0].arguments.get("--job-language") != "scala"]
+    return [job for job in app_jobs if job.starts[0].arguments.get("--job-language") != "scala"]
 
 
 def _iceberg_tables(stack: Stack, id_: str, scope: Scope) -> Iterator[str]:
@@ -70,23 +70,21 @@ def _iceberg_tables(stack: Stack, id_: str, scope: Scope) -> Iterator[str]:
 
 
 def _app_job(
-    name: str, properties: Mapping[str, Any], triggers: Mapping[str, Mapping[str, Any]]
+    name: str, properties: Resource, triggers: Mapping[str, Resource], tables: frozenset[str]
 ) -> AppJob:
     job = job_definition(name, properties)
     is_abbreviating = tuple(map(int, job.glue_version.split("."))) < (6,)
-    starts = [
-        JobStart(
-            f"trigger {by}",
-            overlaid(job, action.get("Arguments", {})),
-            "WorkflowName" in trigger,
-            is_abbreviating,
-        )
+    actions = [
+        (f"trigger {by}", action.get("Arguments", {}), "WorkflowName" in trigger)
         for by, trigger in triggers.items()
         for action in trigger["Actions"]
         if action.get("JobName") == name
     ]
-    starts = starts or [JobStart("", overlaid(job, {}), is_abbreviating=is_abbreviating)]
+    starts = [
+        JobStart(by, overlaid(job, arguments), is_in_workflow, is_abbreviating)
+        for by, arguments, is_in_workflow in actions or [("", {}, False)]
+    ]
     if len({tuple(sorted(start.names)) for start in starts}) == 1:
         starts = [replace(start, by=f"job {name}") for start in starts]
     stated = properties.get("GlueVersion")
-    return AppJob(job, properties["Command"]["Name"] == SPARK, tuple(starts), stated)
+    return AppJob(job, properties["Command"]["Name"] == SPARK, tuple(starts), stated, tables)

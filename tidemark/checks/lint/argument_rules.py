@@ -83,11 +83,11 @@ def _meant(ask: Ask, start: JobStart) -> dict[str, str]:
     """Return the passed names that Glue up to 5.1 takes for a requested one."""
     if not start.is_abbreviating:
         return {}
-    options, passed = _options(ask), start.names
-    meant = {
-        name: [option for option in options if option.startswith(name)] for name in passed - options
-    }
-    return {name: long[0] for name, long in meant.items() if len(long) == 1}
+    meant, options = dict[str, str](), _options(ask)
+    for name in start.names - options:
+        long = [option for option in options if option.startswith(name)]
+        meant |= {name: long[0]} if len(long) == 1 else {}
+    return meant
 
 
 def _abbreviated(ask: Ask, start: JobStart) -> Iterator[tuple[str, Finding]]:

@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from tidemark.checks.lint.facts import ScriptFacts, asked_options, is_ask
-from tidemark.checks.script.expressions import changed_names, strings
+from tidemark.checks.lint.facts import ScriptFacts, asked_names, is_ask
+from tidemark.checks.script.expressions import changed_names
 from tidemark.checks.script.script_names import Names, ScriptPlace, identifier, place_of
 from tidemark.model.assembly.glue_arguments import Passed, names_passed
 
@@ -15,13 +15,9 @@ ALWAYS_RETURNED = {name.replace("-", "_") for name in RETURNED - {"continuation-
 
 def note_arguments(tree: ast.Module, names: Names, facts: ScriptFacts) -> None:
     """Note the arguments that are only tested for, other uses of sys.argv, and unknown keys."""
-    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    options = [
-        constant
-        for constant in constants
-        if isinstance(constant, str) and constant.startswith("--")
-    ]
-    facts.mentioned = frozenset(option[2:].partition("=")[0] for option in options)
+    constants = [str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    options = [constant[2:] for constant in constants if constant.startswith("--")]
+    facts.mentioned = frozenset(option.partition("=")[0] for option in options)
     # What getResolvedOptions gets, or a test for a name, does not count as another use.
     known: set[ast.AST] = set()
     for node in ast.walk(tree):
@@ -57,9 +53,7 @@ def _results(tree: ast.Module, names: Names) -> dict[str, set[str]]:
             bound.append(node.id)
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if is_ask(call):
-                options = asked_options(call)
-                asked = strings(options, names.constants) if options is not None else None
-                if asked is not None:
+                if (asked := asked_names(call, names.constants)) is not None:
                     asked_by_name[name] = {item.replace("-", "_") for item in asked}
     changed = changed_names(tree)
     return {

@@ -15,10 +15,8 @@ def bookmark_findings(facts: ScriptFacts, is_promised: bool) -> Iterator[Finding
     for opened in facts.opened:
         yield from _ctx(opened)
     yield from _duplicates(facts)
-    has_source = facts.has_hidden_source or any(
-        source.operator.is_source for source in facts.opened
-    )
-    if is_promised and facts.spark_reads and not has_source:
+    has_source = any(opened.operator.is_source for opened in facts.opened)
+    if is_promised and facts.spark_reads and not (has_source or facts.has_hidden_source):
         text = (
             "Spark's own readers know no bookmark and the script opens no other source: it reads "
             "all in every run"
@@ -111,12 +109,10 @@ def _duplicates(facts: ScriptFacts) -> Iterator[Finding]:
             continue
         at = "here again" if others == [operator.place.line] else f"on line {others[0]} too"
         text = f"the transformation_ctx {operator.text!r} is used {at}"
+        make, why = warning, "it must be unique in a job"
         if operator.is_bookmarked and lines & set(others):
-            yield error(
-                "ctx-duplicate", operator.place, f"{text}: each loses the data that the other read"
-            )
-        else:
-            yield warning("ctx-duplicate", operator.place, f"{text}: it must be unique in a job")
+            make, why = error, "each loses the data that the other read"
+        yield make("ctx-duplicate", operator.place, f"{text}: {why}")
 
 
 def _line(place: ScriptPlace) -> int:

@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tidemark.checks.script.chains import argument
+from tidemark.checks.script.chains import argument, written_chain
+from tidemark.checks.script.expressions import Scope, strings
 from tidemark.checks.script.operators import Operator
 from tidemark.checks.script.script_names import Names, ScriptPlace, identifier
 
@@ -37,9 +38,8 @@ class ScriptFacts:
     commits: list[ScriptPlace] = field(default_factory=list)
     commits_before_init: list[ScriptPlace] = field(default_factory=list)
     commits_in_finally: list[ScriptPlace] = field(default_factory=list)
-    commits_after_error: list[tuple[ScriptPlace, ScriptPlace]] = field(
-        default_factory=list
-    )  # handler, commit
+    # Each handler of an error, with the commit that it leads to.
+    commits_after_error: list[tuple[ScriptPlace, ScriptPlace]] = field(default_factory=list)
     ends: list[ScriptPlace] = field(default_factory=list)  # after a source, maybe without a commit
     asks: list[Ask] = field(default_factory=list)
     always_asked: set[str] = field(default_factory=set)
@@ -81,17 +81,14 @@ def is_ask(call: ast.Call) -> bool:
     return identifier(call.func) == "getResolvedOptions"
 
 
-def asked_options(call: ast.Call) -> ast.expr | None:
-    """Return the list that getResolvedOptions is given."""
-    return argument(call, "options", 1)
+def asked_names(call: ast.Call, scope: Scope) -> tuple[str, ...] | None:
+    """Return the names that getResolvedOptions is given; None if they are not known."""
+    options = argument(call, "options", 1)
+    return strings(options, scope) if options is not None else None
 
 
 def hands_the_context_out(node: ast.Call, values: Iterable[ast.expr], names: Names) -> bool:
     """Return whether code outside of the script gets a GlueContext, and may read with it."""
-    root: ast.expr = node.func
-    while isinstance(root, ast.Attribute | ast.Call):
-        root = root.func if isinstance(root, ast.Call) else root.value
-    name = identifier(root) or ""
-    if name not in names.imports or names.is_from_aws(name):
-        return False
-    return any(identifier(value) in names.contexts for value in values)
+    root = written_chain(node)[-1].name
+    is_foreign = root in names.imports and not names.is_from_aws(root)
+    return is_foreign and any(identifier(value) in names.contexts for value in values)

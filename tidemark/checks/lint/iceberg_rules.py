@@ -70,15 +70,12 @@ def _catalogs(script: IcebergScript, job: IcebergJob) -> Iterator[Finding]:
     if script.catalogs is None:
         return
     for use in script.uses:
+        has_warehouse = script.has_warehouse or f"{SETTING}{use.catalog}.warehouse" in job.settings
         if use.catalog not in declared | script.catalogs:
-            text = (
-                f"the catalog {use.catalog} is set neither in --conf nor in the script: the run "
-                "fails"
-            )
+            where = "neither in --conf nor in the script"
+            text = f"the catalog {use.catalog} is set {where}: the run fails"
             yield error("iceberg-no-catalog", use.place, text)
-        elif use.is_unplaced and not (
-            script.has_warehouse or f"{SETTING}{use.catalog}.warehouse" in job.settings
-        ):
+        elif use.is_unplaced and not has_warehouse:
             text = (
                 f"the catalog {use.catalog} has no warehouse, and the table no LOCATION: unless "
                 "its database has a LocationUri, Iceberg cannot derive a default warehouse location"

@@ -4,7 +4,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,9 @@ from tidemark.checks.graph.folders import overlap
 from tidemark.checks.lint.findings import RULES, Finding, error
 from tidemark.checks.script.appends import possible_appends_in
 from tidemark.checks.script.overwrites import written_folders
-from tidemark.checks.script.script_names import ScriptPlace
+from tidemark.checks.script.script_names import ScriptPlace, place_of
 from tidemark.model.advice import name_of
+from tidemark.model.programs import readable_program
 
 COMMENT = re.compile(r"#\s*tidemark:\s*ignore(?:\[(?P<rules>[^\]]*)\])?(?P<reason>.*)")
 
@@ -69,15 +70,19 @@ RULE = "retry-appends"
 
 def accepted_lines(text: str) -> dict[int, str]:
     """Return the lines of such writes, with the reason; empty if the script does not parse."""
+    return _accepted(text, lambda: (append.place for append in possible_appends_in(text)))
+
+
+def _accepted(text: str, places: Callable[[], Iterable[ScriptPlace]]) -> dict[int, str]:
+    """Return the lines of places at which a comment accepts such writes, with its reason."""
     try:
-        comments = [
-            ignore for ignore in ignores_of(text) if RULE in ignore.rules and not ignore.mistake
-        ]
+        counting = (ignore for ignore in ignores_of(text) if not ignore.mistake)
+        comments = [ignore for ignore in counting if RULE in ignore.rules]
     except (SyntaxError, tokenize.TokenError):
         return {}
     accepted: dict[int, str] = {}
-    for call in possible_appends_in(text) if comments else ():
-        lines = range(call.place.line, call.place.end_line + 1)
+    for place in places() if comments else ():
+        lines = range(place.line, place.end_line + 1)
         for comment in comments:
             if comment.line in lines:
                 accepted |= dict.fromkeys(lines, comment.reason)
@@ -89,9 +94,8 @@ def repeated(text: str, arguments: Mapping[str, str], uris: Sequence[str]) -> li
     accepted, repeated_folders = accepted_lines(text), set[tuple[str, str]]()
     folders = written_folders(text, arguments) if accepted else {}
     for call in possible_appends_in(text) if accepted else ():
-        each = [
-            [uri for _, uri in overlap([folder], uris)] for folder in folders.get(call.place, ())
-        ]
+        written = folders.get(call.place, ())
+        each = [[uri for _, uri in overlap([folder], uris)] for folder in written]
         here = {uri for some in each for uri in some} if each and all(each) else uris
         if reason := accepted.get(call.place.line):
             repeated_folders |= {(uri, reason) for uri in here}
@@ -116,17 +120,12 @@ def accepted_in(scripts: Mapping[str, Path]) -> dict[tuple[str, int], str]:
 
 def _accepted_statements(text: str) -> dict[int, str]:
     """Return the lines of such statements that hold no others, with the reason."""
-    try:
-        tree, ignores = ast.parse(text), ignores_of(text)
-    except (SyntaxError, ValueError, RecursionError, tokenize.TokenError):
-        return {}
-    comments = [ignore for ignore in ignores if RULE in ignore.rules and not ignore.mistake]
-    accepted: dict[int, str] = {}
-    for node in ast.walk(tree) if comments else ():
-        has_others = hasattr(node, "body") or isinstance(node, ast.Match)
-        if isinstance(node, ast.stmt) and not has_others:
-            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-            for comment in comments:
-                if comment.line in lines:
-                    accepted |= dict.fromkeys(lines, comment.reason)
-    return accepted
+    return _accepted(
+        text,
+        lambda: (
+            place_of(node)
+            for node in ast.walk(readable_program(text))
+            if isinstance(node, ast.stmt)
+            and not (hasattr(node, "body") or isinstance(node, ast.Match))
+        ),
+    )

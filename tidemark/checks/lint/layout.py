@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeGuard
 
 from tidemark.checks.script.expressions import Scope, Value, literal, local_constants
 from tidemark.checks.script.reaching import Places, Position
@@ -201,7 +202,7 @@ def is_exit(node: ast.AST) -> bool:
     return False
 
 
-def is_normal_exit(node: ast.AST) -> bool:
+def is_normal_exit(node: ast.AST) -> TypeGuard[ast.Raise | ast.Call]:
     """Return whether a node may end the run as SUCCEEDED: `sys.exit()`, `raise SystemExit()`."""
     match node:
         case ast.Raise(exc=ast.Call(func=ast.Name(id="SystemExit"), args=codes)):

@@ -104,9 +104,8 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
     asset = assets.get(location.removeprefix("s3://").partition("/")[2])
     if asset is None:
         text = f"the script of the job is {location}, which the assembly does not hold"
-        linted = Linted(
-            location, None, (warning("script-not-in-assembly", ScriptPlace(1, 1), text), *of_job)
-        )
+        missing = warning("script-not-in-assembly", ScriptPlace(1, 1), text)
+        linted = Linted(location, None, (missing, *of_job))
     else:
         options = {bookmark_option(start.arguments) for start in one.starts}
         option = ENABLE if ENABLE in options and one.has_bookmarks else DISABLE
@@ -126,10 +125,8 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
             of_job=of_job,
             without_ctx=reads_of_iceberg(text, iceberg),
         )
-    findings = tuple(
-        replace(finding, file=linted.file, job=job.name) for finding in linted.findings
-    )
-    return Linted(linted.file, job.name, findings)
+    findings = (replace(finding, file=linted.file, job=job.name) for finding in linted.findings)
+    return Linted(linted.file, job.name, tuple(findings))
 
 
 def scripts_of(path: Path) -> list[Path]:
@@ -148,9 +145,8 @@ def scripts_of(path: Path) -> list[Path]:
 def _original(source: Path, text: str, project: Path, job: str) -> str:
     """Return the file of the project that an asset is a copy of, else the asset."""
     size = source.stat().st_size
-    same = [
-        file for file in _sources(project) if file.stat().st_size == size and _read(file) == text
-    ]
+    alike = (file for file in _sources(project) if file.stat().st_size == size)
+    same = [file for file in alike if _read(file) == text]
     # Files of one content are one asset: take the file that is named like the job.
     if len(same) > 1:
         name = _words(job)

@@ -72,8 +72,8 @@ def _origins(tree: ast.Module) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             for alias in node.names:
-                given = refused_in(module) if alias.name == "*" else [alias.name]
-                origins |= {alias.asname or name: f"{module}.{name}" for name in given}
+                brought = refused_in(module) if alias.name == "*" else [alias.name]
+                origins |= {alias.asname or name: f"{module}.{name}" for name in brought}
     return origins
 
 
@@ -95,14 +95,13 @@ def _targets(call: ast.Call, names: Names) -> Iterator[str]:
         return
     reads, type_place, format_place = opens
     verb = "read" if reads else "written"
-    kind = _given(call, "connection_type", type_place, names)
     types = READ_TYPES if reads else WRITE_TYPES
-    if kind is not None and kind not in types:
-        yield f"the connection type {kind!r} is not {verb} locally; allowed are {', '.join(types)}"
-        return
     formats = READ_FORMATS if reads else WRITE_FORMATS
-    name = _given(call, "format", format_place, names)
-    if name and name.lower() not in formats:
+    kind = given(call, "connection_type", type_place, names.constants)
+    name = given(call, "format", format_place, names.constants)
+    if isinstance(kind, str) and kind not in types:
+        yield f"the connection type {kind!r} is not {verb} locally; allowed are {', '.join(types)}"
+    elif isinstance(name, str) and name and name.lower() not in formats:
         yield f"the format {name!r} is not {verb} locally; allowed are {', '.join(formats)}"
 
 
@@ -113,9 +112,3 @@ def _opens(call: ast.Call, names: Names) -> tuple[bool, int, int] | None:
             return True, 0, 2
         return (False, 1, 3) if identifier(call.func.value) == "write_dynamic_frame" else None
     return OPENS.get(method)
-
-
-def _given(call: ast.Call, name: str, place: int, names: Names) -> str | None:
-    """Return the string that a parameter always gets, None if it is not known."""
-    text = given(call, name, place, names.constants)
-    return text if isinstance(text, str) else None

@@ -10,7 +10,7 @@ from tidemark.checks.lint.facts import (
     Ask,
     Opened,
     ScriptFacts,
-    asked_options,
+    asked_names,
     hands_the_context_out,
     is_ask,
     is_init_without_args,
@@ -18,7 +18,6 @@ from tidemark.checks.lint.facts import (
     is_of_a_job,
 )
 from tidemark.checks.lint.layout import Layout, Way, parsed_script
-from tidemark.checks.script.expressions import strings
 from tidemark.checks.script.operators import Ctx, Operator, is_spark_read, is_write, operator_of
 from tidemark.checks.script.script_names import (
     ScriptPlace,
@@ -100,9 +99,8 @@ class ScriptReader:
             facts.has_hidden_job |= call in (*self._inits, *self._commits)
 
     def _note_ask(self, call: ast.Call, ways: list[Way]) -> None:
-        options = asked_options(call)
         for way in ways:
-            asked = strings(options, way.scope) if options is not None else None
+            asked = asked_names(call, way.scope)
             self._facts.asks.append(Ask(place_of(call), asked))
             if not any(map(self._layout.conditions, way.sites)):
                 self._facts.always_asked |= set(asked or ())
@@ -127,18 +125,16 @@ class ScriptReader:
         ]
         ends = [node.finalbody for node in ast.walk(self._tree) if isinstance(node, ast.Try)]
         last = {node for body in ends for statement in body for node in ast.walk(statement)}
-        facts.commits_in_finally = [
-            place_of(call) for call in own if last.intersection(self._layout.leaders([call]))
-        ]
+        in_finally = [call for call in own if last.intersection(self._layout.leaders([call]))]
+        facts.commits_in_finally = list(map(place_of, in_finally))
 
     def _note_opened(self) -> None:
         """Note the operators, each with the lines where its ctx may have been used before."""
         inits = self._layout.leaders(self._inits)
         known: dict[tuple[ast.Call, str], Opened] = {}
         before: dict[str, list[tuple[ast.Call, Way]]] = {}
-        for operator, call, way in sorted(
-            self._opened, key=lambda it: [layout.position(site) for site in it[2].sites[::-1]]
-        ):
+        self._opened.sort(key=lambda item: [*map(layout.position, item[2].sites[::-1])])
+        for operator, call, way in self._opened:
             if operator.is_source and operator.is_bookmarked:
                 self._reads[call] = None
             lines = set[int]()
@@ -171,9 +167,7 @@ class ScriptReader:
             if not all(self._is_committed(way.sites) for way in self._layout.ways(call)):
                 yield place_of(call)
         for node in ast.walk(self._tree):
-            if isinstance(node, ast.Return | ast.Raise | ast.Call) and (
-                isinstance(node, ast.Return) or layout.is_normal_exit(node)
-            ):
+            if isinstance(node, ast.Return) or layout.is_normal_exit(node):
                 yield from (place_of(node) for way in self._layout.ways(node) if self._loses(way))
 
     def _is_committed(self, sites: Sequence[ast.expr | ast.stmt]) -> bool:
@@ -244,9 +238,8 @@ class ScriptReader:
         ):
             return []
         sites = [site for way in self._layout.ways(statement) for site in way.sites]
-        return [
-            commit for commit in commits if any(self._layout.may_precede(s, commit) for s in sites)
-        ]
+        may_precede = self._layout.may_precede
+        return [commit for commit in commits if any(may_precede(site, commit) for site in sites)]
 
     def _reports(self, handler: ast.ExceptHandler) -> bool:
         """Return whether a handler hands the failure on to what cannot be followed."""

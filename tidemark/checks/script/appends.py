@@ -13,6 +13,7 @@ https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensio
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 
@@ -20,42 +21,23 @@ from tidemark.checks.script.chains import Chains, Link, argument
 from tidemark.checks.script.script_names import ScriptPlace, identifier, names_of, place_of
 from tidemark.checks.script.sql import HOLE, UNKNOWN, may_insert, read_query
 from tidemark.checks.script.values import ScriptValues
-from tidemark.model.programs import program_of
+from tidemark.model.programs import UNREADABLE, program_of
 
 # Where the mode stands among the arguments of what ends a DataFrameWriter.
-MODE_AT = {
-    "csv": 1,
-    "json": 1,
-    "orc": 1,
-    "parquet": 1,
-    "text": -1,
-    "xml": 2,
-    "save": 2,
-    "saveAsTable": 2,
-    "jdbc": 2,
-}
+MODE_AT = {"csv": 1, "json": 1, "orc": 1, "parquet": 1, "text": -1, "xml": 2}
+MODE_AT |= {"save": 2, "saveAsTable": 2, "jdbc": 2}
 BY_KEY = {"hudi", "dynamodb"}  # formats and types that write a row in the place of its key
 # Types whose sinks add; of others it is not certain what they do.
 ADDING_TYPES = {"s3", "parquet", "orc", "jdbc"}
 ADDING_TYPES |= {"mysql", "postgresql", "oracle", "sqlserver", "redshift"}
 ADDING_ACTIONS = {"preactions", "postactions"}  # SQL around the write, which may make it safe
 PURGES = {"purge_s3_path", "purge_table"}
+FRAMES = ("dynamic", "data")
 # Methods of Glue, and where the type of the connection stands; None without a type.
-SINKS: dict[str, int | None] = {
-    "write_dynamic_frame.from_options": 1,
-    "write_dynamic_frame_from_options": 1,
-    "write_data_frame.from_options": 1,
-    "write_data_frame_from_options": 1,
-    "write_from_options": 1,
-    "write_dynamic_frame.from_catalog": None,
-    "write_dynamic_frame_from_catalog": None,
-    "write_data_frame.from_catalog": None,
-    "write_data_frame_from_catalog": None,
-    "write_dynamic_frame.from_jdbc_conf": None,
-    "write_dynamic_frame_from_jdbc_conf": None,
-    "write_from_jdbc_conf": None,
-    "getSink": 0,
-}
+SINKS: dict[str, int | None] = {"getSink": 0, "write_from_options": 1, "write_from_jdbc_conf": None}
+SINKS |= {f"write_{kind}_frame{mark}from_options": 1 for kind in FRAMES for mark in "._"}
+SINKS |= {f"write_{kind}_frame{mark}from_catalog": None for kind in FRAMES for mark in "._"}
+SINKS |= {f"write_dynamic_frame{mark}from_jdbc_conf": None for mark in "._"}
 METHODS = {"append", "insertInto", "sql", *MODE_AT, *(name.rpartition(".")[2] for name in SINKS)}
 
 
@@ -79,18 +61,13 @@ def appends_in(text: str) -> tuple[Append, ...]:
 
 def possible_appends_in(text: str) -> tuple[Append, ...]:
     """Return the calls of a script that add rows, and those that only a run can judge, by line."""
-    try:
-        tree = program_of(text)
-        appends = set(_Reader(tree).appends())
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-    certain = {(append.place, append.name) for append in appends if append.is_certain}
-    kept = (
-        append
-        for append in appends
-        if append.is_certain or (append.place, append.name) not in certain
-    )
-    return tuple(sorted(kept, key=lambda append: (append.place.line, append.name)))
+    certainty: dict[tuple[ScriptPlace, str], bool] = {}
+    with suppress(*UNREADABLE):
+        for append in [*_Reader(program_of(text)).appends()]:
+            key = append.place, append.name
+            certainty[key] = append.is_certain or certainty.get(key, False)
+    appends = [Append(*key, is_certain) for key, is_certain in certainty.items()]
+    return tuple(sorted(appends, key=lambda append: (append.place.line, append.name)))
 
 
 class _Reader:
@@ -110,20 +87,18 @@ class _Reader:
             if not is_alias and identifier(call.func) not in METHODS:
                 continue
             for first, *rest in self._chains.of(call):
-                if first.call is None:
-                    continue
-                name, adds = self._by_spark(first.name, first.call, rest)
+                name, adds = self._by_spark(first, rest)
                 if not name and not self._purges:
-                    name, adds = self._by_glue(first.name, first.call, rest)
-                if name and (True in adds or None in adds):
+                    name, adds = self._by_glue(first, rest)
+                if True in adds or None in adds:
                     yield Append(place_of(call), name, is_certain=True in adds)
 
-    def _by_spark(
-        self, method: str, call: ast.Call, rest: list[Link]
-    ) -> tuple[str, list[bool | None]]:
+    def _by_spark(self, first: Link, rest: list[Link]) -> tuple[str, list[bool | None]]:
         """Return the name of a call of Spark, and for each of its values whether it adds rows."""
-        names = {link.name for link in rest}
-        if method == "append" and "writeTo" in names:
+        method, call = first.name, first.call
+        if call is None:
+            return "", []
+        if method == "append" and "writeTo" in {link.name for link in rest}:
             return "writeTo.append", [True]
         if method == "sql" and rest and not self._is_foreign(rest[-1].name):
             return "INSERT INTO", [_query_adds(text) for text in self._strings(call, "sqlQuery", 0)]
@@ -131,28 +106,22 @@ class _Reader:
         formats = self._of(rest, "format", "source") + self._strings(call, "format", -1)
         if not is_writer or BY_KEY & set(formats):
             return "", []
-        if method == "insertInto":
-            return "write.insertInto", self._inserts(call, rest)
-        if method in MODE_AT:
-            modes = self._strings(call, "mode", MODE_AT[method])
-            modes = modes or self._of(rest, "mode", "saveMode")
-            return f"write.{method}", [_is(mode, {"append"}) for mode in modes]
-        return "", []
+        set_modes = self._of(rest, "mode", "saveMode")
+        if method == "insertInto":  # it adds unless it is told otherwise
+            told = self._strings(call, "overwrite", 1)
+            adds = [_is(text, {"False"}) for text in told]
+            adds = adds or [_is(mode, {"append"}) for mode in set_modes]
+            return "write.insertInto", adds or [True]
+        if method not in MODE_AT:
+            return "", []
+        modes = self._strings(call, "mode", MODE_AT[method]) or set_modes
+        return f"write.{method}", [_is(mode, {"append"}) for mode in modes]
 
-    def _inserts(self, call: ast.Call, rest: list[Link]) -> list[bool | None]:
-        """Return whether insertInto adds: it does unless it is told otherwise."""
-        told = self._strings(call, "overwrite", 1)
-        if told:
-            return [_is(text, {"False"}) for text in told]
-        return [_is(mode, {"append"}) for mode in self._of(rest, "mode", "saveMode")] or [True]
-
-    def _by_glue(
-        self, method: str, call: ast.Call, rest: list[Link]
-    ) -> tuple[str, list[bool | None]]:
+    def _by_glue(self, first: Link, rest: list[Link]) -> tuple[str, list[bool | None]]:
         """Return the name of a sink of Glue, and for each of its types whether it adds rows."""
-        names = (method, f"{rest[0].name}.{method}" if rest else "")
-        name = next((name for name in names if name in SINKS), "")
-        if not name or ADDING_ACTIONS & set(_words(call)):
+        names = (first.name, f"{rest[0].name}.{first.name}" if rest else "")
+        name, call = next((name for name in names if name in SINKS), ""), first.call
+        if not name or call is None or ADDING_ACTIONS & set(_words(call)):
             return "", []
         if BY_KEY & set(self._strings(call, "format", -1)):
             return "", []

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
-from tidemark.checks.script.expressions import Scope, Value, attributes, bindings, literal
+from tidemark.checks.script.expressions import Scope, Value, attributes, literal
+from tidemark.checks.script.reaching import Places
 from tidemark.checks.script.script_names import (
-    FUNCTION,
     Function,
     Names,
     bound_arguments,
@@ -41,34 +41,23 @@ class Chains:
     """The chains of one script. A variable has every value that its scope ever gives it."""
 
     def __init__(self, tree: ast.Module, names: Names) -> None:
+        self.places = Places(tree)
         self._names = names
-        self._function_of = {
-            node: function
-            for function in ast.walk(tree)
-            if isinstance(function, FUNCTION)
-            for node in ast.walk(function)
-        }
         self._attributes = attributes(tree)
-        self._values: dict[tuple[Function | None, str], list[ast.expr]] = {}
+        self._values = {key: [*values] for key, values in self.places.assigned.items()}
+        # The calls of a DataFrameWriter that a variable holds, each a statement of its own.
         self._changes: dict[tuple[Function | None, str], list[Link]] = {}
-        for scope in (None, *set(self._function_of.values())):
-            for name, value in bindings(tree.body if scope is None else scope.body):
-                self._values.setdefault((scope, name), []).extend([value] if value else [])
         for node in ast.walk(tree):
-            self._note(node)
-
-    def _note(self, node: ast.AST) -> None:
-        """Note what parameters are given, and calls that change what a variable holds."""
-        match node:
-            case ast.Call():
-                for function in called_functions(node, self._names):
-                    for name, value in bound_arguments(function, node, self._names).items():
-                        self._values.setdefault((function, name), []).append(value)
-            case ast.Expr(value=ast.Call(func=ast.Attribute()) as call):
-                *links, root = written_chain(call)
-                if SETTERS.issuperset(link.name for link in links):
-                    key = (self._function_of.get(node), root.name)
-                    self._changes.setdefault(key, []).extend(links)
+            match node:
+                case ast.Call():
+                    for function in called_functions(node, names):
+                        for name, value in bound_arguments(function, node, names).items():
+                            self._values.setdefault((function, name), []).append(value)
+                case ast.Expr(value=ast.Call(func=ast.Attribute()) as call):
+                    *links, root = written_chain(call)
+                    if SETTERS.issuperset(link.name for link in links):
+                        key = (self.places.function_of(node), root.name)
+                        self._changes.setdefault(key, []).extend(links)
 
     def values_of(self, name: ast.Name) -> list[ast.expr]:
         """Return the expressions that a variable may hold where it is used."""
@@ -113,7 +102,7 @@ class Chains:
         return [node.value] if isinstance(node, ast.NamedExpr) else []
 
     def _key(self, name: ast.Name) -> tuple[Function | None, str]:
-        own = (self._function_of.get(name), name.id)
+        own = (self.places.function_of(name), name.id)
         return own if own in self._values else (None, name.id)
 
 

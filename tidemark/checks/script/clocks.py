@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tidemark.checks.script.script_names import identifier
-from tidemark.model.programs import program_of
+from tidemark.model.programs import readable_program
 
 CLOCK_CALLS = {"datetime": {"now", "utcnow", "today"}, "date": {"today"}}
 SPARK_CLOCK = "current_date"
@@ -20,16 +20,12 @@ def clock_lines(text: str) -> list[int]:
     Example:
         `clock_lines("day = datetime.date.today()")` returns `[1]`.
     """
-    try:
-        tree = program_of(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
     lines = set[int]()
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        name = identifier(call.func)
-        of = identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None
-        if name == SPARK_CLOCK or name in CLOCK_CALLS.get(of or "", ()):
-            lines.add(call.lineno)
+    for call in ast.walk(readable_program(text)):
+        if isinstance(call, ast.Call):
+            of = identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None
+            if identifier(call.func) in (SPARK_CLOCK, *CLOCK_CALLS.get(of or "", ())):
+                lines.add(call.lineno)
     return sorted(lines)
 
 

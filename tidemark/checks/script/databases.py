@@ -7,10 +7,11 @@ is not found. A module that is the client of a database counts where it is impor
 import ast
 from collections.abc import Collection, Iterator
 
+from tidemark.checks.script.appends import SINKS
 from tidemark.checks.script.chains import chain_of, given
 from tidemark.checks.script.expressions import Scope, literal
 from tidemark.checks.script.script_names import identifier, names_of
-from tidemark.model.programs import program_of
+from tidemark.model.programs import readable_program
 
 # The data sources and types of connections that are files of the lake, or written nowhere. What
 # DynamoDB holds is copied with the home.
@@ -18,39 +19,15 @@ LAKE_FORMATS = {"avro", "binaryfile", "console", "csv", "delta", "dynamodb", "gl
 LAKE_FORMATS |= {"iceberg", "json", "memory", "noop", "orc", "parquet", "rate", "s3", "text", "xml"}
 LAKE_FORMATS |= {"org.apache.hudi", "org.apache.iceberg.spark.source.icebergsource"}
 WRITERS = {"write", "writeStream", "DataFrameWriter"}
-# Methods of Glue, and where the type of the connection stands.
-SINKS = {
-    "write_dynamic_frame.from_options": 1,
-    "write_dynamic_frame_from_options": 1,
-    "write_data_frame.from_options": 1,
-    "write_data_frame_from_options": 1,
-    "write_from_options": 1,
-    "getSink": 0,
-}
-JDBC_SINKS = {"from_jdbc_conf", "write_dynamic_frame_from_jdbc_conf", "write_from_jdbc_conf"}
+JDBC_SINKS = {name.rpartition(".")[2] for name in SINKS if name.endswith("from_jdbc_conf")}
 UPSERT = "upsert_jdbc"
 JAVA = "DriverManager"
 # What Spark or Glue sends through a driver of JDBC.
-BY_JDBC = {
-    "custom.jdbc",
-    "jdbc",
-    "marketplace.jdbc",
-    "mysql",
-    "oracle",
-    "org.apache.spark.sql.jdbc",
-}
-BY_JDBC |= {"postgresql", "redshift", "sqlserver"}
-CLIENTS = {
-    "cassandra",
-    "cx_Oracle",
-    "elasticsearch",
-    "jaydebeapi",
-    "kafka",
-    "mysql",
-    "opensearchpy",
-}
-CLIENTS |= {"oracledb", "pg8000", "psycopg", "psycopg2", "pymongo", "pymssql", "pymysql", "pyodbc"}
-CLIENTS |= {"redis", "redshift_connector", "snowflake", "sqlalchemy", "sqlite3"}
+BY_JDBC = {"jdbc", "mysql", "oracle", "postgresql", "redshift", "sqlserver"}
+BY_JDBC |= {"custom.jdbc", "marketplace.jdbc", "org.apache.spark.sql.jdbc"}
+CLIENTS = {"cassandra", "cx_Oracle", "elasticsearch", "jaydebeapi", "kafka", "mysql", "oracledb"}
+CLIENTS |= {"opensearchpy", "pg8000", "psycopg", "psycopg2", "pymongo", "pymssql", "pymysql"}
+CLIENTS |= {"pyodbc", "redis", "redshift_connector", "snowflake", "sqlalchemy", "sqlite3"}
 TYPES_ONLY = {"sqlalchemy.types", "sqlalchemy.sql.sqltypes"}
 
 
@@ -60,10 +37,7 @@ def database_writes_in(text: str, *, is_without_jdbc: bool = False) -> tuple[int
     Example:
         `database_writes_in("df.write.jdbc(url, 'orders')")` returns `(1,)`.
     """
-    try:
-        tree = program_of(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
+    tree = readable_program(text)
     scope = names_of(tree).constants
     places = LAKE_FORMATS | BY_JDBC if is_without_jdbc else LAKE_FORMATS
     lines = {line for node in ast.walk(tree) for line in _lines(node, scope, places)}
@@ -93,26 +67,16 @@ def _lines(node: ast.AST, scope: Scope, places: Collection[str]) -> Iterator[int
 
 def _writes(call: ast.Call, scope: Scope, places: Collection[str]) -> bool:
     method, chain = identifier(call.func) or "", chain_of(call)
-    if method == "format":
-        is_writer = bool(WRITERS & set(chain))
-        return is_writer and _is_elsewhere(given(call, "source", 0, scope), places)
-    if method in ("save", "start") and WRITERS & set(chain):
-        return _is_elsewhere(given(call, "format", 1, scope), places)
+    kind: object = None
+    if WRITERS & set(chain):
+        of_writer = {"format": ("source", 0), "save": ("format", 1), "start": ("format", 1)}
+        kind = given(call, *of_writer[method], scope) if method in of_writer else None
     names = (method, ".".join(reversed(chain[:2])).replace("()", ""))
-    name = next((name for name in names if name in SINKS), None)
-    return name is not None and _is_elsewhere(_type(call, SINKS[name], scope), places)
-
-
-def _type(call: ast.Call, at: int, scope: Scope) -> object:
-    """Return the type of the connection of a sink, as far as it is known."""
-    if (kind := given(call, "connection_type", at, scope)) is not None:
-        return kind
-    for keyword in call.keywords:
-        options = literal(keyword.value, scope) if keyword.arg is None else None
-        if isinstance(options, dict):
-            return options.get("connection_type")
-    return None
-
-
-def _is_elsewhere(kind: object, places: Collection[str]) -> bool:
+    at = next((SINKS[name] for name in names if name in SINKS), None)
+    if at is not None:
+        # The type of the connection may stand among options that the call unpacks.
+        unpacked = (literal(word.value, scope) for word in call.keywords if word.arg is None)
+        options = next((options for options in unpacked if isinstance(options, dict)), {})
+        kind = given(call, "connection_type", at, scope)
+        kind = options.get("connection_type") if kind is None else kind
     return isinstance(kind, str) and kind.lower() not in places

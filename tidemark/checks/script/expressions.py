@@ -61,9 +61,8 @@ def _string(node: ast.expr, read: ReadValue) -> str | None:
 def _called(call: ast.Call, method: str, text: str, read: ReadValue) -> str | None:
     values = [read(value) for value in call.args]
     if method == "format":
-        return _formatted(
-            text, values, {word.arg or "": read(word.value) for word in call.keywords}
-        )
+        words = {word.arg or "": read(word.value) for word in call.keywords}
+        return _formatted(text, values, words)
     if method == "join":
         return text.join(values[0]) if len(values) == 1 and _are_strings(values[0]) else None
     is_certain = method in STRIPS or not set("<{\0") & set(text)
@@ -135,17 +134,8 @@ def _merged(pairs: Iterable[tuple[Value, Value]]) -> dict[str, Value]:
     return merged
 
 
-CHANGING_METHODS = {
-    "append",
-    "extend",
-    "insert",
-    "remove",
-    "pop",
-    "clear",
-    "add",
-    "update",
-    "setdefault",
-}
+CHANGING_METHODS = {"append", "extend", "insert", "remove", "pop", "clear"}
+CHANGING_METHODS |= {"add", "update", "setdefault"}
 
 
 def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tidemark.checks.script.chains import Chains, Link, argument, written_chain
 from tidemark.checks.script.operators import SOURCE_METHODS, SPARK_READS
-from tidemark.checks.script.reaching import Places, Position, position
+from tidemark.checks.script.reaching import Position, position
 from tidemark.checks.script.script_names import (
     Function,
     bound_arguments,
@@ -76,26 +76,29 @@ class Frames:
         self.names = names_of(tree)
         self.script = ScriptValues(tree, UNKNOWN)
         self.chains = Chains(tree, self.names)
-        self.place = Places(tree)
+        self.place = self.chains.places
         self.calls = [call for call, _ in self.script.calls]
         self._callers: dict[Function, list[ast.Call]] = {}
         for call in self.calls:
             for function in called_functions(call, self.names):
                 self._callers.setdefault(function, []).append(call)
         self._arguments = arguments
-        methods = [call for call in self.calls if isinstance(call.func, ast.Attribute)]
-        self._views = dict(self._views_of(methods))
+        self._views: dict[str, ast.expr] = {}
         # Variables whose frame is kept by a statement such as `df.cache()`.
-        self._kept = {_owner(call) for call in methods if identifier(call.func) in KEEPS}
+        self._kept: set[str | None] = set()
+        for call in self.calls:
+            if isinstance(call.func, ast.Attribute):
+                self._note_method(call, call.func.attr, call.func.value)
 
-    def _views_of(self, methods: Sequence[ast.Call]) -> Iterator[tuple[str, ast.expr]]:
-        """Yield the views of a script by their names, each with its frame."""
-        for call in methods:
-            method, name = identifier(call.func), argument(call, "name", 0)
-            if method in VIEWS and name is not None and isinstance(call.func, ast.Attribute):
-                yield str(self.value(name, Context())).lower(), call.func.value
-            elif method == "sql" and (query := self.query(call, Context())) and query.view:
-                yield query.view[-1].lower(), call
+    def _note_method(self, call: ast.Call, method: str, owner: ast.expr) -> None:
+        """Note a view with its frame, or a variable whose frame is kept."""
+        name = argument(call, "name", 0)
+        if method in VIEWS and name is not None:
+            self._views[str(self.value(name, Context())).lower()] = owner
+        elif method == "sql" and (query := self.query(call, Context())) and query.view:
+            self._views[query.view[-1].lower()] = call
+        elif method in KEEPS:
+            self._kept.add(identifier(owner))
 
     def query(self, call: ast.Call, context: Context) -> Query | None:
         """Return what the SQL of a call does; None if that is not known."""
@@ -144,8 +147,9 @@ class Frames:
         address = str(value).lower() if is_table else address_of(str(value))
         return [Data(address, node, context.function, is_table)]
 
-    def table(self, *parts: ast.expr | None, context: Context) -> list[Data]:
-        """Return the table that a database and a name stand for."""
+    def table(self, call: ast.Call, position: int, context: Context) -> list[Data]:
+        """Return the table of the catalog whose database and name stand from a position on."""
+        parts = argument(call, "database", position), argument(call, "table_name", position + 1)
         values = [str(self.value(part, context)) for part in parts if part]
         return [Data(".".join(values).lower(), is_table=True)]
 
@@ -244,8 +248,7 @@ class Frames:
         if not name:
             return None
         if name.endswith("from_catalog"):
-            parts = argument(call, "database", 0), argument(call, "table_name", 1)
-            return self.table(*parts, context=context)
+            return self.table(call, 0, context)
         return self.option(argument(call, "connection_options", 1), "paths", context)
 
     def option(self, options: ast.expr | None, key: str, context: Context) -> list[Data]:
@@ -278,7 +281,3 @@ def _ends(call: ast.Call) -> bool:
     first, *rest = written_chain(call)
     is_counted = first.name == "count" and bool(GROUPS & {link.name for link in rest})
     return first.name in ENDS and not is_counted
-
-
-def _owner(call: ast.Call) -> str | None:
-    return identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None

@@ -7,9 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tidemark.checks.script.chains import argument
-from tidemark.checks.script.script_names import ScriptPlace, identifier, place_of
+from tidemark.checks.script.script_names import (
+    READERS,
+    ScriptPlace,
+    given_to,
+    identifier,
+    place_of,
+)
 from tidemark.checks.script.sql import HOLE, UNKNOWN, creates_unplaced, tables_named_in
-from tidemark.checks.script.values import ScriptValues, given_to, with_arguments
+from tidemark.checks.script.values import ScriptValues, with_arguments
 from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES
 from tidemark.model.programs import program_of
 
@@ -32,7 +38,6 @@ NAME = re.compile(r"`?([A-Za-z_]\w*)`?\.([^.]+)\.([^.]+)")
 # Packages whose modules set no catalog; those of others may.
 FOREIGN = {"awsglue", "boto3", "botocore", "delta", "numpy", "pandas", "pyarrow", "pyspark", "py4j"}
 FOREIGN |= {"requests", "watermarks", *sys.stdlib_module_names}
-READERS = {"create_dynamic_frame", "create_data_frame"}
 PARAMETERS = {
     "catalog": ("database", "table_name", "redshift_tmp_dir", "transformation_ctx"),
     "options": ("connection_type", "connection_options", "format", "format_options", "ctx"),
@@ -81,49 +86,35 @@ def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
     try:
         tree = program_of(text)
         script = ScriptValues(tree, UNKNOWN)
-        uses = dict.fromkeys(
-            use for found in _names_and_queries(script, arguments) for use in _uses(*found)
-        )
+        named = _names_and_queries(script, arguments)
+        uses = dict.fromkeys(use for call in named for use in _uses(*call))
         reads = dict.fromkeys(_reads(script, arguments))
     except (SyntaxError, ValueError, RecursionError):
         return IcebergScript()
-    texts = [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
-    set_here = {
-        setting.removeprefix(SETTING).partition(".")[0]
-        for setting in texts
-        if setting.startswith(SETTING)
-    }
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    texts = [text for text in constants if isinstance(text, str)]
+    settings = [text.removeprefix(SETTING) for text in texts if text.startswith(SETTING)]
+    catalogs = frozenset(setting.partition(".")[0] for setting in settings)
+    # A name that is put together as the script runs leaves an end open.
+    is_open = "" in catalogs or _imports_own(tree) or _sets_unknown(tree)
     return IcebergScript(
         tuple(uses),
         tuple(reads),
-        # A name that is put together as the script runs leaves an end open.
-        None
-        if "" in set_here or _imports_own(tree) or _sets_unknown(tree)
-        else frozenset(set_here),
-        any(".warehouse" in setting for setting in texts),
-        any(setting.startswith(CLASSES) for setting in texts),
+        None if is_open else catalogs,
+        any(".warehouse" in text for text in texts),
+        any(text.startswith(CLASSES) for text in texts),
     )
 
 
 def _imports_own(tree: ast.Module) -> bool:
     """Return whether a script imports modules that may set up its session."""
+    modules: set[str] = set()
     for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=names):
-                modules = {alias.name.partition(".")[0] for alias in names}
-            case ast.ImportFrom(module=module, level=0):
-                modules = {(module or "").partition(".")[0]}
-            case ast.ImportFrom():
-                return True
-            case _:
-                continue
-        if modules - FOREIGN:
-            return True
-    return False
+        if isinstance(node, ast.Import):
+            modules.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            modules.add("" if node.level else node.module or "")  # "": one beside the script
+    return not {module.partition(".")[0] for module in modules} <= FOREIGN
 
 
 def _sets_unknown(tree: ast.Module) -> bool:
@@ -200,11 +191,7 @@ def _reads(script: ScriptValues, arguments: Mapping[str, str]) -> Iterator[Icebe
 def _kind_of_read(call: ast.Call) -> str:
     """Return `catalog` or `options` if Glue reads there, else an empty string."""
     name = identifier(call.func) or ""
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    by_reader = owner is not None and identifier(owner) in READERS
-    for kind in PARAMETERS:
-        if name in {f"{reader}_from_{kind}" for reader in READERS}:
-            return kind
-        if name == f"from_{kind}" and by_reader:
-            return kind
-    return ""
+    if isinstance(call.func, ast.Attribute) and name.startswith("from_"):
+        name = f"{identifier(call.func.value)}_{name}"
+    kinds = (kind for kind in PARAMETERS for reader in READERS if name == f"{reader}_from_{kind}")
+    return next(kinds, "")

@@ -3,11 +3,10 @@
 import ast
 import difflib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from tidemark.checks.script.chains import chain_of, given
+from tidemark.checks.script.chains import argument, chain_of, given
 from tidemark.checks.script.expressions import Scope, literal
 from tidemark.checks.script.script_names import (
     READERS,
@@ -31,22 +30,8 @@ SOURCE_METHODS = {
 BOOKMARKED_TYPES = {"s3", "parquet", "orc", "jdbc", "mysql", "postgresql", "oracle", "sqlserver"}
 TABLE_FORMATS = {"hudi", "delta", "iceberg"}  # formats that bookmarks leave out
 SPARK_READS = {"csv", "json", "parquet", "orc", "text", "table", "load", "jdbc", "xml"}
-SPARK_WRITES = {
-    "csv",
-    "json",
-    "parquet",
-    "orc",
-    "text",
-    "save",
-    "saveAsTable",
-    "insertInto",
-    "jdbc",
-    "append",
-    "create",
-    "createOrReplace",
-    "overwrite",
-    "overwritePartitions",
-}
+SPARK_WRITES = {"csv", "json", "parquet", "orc", "text", "save", "saveAsTable", "insertInto"}
+SPARK_WRITES |= {"append", "create", "createOrReplace", "jdbc", "overwrite", "overwritePartitions"}
 GLUE_WRITES = re.compile(
     r"writeFrame|write_(dynamic_frame|data_frame|from)_(from_)?\w+"
     r"|(write_dynamic_frame|write_data_frame)\.from_\w+"
@@ -115,30 +100,23 @@ def _is_bookmarked_source(call: ast.Call, name: str, scope: Scope) -> bool:
 
 
 def _ctx(call: ast.Call, position: int, names: Names, scope: Scope) -> tuple[Ctx, str]:
-    ctx = next((item.value for item in call.keywords if item.arg == CTX), None)
-    positional = call.args[: position + 1]
-    if ctx is None and any(isinstance(item, ast.Starred) for item in positional):
-        return Ctx.UNKNOWN, ""
-    if ctx is None and 0 <= position < len(call.args):
-        ctx = call.args[position]
-    if ctx is None and any(item.arg is None for item in call.keywords):
-        return Ctx.UNKNOWN, ""
-    if ctx is None:  # or misspelt: Glue takes any keyword, and ignores it
-        keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
-        return Ctx.MISSING, next(iter(difflib.get_close_matches(CTX, keywords, 1, 0.85)), "")
+    ctx = argument(call, CTX, position)
+    if ctx is None:
+        keywords = [keyword.arg for keyword in call.keywords]
+        positional = call.args[: position + 1]
+        if None in keywords or any(isinstance(item, ast.Starred) for item in positional):
+            return Ctx.UNKNOWN, ""
+        # It may be misspelt: Glue takes any keyword, and ignores it.
+        near = difflib.get_close_matches(CTX, filter(None, keywords), 1, 0.85)
+        return Ctx.MISSING, next(iter(near), "")
     if isinstance(ctx, ast.Constant) and not ctx.value:
         return Ctx.MISSING, ""
     value = literal(ctx, scope)
     if isinstance(value, str):
         return (Ctx.LITERAL, value) if value else (Ctx.MISSING, "")
-    is_new = is_of_this_run(ctx) or bool(names.of_this_run & set(_variables(ctx)))
+    variables = {part.id for part in ast.walk(ctx) if isinstance(part, ast.Name)}
+    is_new = is_of_this_run(ctx) or bool(names.of_this_run & variables)
     return Ctx.NEW_EACH_RUN if is_new else Ctx.CHANGING, ast.unparse(ctx)
-
-
-def _variables(node: ast.expr) -> Iterator[str]:
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            yield part.id
 
 
 def is_spark_read(call: ast.Call, names: Names) -> bool:

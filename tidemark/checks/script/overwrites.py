@@ -7,6 +7,7 @@ first, and a purge before the write deletes what the frame will read.
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from tidemark.checks.script.appends import MODE_AT, SINKS
@@ -24,12 +25,13 @@ from tidemark.checks.script.frames import (
 from tidemark.checks.script.reaching import position
 from tidemark.checks.script.script_names import ScriptPlace, identifier, place_of
 from tidemark.checks.script.sql import HOLE
-from tidemark.model.programs import program_of
+from tidemark.model.programs import UNREADABLE, program_of
 
 TO_FOLDER = {*FILE_FORMATS, "save", "xml"}
 TO_TABLE = {"insertInto", "saveAsTable"}
 DYNAMIC = "partitionoverwritemode"  # with it Spark deletes a partition when all is read
-SINK_ENDS = {name.rpartition(".")[2] for name in SINKS}
+WRITING = {"jdbc", "sql", "writeFrame", *TO_FOLDER, *TO_TABLE}
+WRITING |= {name.rpartition(".")[2] for name in SINKS}
 PURGES = {"delete", "delete_object", "delete_objects", "purge_s3_path", "purge_table", "sql"}
 LISTINGS = {"list_objects", "list_objects_v2", "paginate"}
 
@@ -62,27 +64,24 @@ class _FrameWrite:
 
 def deleted_sources(text: str, arguments: Mapping[str, str]) -> list[Deleted]:
     """Return the calls of a script that delete what it has yet to read, by line."""
-    try:
+    with suppress(*UNREADABLE):
         deleted = dict.fromkeys(_Reader(text, arguments).overwrites())
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    return sorted(deleted, key=lambda call: call.place.line)
+        return sorted(deleted, key=lambda call: call.place.line)
+    return []
 
 
 def read_targets(text: str, arguments: Mapping[str, str]) -> frozenset[ScriptPlace]:
     """Return the calls of Glue that read what the script also writes: they want all of it."""
-    try:
+    with suppress(*UNREADABLE):
         return frozenset(_Reader(text, arguments).targets())
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
+    return frozenset()
 
 
 def written_folders(text: str, arguments: Mapping[str, str]) -> dict[ScriptPlace, list[str]]:
     """Return the calls of a script that write folders, in whatever mode, with their URIs."""
-    try:
+    with suppress(*UNREADABLE):
         return _Reader(text, arguments).folders()
-    except (SyntaxError, ValueError, RecursionError):
-        return {}
+    return {}
 
 
 class _Reader:
@@ -101,43 +100,39 @@ class _Reader:
                 case ast.Subscript(value=owner, slice=ast.Constant(value=str(key))):
                     self._owners.setdefault(f"{{--{key}}}", set()).add(ast.dump(owner))
 
+        frames = self._frames
+        self._ways = [(call, context) for call in frames.calls for context in frames.contexts(call)]
         self._purges = [
-            (call, self._frames.sites(call, context), deleted)
-            for call in self._frames.calls
+            (call, frames.sites(call, context), deleted)
+            for call, context in self._ways
             if identifier(call.func) in PURGES
-            for context in self._frames.contexts(call)
             if (deleted := tuple(self._deleted(call, context)))
         ]
 
     def overwrites(self) -> Iterator[Deleted]:
         """Yield the calls that delete what the script has yet to read."""
-        for call in self._frames.calls:
-            for context in self._frames.contexts(call):
-                for write in self._writes(call, context):
-                    reads = list(self._frames.reads(write.frame, context, position(call)))
-                    for data, read in self._both(write.replaced, reads):
-                        yield Deleted(place_of(call), _shown(data), read.line, call.lineno)
-                    yield from self._purged(write, reads, context)
+        for call, context in self._ways:
+            for write in self._writes(call, context):
+                reads = list(self._frames.reads(write.frame, context, position(call)))
+                for data, read in self._both(write.replaced, reads):
+                    yield Deleted(place_of(call), _shown(data), read.line, call.lineno)
+                yield from self._purged(write, reads, context)
 
     def targets(self) -> Iterator[ScriptPlace]:
         """Yield the calls of Glue that read what the script also writes."""
-        frames = self._frames
-        ways = [(call, context) for call in frames.calls for context in frames.contexts(call)]
-        written = [data for call, context in ways for data in self._written(call, context)]
-        for call, context in ways if written else ():
-            opened = frames.opened_by_glue(call, context) or ()
+        written = [data for call, context in self._ways for data in self._written(call, context)]
+        for call, context in self._ways if written else ():
+            opened = self._frames.opened_by_glue(call, context) or ()
             if any(self._is_same(data, source) for data in written for source in opened):
                 yield place_of(call)
 
     def folders(self) -> dict[ScriptPlace, list[str]]:
         """Return the calls that write folders, with their URIs."""
         folders: dict[ScriptPlace, list[str]] = {}
-        for call in self._frames.calls:
-            for context in self._frames.contexts(call):
-                written = [target for target in self._written(call, context) if not target.is_table]
-                folders.setdefault(place_of(call), []).extend(
-                    f"s3://{folder.address}" for folder in written
-                )
+        for call, context in self._ways:
+            written = [data for data in self._written(call, context) if not data.is_table]
+            uris = folders.setdefault(place_of(call), [])
+            uris += (f"s3://{folder.address}" for folder in written)
         return folders
 
     def _purged(
@@ -147,15 +142,12 @@ class _Reader:
         writes = self._frames.sites(write.call, context)
         for purge, purges, deleted in self._purges if reads else ():
             for function in purges.keys() & writes.keys():
-                at = position(purges[function])
-                is_before = at < position(writes[function])
-                if not is_before or self._frames.place.is_either_or(
-                    purges[function], writes[function]
-                ):
-                    continue
-                before = [read for read in reads if read.at.get(function, at) < at]
-                for data, read in self._both(deleted, before):
-                    yield Deleted(place_of(purge), _shown(data), read.line, write.call.lineno)
+                here, there = purges[function], writes[function]
+                at = position(here)
+                if at < position(there) and not self._frames.place.is_either_or(here, there):
+                    before = [read for read in reads if read.at.get(function, at) < at]
+                    for data, read in self._both(deleted, before):
+                        yield Deleted(place_of(purge), _shown(data), read.line, write.call.lineno)
 
     def _both(
         self, deleted: tuple[Data, ...], reads: list[FrameRead]
@@ -183,9 +175,9 @@ class _Reader:
         if one.node is None or other.node is None or one.function is not other.function:
             return False
         parts = list(ast.walk(one.node))
-        is_fixed = not any(isinstance(part, ast.Call) for part in parts) and not any(
-            isinstance(part, ast.Name) and len(self._chains.values_of(part)) > 1 for part in parts
-        )
+        values = [self._chains.values_of(part) for part in parts if isinstance(part, ast.Name)]
+        is_made = any(isinstance(part, ast.Call) for part in parts)
+        is_fixed = not is_made and all(len(held) < 2 for held in values)
         return is_fixed and ast.dump(one.node) == ast.dump(other.node)
 
     def _is_known(self, address: str) -> bool:
@@ -196,14 +188,7 @@ class _Reader:
     def _writes(self, call: ast.Call, context: Context) -> Iterator[_FrameWrite]:
         method = identifier(call.func) or ""
         is_alias = isinstance(call.func, ast.Name) and bool(self._chains.values_of(call.func))
-        if not is_alias and method not in {
-            "jdbc",
-            "sql",
-            "writeFrame",
-            *TO_FOLDER,
-            *TO_TABLE,
-            *SINK_ENDS,
-        }:
+        if not is_alias and method not in WRITING:
             return
         for first, *rest in self._chains.of(call):
             if first.call is not call:
@@ -214,10 +199,8 @@ class _Reader:
             frame = argument(call, "frame", 0)
             if (names & SINKS.keys() or first.name == "writeFrame") and frame:
                 yield _FrameWrite(call, frame)
-            owner = next(
-                (link.owner for link in rest if link.name == "write" and not link.call), None
-            )
-            if owner is not None:
+            owners = (link.owner for link in rest if link.name == "write" and not link.call)
+            if (owner := next(owners, None)) is not None:
                 yield _FrameWrite(call, owner, tuple(self._replaced(first, rest, context)))
 
     def _query(self, call: ast.Call, context: Context) -> Iterator[_FrameWrite]:
@@ -228,12 +211,8 @@ class _Reader:
 
     def _replaced(self, first: Link, rest: list[Link], context: Context) -> list[Data]:
         """Return what a DataFrameWriter deletes before it writes."""
-        call = first.call
-        if (
-            call is None
-            or self._is_dynamic
-            or self._argument(rest, first, "format", -1, context) in OTHER_FORMATS
-        ):
+        call, kind = first.call, self._argument(rest, first, "format", -1, context)
+        if call is None or self._is_dynamic or kind in OTHER_FORMATS:
             return []
         mode = self._argument(rest, first, "mode", MODE_AT.get(first.name, -1), context)
         told = argument(call, "overwrite", 1) if first.name == "insertInto" else None
@@ -258,18 +237,16 @@ class _Reader:
         if not {method, f"{rest[0].name}.{method}" if rest else ""} & SINKS.keys():
             return []
         if method.endswith("from_catalog"):
-            parts = argument(call, "database", 1), argument(call, "table_name", 2)
-            return frames.table(*parts, context=context)
+            return frames.table(call, 1, context)
         return frames.option(argument(call, "connection_options", 2), "path", context)
 
     def _argument(self, rest: list[Link], first: Link, name: str, at: int, context: Context) -> str:
         """Return the mode or the format of a DataFrameWriter, in lower case."""
-        nodes = [argument(first.call, name, at)] if first.call else []
-        nodes += [
-            link.call.args[0] for link in rest if link.name == name and link.call and link.call.args
-        ]
-        given = next((node for node in nodes if node is not None), None)
-        return str(self._frames.value(given, context)).lower() if given is not None else ""
+        given = argument(first.call, name, at) if first.call else None
+        calls = [link.call for link in rest if link.name == name and link.call]
+        nodes = [given, *(call.args[0] for call in calls if call.args)]
+        node = next(filter(None, nodes), None)
+        return str(self._frames.value(node, context)).lower() if node is not None else ""
 
     def _deleted(self, call: ast.Call, context: Context) -> list[Data]:
         """Return the folders, or the table, whose data a call deletes."""
@@ -278,8 +255,7 @@ class _Reader:
             case "purge_s3_path":
                 return frames.data(argument(call, "s3_path", 0), context)
             case "purge_table":
-                parts = argument(call, "database", 0), argument(call, "table_name", 1)
-                return frames.table(*parts, context=context)
+                return frames.table(call, 0, context)
             case "delete_objects" | "delete_object":
                 return self._deleted_by_client(call, context)
             case "sql" if (query := frames.query(call, context)) and not query.reads:

@@ -17,23 +17,23 @@ class Places:
     """Where the expressions of a script stand: their function, and the branches around them."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._parents = {
-            child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
-        }
-        self._loops = [node for node in ast.walk(tree) if isinstance(node, LOOPS)]
+        nodes = list(ast.walk(tree))
+        self._parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+        self._loops = [node for node in nodes if isinstance(node, LOOPS)]
         # Asked for each pair of calls: a script of 200 reads has 40,000 of them.
         self._branches: dict[ast.AST, dict[ast.AST, str]] = {}
         self._functions: dict[ast.AST, Function | None] = {}
-        self._values: dict[tuple[Function | None, str], list[ast.expr]] = {}
-        functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTION)]
+        # What variables and `.attributes` are assigned, by the function, or None for the module.
+        self.assigned: dict[tuple[Function | None, str], list[ast.expr]] = {}
+        functions = [node for node in nodes if isinstance(node, FUNCTION)]
         for scope in (None, *functions):
             for name, value in bindings(tree.body if scope is None else scope.body):
-                self._values.setdefault((scope, name), []).extend([value] if value else [])
-        for node in ast.walk(tree):
+                self.assigned.setdefault((scope, name), []).extend([value] if value else [])
+        for node in nodes:
             match node:
                 case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
                     for scope in {self.function_of(node), None}:
-                        self._values.setdefault((scope, f".{name}"), []).append(value)
+                        self.assigned.setdefault((scope, f".{name}"), []).append(value)
 
     def function_of(self, node: ast.AST) -> Function | None:
         """Return the innermost function around a node."""
@@ -72,17 +72,16 @@ class Places:
 
     def looped(self, name: ast.Name) -> list[ast.expr]:
         """Return what the loops with a variable go through."""
-        return [
-            loop.iter for loop in self._loops if name.id in map(identifier, ast.walk(loop.target))
-        ]
+        targets = ((loop, map(identifier, ast.walk(loop.target))) for loop in self._loops)
+        return [loop.iter for loop, names in targets if name.id in names]
 
     def values(
         self, name: str, function: Function | None, use: ast.AST, at: Position
     ) -> list[ast.expr]:
         """Return what a variable, or a `.attribute`, may hold: its last assignments before."""
-        known = self._values.get((function, name))
+        known = self.assigned.get((function, name))
         if known is None:  # a variable of the module
-            known = self._values.get((None, name), [])
+            known = self.assigned.get((None, name), [])
             return known if function is None or len(known) == 1 else []
         held: list[ast.expr] = []
         for value in sorted(known, key=position, reverse=True):

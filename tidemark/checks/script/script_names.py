@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from tidemark.checks.script.expressions import Scope, module_constants
 
@@ -30,7 +31,7 @@ READER_CLASSES = {
 # Calls with another value in every run.
 VARYING_CALLS = {"now", "utcnow", "today", "time", "strftime", "uuid1", "uuid4", "random"}
 BINDING = (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Call)
-IsMade = Callable[[ast.expr], bool]
+Holds = Callable[[ast.expr], bool]
 
 
 @dataclass(frozen=True)
@@ -95,21 +96,19 @@ def names_of(tree: ast.Module) -> Names:
     plain = Names(functions, methods, classes, _imports(tree), module_constants(tree))
     binding = [node for node in ast.walk(tree) if isinstance(node, BINDING)]
 
-    def holders(is_made: IsMade) -> frozenset[str]:
+    def holders(is_made: Holds) -> frozenset[str]:
         return _holders(binding, plain, is_made)
 
-    dynamic_frames = holders(lambda value: plain.reader(value) == "create_dynamic_frame")
-    data_frames = holders(lambda value: plain.reader(value) == "create_data_frame")
+    dynamic = holders(lambda value: plain.reader(value) == "create_dynamic_frame")
+    data = holders(lambda value: plain.reader(value) == "create_data_frame")
     return replace(
         plain,
         jobs=holders(plain.makes_a_job),
         instances=holders(lambda value: plain.class_of(value) in classes),
         contexts=holders(lambda value: plain.class_of(value) == "GlueContext"),
         of_this_run=holders(is_of_this_run),
-        readers={
-            **dict.fromkeys(dynamic_frames, "create_dynamic_frame"),
-            **dict.fromkeys(data_frames, "create_data_frame"),
-        },
+        readers=dict.fromkeys(dynamic, "create_dynamic_frame")
+        | dict.fromkeys(data, "create_data_frame"),
     )
 
 
@@ -136,44 +135,48 @@ def _imports(tree: ast.Module) -> dict[str, str]:
     return imports
 
 
-def _holders(nodes: Sequence[ast.AST], names: Names, is_made: IsMade) -> frozenset[str]:
+def _holders(nodes: Sequence[ast.AST], names: Names, is_made: Holds) -> frozenset[str]:
     """Return the names of variables, attributes and parameters that hold such an object."""
     holders: set[str] = set()
+
+    def holds(value: ast.expr) -> bool:
+        results = (value, *returned(value, names))
+        return any(is_made(result) or identifier(result) in holders for result in results)
+
     while True:
-        more = {name for node in nodes for name in _held(node, names, is_made, holders)}
+        more = {name for node in nodes for name in _held(node, names, holds)}
         if more <= holders:
             return frozenset(holders)
         holders |= more
 
 
-def _held(node: ast.AST, names: Names, is_made: IsMade, known: set[str]) -> Iterator[str]:
+def _held(node: ast.AST, names: Names, holds: Holds) -> Iterator[str]:
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
-                yield from _targets(target, value, names, is_made, known)
+                yield from _targets(target, value, names, holds)
         case ast.AnnAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
             if value is not None:
-                yield from _targets(target, value, names, is_made, known)
+                yield from _targets(target, value, names, holds)
         case ast.Call():
-            yield from _parameters(node, names, is_made, known)
+            given: list[tuple[str, ast.expr]] = []
+            for function in called_functions(node, names):
+                given += bound_arguments(function, node, names).items()
+            if isinstance(node.func, ast.Name) and node.func.id in names.classes:
+                # The fields of a dataclass are its keywords.
+                given += [(word.arg, word.value) for word in node.keywords if word.arg]
+            yield from (name for name, value in given if holds(value))
 
 
-def _targets(
-    target: ast.expr, value: ast.expr, names: Names, is_made: IsMade, known: set[str]
-) -> Iterator[str]:
+def _targets(target: ast.expr, value: ast.expr, names: Names, holds: Holds) -> Iterator[str]:
     if isinstance(target, ast.Tuple):
-        for number, part in enumerate(target.elts):
-            for element in _elements(value, number, names):
-                yield from _targets(part, element, names, is_made, known)
-    elif _holds(value, names, is_made, known) and (name := identifier(target)):
+        # The values of its parts stand in a tuple that is written out or returned.
+        for whole in (value, *returned(value, names)):
+            elements = whole.elts if isinstance(whole, ast.Tuple) else ()
+            for part, element in zip(target.elts, elements, strict=False):
+                yield from _targets(part, element, names, holds)
+    elif holds(value) and (name := identifier(target)):
         yield name
-
-
-def _elements(value: ast.expr, number: int, names: Names) -> Iterator[ast.expr]:
-    """Yield the values of a part of a tuple that is written out or returned."""
-    for whole in (value, *returned(value, names)):
-        if isinstance(whole, ast.Tuple) and number < len(whole.elts):
-            yield whole.elts[number]
 
 
 def returned(value: ast.expr, names: Names) -> Iterator[ast.expr]:
@@ -182,26 +185,6 @@ def returned(value: ast.expr, names: Names) -> Iterator[ast.expr]:
         for node in ast.walk(function):
             if isinstance(node, ast.Return) and node.value is not None:
                 yield node.value
-
-
-def _holds(value: ast.expr, names: Names, is_made: IsMade, known: set[str]) -> bool:
-    return (
-        is_made(value)
-        or identifier(value) in known
-        or any(is_made(result) or identifier(result) in known for result in returned(value, names))
-    )
-
-
-def _parameters(call: ast.Call, names: Names, is_made: IsMade, known: set[str]) -> Iterator[str]:
-    """Yield the parameters of the script's functions that a call gives such a value to."""
-    if isinstance(call.func, ast.Name) and call.func.id in names.classes:  # as a dataclass has it
-        for keyword in call.keywords:
-            if keyword.arg and _holds(keyword.value, names, is_made, known):
-                yield keyword.arg
-    for function in called_functions(call, names):
-        for parameter, value in bound_arguments(function, call, names).items():
-            if _holds(value, names, is_made, known):
-                yield parameter
 
 
 def called_functions(call: ast.Call, names: Names) -> tuple[Function, ...]:
@@ -227,26 +210,34 @@ def _is_instance(owner: ast.expr, names: Names) -> bool:
     return identifier(owner) in {"self", "cls", *names.instances, *names.classes}
 
 
+def positional(function: Function) -> list[str]:
+    """Return the names of the parameters that a call may give values to by position."""
+    return [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
+
+
 def parameters(function: Function) -> list[str]:
     """Return the names of the parameters that a call gives values to."""
+    return [*positional(function), *(parameter.arg for parameter in function.args.kwonlyargs)]
+
+
+def defaults_of(function: Function) -> dict[str, ast.expr]:
+    """Return the default values of the parameters that have one."""
     arguments = function.args
-    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    return [parameter.arg for parameter in every]
+    every = [*arguments.defaults, *arguments.kw_defaults]
+    pairs = zip(parameters(function)[-len(every) :], every, strict=False)
+    return {name: default for name, default in pairs if default is not None}
+
+
+def given_to(parameters: Sequence[str], call: ast.Call) -> dict[str, ast.expr]:
+    """Return the argument of a call for each parameter."""
+    certain = takewhile(lambda value: not isinstance(value, ast.Starred), call.args)
+    given = dict(zip(parameters, certain, strict=False))
+    return given | {word.arg: word.value for word in call.keywords if word.arg}
 
 
 def bound_arguments(function: Function, call: ast.Call, names: Names) -> dict[str, ast.expr]:
     """Return the arguments of a call by the function's parameters, defaults included."""
-    by_position = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
-    defaults = function.args.defaults
-    bound = dict(zip(by_position[len(by_position) - len(defaults) :], defaults, strict=True))
-    for parameter, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-        if default is not None:
-            bound[parameter.arg] = default
+    by_position = positional(function)
     is_method = any(function in group for group in names.methods.values())
     is_bound = is_method and by_position[:1] in (["self"], ["cls"])
-    for name, value in zip(by_position[is_bound:], call.args, strict=False):
-        if isinstance(value, ast.Starred):
-            break
-        bound[name] = value
-    bound |= {item.arg: item.value for item in call.keywords if item.arg}
-    return bound
+    return defaults_of(function) | given_to(by_position[is_bound:], call)

@@ -55,9 +55,8 @@ def read_query(text: str) -> Query | None:
     replacing = [insert.this for insert in inserts if _replaces(insert)]
     replacing += [tree.expressions[0] for tree in trees if isinstance(tree, exp.TruncateTable)]
     views = [tree.this for tree in trees if isinstance(tree, exp.Create) and tree.kind == "VIEW"]
-    written = {
-        id(table) for to in (*adding, *replacing, *views) for table in to.find_all(exp.Table)
-    }
+    targets = (*adding, *replacing, *views)
+    written = {id(table) for target in targets for table in target.find_all(exp.Table)}
     own = {cte.alias for tree in trees for cte in tree.find_all(exp.CTE)}
     read = [table for table in tables if id(table) not in written and table.name not in own]
     return Query(
@@ -103,10 +102,8 @@ def numbered_columns(text: str) -> Iterator[str]:
         return
     for tree in _parsed(text) or ():
         for alias in tree.find_all(exp.Alias):
-            called = {
-                call.name.lower() or call.sql_name().lower() for call in alias.find_all(exp.Func)
-            }
-            if NUMBERING & called:
+            calls = alias.find_all(exp.Func)
+            if NUMBERING & {call.name.lower() or call.sql_name().lower() for call in calls}:
                 yield alias.alias
 
 

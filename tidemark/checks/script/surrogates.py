@@ -7,9 +7,10 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tidemark.checks.script.chains import written_chain
 from tidemark.checks.script.script_names import identifier
 from tidemark.checks.script.sql import NUMBERING, numbered_columns, query_of
-from tidemark.model.programs import program_of
+from tidemark.model.programs import readable_program
 
 RELATIONALIZE_KEYS = ("id", "index")  # of the tables that it makes of arrays
 
@@ -20,10 +21,7 @@ def surrogates_in(text: str) -> tuple[tuple[str, ...], ...]:
     Example:
         `surrogates_in("df.withColumn('k', F.monotonically_increasing_id())")` returns `(("k",),)`.
     """
-    try:
-        tree = program_of(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
+    tree = readable_program(text)
     nodes = list(ast.walk(tree))
     names = {
         name for node in nodes for name, value in _named(node) if _has(value, NUMBERING | {"uuid4"})
@@ -47,33 +45,20 @@ def surrogates_of(scripts: Iterable[Path]) -> list[tuple[str, ...]]:
 
 def _named(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """Yield the columns that a call names, each with its expression."""
-    match node:
-        case ast.Call(args=[ast.Constant(value=str(name)), value]) if _is(node, "withColumn"):
+    if not isinstance(node, ast.Call):
+        return
+    match identifier(node.func), node.func, node.args:
+        case "withColumn", _, [ast.Constant(value=str(name)), value]:
             yield name, value
-        case ast.Call(args=[ast.Constant(value=str(name))], func=ast.Attribute(value=value)) if _is(
-            node, "alias"
-        ):
+        case "alias", ast.Attribute(value=value), [ast.Constant(value=str(name))]:
             yield name, value
-        case ast.Call(args=[ast.Dict(keys=keys, values=values)]) if _is(node, "withColumns"):
+        case "withColumns", _, [ast.Dict(keys=keys, values=values)]:
             for key, value in zip(keys, values, strict=True):
                 if isinstance(key, ast.Constant):
                     yield str(key.value), value
 
 
-def _is(call: ast.Call, method: str) -> bool:
-    return identifier(call.func) == method
-
-
 def _has(node: ast.AST, methods: set[str]) -> bool:
     """Return whether there is a call of a method or a function in a part of a script."""
     calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
-    return any(part in methods for call in calls for part in _parts(call.func))
-
-
-def _parts(node: ast.AST) -> list[str]:
-    """Return the names along a chain: `Relationalize.apply` has two."""
-    names = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-    return [*names, node.id] if isinstance(node, ast.Name) else names
+    return any(link.name in methods for call in calls for link in written_chain(call))

@@ -11,11 +11,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Any, TypeAlias
 
 from tidemark.checks.script.expressions import attributes, bound_once, changed_names, written
-from tidemark.checks.script.script_names import FUNCTION, Function, identifier, parameters
+from tidemark.checks.script.script_names import (
+    FUNCTION,
+    Function,
+    defaults_of,
+    given_to,
+    identifier,
+    parameters,
+    positional,
+)
 from tidemark.errors import UsageError
 from tidemark.model.programs import program_of
 
@@ -91,17 +99,15 @@ class ScriptValues:
         if not calls or depth >= DEEPEST:
             yield {}
             return
-        names = [word.arg for word in (*function.args.posonlyargs, *function.args.args)]
+        names, defaults = positional(function), defaults_of(function).items()
         for call, place in calls:
             given = given_to(names[names[:1] == ["self"] :], call)
             for bound in self.bindings(place, depth + 1):
-                values = {n: self.read(node, Enclosing(), {}) for n, node in _defaults(function)}
+                values = {name: self.read(node, Enclosing(), {}) for name, node in defaults}
                 values |= {name: self.read(node, place, bound) for name, node in given.items()}
                 rebound = self._locals[function].keys()
-                yield {
-                    **(bound if place.functions == functions[:-1] else {}),
-                    **{name: value for name, value in values.items() if name not in rebound},
-                }
+                own = {name: value for name, value in values.items() if name not in rebound}
+                yield {**bound, **own} if place.functions == functions[:-1] else own
 
     def read(self, node: ast.expr, place: Enclosing, bound: Bound, depth: int = 0) -> Any:
         """Return a value: string, list or dict of values; ``<code>`` if it is not certain."""
@@ -184,13 +190,6 @@ def with_arguments(text: str, arguments: Mapping[str, Any]) -> str:
     return re.sub(r"\{(--[^}]+)\}", lambda match: str(arguments.get(match[1], match[0])), text)
 
 
-def given_to(parameters: Sequence[str], call: ast.Call) -> dict[str, ast.expr]:
-    """Return the argument of a call for each parameter."""
-    certain = takewhile(lambda value: not isinstance(value, ast.Starred), call.args)
-    given = dict(zip(parameters, certain, strict=False))
-    return given | {word.arg: word.value for word in call.keywords if word.arg}
-
-
 def _part(owner: Any, key: object) -> Any:
     """Return the value of a key; if the dict is not known, the argument of that name."""
     if isinstance(owner, dict):
@@ -223,12 +222,3 @@ def _calls(module: ast.Module) -> Iterator[tuple[ast.Call, Enclosing]]:
         elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             place = Enclosing(place.functions, (*place.loops, *node.generators))
         left += [(child, place) for child in ast.iter_child_nodes(node)]
-
-
-def _defaults(function: Function) -> Iterator[tuple[str, ast.expr]]:
-    by_position = [*function.args.posonlyargs, *function.args.args][::-1]
-    for argument, default in zip(by_position, function.args.defaults[::-1], strict=False):
-        yield argument.arg, default
-    for argument, value in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-        if value is not None:
-            yield argument.arg, value

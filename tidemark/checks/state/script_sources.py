@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.checks.script.operators import CTX, operator_of
-from tidemark.checks.script.script_names import identifier, names_of
-from tidemark.checks.script.values import ScriptValues, given_to, parsed
+from tidemark.checks.script.script_names import given_to, identifier, names_of
+from tidemark.checks.script.values import ScriptValues, parsed
 from tidemark.errors import UsageError
 
 # The parameters of what keeps a state in the bookmark, in order; AWS's own names.
