@@ -24,8 +24,8 @@ class Varying(NamedTuple):
     sample: str
 
 
+# A bucket and the folders in it, one name each.
 Address: TypeAlias = tuple[str | Varying, ...]
-"""A bucket and the folders in it, one name each."""
 
 
 def address_of(uri: str) -> Address:

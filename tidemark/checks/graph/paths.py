@@ -9,8 +9,8 @@ from typing import TypeAlias
 from tidemark.checks.graph.model import CONDITIONAL, Trigger
 
 MAX_PATHS = 200  # of starting a job; with more, one of them is taken to be possible
+# Jobs and their final states: one path on which a run reaches a job.
 StartPath: TypeAlias = frozenset[tuple[str, str]]
-"""Jobs and their final states: one path on which a run reaches a job."""
 
 
 def cycle_of(triggers: Iterable[Trigger]) -> list[str]:

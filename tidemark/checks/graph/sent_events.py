@@ -18,8 +18,8 @@ from tidemark.checks.graph.model import CRAWLER, EventRule, GraphJob
 from tidemark.model.schedules.event_matching import OR, matches
 
 Event: TypeAlias = Mapping[str, Any]
+# An event, and the action of a job that it reports.
 Sent: TypeAlias = tuple[Event, str]
-"""An event, and the action of a job that it reports."""
 JOB, RUN, CRAWL = "Glue Job State Change", "Glue Job Run Status", "Glue Crawler State Change"
 ENDS = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
 TABLE = "Glue Data Catalog Table State Change"

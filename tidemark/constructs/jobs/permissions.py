@@ -7,12 +7,12 @@ import aws_cdk as cdk
 
 from tidemark.constructs.references import log_group_arn, object_arn
 
+# One statement of an IAM policy, as in JSON.
 Statement: TypeAlias = dict[str, object]
-"""One statement of an IAM policy, as in JSON."""
+# The conditions of a statement: operator to key to value.
 Conditions: TypeAlias = dict[str, dict[str, object]]
-"""The conditions of a statement: operator to key to value."""
+# The ARN of a bucket, and a folder in it, ending with a slash.
 BucketFolder: TypeAlias = tuple[str, str]
-"""The ARN of a bucket, and a folder in it, ending with a slash."""
 
 
 def read_objects(object_arns: Sequence[str]) -> list[Statement]:
