@@ -15,8 +15,8 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from tidemark.constructs.monitoring.slack import SlackChannel, publishers
-from tidemark.constructs.security.security import let_services_use
+from tidemark.constructs.monitoring.slack import SlackChannel
+from tidemark.constructs.security.security import let_alerts, let_services_use
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked, wrong
 from tidemark.model.plain_secrets import shows_secret
@@ -150,7 +150,7 @@ def let_alerts_publish(scope: Construct, topic: sns.ITopic) -> None:
     """Let alarms and rules publish to a topic; warn if only its owner can allow it."""
     if topic in _LET_IN:
         return
-    wanted = publishers(scope, topic.topic_arn)
+    wanted = let_alerts(cdk.Stack.of(scope), ["sns:Publish"], topic.topic_arn)
     added = [topic.add_to_resource_policy(statement).statement_added for statement in wanted]
     if all(added):
         _LET_IN.add(topic)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
-import jsii
 from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_kms as kms
@@ -17,7 +16,7 @@ from tidemark.constructs.jobs.job_props import BookmarkOption
 from tidemark.constructs.jobs.streaming_job import StreamingJob
 from tidemark.constructs.monitoring.alarms import Alarms
 from tidemark.constructs.monitoring.alerting import Alerting
-from tidemark.constructs.monitoring.alerts import Alerts
+from tidemark.constructs.monitoring.alerts import Alerts, Late
 from tidemark.constructs.monitoring.dashboard import DashboardContent, dashboard_body
 from tidemark.constructs.predicates import Predicate, last_jobs
 from tidemark.model.assembly.resources import PIPELINE_TAG
@@ -89,7 +88,7 @@ class Monitoring(Construct):
             self,
             "Dashboard",
             dashboard_name=stage.name_of(pipeline_name),
-            dashboard_body=cdk.Lazy.string(_Body(self)),
+            dashboard_body=cdk.Lazy.string(Late(self._dashboard_body)),
         )
         if stage.monthly_budget_usd and stage.alert_email:
             self._budget(stage.monthly_budget_usd, stage.alert_email)
@@ -110,9 +109,9 @@ class Monitoring(Construct):
         if stage.metrics and stage.dpu_hours_per_day:
             self.alarms.on_dpu_hours(job.name, job.runtime, stage.dpu_hours_per_day)
 
-    def shown(self) -> DashboardContent:
-        """Return the content of the dashboard."""
-        return DashboardContent(
+    def _dashboard_body(self) -> str:
+        """Return the JSON of the dashboard, whose jobs are known at synthesis only."""
+        shown = DashboardContent(
             pipeline=self._pipeline,
             region=cdk.Stack.of(self).region,
             jobs=[*self._jobs, *self._streaming_jobs],
@@ -128,6 +127,7 @@ class Monitoring(Construct):
             has_metrics=self._stage.metrics,
             starts=self._starts,
         )
+        return dashboard_body(shown)
 
     def _budget(self, usd: int, email: str) -> None:
         """Mail when the month's cost of resources with the pipeline's tag exceeds a limit."""
@@ -157,15 +157,3 @@ class Monitoring(Construct):
                 for kind in ("ACTUAL", "FORECASTED")
             ],
         )
-
-
-@jsii.implements(cdk.IStableStringProducer)
-class _Body:
-    """The JSON of a dashboard, whose jobs are known at synthesis only."""
-
-    def __init__(self, monitoring: Monitoring) -> None:
-        self._monitoring = monitoring
-
-    def produce(self) -> str:
-        """Return the JSON."""
-        return dashboard_body(self._monitoring.shown())

@@ -11,7 +11,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct, IConstruct
 
 from tidemark.constructs.governance import apply_to_all
-from tidemark.constructs.security.security import let_services_use
+from tidemark.constructs.security.security import let_alerts, let_services_use
 from tidemark.constructs.shared_checks import (
     KEY_PLACES,
     check_free,
@@ -82,14 +82,15 @@ class SlackChannel(Construct):
                 raise wrong("SlackChannel", name, value, allowed, "copy it from Slack")
         check_no_alias("SlackChannel", key)
         check_free(scope, id_, "SlackChannel")
-        check_stage_is_here("SlackChannel", cdk.Stack.of(scope), stage)
-        check_here("SlackChannel", cdk.Stack.of(scope), "key", key, kinds=KEY_PLACES)
+        stack = cdk.Stack.of(scope)
+        check_stage_is_here("SlackChannel", stack, stage)
+        check_here("SlackChannel", stack, "key", key, kinds=KEY_PLACES)
         super().__init__(scope, id_)
         check_one_in_account(self, workspace_id, channel_id)
         apply_to_all(self, stage)
         let_services_use(self, key)
         self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
-        for statement in publishers(self, self.topic.topic_arn):
+        for statement in let_alerts(stack, ["sns:Publish"], self.topic.topic_arn):
             self.topic.add_to_resource_policy(statement)
         role = iam.Role(
             self,
@@ -124,24 +125,6 @@ def check_one_in_account(scope: Construct, workspace_id: str, channel_id: str) -
                 "one for a channel in an account; make one, and pass it to each pipeline"
             )
     tellers[scope.node.path] = account
-
-
-def publishers(scope: Construct, topic_arn: str) -> list[iam.PolicyStatement]:
-    """Return statements that let alarms and rules of the account publish to a topic."""
-    # EventBridge does not send its source: with a condition nothing arrives.
-    conditions = {
-        "cloudwatch": {"StringEquals": {"aws:SourceAccount": cdk.Stack.of(scope).account}},
-        "events": {},
-    }
-    return [
-        iam.PolicyStatement(
-            principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
-            actions=["sns:Publish"],
-            resources=[topic_arn],
-            conditions=condition,
-        )
-        for service, condition in conditions.items()
-    ]
 
 
 def notification(text: str) -> dict[str, object]:

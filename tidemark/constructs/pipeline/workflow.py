@@ -197,7 +197,7 @@ class Workflow(Construct):
             timer = StartSchedule(
                 self,
                 "Start-Schedule",  # no job has a dash in its id
-                group_name=group,
+                group=group,
                 workflow_name=self.name,
                 schedules=schedules,
                 by_event=bool(events),

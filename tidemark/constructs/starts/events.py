@@ -32,9 +32,38 @@ class Batch:
     window_minutes: int
 
 
+class _Batched:
+    """Events of which a batch starts one run."""
+
+    batch_size: int
+    batch_window_minutes: int | None
+
+    def __post_init__(self) -> None:
+        # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
+        name, size, window = type(self).__name__, self.batch_size, self.batch_window_minutes
+        if not 1 <= size <= MAX_EVENTS:
+            raise wrong(name, "batch_size", size, f"an integer from 1 to {MAX_EVENTS}", "pass one")
+        if window is None:
+            return
+        if not 1 <= window <= MAX_WINDOW_MINUTES:
+            allowed = f"an integer, minutes from 1 to {MAX_WINDOW_MINUTES}, or None"
+            raise wrong(name, "batch_window_minutes", window, allowed, "pass one")
+        if size == 1:
+            raise JobDefinitionError(
+                f"{name} has batch_window_minutes {window} and batch_size 1, which never waits; "
+                "allowed: a window for a batch_size from 2; raise batch_size, or leave the window "
+                "out"
+            )
+
+    @property
+    def batch(self) -> Batch:
+        """Return the number of events that start one run."""
+        return Batch(self.batch_size, self.batch_window_minutes or MAX_WINDOW_MINUTES)
+
+
 @checked
 @dataclass(frozen=True)
-class OnObjects:
+class OnObjects(_Batched):
     """A start when objects of a dataset arrive: S3 sends an event to EventBridge for each.
 
     A bucket of the app is configured to send its events; an imported one must do so already.
@@ -60,14 +89,6 @@ class OnObjects:
     batch_size: int = 1
     batch_window_minutes: int | None = None
 
-    def __post_init__(self) -> None:
-        _check_batch(self)
-
-    @property
-    def batch(self) -> Batch:
-        """Return the number of events that start one run."""
-        return Batch(self.batch_size, self.batch_window_minutes or MAX_WINDOW_MINUTES)
-
     @property
     def event_pattern(self) -> Mapping[str, Any]:
         """Return the pattern of events that start a run."""
@@ -88,7 +109,7 @@ class OnObjects:
 
 @checked
 @dataclass(frozen=True)
-class OnEvent:
+class OnEvent(_Batched):
     """A start when an event of the default event bus matches a pattern.
 
     Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-event-patterns.html
@@ -121,12 +142,7 @@ class OnEvent:
                 f"{MAX_CHARACTERS:,} characters; write "
                 '{"source": ["acme.shop"], "detail-type": ["..."]}'
             )
-        _check_batch(self)
-
-    @property
-    def batch(self) -> Batch:
-        """Return the number of events that start one run."""
-        return Batch(self.batch_size, self.batch_window_minutes or MAX_WINDOW_MINUTES)
+        super().__post_init__()
 
     @property
     def event_pattern(self) -> Mapping[str, Any]:
@@ -137,21 +153,3 @@ class OnEvent:
     def described(self) -> str:
         """Return what starts a run, in readable form."""
         return f"events of {', '.join(map(str, self.pattern['source']))}"
-
-
-def _check_batch(event: OnObjects | OnEvent) -> None:
-    """Raise unless Glue allows a batch."""
-    # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
-    name, size, window = type(event).__name__, event.batch_size, event.batch_window_minutes
-    if not 1 <= size <= MAX_EVENTS:
-        raise wrong(name, "batch_size", size, f"an integer from 1 to {MAX_EVENTS}", "pass one")
-    if window is None:
-        return
-    if not 1 <= window <= MAX_WINDOW_MINUTES:
-        allowed = f"an integer, minutes from 1 to {MAX_WINDOW_MINUTES}, or None"
-        raise wrong(name, "batch_window_minutes", window, allowed, "pass one")
-    if size == 1:
-        raise JobDefinitionError(
-            f"{name} has batch_window_minutes {window} and batch_size 1, which never waits; "
-            "allowed: a window for a batch_size from 2; raise batch_size, or leave the window out"
-        )
