@@ -27,6 +27,8 @@ from tidemark.constructs.jobs.job_checks import (
     check_are_here,
     check_modules,
     check_script,
+    warn_of_appends,
+    warn_of_cloudformation,
 )
 from tidemark.constructs.jobs.job_metadata import metadata_of
 from tidemark.constructs.jobs.job_options import JobOptions
@@ -48,10 +50,11 @@ from tidemark.constructs.references import asset_url, job_ref
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
 from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import check_open_strings, reasons
-from tidemark.model.stage.runtime import ShellRuntime
+from tidemark.model.stage.runtime import PYTHON, ShellRuntime
 
 START_RUNS = ("glue:BatchStopJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:StartJobRun")
 
@@ -88,11 +91,11 @@ class GlueJob(Construct):
         shared: SharedParts,
         props: JobProps,
         command: str,
-        python: tuple[int, int],
+        runtime: Cluster | ShellRuntime,
         logs: str,
         arguments: Mapping[str, str],
         statements: Sequence[Statement] = (),
-        cluster: Cluster | None = None,
+        bookmark: bool = False,
         temp: Dataset | None = None,
         keeps: Sequence[Dataset] = (),
         run_properties: RunProperties | None = None,
@@ -106,11 +109,11 @@ class GlueJob(Construct):
             shared: the parts that the job shares with the others of its pipeline.
             props: what the job declares.
             command: Glue's command that runs it, `glueetl`.
-            python: the Python that runs the script.
+            runtime: what it runs on.
             logs: prefix of its log groups.
             arguments: arguments that the kind of job sets, dashed name to value.
             statements: permissions of the kind, in addition to the job's own.
-            cluster: Spark's cluster; None if the kind has no workers.
+            bookmark: whether Glue keeps a bookmark for it.
             temp: data that the job may write while it runs.
             keeps: data in which the job keeps its state, which no other job may write.
             run_properties: whether the job may read, or also put, those of the workflow.
@@ -120,8 +123,16 @@ class GlueJob(Construct):
         """
         self.name = name
         self.reads, self.writes = inputs_of(props), tuple(props["writes"])
-        self._shared, self._keeps = shared, keeps
+        self._shared, self._command, self._runtime = shared, command, runtime
         self._options = props["options"] or JobOptions()
+        self._options.check(
+            name,
+            timeout_minutes=runtime.timeout_minutes,
+            bookmark=bookmark,
+            watermark=self.has_watermarks,
+        )
+        cluster = None if isinstance(runtime, ShellRuntime) else runtime
+        python = GLUE_VERSIONS[version_of_run(cluster.glue_version)].python if cluster else PYTHON
         declared = props["arguments"] or {}
         opened = check_open_strings(f"job '{name}' has the argument", declared)
         script = shared.root / props["script"]
@@ -140,7 +151,7 @@ class GlueJob(Construct):
             data,
             joined.secrets,
         )
-        self._text = script.read_text(encoding="utf-8", errors="replace")
+        self._text = text = script.read_text(encoding="utf-8", errors="replace")
         self._connections = list(joined.names)
         self.tables = (
             *table_uses(name, props["tables"]),
@@ -183,7 +194,6 @@ class GlueJob(Construct):
         quarantines = quarantines_of(
             name, self.reads, self.writes, _with_outputs(opened), has_spark=cluster is not None
         )
-        self._quarantines = quarantines
         self._fixed = fixed_arguments(name, self._options.non_overridable, self._arguments)
         asset = shared.scripts.get(script)
         if asset is None:
@@ -191,17 +201,16 @@ class GlueJob(Construct):
         self._script = asset_url(asset)
         allowed = statements_of(
             shared,
-            shipped=[asset, shared.libs] if "--extra-py-files" in arguments else [asset],
+            props,
+            arguments,
+            script=asset,
             logs=logs,
             kind=statements,
             reads=[*self.reads, *own.read],
             writes=[*self.writes, *([temp] if temp else []), *keeps, *own.written, *quarantines],
             own=own,
-            python_modules=props["python_modules"],
-            has_metrics="--enable-metrics" in arguments,
             tables=self.tables,
             connections=joined,
-            secrets=tuple(dict.fromkeys((*props["secrets"], *joined.secrets))),
             run_properties=run_properties,
         )
         self._granted = role_of(self, name, allowed, props["role"], shared.stack)
@@ -214,9 +223,21 @@ class GlueJob(Construct):
             prefix=logs,
             retention_days=self._options.log_retention_days,
         )
-        self._not_secret = reasons({f"--{key}": value for key, value in declared.items()})
-        self._not_secret |= own.not_secret
-        self._repeats = repeated(self._text, self._arguments, [data.uri for data in self.writes])
+        not_secret = reasons({f"--{key}": value for key, value in declared.items()})
+        self._metadata = metadata_of(
+            name,
+            self.reads,
+            self.writes,
+            keeps,
+            quarantines,
+            self.tables,
+            not_secret | own.not_secret,
+            repeated(text, self._arguments, [data.uri for data in self.writes]),
+            watermark=self.has_watermarks,
+        )
+        if cluster:
+            warn_of_cloudformation(self, name, cluster.glue_version)
+            warn_of_appends(self, name, script, cluster.glue_version)
 
     @checked
     def on(self, state: JobState) -> Condition:
@@ -341,9 +362,7 @@ class GlueJob(Construct):
             notify_delay_after=self._options.notify_after_minutes or max(1, timeout_minutes // 2)
         )
 
-    def _create(
-        self, command: str, python_version: str, runtime: Cluster | ShellRuntime, **own: Any
-    ) -> None:
+    def _create(self, python_version: str, **own: Any) -> None:
         """Create the resource, of what jobs of every kind have and the properties of this kind."""
         names = self._connections
         resource = glue.CfnJob(
@@ -353,7 +372,7 @@ class GlueJob(Construct):
             description=self._options.description,
             role=self.role.role_arn,
             command=glue.CfnJob.JobCommandProperty(
-                name=command, python_version=python_version, script_location=self._script
+                name=self._command, python_version=python_version, script_location=self._script
             ),
             default_arguments={k: v for k, v in self._arguments.items() if k not in self._fixed},
             non_overridable_arguments=self._fixed or None,
@@ -362,8 +381,8 @@ class GlueJob(Construct):
             execution_property=glue.CfnJob.ExecutionPropertyProperty(
                 max_concurrent_runs=self._options.max_concurrent_runs
             ),
-            max_retries=runtime.max_retries,
-            timeout=runtime.timeout_minutes,
+            max_retries=self._runtime.max_retries,
+            timeout=self._runtime.timeout_minutes,
             **own,
         )
         self._complete(resource)
@@ -390,20 +409,7 @@ class GlueJob(Construct):
             resource.add_metadata(MISSING_GRANTS, list(self._granted.missing))
         if self._granted.policies:
             resource.node.add_dependency(*self._granted.policies)
-        resource.add_metadata(
-            METADATA,
-            metadata_of(
-                self.name,
-                self.reads,
-                self.writes,
-                self._keeps,
-                self._quarantines,
-                self.tables,
-                self._not_secret,
-                self._repeats,
-                watermark=self.has_watermarks,
-            ),
-        )
+        resource.add_metadata(METADATA, self._metadata)
         self.lake_formation = grant_in_lake_formation(self, self.role, self.tables, self.writes)
         for granted in self.lake_formation.values():
             resource.add_resource_dependency(granted)

@@ -7,13 +7,9 @@ from constructs import Construct
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_job import GlueJob, inputs_of
-from tidemark.constructs.jobs.job_arguments import construct_arguments
-from tidemark.constructs.jobs.job_checks import warn_of_appends, warn_of_cloudformation
-from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.jobs.job_arguments import SKIP, SKIP_TABLE, spark_arguments
 from tidemark.constructs.jobs.job_props import BookmarkOption, SharedParts, SparkJobProps
-from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
 from tidemark.model.checked import checked
 
 
@@ -61,15 +57,16 @@ class IncrementalJob(GlueJob):
                 f"job '{name}' keeps a watermark, but its pipeline has no table for them; pass "
                 "watermarks= to the pipeline"
             )
-        options = props["options"] or JobOptions()
-        options.check(
-            name,
-            timeout_minutes=runtime.timeout_minutes,
-            bookmark=bookmark is not BookmarkOption.DISABLE,
-            watermark=watermark,
-        )
-        table = shared.watermarks.reference if shared.watermarks else None
+        table = shared.watermarks.reference if shared.watermarks else ""
         prefix = shared.security.prefix_of(name, role_is_given=props["role"] is not None)
+        arguments = spark_arguments(
+            shared, props, runtime, bookmark=bookmark, logs=prefix, metrics=shared.metrics
+        )
+        if watermark:
+            arguments["--watermark_table"] = table
+        if skips:
+            arguments[SKIP] = ",".join(data.uri for data in inputs)
+            arguments |= {SKIP_TABLE: table} if table else {}
         super().__init__(
             scope,
             id_,
@@ -77,31 +74,16 @@ class IncrementalJob(GlueJob):
             shared=shared,
             props=props,
             command="glueetl",
-            python=GLUE_VERSIONS[version_of_run(runtime.glue_version)].python,
+            runtime=runtime,
             logs=prefix,
-            arguments=construct_arguments(
-                bookmark=bookmark.value,
-                libs_url=asset_url(shared.libs),
-                log_group_prefix=prefix,
-                auto_scaling=runtime.auto_scaling,
-                metrics=shared.metrics,
-                python_modules=props["python_modules"],
-                temp=props["temp"],
-                watermark_table=table if watermark else None,
-                skipped_by=inputs if skips else (),
-                skip_table=table if skips else None,
-            ),
+            arguments=arguments,
             statements=_own_statements(name, shared, watermark=watermark, skips=skips),
-            cluster=runtime,
+            bookmark=bookmark is not BookmarkOption.DISABLE,
             temp=props["temp"],
             run_properties=props["run_properties"],
         )
-        warn_of_cloudformation(self, name, runtime.glue_version)
-        warn_of_appends(self, name, shared.root / props["script"], runtime.glue_version)
         self._create(
-            "glueetl",
             "3",
-            runtime,
             glue_version=str(runtime.glue_version),
             worker_type=runtime.worker_type,
             number_of_workers=runtime.number_of_workers,

@@ -29,6 +29,10 @@ USE_SAAS = [
     "glue:RefreshOAuth2Tokens",
 ]
 TAG = "aws-glue-service-resource"  # Glue's tag on its network interfaces
+TAGGED: Conditions = {
+    "ForAllValues:StringEquals": {"aws:TagKeys": [TAG]},
+    "Null": {"aws:TagKeys": "false"},  # or a request without keys would be allowed
+}
 ANY = "*"
 
 
@@ -111,10 +115,6 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
     subnets = _shared(stack, "subnet", network.subnets)
     groups = _shared(stack, "security-group", network.groups)
     there: Conditions = {"ArnEquals": {"ec2:Subnet": subnets}}
-    tagged: Conditions = {
-        "ForAllValues:StringEquals": {"aws:TagKeys": [TAG]},
-        "Null": {"aws:TagKeys": "false"},  # or a request without keys would be allowed
-    }
     return [
         allow(["ec2:CreateNetworkInterface"], [*interfaces, *subnets, *groups]),
         allow(
@@ -122,7 +122,7 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
             interfaces,
             there if ANY not in network.subnets else None,
         ),
-        allow(["ec2:CreateTags", "ec2:DeleteTags"], interfaces, tagged),
+        allow(["ec2:CreateTags", "ec2:DeleteTags"], interfaces, TAGGED),
     ]
 
 

@@ -15,6 +15,15 @@ Conditions: TypeAlias = dict[str, dict[str, object]]
 BucketFolder: TypeAlias = tuple[str, str]
 
 
+WRITE_OBJECTS = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"]
+WRITE_LOGS = [
+    "logs:AssociateKmsKey",
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:PutLogEvents",
+]
+
+
 def read_objects(object_arns: Sequence[str]) -> list[Statement]:
     """Return the permission to read exactly these objects."""
     return [allow(["s3:GetObject"], object_arns)]
@@ -53,9 +62,8 @@ def use_data(read: Sequence[BucketFolder], written: Sequence[BucketFolder]) -> l
 
 def write_objects(written: Sequence[BucketFolder]) -> list[Statement]:
     """Return the permission to write and replace the objects of places, if any."""
-    actions = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"]
     arns = list(dict.fromkeys(f"{bucket_arn}/{prefix}*" for bucket_arn, prefix in written))
-    return [allow(actions, arns)] if arns else []
+    return [allow(WRITE_OBJECTS, arns)] if arns else []
 
 
 def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
@@ -104,17 +112,7 @@ def write_logs(stack: cdk.Stack, groups: str) -> list[Statement]:
         stack: account and region.
         groups: their names, in which a `*` matches any string.
     """
-    return [
-        allow(
-            [
-                "logs:AssociateKmsKey",
-                "logs:CreateLogGroup",
-                "logs:CreateLogStream",
-                "logs:PutLogEvents",
-            ],
-            [log_group_arn(stack, groups)],
-        )
-    ]
+    return [allow(WRITE_LOGS, [log_group_arn(stack, groups)])]
 
 
 def use_key(key_arn: str) -> list[Statement]:

@@ -6,7 +6,6 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/add-job-python.html
 from constructs import Construct
 
 from tidemark.constructs.jobs.glue_job import GlueJob
-from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import SharedParts, ShellJobProps
 from tidemark.model.checked import checked
 from tidemark.model.stage.runtime import GLUE_VERSION, PYTHON, ShellRuntime
@@ -49,10 +48,6 @@ class ShellJob(GlueJob):
         self.runtime = runtime = props["runtime"] or ShellRuntime(
             timeout_minutes=shared.runtime.timeout_minutes, max_retries=shared.runtime.max_retries
         )
-        options = props["options"] or JobOptions()
-        options.check(
-            name, timeout_minutes=runtime.timeout_minutes, bookmark=False, watermark=False
-        )
         modules = ",".join(props["python_modules"])
         super().__init__(
             scope,
@@ -61,7 +56,7 @@ class ShellJob(GlueJob):
             shared=shared,
             props=props,
             command="pythonshell",
-            python=PYTHON,
+            runtime=runtime,
             logs=LOGS,
             arguments={
                 "--job-language": "python",
@@ -72,9 +67,7 @@ class ShellJob(GlueJob):
             run_properties=props["run_properties"],
         )
         self._create(
-            "pythonshell",
             f"{PYTHON[0]}.{PYTHON[1]}",
-            runtime,
             glue_version=GLUE_VERSION,
             max_capacity=runtime.capacity.value,
             # With a queue a second start waits; without one Glue refuses it.
