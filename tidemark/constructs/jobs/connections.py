@@ -10,7 +10,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from aws_cdk import aws_secretsmanager as secretsmanager
 
-from tidemark.constructs.jobs.network import Network, network_of
+from tidemark.constructs.jobs.network import Network, made_by_app, network_of
 from tidemark.constructs.jobs.secrets import is_secret
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.settings import CONNECTION
@@ -111,9 +111,8 @@ def connections_of(
                 "of a secret in Secrets Manager, or its whole ARN; write that there"
             )
         is_saas = is_application(kind_of(connection))
-        network_here = network_of(connection)
         kept = secrets if is_saas else ()
-        joined |= JobConnections((name,), secrets, network_here, kept, is_saas)
+        joined |= JobConnections((name,), secrets, network_of(connection), kept, is_saas)
     if network.vpc_only and not joined.network.subnets:
         raise JobDefinitionError(
             f"job '{job}' has no connection with a subnet, and the stage says vpcOnly; a job is in "
@@ -169,13 +168,6 @@ def _names(python_modules: Sequence[str]) -> list[str]:
 def is_application(kind: str) -> bool:
     """Return whether a type of connection is an application, such as `SALESFORCE`."""
     return bool(kind) and kind not in NO_SAAS.split()
-
-
-def made_by_app(connection: object) -> glue.CfnConnection | None:
-    """Return the resource of a connection of the app; None of another one."""
-    if isinstance(connection, glue.Connection):
-        connection = connection.node.default_child
-    return connection if isinstance(connection, glue.CfnConnection) else None
 
 
 def kind_of(connection: Connection) -> str:

@@ -1,6 +1,5 @@
 """Refuses invalid declarations of a job before anything is created."""
 
-import os
 import re
 import sys
 import tokenize
@@ -16,7 +15,7 @@ from tidemark.checks.script.appends import appends_in
 from tidemark.constructs.catalog.databases import Database, check_database
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.overrides import RULE as OVERRIDDEN
-from tidemark.constructs.shared_checks import check_catalog, check_here
+from tidemark.constructs.shared_checks import check_catalog, check_here, no_file_of
 from tidemark.errors import JobDefinitionError
 from tidemark.model.advice import advice_of, name_of
 from tidemark.model.assembly.glue_versions import AUTO
@@ -27,7 +26,6 @@ MAX_CHARACTERS = {
     "crawler": 255,
     "pipeline": 64,
 }  # Glue's limits, less room for the stage in names
-MAX_FILE_CHARACTERS = 255  # of a file's name, the limit of file systems
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 # An address becomes part of an ARN, where * and ? are wildcards, and of a comma-separated list.
 PINNED_MODULE = re.compile(
@@ -119,15 +117,10 @@ def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) ->
     Raises:
         JobDefinitionError: it is missing, is not Python, or does nothing.
     """
-    wrong = None
-    if len(script.name) > MAX_FILE_CHARACTERS or not script.is_file():
-        wrong = "is not a file; create it"
-    elif not Path(os.path.abspath(script)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
-        wrong = "is outside the project; move it there"
-    elif script.suffix != ".py":
+    wrong: str | None = no_file_of(root, script)
+    if not wrong and script.suffix != ".py":
         wrong = "is not a Python file, which ends in .py; write the job in Python"
-    else:
-        wrong = _find_problem(script, python)
+    wrong = wrong or _find_problem(script, python)
     if wrong:
         raise JobDefinitionError(
             f"job '{job}' has the script {str(script)!r}, which {wrong}, or correct the path in "

@@ -56,6 +56,13 @@ class Network:
 UNKNOWN = Network((ANY,), (ANY,))
 
 
+def made_by_app(connection: object) -> glue.CfnConnection | None:
+    """Return the resource of a connection of the app; None of another one."""
+    if isinstance(connection, glue.Connection):
+        connection = connection.node.default_child
+    return connection if isinstance(connection, glue.CfnConnection) else None
+
+
 def network_of(connection: object) -> Network:
     """Return the network of a connection, as far as the app defines it.
 
@@ -63,9 +70,8 @@ def network_of(connection: object) -> Network:
         The subnet and the security groups of a connection of the app; empty if it has no network;
         `UNKNOWN` for a connection that is only known by name.
     """
-    if isinstance(connection, glue.Connection):
-        connection = connection.node.default_child
-    given = connection.connection_input if isinstance(connection, glue.CfnConnection) else None
+    made = made_by_app(connection)
+    given = made.connection_input if made else None
     if not isinstance(given, glue.CfnConnection.ConnectionInputProperty):
         return UNKNOWN
     required = given.physical_connection_requirements

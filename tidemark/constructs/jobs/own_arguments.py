@@ -1,6 +1,5 @@
 """Turns Glue's own arguments of a job into strings, assets and permissions."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
 from tidemark.constructs.jobs.wheels import named_asset
 from tidemark.constructs.references import object_arn
-from tidemark.constructs.shared_checks import KEY_PLACES, check_here
+from tidemark.constructs.shared_checks import KEY_PLACES, check_here, no_file_of
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, Form, GlueArgument
 from tidemark.model.assembly.glue_versions import AUTO
@@ -174,14 +173,10 @@ def _uris(
 
 def _project_file(job: str, name: str, root: Path, file: Path) -> Path:
     path = root / file
-    wrong = None
-    if not path.is_file():
-        wrong = "is not a file; create it"
-    elif not Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
-        wrong = "is outside the project; move it there"
-    elif not OBJECT.fullmatch(f"s3://bucket/{path.name}"):
+    wrong = no_file_of(root, path)
+    if not wrong and not OBJECT.fullmatch(f"s3://bucket/{path.name}"):
         wrong = "has a name with a comma, a space or a wildcard; rename it"
-    elif not path.suffix:
+    elif not wrong and not path.suffix:
         wrong = "has a name without an extension, which a deployment would change; rename it"
     if wrong:
         raise JobDefinitionError(

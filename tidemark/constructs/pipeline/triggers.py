@@ -145,14 +145,12 @@ class Triggers:
             return
         sharing = self._waiting[_key(after)]
         started = next((trigger for trigger in sharing if trigger.has_room_for(action)), None)
-        if started is not None:
-            started.add(action, extra)
-            return
-        made = _Started(self._conditional(f"{id_}Trigger", after, action))
-        made.note(action, extra)
-        sharing.append(made)
+        if started is None:
+            started = _Started(self._conditional(f"{id_}Trigger", after))
+            sharing.append(started)
+        started.add(action, extra)
 
-    def _conditional(self, id_: str, after: Predicate, action: _Action) -> glue.CfnTrigger:
+    def _conditional(self, id_: str, after: Predicate) -> glue.CfnTrigger:
         """Create a trigger that fires when the conditions are met."""
         trigger = glue.CfnTrigger(
             self._scope,
@@ -163,7 +161,7 @@ class Triggers:
             predicate=glue.CfnTrigger.PredicateProperty(
                 logical=after.logical, conditions=[_condition(ended) for ended in after.conditions]
             ),
-            actions=[action],
+            actions=[],
         )
         if self._last is not None:
             trigger.add_resource_dependency(self._last)
@@ -194,12 +192,8 @@ class _Started:
 
     def add(self, action: _Action, extra: Extra) -> None:
         """Add an action to the trigger."""
-        self.note(action, extra)
-        self.trigger.actions = self.actions
-
-    def note(self, action: _Action, extra: Extra) -> None:
-        """Note an action that the trigger has."""
         self.actions.append(action)
+        self.trigger.actions = self.actions
         self._crawlers += action.crawler_name is not None
         if extra.not_secret:
             self._not_secret |= extra.not_secret
