@@ -123,7 +123,7 @@ def assert_same_as_recomputed(
     __tracebackhide__ = True
     keys = names_of(key)
     if recompute is not None:
-        lake = _lake(current_test())
+        lake = current_test().lake
         places = targets_of(lake, target if target or not isinstance(job, str) else job)
         of_all = ", ".join(places)
         rows = {of_all: [row for place in places for row in lake.rows(place)]}
@@ -176,13 +176,7 @@ def assert_idempotent(
 
 def _begun(job: Any, arguments: dict[str, Any]) -> tuple[Lake, Runner]:
     test = current_test()
-    return _lake(test), _runner(job, test, arguments)
-
-
-def _lake(test: GlueTest) -> Lake:
-    from tidemark.testing.lake import Lake
-
-    return Lake(test.home, test.now_ms, test.spark)
+    return test.lake, _runner(job, test, arguments)
 
 
 def _runner(job: Any, test: GlueTest, arguments: dict[str, Any]) -> Runner:
@@ -191,7 +185,7 @@ def _runner(job: Any, test: GlueTest, arguments: dict[str, Any]) -> Runner:
     if isinstance(job, str | Path):
         from tidemark.testing.glue_job import GlueJob
 
-        return GlueJob(test, _lake(test)).define(job, **arguments)
+        return GlueJob(test, test.lake).define(job, **arguments)
     if not callable(job):
         raise TypeError(
             f"{job!r} is not a job; give a script with its arguments, a run of it, "
