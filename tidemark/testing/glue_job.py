@@ -215,15 +215,8 @@ class GlueJob:
             effects = read_effects(store, finished, dynamodb=place)
             with store.transaction():
                 finished = record_end(store, finished, effects)
-            recorded = recorded_run(
-                store,
-                finished,
-                job,
-                arguments=merged,
-                seconds=time.monotonic() - started,
-                why_isolated=why,
-                repeat=repeat,
-            )
+            seconds = time.monotonic() - started
+            recorded = recorded_run(store, finished, job, merged, seconds, why, repeat)
         return self._completed(recorded, ended, before)
 
     @staticmethod

@@ -23,11 +23,7 @@ from tidemark.glue_job.process.failures import (
     print_from_script,
     with_remedy,
 )
-from tidemark.glue_job.process.job_process import (
-    hide_unshipped_library,
-    run_script,
-    with_hint,
-)
+from tidemark.glue_job.process.job_process import hide_unshipped_library, run_script, with_hint
 from tidemark.glue_job.process.script_warnings import note_at_end
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, TEMPORARY_FOLDER
 from tidemark.glue_service.runs.arguments import (
@@ -52,7 +48,7 @@ from tidemark.testing.process_state import NeedsProcessError, like_a_process, ow
 from tidemark.testing.spark_engine import SparkEngine
 from tidemark.testing.spark_settings import Taken, isolation_by_setting
 
-WAREHOUSE = "spark.sql.warehouse.dir"
+WAREHOUSE, WORKER_PATH = "spark.sql.warehouse.dir", "spark.executorEnv.PYTHONPATH"
 # Ctrl-C, a time limit of the test, the end of a debugger: for the tests, not for the script.
 TEST_OUTCOMES = (KeyboardInterrupt, pytest.fail.Exception, pytest.exit.Exception)
 
@@ -74,10 +70,11 @@ class Ended:
 
 def isolation_by_conf(arguments: Mapping[str, str]) -> str | None:
     """Return why ``--conf`` of a run needs its own process; None if it does not."""
-    for name, value in spark_settings(arguments).items():
-        if why := isolation_by_setting(name, value, is_of_spark=not name.startswith("spark.sql.")):
-            return why
-    return None
+    reasons = (
+        isolation_by_setting(name, value, is_of_spark=not name.startswith("spark.sql."))
+        for name, value in spark_settings(arguments).items()
+    )
+    return next(filter(None, reasons), None)
 
 
 def run_in_process(
@@ -138,11 +135,13 @@ def run_in_process(
                 ended.error = with_remedy(failure, log, places, None)
 
     with ExitStack() as stack:
+        kept = kept_for_workers(libraries, engine.folder)
         database = machine.home.database if is_asked else folder / OWN_CATALOG
         wanted = {
             **settings,
             WAREHOUSE: (folder / TEMPORARY_FOLDER / "warehouse").as_uri(),
-            **_worker_settings(kept_for_workers(libraries, engine.folder)),
+            # Python workers of Spark find the libraries of the run by it.
+            **({WORKER_PATH: os.pathsep.join(map(str, (*SITES, *kept)))} if kept else {}),
             **catalog.settings,
         }
         stack.enter_context(engine.lent(database, wanted, Taken(machine.home, refuse)))
@@ -197,15 +196,6 @@ def _run(script: Path, name: str, run: JobRun, ended: Ended) -> None:
         session = bookmark_session.current_session()
         note_at_end(script, run.bookmark_option, session, Path(name).name)
         note_facts(Path(run.log_path).parent)
-
-
-def _worker_settings(libraries: list[Path]) -> dict[str, str]:
-    """Return the settings with which Python workers of Spark find the libraries of a run."""
-    if not libraries:
-        return {}
-    return {
-        "spark.executorEnv.PYTHONPATH": os.pathsep.join((*map(str, SITES), *map(str, libraries)))
-    }
 
 
 def _tail(log: Path, start: int) -> bytes:

@@ -77,11 +77,11 @@ class Kit:
         """
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)
-            for name in KEPT_WHEN_FAILED:
-                if (self.home.root / name).is_dir():
-                    shutil.copytree(self.home.root / name, keep / name, dirs_exist_ok=True)
-                elif (self.home.root / name).exists():
-                    shutil.copy2(self.home.root / name, keep / name)
+            for kept in (self.home.root / name for name in KEPT_WHEN_FAILED):
+                if kept.is_dir():
+                    shutil.copytree(kept, keep / kept.name, dirs_exist_ok=True)
+                elif kept.exists():
+                    shutil.copy2(kept, keep)
         self._reset()
 
     def _reset(self) -> None:

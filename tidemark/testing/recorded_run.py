@@ -17,7 +17,6 @@ def recorded_run(
     store: Store,
     run: JobRun,
     job: JobDefinition,
-    *,
     arguments: Mapping[str, str],
     seconds: float,
     why_isolated: str | None,

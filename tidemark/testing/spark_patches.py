@@ -102,7 +102,7 @@ def patch_pyspark(
 
 
 def _patch_calls(patch: pytest.MonkeyPatch) -> None:
-    """Close a connection to the JVM that is left within a call: the next one got its answer."""
+    # A connection to the JVM that is left within a call gives its answer to the next one.
     from py4j.clientserver import ClientServerConnection
 
     send = ClientServerConnection.send_command
