@@ -41,7 +41,10 @@ class _Placed(Located):
 
 def nested_tables(graph: Graph) -> Iterator[Problem]:
     """Yield the data that is inside of the folder of a table, and no partition of it."""
-    tables = {(table, uri): _table(at, table, uri) for at, table, uri in graph.placed}
+    tables = {
+        (table, uri): _Placed(at, f"the table '{table}'", table, uri, [address_of(uri)])
+        for at, table, uri in graph.placed
+    }
     outer = [*tables.values(), *map(_part, graph.parts)]
     homes: dict[str, set[Address]] = defaultdict(set)
     for one in tables.values():
@@ -108,10 +111,6 @@ def _problems_of_pair(one: _Placed, whole: _Placed, reported: set[Address]) -> I
             SIDE_BY_SIDE,
             is_error,
         )
-
-
-def _table(at: str, table: str, uri: str) -> _Placed:
-    return _Placed(at, f"the table '{table}'", table, uri, [address_of(uri)])
 
 
 def _part(part: Part) -> _Placed:

@@ -141,10 +141,8 @@ def _unwaited(
 def _read_at_start(
     reader: GraphJob, writer: GraphJob, together: Together, graph: Graph
 ) -> Iterator[Problem]:
-    """Yield data that another workflow writes at the times at which this one starts.
-
-    A job with a bookmark takes in its next run what was not yet there.
-    """
+    """Yield data that another workflow writes at the times at which this one starts."""
+    # A job with a bookmark takes in its next run what was not yet there.
     if reader.has_bookmark or reader not in graph.jobs:
         return
     starts, theirs = (

@@ -82,8 +82,5 @@ def _days(retention: Retention) -> str:
 
 def _problem(retention: Retention, text: str, fix: str) -> Problem:
     return retention.acceptable(
-        RULE,
-        f"of the table '{retention.table}' {text}",
-        fix,
-        is_error=False,
+        RULE, f"of the table '{retention.table}' {text}", fix, is_error=False
     )
