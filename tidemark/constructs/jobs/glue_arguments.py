@@ -1,7 +1,7 @@
 """Glue's own arguments of a job: typed, checked at declaration, merged field by field."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -135,11 +135,18 @@ class GlueArguments:
         if cores is not None and cores < 1:
             self._refuse("executor_cores", cores, "an integer from 1")
 
+    def given(self) -> Iterator[tuple[GlueArgument, Any]]:
+        """Yield the documented arguments that have a value."""
+        for known in GLUE_ARGUMENTS.values():
+            value = getattr(self, known.field) if known.field else None
+            if value is not None:
+                yield known, value
+
     def _refuse(self, name: str, value: object, allowed: str) -> None:
         raise wrong("GlueArguments", name, value, allowed)
 
     def _check_form(self, name: str, form: re.Pattern[str], allowed: str) -> None:
-        text = _text(value := getattr(self, name))
+        text = plain_text(value := getattr(self, name))
         if text is not None and not form.fullmatch(text):
             self._refuse(name, value, allowed)
 
@@ -147,7 +154,7 @@ class GlueArguments:
         self, name: str, keys: re.Pattern[str], values: re.Pattern[str], allowed: str
     ) -> None:
         for key, value in (getattr(self, name) or {}).items():
-            if not (keys.fullmatch(key) and values.fullmatch(_text(value))):
+            if not (keys.fullmatch(key) and values.fullmatch(plain_text(value))):
                 # The value may be a secret, which an error would reveal.
                 self._refuse(name, f"{key!r} with a value of type {type(value).__name__}", allowed)
             if name == "other" and key in GLUE_ARGUMENTS:
@@ -193,7 +200,8 @@ MAPPINGS = {
 }
 
 
-def _text(value: Any) -> Any:
+def plain_text(value: Any) -> Any:
+    """Return a string that may be public as the string that it is."""
     return value.text if isinstance(value, NotSecret) else value
 
 

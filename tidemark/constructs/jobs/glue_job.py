@@ -12,25 +12,17 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
-from tidemark.checks.lint.ignores import repeated
 from tidemark.constructs.catalog.lake_formation import grant_in_lake_formation
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset, check_no_table
+from tidemark.constructs.jobs import job_checks
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
 from tidemark.constructs.jobs.contracts import held_by, quarantines_of, with_contracts
 from tidemark.constructs.jobs.glue_arguments import merged, pipeline_arguments
 from tidemark.constructs.jobs.iceberg_settings import with_iceberg
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, merge_own, render_arguments
-from tidemark.constructs.jobs.job_checks import (
-    acknowledge,
-    check_are_here,
-    check_modules,
-    check_script,
-    warn_of_appends,
-    warn_of_cloudformation,
-)
-from tidemark.constructs.jobs.job_metadata import metadata_of
+from tidemark.constructs.jobs.job_metadata import data_of, repeats_of, tables_of
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import (
     Argument,
@@ -46,11 +38,11 @@ from tidemark.constructs.jobs.permissions import Statement
 from tidemark.constructs.jobs.secrets import check_secrets, warn_of_secrets
 from tidemark.constructs.jobs.wheels import check_wheels
 from tidemark.constructs.overrides import declare, granting
-from tidemark.constructs.references import asset_url, job_ref
+from tidemark.constructs.references import arn_of, asset_url, job_ref
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
+from tidemark.model.assembly.glue_versions import AUTO, GLUE_VERSIONS, version_of_run
 from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import check_open_strings, reasons
@@ -72,6 +64,8 @@ class GlueJob(Construct):
         role: the role the job runs with.
         logs: its log groups.
         resource: the job itself.
+        runtime: what it runs on.
+        options: its options; `JobOptions()` if none are given.
         reads: data that the job reads.
         writes: data that the job writes.
         tables: how the job may use tables of the Data Catalog.
@@ -81,6 +75,7 @@ class GlueJob(Construct):
 
     has_watermarks: bool = False
     resource: glue.CfnJob
+    runtime: Cluster | ShellRuntime
 
     def __init__(
         self,
@@ -91,7 +86,6 @@ class GlueJob(Construct):
         shared: SharedParts,
         props: JobProps,
         command: str,
-        runtime: Cluster | ShellRuntime,
         logs: str,
         arguments: Mapping[str, str],
         statements: Sequence[Statement] = (),
@@ -109,7 +103,6 @@ class GlueJob(Construct):
             shared: the parts that the job shares with the others of its pipeline.
             props: what the job declares.
             command: Glue's command that runs it, `glueetl`.
-            runtime: what it runs on.
             logs: prefix of its log groups.
             arguments: arguments that the kind of job sets, dashed name to value.
             statements: permissions of the kind, in addition to the job's own.
@@ -123,35 +116,32 @@ class GlueJob(Construct):
         """
         self.name = name
         self.reads, self.writes = inputs_of(props), tuple(props["writes"])
-        self._shared, self._command, self._runtime = shared, command, runtime
-        self._options = props["options"] or JobOptions()
-        self._options.check(
+        self._shared, self._command = shared, command
+        self.options = props["options"] or JobOptions()
+        self.options.check(
             name,
-            timeout_minutes=runtime.timeout_minutes,
+            timeout_minutes=self.runtime.timeout_minutes,
             bookmark=bookmark,
             watermark=self.has_watermarks,
         )
-        cluster = None if isinstance(runtime, ShellRuntime) else runtime
-        python = GLUE_VERSIONS[version_of_run(cluster.glue_version)].python if cluster else PYTHON
-        declared = props["arguments"] or {}
-        opened = check_open_strings(f"job '{name}' has the argument", declared)
+        cluster = None if isinstance(self.runtime, ShellRuntime) else self.runtime
+        version = cluster.glue_version if cluster else None
+        python = GLUE_VERSIONS[version_of_run(version)].python if version else PYTHON
+        of, modules, declared = f"job '{name}'", props["python_modules"], props["arguments"] or {}
+        opened = check_open_strings(f"{of} has the argument", declared)
         script = shared.root / props["script"]
-        check_script(name, shared.root, script, python)
-        check_no_table(f"job '{name}'", "temp", temp)
-        check_modules(name, props["python_modules"])
+        job_checks.check_script(name, shared.root, script, python)
+        check_no_table(of, "temp", temp)
+        job_checks.check_modules(name, modules)
         check_secrets(name, props["secrets"])
-        joined = connections_of(name, props["connections"], shared.network)
-        data = (*self.reads, *self.writes)
+        joined = connections_of(name, props["connections"], shared.stage)
+        data = self._data = (*self.reads, *self.writes)
         databases = [dataset.table.database for dataset in data if dataset.table]
-        check_are_here(
-            f"job '{name}'",
-            shared.stack,
-            props["connections"] or (),
-            databases,
-            data,
-            joined.secrets,
+        own_connections = props["connections"] or ()
+        job_checks.check_are_here(
+            of, shared.stack, own_connections, databases, data, joined.secrets
         )
-        self._text = text = script.read_text(encoding="utf-8", errors="replace")
+        self._text = script.read_text(encoding="utf-8", errors="replace")
         self._connections = list(joined.names)
         self.tables = (
             *table_uses(name, props["tables"]),
@@ -160,41 +150,22 @@ class GlueJob(Construct):
                 [data.table for data in self.writes if data.table],
             ),
         )
-        given = with_iceberg(
-            name,
-            merged(pipeline_arguments(shared.glue_arguments, command), props["glue_arguments"]),
-            self.reads,
-            self.writes,
-            script=script,
-            glue_version=cluster.glue_version if cluster else None,
-        )
-        files = map(str, given.extra_py_files or ())
-        check_wheels(name, python, [*props["python_modules"], *files])
+        usual = pipeline_arguments(shared.glue_arguments, command)
+        given = merged(usual, props["glue_arguments"])
+        given = with_iceberg(name, given, self.reads, self.writes, script, version)
+        check_wheels(name, python, [*modules, *map(str, given.extra_py_files or ())])
         super().__init__(scope, id_)
         warn_of_secrets(self, name, props["secrets"])
-        own = own_arguments(
-            self,
-            name,
-            given,
-            root=shared.root,
-            command=command,
-            cluster=cluster,
-            tables=self._table_names,
-        )
+        tables = list(dict.fromkeys(use.table for use in self.tables if not use.catalog_id))
+        own = own_arguments(self, name, given, shared.root, command, cluster, tables)
+        installs = own.texts.get("--python-modules-installer-option")
         self._taken = merge_own(name, arguments, own)
-        self._taken |= installer_arguments(
-            name,
-            props["python_modules"],
-            shared.network,
-            own.texts.get("--python-modules-installer-option"),
-        )
-        self._arguments = self._taken | render_arguments(
-            name, self._told(opened), (*self.reads, *self.writes), self._taken
-        )
+        self._taken |= installer_arguments(name, modules, shared.stage, installs)
+        self._arguments = self._taken | self._rendered(opened)
         quarantines = quarantines_of(
             name, self.reads, self.writes, _with_outputs(opened), has_spark=cluster is not None
         )
-        self._fixed = fixed_arguments(name, self._options.non_overridable, self._arguments)
+        self._fixed = fixed_arguments(name, self.options.non_overridable, self._arguments)
         asset = shared.scripts.get(script)
         if asset is None:
             asset = shared.scripts[script] = assets.Asset(self, "Script", path=str(script))
@@ -221,23 +192,19 @@ class GlueJob(Construct):
             security=shared.security,
             role_name=self.role.role_name,
             prefix=logs,
-            retention_days=self._options.log_retention_days,
+            retention_days=self.options.log_retention_days,
         )
-        not_secret = reasons({f"--{key}": value for key, value in declared.items()})
-        self._metadata = metadata_of(
-            name,
-            self.reads,
-            self.writes,
-            keeps,
-            quarantines,
-            self.tables,
-            not_secret | own.not_secret,
-            repeated(text, self._arguments, [data.uri for data in self.writes]),
-            watermark=self.has_watermarks,
-        )
-        if cluster:
-            warn_of_cloudformation(self, name, cluster.glue_version)
-            warn_of_appends(self, name, script, cluster.glue_version)
+        excused = reasons({f"--{key}": value for key, value in declared.items()}) | own.not_secret
+        self._metadata = {
+            "name": name,
+            **data_of(self.reads, self.writes, keeps, quarantines),
+            **tables_of(self.tables),
+            "watermark": self.has_watermarks,
+            **({"notSecret": excused} if excused else {}),
+            **repeats_of(self._text, self._arguments, self.writes),
+        }
+        if version == AUTO:
+            job_checks.warn_of_auto(self, name, script)
 
     @checked
     def on(self, state: JobState) -> Condition:
@@ -255,7 +222,7 @@ class GlueJob(Construct):
         Raises:
             JobDefinitionError: the rule does not exist, or the reason is missing.
         """
-        acknowledge(self, f"job '{self.name}'", rule, reason)
+        job_checks.acknowledge(self, f"job '{self.name}'", rule, reason)
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
@@ -265,10 +232,7 @@ class GlueJob(Construct):
     @property
     def job_arn(self) -> str:
         """Return the ARN of the job."""
-        stack = cdk.Stack.of(self)
-        return stack.format_arn(
-            service="glue", resource="job", resource_name=job_ref(self.resource)
-        )
+        return arn_of(cdk.Stack.of(self), "glue", "job", job_ref(self.resource))
 
     @checked
     def grant_start_run(self, grantee: iam.IGrantable) -> iam.Grant:
@@ -342,24 +306,18 @@ class GlueJob(Construct):
                     "non_overridable of its options; allowed: others; take it out of one of the two"
                 )
         opened = check_open_strings(f"job '{self.name}' is started with the argument", arguments)
-        return render_arguments(
-            self.name, self._told(opened), (*self.reads, *self.writes), self._taken
-        )
+        return self._rendered(opened)
 
-    def _told(self, arguments: Mapping[str, object]) -> dict[str, str | Dataset]:
-        """Return arguments with jobs replaced by their outputs, and the contracts of data."""
+    def _rendered(self, arguments: Mapping[str, object]) -> dict[str, str]:
+        """Return arguments in Glue's form: outputs of jobs, and the contracts of data."""
         held = held_by(self.reads, self.writes)
-        return with_contracts(_with_outputs(arguments), held, self._text)
-
-    @property
-    def _table_names(self) -> list[str]:
-        """The tables of the account's own catalog that the job uses, each as `database.table`."""
-        return list(dict.fromkeys(use.table for use in self.tables if not use.catalog_id))
+        told = with_contracts(_with_outputs(arguments), held, self._text)
+        return render_arguments(self.name, told, self._data, self._taken)
 
     def _notification(self, timeout_minutes: int) -> glue.CfnJob.NotificationPropertyProperty:
         """Make Glue emit an event for a run that takes longer."""
         return glue.CfnJob.NotificationPropertyProperty(
-            notify_delay_after=self._options.notify_after_minutes or max(1, timeout_minutes // 2)
+            notify_delay_after=self.options.notify_after_minutes or max(1, timeout_minutes // 2)
         )
 
     def _create(self, python_version: str, **own: Any) -> None:
@@ -369,7 +327,7 @@ class GlueJob(Construct):
             self,
             "Resource",
             name=self.name,
-            description=self._options.description,
+            description=self.options.description,
             role=self.role.role_arn,
             command=glue.CfnJob.JobCommandProperty(
                 name=self._command, python_version=python_version, script_location=self._script
@@ -379,10 +337,10 @@ class GlueJob(Construct):
             connections=glue.CfnJob.ConnectionsListProperty(connections=names) if names else None,
             security_configuration=self._shared.security.configuration_name,
             execution_property=glue.CfnJob.ExecutionPropertyProperty(
-                max_concurrent_runs=self._options.max_concurrent_runs
+                max_concurrent_runs=self.options.max_concurrent_runs
             ),
-            max_retries=self._runtime.max_retries,
-            timeout=self._runtime.timeout_minutes,
+            max_retries=self.runtime.max_retries,
+            timeout=self.runtime.timeout_minutes,
             **own,
         )
         self._complete(resource)
@@ -413,7 +371,7 @@ class GlueJob(Construct):
         self.lake_formation = grant_in_lake_formation(self, self.role, self.tables, self.writes)
         for granted in self.lake_formation.values():
             resource.add_resource_dependency(granted)
-        for tag, value in self._options.tags.items():
+        for tag, value in self.options.tags.items():
             cdk.Tags.of(self).add(tag, value)
 
 

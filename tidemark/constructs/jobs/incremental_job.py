@@ -11,6 +11,7 @@ from tidemark.constructs.jobs.job_arguments import SKIP, SKIP_TABLE, spark_argum
 from tidemark.constructs.jobs.job_props import BookmarkOption, SharedParts, SparkJobProps
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
+from tidemark.model.stage.runtime import JobRuntime
 
 
 @checked
@@ -30,6 +31,8 @@ class IncrementalJob(GlueJob):
         skips_if_nothing_new: whether a run that would find nothing new ends at once.
     """
 
+    runtime: JobRuntime
+
     def __init__(
         self, scope: Construct, id_: str, *, name: str, shared: SharedParts, props: SparkJobProps
     ) -> None:
@@ -45,7 +48,7 @@ class IncrementalJob(GlueJob):
         Raises:
             JobDefinitionError: the job cannot be deployed.
         """
-        self.runtime = runtime = props["runtime"] or shared.runtime
+        self.runtime = runtime = props["runtime"] or shared.stage.runtime
         self.bookmark = bookmark = props["bookmark"]
         self.has_watermarks = watermark = props["watermark"]
         self.skips_if_nothing_new = skips = props["skip_if_nothing_new"]
@@ -60,7 +63,7 @@ class IncrementalJob(GlueJob):
         table = shared.watermarks.reference if shared.watermarks else ""
         prefix = shared.security.prefix_of(name, role_is_given=props["role"] is not None)
         arguments = spark_arguments(
-            shared, props, runtime, bookmark=bookmark, logs=prefix, metrics=shared.metrics
+            shared, props, runtime, bookmark=bookmark, logs=prefix, metrics=shared.stage.metrics
         )
         if watermark:
             arguments["--watermark_table"] = table
@@ -74,7 +77,6 @@ class IncrementalJob(GlueJob):
             shared=shared,
             props=props,
             command="glueetl",
-            runtime=runtime,
             logs=prefix,
             arguments=arguments,
             statements=_own_statements(name, shared, watermark=watermark, skips=skips),

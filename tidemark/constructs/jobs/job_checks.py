@@ -182,35 +182,28 @@ RETRY_APPENDS = "tidemark:retry-appends"
 AUTO_BY_CLOUDFORMATION = "tidemark:auto-by-cloudformation"
 
 
-def warn_of_cloudformation(scope: Construct, job: str, glue_version: str) -> None:
-    """Warn that CloudFormation may refuse a job with `auto`.
+def warn_of_auto(scope: Construct, job: str, script: Path) -> None:
+    """Warn that CloudFormation may refuse a job with `auto`, and where it may add rows twice.
 
     The pattern of GlueVersion in its published schema of AWS::Glue::Job allows numbers with dots;
     that of Glue's own API has `|auto` too. AWS describes the console and the CLI only.
-    Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-turning-on-auto-upgrade-with-the-console-or-aws-cli.html
+    Sources: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-turning-on-auto-upgrade-with-the-console-or-aws-cli.html,
+    https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-managing-auto-upgrade.html
     """
-    if glue_version == AUTO:
-        cdk.Annotations.of(scope).add_warning_v2(
-            AUTO_BY_CLOUDFORMATION,
-            f"job {job} has GlueVersion {AUTO}, which CloudFormation's published schema of "
-            "AWS::Glue::Job does not allow, so that a deployment may be refused: deploy it to a "
-            "test account first, or name a version here and turn auto upgrade on with the console "
-            "(docs/automatic-upgrades.md); acknowledge this once a deployment has passed",
-        )
-
-
-def warn_of_appends(scope: Construct, job: str, script: Path, glue_version: str) -> None:
-    """Warn where a job with `auto` adds rows without a window or a key.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-managing-auto-upgrade.html
-    """
-    appends = appends_in(script.read_text(encoding="utf-8")) if glue_version == AUTO else ()
-    if not appends:
-        return
-    places = ", ".join(f"{append.name} on line {append.place.line}" for append in appends)
-    cdk.Annotations.of(scope).add_warning_v2(
-        RETRY_APPENDS,
-        f"job {job} has GlueVersion {AUTO} and adds rows ({script.name}: {places}): a retry after "
-        "a failed upgrade can add its rows twice; write with write_window, merge_window or "
-        "upsert_jdbc, or overwrite partitions (docs/automatic-upgrades.md), or acknowledge this",
+    warnings = cdk.Annotations.of(scope)
+    warnings.add_warning_v2(
+        AUTO_BY_CLOUDFORMATION,
+        f"job {job} has GlueVersion {AUTO}, which CloudFormation's published schema of "
+        "AWS::Glue::Job does not allow, so that a deployment may be refused: deploy it to a "
+        "test account first, or name a version here and turn auto upgrade on with the console "
+        "(docs/automatic-upgrades.md); acknowledge this once a deployment has passed",
     )
+    if appends := appends_in(script.read_text(encoding="utf-8")):
+        places = ", ".join(f"{append.name} on line {append.place.line}" for append in appends)
+        warnings.add_warning_v2(
+            RETRY_APPENDS,
+            f"job {job} has GlueVersion {AUTO} and adds rows ({script.name}: {places}): a retry "
+            "after a failed upgrade can add its rows twice; write with write_window, merge_window "
+            "or upsert_jdbc, or overwrite partitions (docs/automatic-upgrades.md), or acknowledge "
+            "this",
+        )

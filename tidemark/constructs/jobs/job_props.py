@@ -12,7 +12,7 @@ from aws_cdk import aws_s3_assets as assets
 
 from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.jobs.connections import Connection, StageNetwork
+from tidemark.constructs.jobs.connections import Connection
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.secrets import Secret
@@ -20,6 +20,7 @@ from tidemark.constructs.jobs.stream_sources import StreamSource
 from tidemark.constructs.security.security import JobSecurity
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.model.plain_secrets import NotSecret
+from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
 
@@ -161,9 +162,7 @@ class SharedParts:
         security: encryption of logs, bookmarks and data, and the names of logs.
         watermarks: the table for jobs that keep watermarks; None if none does.
         workflow_name: the Glue workflow that starts the jobs.
-        runtime: the stage's default runtime of jobs.
-        metrics: True publishes Glue's job metrics to CloudWatch.
-        network: default connections of jobs, and the stage's rules for them.
+        stage: default runtime and connections of jobs, their metrics, and rules for networks.
         glue_arguments: Glue's own arguments of every job, unless the job has others.
         scripts: scripts of the jobs so far, by path; a script of several jobs is one asset.
     """
@@ -174,8 +173,6 @@ class SharedParts:
     security: JobSecurity
     watermarks: WatermarkTable | None
     workflow_name: str
-    runtime: JobRuntime
-    metrics: bool = False
-    network: StageNetwork = field(default_factory=StageNetwork)
+    stage: StageConfig
     glue_arguments: GlueArguments | None = None
     scripts: dict[Path, assets.Asset] = field(default_factory=dict)

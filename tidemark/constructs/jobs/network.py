@@ -11,6 +11,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 
 from tidemark.constructs.jobs.permissions import Conditions, Statement, allow
+from tidemark.constructs.references import arn_of
 
 DESCRIBE = [
     "ec2:DescribeNetworkInterfaces",
@@ -98,11 +99,8 @@ def use_connections(
     if not names:
         return []
     connections = [
-        stack.format_arn(service="glue", resource="catalog"),
-        *(
-            stack.format_arn(service="glue", resource="connection", resource_name=name)
-            for name in names
-        ),
+        arn_of(stack, "glue", "catalog"),
+        *(arn_of(stack, "glue", "connection", name) for name in names),
     ]
     return [
         allow(["glue:GetConnection"], connections),
@@ -117,7 +115,7 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
     """Return the permission to create, tag and delete network interfaces."""
     if not network.subnets:
         return []
-    interfaces = [stack.format_arn(service="ec2", resource="network-interface", resource_name=ANY)]
+    interfaces = [arn_of(stack, "ec2", "network-interface", ANY)]
     subnets = _shared(stack, "subnet", network.subnets)
     groups = _shared(stack, "security-group", network.groups)
     there: Conditions = {"ArnEquals": {"ec2:Subnet": subnets}}
@@ -135,10 +133,7 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
 def _shared(stack: cdk.Stack, resource: str, ids: Sequence[str]) -> list[str]:
     """Return the ARNs of parts of a VPC, which belong to the account that shares them."""
     # Source: https://docs.aws.amazon.com/vpc/latest/userguide/vpc-sharing.html
-    return [
-        stack.format_arn(service="ec2", account=ANY, resource=resource, resource_name=id_)
-        for id_ in ids
-    ]
+    return [arn_of(stack, "ec2", resource, id_, account=ANY) for id_ in ids]
 
 
 def _both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tidemark.constructs.jobs.wheels import named_asset
 from tidemark.constructs.references import object_arn
 from tidemark.constructs.shared_checks import KEY_PLACES, check_here, no_file_of
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, Form, GlueArgument
+from tidemark.model.assembly.glue_arguments import Form, GlueArgument
 from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.plain_secrets import check_open_strings, reasons
 from tidemark.model.stage.runtime import JobRuntime, StreamingRuntime
@@ -54,7 +54,6 @@ def own_arguments(
     scope: Construct,
     job: str,
     given: GlueArguments,
-    *,
     root: Path,
     command: str,
     cluster: Cluster | None,
@@ -77,10 +76,7 @@ def own_arguments(
     """
     _check(job, given, command, cluster)
     own = OwnArguments()
-    for known in GLUE_ARGUMENTS.values():
-        value = getattr(given, known.field) if known.field else None
-        if value is None:
-            continue
+    for known, value in given.given():
         # Files become assets, which need the scope; every other form is a string at once.
         if known.form in (Form.FILE, Form.FILES):
             values = value if known.form is Form.FILES else [value]
@@ -187,10 +183,7 @@ def _project_file(job: str, name: str, root: Path, file: Path) -> Path:
 
 def _check(job: str, given: GlueArguments, command: str, cluster: Cluster | None) -> None:
     """Raise unless Glue knows every given argument in this version and kind of job."""
-    for known in GLUE_ARGUMENTS.values():
-        value = getattr(given, known.field) if known.field else None
-        if value is None:
-            continue
+    for known, _ in given.given():
         has = f"job '{job}' has {known.field} in its glue_arguments ({known.name}), which "
         if command not in known.commands:
             raise JobDefinitionError(

@@ -1,11 +1,12 @@
 """Permissions of a job: IAM statements derived from its declaration, on plain ARNs and names."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeAlias
 
 import aws_cdk as cdk
 
-from tidemark.constructs.references import log_group_arn, object_arn
+from tidemark.constructs.references import arn_of, log_group_arn, object_arn
 
 # One statement of an IAM policy, as in JSON.
 Statement: TypeAlias = dict[str, object]
@@ -91,7 +92,7 @@ def ask_for_last_run(stack: cdk.Stack, table_arn: str, job_name: str) -> list[St
         table_arn: the watermark table.
         job_name: the partition key of the job's items.
     """
-    job = stack.format_arn(service="glue", resource="job", resource_name=job_name)
+    job = arn_of(stack, "glue", "job", job_name)
     return [
         allow(["glue:GetJobBookmark", "glue:GetJobRun"], [job]),
         allow(
@@ -140,7 +141,7 @@ def read_wheels(stack: cdk.Stack, modules: Sequence[str]) -> list[Statement]:
 
 def use_run_properties(stack: cdk.Stack, workflow_name: str, *, may_put: bool) -> list[Statement]:
     """Return the permission to read, and on request put, the run properties of one workflow."""
-    arn = stack.format_arn(service="glue", resource="workflow", resource_name=workflow_name)
+    arn = arn_of(stack, "glue", "workflow", workflow_name)
     put = ["glue:PutWorkflowRunProperties"] if may_put else []
     return [allow(["glue:GetWorkflowRunProperties", *put], [arn])]
 
@@ -179,10 +180,7 @@ def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]
         stack: account and region.
         tables: each as `database.table`.
     """
-
-    def arn(resource: str, name: str | None = None) -> str:
-        return stack.format_arn(service="glue", resource=resource, resource_name=name)
-
+    arn = partial(arn_of, stack, "glue")
     databases = sorted({table.partition(".")[0] for table in tables})
     listed = [
         allow(

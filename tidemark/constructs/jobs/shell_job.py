@@ -30,6 +30,8 @@ class ShellJob(GlueJob):
         writes: data the job writes.
     """
 
+    runtime: ShellRuntime
+
     def __init__(
         self, scope: Construct, id_: str, *, name: str, shared: SharedParts, props: ShellJobProps
     ) -> None:
@@ -45,8 +47,9 @@ class ShellJob(GlueJob):
         Raises:
             JobDefinitionError: the job cannot be deployed.
         """
+        usual = shared.stage.runtime
         self.runtime = runtime = props["runtime"] or ShellRuntime(
-            timeout_minutes=shared.runtime.timeout_minutes, max_retries=shared.runtime.max_retries
+            timeout_minutes=usual.timeout_minutes, max_retries=usual.max_retries
         )
         modules = ",".join(props["python_modules"])
         super().__init__(
@@ -56,7 +59,6 @@ class ShellJob(GlueJob):
             shared=shared,
             props=props,
             command="pythonshell",
-            runtime=runtime,
             logs=LOGS,
             arguments={
                 "--job-language": "python",

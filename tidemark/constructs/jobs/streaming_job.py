@@ -38,6 +38,8 @@ class StreamingJob(GlueJob):
         writes: data the job writes.
     """
 
+    runtime: StreamingRuntime
+
     def __init__(
         self,
         scope: Construct,
@@ -80,7 +82,6 @@ class StreamingJob(GlueJob):
             shared=shared,
             props=props,
             command="gluestreaming",
-            runtime=runtime,
             logs=prefix,
             arguments={**arguments, "--checkpoint": checkpoint.uri},
             statements=[line for source in props["sources"] for line in source.statements()],
@@ -131,7 +132,8 @@ def _check_options(job: str, options: JobOptions) -> None:
 
 
 def _check_alone(job: str, checkpoint: Dataset, data: Sequence[Dataset]) -> None:
-    """Raise if a checkpoint is in the same place as data: a reader would read it as data."""
+    """Raise if a checkpoint is in the same place as data."""
+    # A reader of the data would read it as data.
     for dataset in data:
         if dataset.uri.startswith(checkpoint.uri) or checkpoint.uri.startswith(dataset.uri):
             raise JobDefinitionError(

@@ -156,10 +156,7 @@ class Late:
 
 
 def run_pattern(
-    detail_type: str,
-    nodes: Iterable[str],
-    states: Sequence[str] = (),
-    crawlers: Iterable[str] = (),
+    detail_type: str, nodes: Iterable[str], states: Sequence[str] = (), crawlers: Iterable[str] = ()
 ) -> object:
     """Return the event pattern for job runs, and for crawls if some nodes are crawlers.
 

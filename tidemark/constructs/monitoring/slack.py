@@ -10,15 +10,9 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct, IConstruct
 
+from tidemark.constructs import shared_checks
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.security.security import let_alerts, let_services_use
-from tidemark.constructs.shared_checks import (
-    KEY_PLACES,
-    check_free,
-    check_here,
-    check_no_alias,
-    check_stage_is_here,
-)
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked, wrong
 from tidemark.model.stage.config import StageConfig
@@ -80,11 +74,11 @@ class SlackChannel(Construct):
             if not pattern.fullmatch(value):
                 allowed = "the id, letters and digits as in C0123ABCD, not the name"
                 raise wrong("SlackChannel", name, value, allowed, "copy it from Slack")
-        check_no_alias("SlackChannel", key)
-        check_free(scope, id_, "SlackChannel")
+        shared_checks.check_no_alias("SlackChannel", key)
+        shared_checks.check_free(scope, id_, "SlackChannel")
         stack = cdk.Stack.of(scope)
-        check_stage_is_here("SlackChannel", stack, stage)
-        check_here("SlackChannel", stack, "key", key, kinds=KEY_PLACES)
+        shared_checks.check_stage_is_here("SlackChannel", stack, stage)
+        shared_checks.check_here("SlackChannel", stack, "key", key, kinds=shared_checks.KEY_PLACES)
         super().__init__(scope, id_)
         check_one_in_account(self, workspace_id, channel_id)
         apply_to_all(self, stage)

@@ -261,7 +261,7 @@ class JobSecurity(Construct):
             self.name, self.configuration_name = existing.plain_name, existing.reference
         else:
             self.name = name
-            self.configuration_name = self._create_configuration(key.key_arn)
+            self.configuration_name = self._configuration(key.key_arn).ref
 
     def encrypt_logs(self, groups: str) -> None:
         """Let log groups with another prefix be encrypted, if they are created here."""
@@ -284,28 +284,24 @@ class JobSecurity(Construct):
         is_own = prefix.startswith(self.log_group_prefix)
         return f"{prefix}/*" if is_own else f"{prefix}/{self.name}-role/*"
 
-    def _create_configuration(self, key_arn: str) -> str:
-        """Create the security configuration, and return its name."""
-        kms_mode = "SSE-KMS"
-        configuration = glue.CfnSecurityConfiguration(
+    def _configuration(self, key: str) -> glue.CfnSecurityConfiguration:
+        made = glue.CfnSecurityConfiguration
+        return made(
             self,
             "Configuration",
             name=self.name,
-            encryption_configuration=glue.CfnSecurityConfiguration.EncryptionConfigurationProperty(
-                cloud_watch_encryption=glue.CfnSecurityConfiguration.CloudWatchEncryptionProperty(
-                    cloud_watch_encryption_mode=kms_mode, kms_key_arn=key_arn
+            encryption_configuration=made.EncryptionConfigurationProperty(
+                cloud_watch_encryption=made.CloudWatchEncryptionProperty(
+                    cloud_watch_encryption_mode="SSE-KMS", kms_key_arn=key
                 ),
-                job_bookmarks_encryption=glue.CfnSecurityConfiguration.JobBookmarksEncryptionProperty(
-                    job_bookmarks_encryption_mode="CSE-KMS", kms_key_arn=key_arn
+                job_bookmarks_encryption=made.JobBookmarksEncryptionProperty(
+                    job_bookmarks_encryption_mode="CSE-KMS", kms_key_arn=key
                 ),
                 s3_encryptions=[
-                    glue.CfnSecurityConfiguration.S3EncryptionProperty(
-                        s3_encryption_mode=kms_mode, kms_key_arn=key_arn
-                    )
+                    made.S3EncryptionProperty(s3_encryption_mode="SSE-KMS", kms_key_arn=key)
                 ],
             ),
         )
-        return configuration.ref
 
 
 class JobLogs(Construct):

@@ -91,11 +91,7 @@ WILDCARDS = (
         r"\*",
         "Lake Formation has no resource for it, and decides by its own grants",
     ),
-    Wildcard(
-        network.DESCRIBE,
-        r"\*",
-        "EC2 has no resource for them, and they change nothing",
-    ),
+    Wildcard(network.DESCRIBE, r"\*", "EC2 has no resource for them, and they change nothing"),
     Wildcard(
         network.USE_SAAS,
         r"\*",

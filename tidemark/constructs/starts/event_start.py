@@ -13,6 +13,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from tidemark.constructs.references import arn_of
 from tidemark.constructs.starts.events import OnEvent, OnObjects
 from tidemark.constructs.starts.start_schedule import (
     MAX_ATTEMPTS,
@@ -67,13 +68,8 @@ class EventStart(Construct):
         }
         # The role trusts the rules, and they name the role: hence names instead of references.
         named = {id_: group_name(f"{name}-{id_}") for id_ in patterns}
-        rule_arns = [
-            stack.format_arn(service="events", resource="rule", resource_name=rule)
-            for rule in named.values()
-        ]
-        workflow_arn = stack.format_arn(
-            service="glue", resource="workflow", resource_name=workflow_name
-        )
+        rule_arns = [arn_of(stack, "events", "rule", rule) for rule in named.values()]
+        workflow_arn = arn_of(stack, "glue", "workflow", workflow_name)
         notify = iam.PolicyStatement(actions=["glue:notifyEvent"], resources=[workflow_arn])
         role = starting_role(self, f"{workflow_name} by events", "events", rule_arns, [notify])
         self.missed.add_to_resource_policy(

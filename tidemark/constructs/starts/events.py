@@ -1,11 +1,11 @@
-"""Events that start a pipeline: arriving objects, and any other events of EventBridge.
+"""What starts a pipeline: schedules, arriving objects, and other events of EventBridge.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/workflows_overview.html (EventBridge event)
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.references import bucket_name
@@ -17,6 +17,10 @@ from tidemark.model.schedules.event_patterns import (
     MAX_WINDOW_MINUTES,
     find_problems,
 )
+from tidemark.model.schedules.schedules import Schedule
+from tidemark.model.stage.config import StageConfig
+
+MAX_RULES = 20  # events of one pipeline; a bus has 300 rules in all
 
 
 @dataclass(frozen=True)
@@ -153,3 +157,57 @@ class OnEvent(_Batched):
     def described(self) -> str:
         """Return what starts a run, in readable form."""
         return f"events of {', '.join(map(str, self.pattern['source']))}"
+
+
+Start: TypeAlias = Schedule | OnObjects | OnEvent
+
+
+def starts_of(
+    pipeline: str, starts: Sequence[Start] | None, stage: StageConfig
+) -> tuple[Start, ...]:
+    """Return what starts a pipeline; None means the schedule of the stage.
+
+    Raises:
+        JobDefinitionError: a start is repeated, or events differ in their batch; a workflow has
+            only one.
+    """
+    if starts is None:
+        return (stage.starts,) if stage.starts else ()
+    for start in starts:
+        if starts.count(start) > 1:
+            raise JobDefinitionError(
+                f"pipeline '{pipeline}' has the start {start!r} twice; allowed: each once; remove "
+                "one"
+            )
+    events = events_of(starts)
+    if len(events) > MAX_RULES:
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' is started by {len(events)} kinds of events; allowed: up to "
+            f"{MAX_RULES}; match several with one pattern"
+        )
+    batches = list(dict.fromkeys(event.batch for event in events))
+    if len(batches) > 1:
+        shown = " and ".join(f"{b.size} in {b.window_minutes} min" for b in batches)
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' is started by batches of {shown}, and a Glue workflow has one "
+            "start trigger, with one batch; allowed: the same batch_size and batch_window_minutes "
+            "for all; make them equal"
+        )
+    return tuple(starts)
+
+
+def events_of(starts: Sequence[Start]) -> list[OnObjects | OnEvent]:
+    """Return the events among the starts of a pipeline."""
+    return [start for start in starts if not isinstance(start, Schedule)]
+
+
+def schedules_of(starts: Sequence[Start]) -> list[Schedule]:
+    """Return the schedules among the starts of a pipeline."""
+    return [start for start in starts if isinstance(start, Schedule)]
+
+
+def described(start: Start) -> str:
+    """Return what starts a run, in readable form."""
+    if isinstance(start, Schedule):
+        return f"`{start.expression}` in {start.time_zone}"
+    return start.described

@@ -20,6 +20,7 @@ from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from tidemark.constructs.references import arn_of
 from tidemark.constructs.security.explanations import (
     INLINE,
     explain,
@@ -86,11 +87,10 @@ class StartSchedule(Construct):
         # AWS requires a group, not a single schedule, as the source of a role.
         made_group = scheduler.CfnScheduleGroup(self, "Group", name=group)
         if by_event:
-            action, target_of = "events:PutEvents", ("events", "event-bus", "default")
+            action, arn = "events:PutEvents", arn_of(stack, "events", "event-bus", "default")
         else:
-            action, target_of = "glue:StartWorkflowRun", ("glue", "workflow", workflow_name)
-        service, kind, name = target_of
-        arn = stack.format_arn(service=service, resource=kind, resource_name=name)
+            action = "glue:StartWorkflowRun"
+            arn = arn_of(stack, "glue", "workflow", workflow_name)
         statements = [
             iam.PolicyStatement(actions=[action], resources=[arn]),
             iam.PolicyStatement(actions=["sqs:SendMessage"], resources=[self.missed.queue_arn]),
