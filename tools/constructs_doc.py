@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import itertools
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -235,7 +234,7 @@ def _with_props(project: Path, method: ast.FunctionDef, said: dict[str, tuple[st
         if before == about and first != method.name:
             alike.setdefault(first, []).append(f"`{name}`")
         else:
-            lines.append(f"    {name}: " + about.replace("\n", "\n    "))
+            lines.append(f"    {name}: {about}")
     lines += [f"- {', '.join(names)}: as for `{first}`." for first, names in alike.items()]
     return re.sub(r"^    props: .*$", lambda _: "\n".join(lines), text, flags=re.MULTILINE)
 
@@ -245,9 +244,11 @@ def _properties(tree: ast.Module, name: str) -> Iterator[tuple[ast.AnnAssign, st
     node = next(it for it in tree.body if isinstance(it, ast.ClassDef) and it.name == name)
     for base in map(ast.unparse, node.bases):
         yield from _properties(tree, base) if base != "TypedDict" else ()
-    for field, text in itertools.pairwise(node.body):
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-            yield field, str(ast.literal_eval(text.value))
+    _, _, attributes = (ast.get_docstring(node) or "").partition("\nAttributes:\n")
+    said = dict(re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", attributes, re.MULTILINE))
+    for field in node.body:
+        if isinstance(field, ast.AnnAssign):
+            yield field, said[ast.unparse(field.target)]
 
 
 def _left_out(kind: str) -> ast.expr:

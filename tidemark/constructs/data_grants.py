@@ -11,7 +11,7 @@ from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.permissions import use_tables
 from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.catalog.table_use import uses_of_data
-from tidemark.constructs.jobs.permissions import Statement, use_data, use_data_keys, write_objects
+from tidemark.constructs.jobs.permissions import use_data, use_data_keys, write_objects
 from tidemark.constructs.references import bucket_arn, bucket_key_arn
 from tidemark.errors import JobDefinitionError
 
@@ -39,7 +39,15 @@ def grant(
             "governs; grant it there"
         )
     stack = cdk.Stack.of(cast(IConstruct, principal if hasattr(principal, "node") else bucket))
-    for statement in _statements(stack, bucket, prefix, table, read=read, write=write):
+    place, key = (bucket_arn(bucket), prefix), bucket_key_arn(bucket)
+    tables = [table] if table else []
+    uses = uses_of_data(tables if read else [], tables if write else [])
+    if not read:
+        objects = write_objects([place])
+    else:
+        objects = use_data([], [place]) if write else use_data([place], [])
+    keys = use_data_keys([key] if key else [], may_write=write)
+    for statement in (*objects, *keys, *use_tables(stack, uses)):
         granted = principal.add_to_principal_policy(iam.PolicyStatement.from_json(statement))
         # A role that the CDK must not change reports success, and names no policy.
         is_changed = isinstance(principal, CHANGED) or isinstance(
@@ -52,29 +60,6 @@ def grant(
                 "account; for another account, let its role and policies of the bucket, the key "
                 "and the Data Catalog allow it"
             )
-
-
-def _statements(
-    stack: cdk.Stack,
-    bucket: s3.IBucket,
-    prefix: str,
-    table: Table | IcebergTable | None,
-    *,
-    read: bool,
-    write: bool,
-) -> list[Statement]:
-    place, key = (bucket_arn(bucket), prefix), bucket_key_arn(bucket)
-    tables = [table] if table else []
-    uses = uses_of_data(tables if read else [], tables if write else [])
-    if not read:
-        objects = write_objects([place])
-    else:
-        objects = use_data([], [place]) if write else use_data([place], [])
-    return [
-        *objects,
-        *use_data_keys([key] if key else [], may_write=write),
-        *(use_tables(stack, uses) if uses else []),
-    ]
 
 
 def _shown(grantee: iam.IGrantable) -> str:

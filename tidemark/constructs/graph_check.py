@@ -92,7 +92,17 @@ class GraphChecks:
             for problem in shown:
                 is_good = is_good and not problem.is_error
                 stack_name, _, id_ = problem.at.partition("/")
-                violations.append(_violation(problem, path_of[stack_name], id_))
+                resource = cdk.PolicyViolatingResource(
+                    locations=[], resource_logical_id=id_, template_path=path_of[stack_name]
+                )
+                violation = cdk.PolicyViolation(
+                    rule_name=problem.rule,
+                    description=problem.text,
+                    fix=f"{problem.fix} ({ADVICE[problem.rule].id})",
+                    severity="error" if problem.is_error else "warning",
+                    violating_resources=[resource],
+                )
+                violations.append(violation)
         return cdk.PolicyValidationPluginReport(success=is_good, violations=violations)
 
 
@@ -119,17 +129,3 @@ def _narrowed(losses: Iterable[Loss], templates: Templates) -> Iterator[Problem]
     for loss in losses:
         fix = f"{loss.remedy}; then `tidemark state write`"
         yield Problem(NARROWED, place, f"{loss.subject}: {loss.lost}", fix)
-
-
-def _violation(problem: Problem, template_path: str, logical_id: str) -> cdk.PolicyViolation:
-    return cdk.PolicyViolation(
-        rule_name=problem.rule,
-        description=problem.text,
-        fix=f"{problem.fix} ({ADVICE[problem.rule].id})",
-        severity="error" if problem.is_error else "warning",
-        violating_resources=[
-            cdk.PolicyViolatingResource(
-                locations=[], resource_logical_id=logical_id, template_path=template_path
-            )
-        ],
-    )

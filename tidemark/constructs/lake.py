@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 import aws_cdk as cdk
@@ -10,17 +11,11 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from tidemark.constructs import shared_checks
 from tidemark.constructs.catalog.databases import ALLOWED, Database, check_database, reference_of
 from tidemark.constructs.governance import apply_to_all, protect_stack
 from tidemark.constructs.lake_bucket import LOGS_BY_POLICY, AccessLogBucket, LakeBucket
 from tidemark.constructs.security.security import StageKey
-from tidemark.constructs.shared_checks import (
-    KEY_PLACES,
-    check_free,
-    check_here,
-    check_no_alias,
-    check_stage_is_here,
-)
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
@@ -98,17 +93,17 @@ class Lake(Construct):
         Raises:
             JobDefinitionError: an argument is not valid.
         """
-        check_no_alias("the lake", key)
+        shared_checks.check_no_alias("the lake", key)
         if isinstance(database, str) and not DATABASE.fullmatch(database):
             raise JobDefinitionError(
                 f"the lake has database {database!r}; allowed: None, {ALLOWED}, of lower case "
                 "letters, digits, _ -; correct database="
             )
-        check_free(scope, id_, "the lake")
+        shared_checks.check_free(scope, id_, "the lake")
         stack = cdk.Stack.of(scope)
-        check_stage_is_here("the lake", stack, stage)
+        shared_checks.check_stage_is_here("the lake", stack, stage)
         if key is not None:
-            check_here("the lake", stack, "key", key, kinds=KEY_PLACES)
+            shared_checks.check_here("the lake", stack, "key", key, kinds=shared_checks.KEY_PLACES)
         if database is not None:
             check_database("the lake", stack, database)
         super().__init__(scope, id_)
@@ -117,9 +112,6 @@ class Lake(Construct):
         protect_stack(self, stage)
         self.key: kms.IKey = key or StageKey(self, "Key", stage=stage).key
         there = buckets or ExistingBuckets()
-        self._access_logs: AccessLogBucket | None = None
-        if None in (there.landing, there.raw, there.curated, there.mart):
-            self._access_logs = AccessLogBucket(self, "AccessLogs")
         # Delivered files cannot be created again here.
         self.landing = there.landing or self._bucket("Landing", keep_replaced_days=REPLACED_DAYS)
         self.raw = there.raw or self._bucket("Raw")
@@ -136,8 +128,11 @@ class Lake(Construct):
         names = ("Landing", "Raw", "Curated", "Mart")
         return dict(zip(names, (self.landing, self.raw, self.curated, self.mart), strict=True))
 
+    @cached_property
+    def _access_logs(self) -> AccessLogBucket:
+        return AccessLogBucket(self, "AccessLogs")
+
     def _bucket(self, id_: str, *, keep_replaced_days: int = 0) -> LakeBucket:
-        assert self._access_logs is not None  # noqa: S101 (a bucket is made)
         return LakeBucket(
             self,
             id_,

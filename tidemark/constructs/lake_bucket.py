@@ -115,10 +115,9 @@ class LakeBucket(s3.Bucket):
             lifecycle_rules=[kept] if keep_replaced_days else None,
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )
-        if not keep_replaced_days:
-            skip_checkov(self, CKV_AWS_21=UNVERSIONED)
         reasons = {"S3BucketReplicationEnabled": DELIVERED_IN_ONE_REGION}
         if not keep_replaced_days:
+            skip_checkov(self, CKV_AWS_21=UNVERSIONED)
             reasons = {
                 "S3BucketReplicationEnabled": MADE_AGAIN,
                 "S3BucketVersioningEnabled": UNVERSIONED,

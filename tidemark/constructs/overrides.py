@@ -5,7 +5,6 @@ declaration.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -34,20 +33,15 @@ GRANTED = (
     "--watermark_table",
     "--nothing_new_table",
 )
-_DECLARED: WeakKeyDictionary[IConstruct, list["Declared"]] = WeakKeyDictionary()
-
-
-@dataclass(frozen=True)
-class Declared:
-    """The properties that a resource was declared with; may contain tokens."""
-
-    resource: cdk.CfnResource
-    properties: Mapping[str, Any]
+# By app: each resource, and the properties that it was declared with, which may have tokens.
+_DECLARED: WeakKeyDictionary[IConstruct, list[tuple[cdk.CfnResource, Mapping[str, Any]]]] = (
+    WeakKeyDictionary()
+)
 
 
 def declare(resource: cdk.CfnResource, properties: Mapping[str, Any]) -> None:
     """Note the properties from which grants and log groups follow, for a check at synthesis."""
-    _DECLARED.setdefault(resource.node.root, []).append(Declared(resource, properties))
+    _DECLARED.setdefault(resource.node.root, []).append((resource, properties))
 
 
 def problems_of_overrides(
@@ -61,17 +55,24 @@ def problems_of_overrides(
         templates: stack name to its template.
     """
     names = {Path(path).resolve(): name for name, path in path_of.items()}
-    for declared in _DECLARED.get(root, ()):
-        stack = declared.resource.stack
+    for declared, properties in _DECLARED.get(root, ()):
+        stack = declared.stack
         stage = cdk.Stage.of(stack)
         name = names.get(Path(stage.outdir if stage else "", stack.template_file).resolve())
         if name is None:
             continue
-        id_ = str(stack.resolve(declared.resource.logical_id))
+        id_ = str(stack.resolve(declared.logical_id))
         resource = templates[name].get("Resources", {}).get(id_, {})
-        known = stack.resolve(dict(declared.properties))
+        known = stack.resolve(dict(properties))
         for what, was, now in changed(known, resource.get("Properties", {})):
-            yield _problem(f"{name}/{id_}", what, was, now)
+            yield Problem(
+                RULE,
+                f"{name}/{id_}",
+                f"an override sets {what} to {now!r}, which was declared as {was!r}; the grants of "
+                "the role and the log groups depend on that",
+                "declare it where the job, the crawler or the pipeline is created, remove the "
+                f'override; or say why it is right: job.acknowledge("{RULE}", "...")',
+            )
 
 
 def granting(arguments: Mapping[str, str]) -> dict[str, str]:
@@ -104,14 +105,3 @@ def changed(
     for name in dict.fromkeys((*GRANTED, *known)):
         if known.get(name) != overridden.get(name):
             yield name, known.get(name), overridden.get(name)
-
-
-def _problem(at: str, what: str, was: Any, now: Any) -> Problem:
-    return Problem(
-        RULE,
-        at,
-        f"an override sets {what} to {now!r}, which was declared as {was!r}; the grants of the "
-        "role and the log groups depend on that",
-        "declare it where the job, the crawler or the pipeline is created, remove the override; "
-        f'or say why it is right: job.acknowledge("{RULE}", "...")',
-    )

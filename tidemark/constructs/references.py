@@ -81,6 +81,17 @@ def _log_arns(stack: cdk.Stack) -> str:
     return f"arn:{_partition(stack)}:logs:{stack.region}:{stack.account}:log-group:"
 
 
+def arn_of(
+    stack: cdk.Stack,
+    service: str,
+    resource: str,
+    name: str | None = None,
+    account: str | None = None,
+) -> str:
+    """Return an ARN in the account, unless another one is given, and the region of a stack."""
+    return stack.format_arn(service=service, resource=resource, resource_name=name, account=account)
+
+
 def log_group_arn(stack: cdk.Stack, name: str) -> str:
     """Return the ARN of a log group in the account and region of a stack."""
     return f"{_log_arns(stack)}{name}"

@@ -1,6 +1,8 @@
 """Refuses aliases, places and scopes that do not fit, for every construct."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
 
 import aws_cdk as cdk
@@ -14,6 +16,7 @@ from tidemark.model.stage.config import StageConfig
 
 PLACES = ("partition", "region", "account")
 KEY_PLACES = ("partition", "region")  # of what another account may share: keys, tables by ARN
+MAX_FILE_CHARACTERS = 255  # of a file's name, the limit of file systems
 COLONS = 5  # before the name of the resource in an ARN
 # The attribute of a construct with its ARN.
 ARNS = (
@@ -90,7 +93,8 @@ def check_here(
     region = stack.region
     partition = region if cdk.Token.is_unresolved(region) else partition_of(region)
     here = {"partition": partition, "region": region, "account": stack.account}
-    for kind, there in _places(used):
+    places = _of_arn(used) if isinstance(used, str) else _place_of(cast(IConstruct, used))
+    for kind, there in places:
         known = there and not any(map(cdk.Token.is_unresolved, (here[kind], there)))
         if kind in kinds and known and here[kind] != there:
             raise JobDefinitionError(
@@ -125,24 +129,26 @@ def _place_of(resource: IConstruct) -> tuple[tuple[str, str], ...]:
     return *_of_arn(arn), ("region", env.region), ("account", env.account)
 
 
-def _places(used: object) -> tuple[tuple[str, str], ...]:
-    if isinstance(used, str):
-        return _of_arn(used)
-    return _place_of(cast(IConstruct, used))
-
-
 def _of_arn(arn: str) -> tuple[tuple[str, str], ...]:
     """Return where an ARN says that a resource is; empty if it is not an ARN, or has tokens.
 
     >>> _of_arn("arn:aws-cn:s3:::lake")
     (('partition', 'aws-cn'), ('region', ''), ('account', ''))
     """
-    if not arn.startswith("arn:") or arn.count(":") < COLONS:
-        return ()
-    if "${" in arn:  # the parts may have colons of their own
+    # The parts of a token may have colons of their own.
+    if not arn.startswith("arn:") or arn.count(":") < COLONS or "${" in arn:
         return ()
     _, partition, _, region, account, _ = arn.split(":", COLONS)
     return ("partition", partition), ("region", region), ("account", account)
+
+
+def no_file_of(root: Path, file: Path) -> str:
+    """Return why a path is not that of a file of a project, and the remedy; empty if it is."""
+    if len(file.name) > MAX_FILE_CHARACTERS or not file.is_file():
+        return "is not a file; create it"
+    if not Path(os.path.abspath(file)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
+        return "is outside the project; move it there"
+    return ""
 
 
 def check_free(scope: Construct, id_: str, of: str) -> None:

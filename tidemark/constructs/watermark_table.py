@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
@@ -95,15 +95,7 @@ class WatermarkTable(Construct):
         Raises:
             JobDefinitionError: DynamoDB does not allow the name.
         """
-        return cls._existing(
-            scope,
-            id_,
-            lambda self: dynamodb.Table.from_table_attributes(
-                self, "Table", table_name=table_name, encryption_key=key
-            ),
-            key=key,
-            table_name=table_name,
-        )
+        return cls._existing(scope, id_, _importing(key, table_name=table_name), key, table_name)
 
     @classmethod
     @checked
@@ -130,7 +122,7 @@ class WatermarkTable(Construct):
             scope,
             id_,
             lambda self: table,
-            key=table.encryption_key,
+            table.encryption_key,
             table_arn=arn if is_elsewhere and not isinstance(table, MADE) else "",
         )
 
@@ -155,22 +147,14 @@ class WatermarkTable(Construct):
         Raises:
             JobDefinitionError: it is not the ARN of a table, or the table is in another region.
         """
-        found_arn = TABLE_ARN.fullmatch(table_arn)
-        if found_arn is None:
+        match = TABLE_ARN.fullmatch(table_arn)
+        if match is None:
             raise JobDefinitionError(
                 f"table_arn is {table_arn!r}; allowed: arn:aws:dynamodb:REGION:ACCOUNT:table/NAME, "
                 "no wildcards; pass another"
             )
-        return cls._existing(
-            scope,
-            id_,
-            lambda self: dynamodb.Table.from_table_attributes(
-                self, "Table", table_arn=table_arn, encryption_key=key
-            ),
-            key=key,
-            table_name=found_arn[3],
-            table_arn=table_arn,
-        )
+        imported = _importing(key, table_arn=table_arn)
+        return cls._existing(scope, id_, imported, key, match[3], table_arn)
 
     @classmethod
     def _existing(
@@ -178,7 +162,6 @@ class WatermarkTable(Construct):
         scope: Construct,
         id_: str,
         get_table: Callable[[Construct], dynamodb.ITable],
-        *,
         key: kms.IKey | None,
         table_name: str = TABLE_NAME,
         table_arn: str = "",
@@ -218,6 +201,12 @@ class WatermarkTable(Construct):
         )
         explain_to_standards(cdk.Stack.of(self), table, DynamoDBInBackupPlan=RESTORED)
         return table
+
+
+def _importing(key: kms.IKey | None, **named: Any) -> Callable[[Construct], dynamodb.ITable]:
+    return lambda scope: dynamodb.Table.from_table_attributes(
+        scope, "Table", encryption_key=key, **named
+    )
 
 
 def _warn_about_account(scope: Construct, table_arn: str, account: str) -> None:

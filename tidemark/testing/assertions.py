@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tidemark.model.messages import plural
 from tidemark.testing.comparison import compare, fail, names_of
 from tidemark.testing.kills import KILLED, Kill
-from tidemark.testing.positions import Positions, positions_of, put_positions
-from tidemark.testing.recomputation import recomputed, rows_of
+from tidemark.testing.positions import Positions, positions_of, put_positions, recomputed, rows_of
 from tidemark.testing.run import GlueRun
 from tidemark.testing.state_of_test import current_test
 from tidemark.testing.targets import folders_written, targets_of
@@ -73,17 +73,18 @@ def assert_incremental(
             "the first run read no file through its bookmark, so nothing can be said: put a file "
             "where the job reads before; spark.read has no bookmark"
         )
-    files = _Files(lake, first.bookmarked.names)
+    model = first.bookmarked.names[-1] if first.bookmarked.names else ""
+    added = partial(_added, lake, model)
     keys, targets = names_of(key), targets_of(lake, target)
     before = rows_of(lake, targets)
     _reads_nothing(_succeeded(run(), "the second run"), "the second run")
     rows = rows_of(lake, targets)
     compare(rows, before, "a run with nothing new", keys=keys, at_most=True)
-    usual = _reads(run, files.added(new), "the run after a new file")
+    usual = _reads(run, added(new), "the run after a new file")
     folders = folders_written(first, targets) & folders_written(usual, targets)
     for kill in ("before commit", "after commit"):
-        _survives(run, files.added(new), kill, folders)
-    name = files.added(late, minutes_ago=LATE_MINUTES)
+        _survives(run, added(new), kill, folders)
+    name = added(late, minutes_ago=LATE_MINUTES)
     _reads(run, name, f"the run after a file that is {LATE_MINUTES} minutes late")
     _reads_nothing(_succeeded(run(), "the last run"), "the last run")
     rows = rows_of(lake, targets)
@@ -123,7 +124,7 @@ def assert_same_as_recomputed(
     __tracebackhide__ = True
     keys = names_of(key)
     if recompute is not None:
-        lake = _lake(current_test())
+        lake = current_test().lake
         places = targets_of(lake, target if target or not isinstance(job, str) else job)
         of_all = ", ".join(places)
         rows = {of_all: [row for place in places for row in lake.rows(place)]}
@@ -176,13 +177,7 @@ def assert_idempotent(
 
 def _begun(job: Any, arguments: dict[str, Any]) -> tuple[Lake, Runner]:
     test = current_test()
-    return _lake(test), _runner(job, test, arguments)
-
-
-def _lake(test: GlueTest) -> Lake:
-    from tidemark.testing.lake import Lake
-
-    return Lake(test.home, test.now_ms, test.spark)
+    return test.lake, _runner(job, test, arguments)
 
 
 def _runner(job: Any, test: GlueTest, arguments: dict[str, Any]) -> Runner:
@@ -191,7 +186,7 @@ def _runner(job: Any, test: GlueTest, arguments: dict[str, Any]) -> Runner:
     if isinstance(job, str | Path):
         from tidemark.testing.glue_job import GlueJob
 
-        return GlueJob(test, _lake(test)).define(job, **arguments)
+        return GlueJob(test, test.lake).define(job, **arguments)
     if not callable(job):
         raise TypeError(
             f"{job!r} is not a job; give a script with its arguments, a run of it, "
@@ -210,34 +205,27 @@ def _runner(job: Any, test: GlueTest, arguments: dict[str, Any]) -> Runner:
     return call
 
 
-class _Files:
-    """The source that a job reads: new files are copies of one that it has read."""
-
-    def __init__(self, lake: Lake, names: Sequence[str]) -> None:
-        self._lake = lake
-        self._model = names[-1] if names else ""
-
-    def added(self, put: Callable[[], object] | None, minutes_ago: float = 0) -> list[str]:
-        """Put a file; return the names of the new files."""
-        before = set(self._lake.names())
-        if put is not None:
-            put()
-        elif not self._lake.exists(self._model):
-            fail(
-                f"{self._model}, which the first run read, no longer exists, so no copy of it "
-                "can be new: give new= and late=, functions that put one file each"
-            )
-        else:
-            folder, _, name = self._model.rpartition("/")
-            stem, dot, suffix = name.partition(".")
-            copies = (f"{folder}/{stem}-again-{number}{dot}{suffix}" for number in count(1))
-            place = next(place for place in copies if not self._lake.exists(place))
-            self._lake.put(place, self._lake.bytes(self._model), minutes_ago)
-        if added := sorted(set(self._lake.names()) - before):
-            return added
-        raise ValueError(
-            "the function for new files put none: let it call lake.put with a new name"
+def _added(
+    lake: Lake, model: str, put: Callable[[], object] | None, minutes_ago: float = 0
+) -> list[str]:
+    """Put a new file, by default a copy of one that the job has read; return the new names."""
+    before = set(lake.names())
+    if put is not None:
+        put()
+    elif not lake.exists(model):
+        fail(
+            f"{model}, which the first run read, no longer exists, so no copy of it can be new: "
+            "give new= and late=, functions that put one file each"
         )
+    else:
+        folder, _, name = model.rpartition("/")
+        stem, dot, suffix = name.partition(".")
+        copies = (f"{folder}/{stem}-again-{number}{dot}{suffix}" for number in count(1))
+        place = next(place for place in copies if not lake.exists(place))
+        lake.put(place, lake.bytes(model), minutes_ago)
+    if added := sorted(set(lake.names()) - before):
+        return added
+    raise ValueError("the function for new files put none: let it call lake.put with a new name")
 
 
 def _succeeded(run: GlueRun, which: str) -> GlueRun:

@@ -23,7 +23,7 @@ VARIABLES = ("TIDEMARK_AWS_BUCKET", "TIDEMARK_AWS_ROLE")
 FINAL_STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
 POLL_S = 10.0
 TIMEOUT_MINUTES = 15
-LOGS = {"stdout": "/aws-glue/jobs/output", "stderr": "/aws-glue/jobs/error"}
+LOGS = ("/aws-glue/jobs/output", "/aws-glue/jobs/error")  # of stdout, of stderr
 
 
 @dataclass
@@ -221,7 +221,7 @@ class AwsGlueJob:
                 break
             time.sleep(self._account.poll_s)
         took = time.monotonic() - started
-        out, err = (self._log(group, run_id) for group in LOGS.values())
+        out, err = (self._log(group, run_id) for group in LOGS)
         return AwsRun(name, run_id, run["JobRunState"], run.get("ErrorMessage"), out, err, took)
 
     def _create(self, glue: Any, name: str, file: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,6 @@ from tidemark.model.assembly.definitions import ENABLE
 from tidemark.model.clock import now_ms
 from tidemark.testing.kit import GlueTest
 from tidemark.testing.run import SCHEME, GlueRun
-
-
-def bookmarks_of(test: GlueTest) -> Callable[[Any], BookmarkOfJob]:
-    """Return a function that returns the bookmark of a job of a test."""
-
-    def bookmark(job: Any) -> BookmarkOfJob:
-        return BookmarkOfJob(test, _name(test, job))
-
-    return bookmark
 
 
 class BookmarkOfJob:
@@ -116,10 +106,11 @@ class BookmarkOfJob:
         return sorted(name.removeprefix(SCHEME) for name in names)
 
 
-def _name(test: GlueTest, job: Any) -> str:
+def bookmark_of(test: GlueTest, job: Any) -> BookmarkOfJob:
+    """Return the bookmark of a job of a test, by its name, its script or a run."""
     if isinstance(job, GlueRun):
-        return job.job_name
+        return BookmarkOfJob(test, job.job_name)
     text = str(getattr(job, "script", job))
     name = Path(text).stem if text.endswith(".py") else text
     known = {run.job_name for run in test.runs}
-    return name if name in known else name.replace("_", "-")
+    return BookmarkOfJob(test, name if name in known else name.replace("_", "-"))

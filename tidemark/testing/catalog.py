@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tidemark.testing.lake import Lake
 
 Columns: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]] | str
-EXTENSION = {"json": "json", "csv": "csv", "parquet": "parquet", "orc": "orc", "avro": "avro"}
 TYPES = {bool: "boolean", int: "bigint", float: "double", str: "string"}
 
 
@@ -88,7 +87,7 @@ class Catalog:
         if made.definition.get("StorageDescriptor", {}).get("Location"):
             self._lake.uri(made.location)
         if rows is not None:
-            place = f"{made.location.rstrip('/')}/rows.{EXTENSION.get(format, format)}"
+            place = f"{made.location.rstrip('/')}/rows.{format}"
             self._lake.put(place, list(rows))
         with Store(self._test.home.database) as store:
             if owner not in self.databases():

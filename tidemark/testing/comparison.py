@@ -11,8 +11,8 @@ from tidemark.testing.lake_files import Row, as_rows
 
 MAX_SHOWN = 5
 WINDOW_FOLDERS = {"window", "attempt"}  # of `watermarks.write_window`: they differ by the run
+# Rows by their location.
 RowsOf: TypeAlias = dict[str, list[Row]]
-"""Rows by their location."""
 
 
 def compare(

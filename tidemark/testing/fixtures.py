@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -72,14 +73,11 @@ def aws_account(request: pytest.FixtureRequest) -> Iterator[Account | None]:
 @pytest.fixture
 def lake(glue_test: GlueTest, aws_account: Account | None) -> Lake:
     """Return the buckets of this test, which are empty."""
-    from tidemark.testing.lake import Lake
+    if aws_account is None:
+        return glue_test.lake
+    from tidemark.testing.aws import AwsLake
 
-    parts = (glue_test.home, glue_test.now_ms, glue_test.spark)
-    if aws_account is not None:
-        from tidemark.testing.aws import AwsLake
-
-        return AwsLake(aws_account, *parts)
-    return Lake(*parts)
+    return AwsLake(aws_account, glue_test.home, glue_test.now_ms, glue_test.spark)
 
 
 @pytest.fixture
@@ -98,9 +96,9 @@ def glue_job(glue_test: GlueTest, lake: Lake, aws_account: Account | None) -> Gl
 @pytest.fixture
 def bookmark(glue_test: GlueTest) -> Callable[[Any], BookmarkOfJob]:
     """Return a function that returns the bookmark of a job, by its name, its script or a run."""
-    from tidemark.testing.bookmark import bookmarks_of
+    from tidemark.testing.bookmark import bookmark_of
 
-    return bookmarks_of(glue_test)
+    return partial(bookmark_of, glue_test)
 
 
 @pytest.fixture

@@ -184,10 +184,9 @@ class GlueJob:
             glue_version=self._test.version,
             timeout_minutes=TIMEOUT_MINUTES,
         )
-        machine = self._test.machine()
         if self.needs_watermarks(source):
             self._test.dynamodb()
-            machine = self._test.machine()
+        machine = self._test.machine()
         merged = merge_arguments(job, submission.arguments)
         why = self._isolation_reason(source, merged, isolated)
         before = self._contents()
@@ -216,12 +215,14 @@ class GlueJob:
             effects = read_effects(store, finished, dynamodb=place)
             with store.transaction():
                 finished = record_end(store, finished, effects)
-        return self._as_run(finished, job, merged, ended, why, before, started, repeat)
+            seconds = time.monotonic() - started
+            recorded = recorded_run(store, finished, job, merged, seconds, why, repeat)
+        return self._completed(recorded, ended, before)
 
     @staticmethod
     def needs_watermarks(source: bytes) -> bool:
         """Return whether a script imports the library of watermarks."""
-        return not isolation.imports_of(source).isdisjoint({"watermarks"})
+        return "watermarks" in isolation.imports_of(source)
 
     def _isolation_reason(
         self, source: bytes, merged: Mapping[str, str], isolated: bool | None
@@ -307,33 +308,15 @@ class GlueJob:
             rows_written=counts.rows_written if counts else None,
         )
 
-    def _as_run(
-        self,
-        finished: JobRun,
-        job: JobDefinition,
-        merged: Mapping[str, str],
-        ended: Ended,
-        why: str | None,
-        before: Mapping[str, tuple[int, int]],
-        started: float,
-        repeat: Callable[[], GlueRun],
+    def _completed(
+        self, run: GlueRun, ended: Ended, before: Mapping[str, tuple[int, int]]
     ) -> GlueRun:
+        """Add to a recorded run what only the test knows."""
         after = self._contents()
-        with Store(self._test.home.database) as store:
-            recorded = recorded_run(
-                store,
-                finished,
-                job,
-                arguments=merged,
-                seconds=time.monotonic() - started,
-                why_isolated=why,
-                repeat=repeat,
-            )
         written = [name for name, seen in after.items() if before.get(name) != seen]
-        error = finished.error_message
         return replace(
-            recorded,
-            error=KILLED if error and error.startswith(KILLED) else error,
+            run,
+            error=KILLED if run.error and run.error.startswith(KILLED) else run.error,
             files_written=tuple(sorted(written)),
             exception=ended.exception,
         )

@@ -6,8 +6,8 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,11 +23,7 @@ from tidemark.glue_job.process.failures import (
     print_from_script,
     with_remedy,
 )
-from tidemark.glue_job.process.job_process import (
-    hide_unshipped_library,
-    run_script,
-    with_hint,
-)
+from tidemark.glue_job.process.job_process import hide_unshipped_library, run_script, with_hint
 from tidemark.glue_job.process.script_warnings import note_at_end
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, TEMPORARY_FOLDER
 from tidemark.glue_service.runs.arguments import (
@@ -52,7 +48,7 @@ from tidemark.testing.process_state import NeedsProcessError, like_a_process, ow
 from tidemark.testing.spark_engine import SparkEngine
 from tidemark.testing.spark_settings import Taken, isolation_by_setting
 
-WAREHOUSE = "spark.sql.warehouse.dir"
+WAREHOUSE, WORKER_PATH = "spark.sql.warehouse.dir", "spark.executorEnv.PYTHONPATH"
 # Ctrl-C, a time limit of the test, the end of a debugger: for the tests, not for the script.
 TEST_OUTCOMES = (KeyboardInterrupt, pytest.fail.Exception, pytest.exit.Exception)
 
@@ -74,10 +70,11 @@ class Ended:
 
 def isolation_by_conf(arguments: Mapping[str, str]) -> str | None:
     """Return why ``--conf`` of a run needs its own process; None if it does not."""
-    for name, value in spark_settings(arguments).items():
-        if why := isolation_by_setting(name, value, is_of_spark=not name.startswith("spark.sql.")):
-            return why
-    return None
+    reasons = (
+        isolation_by_setting(name, value, is_of_spark=not name.startswith("spark.sql."))
+        for name, value in spark_settings(arguments).items()
+    )
+    return next(filter(None, reasons), None)
 
 
 def run_in_process(
@@ -117,7 +114,6 @@ def run_in_process(
     ended = Ended()
     _ = engine.session  # its JVM starts in the test's environment
     log_start = engine.jvm_log.stat().st_size
-    events = _EventsOfRun(engine, folder / EVENTS_FOLDER)
 
     def refuse(why: str) -> NeedsProcessError:
         ended.needs_process = ended.needs_process or why
@@ -135,20 +131,23 @@ def run_in_process(
                 print_from_script(error, name)
                 failure = with_hint(failure_of(error, name), name)
                 places = RemedyPlaces(machine.home.lake, sys.executable, own_glue_version())
-                ended.error = with_remedy(failure, _tail(engine.jvm_log, log_start), places, None)
+                log = _tail(engine.jvm_log, log_start).decode("utf-8", errors="replace")
+                ended.error = with_remedy(failure, log, places, None)
 
     with ExitStack() as stack:
+        kept = kept_for_workers(libraries, engine.folder)
         database = machine.home.database if is_asked else folder / OWN_CATALOG
         wanted = {
             **settings,
             WAREHOUSE: (folder / TEMPORARY_FOLDER / "warehouse").as_uri(),
-            **_worker_settings(kept_for_workers(libraries, engine.folder)),
+            # Python workers of Spark find the libraries of the run by it.
+            **({WORKER_PATH: os.pathsep.join(map(str, (*SITES, *kept)))} if kept else {}),
             **catalog.settings,
         }
         stack.enter_context(engine.lent(database, wanted, Taken(machine.home, refuse)))
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr(bookmark_session, "_sessions", [])
-        stack.enter_context(events)
+        stack.enter_context(_kept_events(engine, folder / EVENTS_FOLDER))
         stack.enter_context(
             like_a_process(
                 arguments=[
@@ -176,7 +175,10 @@ def run_in_process(
     if killed.is_reached and ended.needs_process is None:
         is_dead = isinstance(ended.exception, KilledError)
         ended.error, ended.exception = (KILLED if is_dead else SURVIVED), None
-    _finish_logs(folder, engine.jvm_log, log_start)
+    # In a process of its own, script and JVM write to one file.
+    own = (folder / SCRIPT_STDERR_FILE).read_bytes()
+    with (folder / "stderr.log").open("ab") as log:
+        log.write(_tail(engine.jvm_log, log_start) + own)
     shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
     return ended
 
@@ -196,49 +198,24 @@ def _run(script: Path, name: str, run: JobRun, ended: Ended) -> None:
         note_facts(Path(run.log_path).parent)
 
 
-def _worker_settings(libraries: list[Path]) -> dict[str, str]:
-    """Return the settings with which Python workers of Spark find the libraries of a run."""
-    if not libraries:
-        return {}
-    return {
-        "spark.executorEnv.PYTHONPATH": os.pathsep.join((*map(str, SITES), *map(str, libraries)))
-    }
-
-
-def _tail(log: Path, start: int) -> str:
+def _tail(log: Path, start: int) -> bytes:
     with log.open("rb") as file:
         file.seek(start)
-        return file.read().decode("utf-8", errors="replace")
+        return file.read()
 
 
-def _finish_logs(folder: Path, jvm_log: Path, start: int) -> None:
-    # In a process of its own, script and JVM write to one file.
-    own = (folder / SCRIPT_STDERR_FILE).read_bytes()
-    with jvm_log.open("rb") as file, (folder / "stderr.log").open("ab") as log:
-        file.seek(start)
-        log.write(file.read() + own)
-
-
-class _EventsOfRun:
-    """Copies the events that a block adds to the context's log into a folder of its run."""
-
-    def __init__(self, engine: SparkEngine, folder: Path) -> None:
-        self._engine = engine
-        self._folder = folder
-
-    def __enter__(self) -> None:
-        self._log = self._engine.events()
-        self._start = self._log.stat().st_size if self._log else 0
-
-    def __exit__(self, *_: object) -> None:
-        if self._log is None:
-            return
+@contextmanager
+def _kept_events(engine: SparkEngine, folder: Path) -> Iterator[None]:
+    """Copy the events that the block adds to the context's log into a folder of its run."""
+    log = engine.events()
+    start = log.stat().st_size if log else 0
+    try:
+        yield
+    finally:
         with contextlib.suppress(Exception):  # a JVM that the script ended: keep its events
-            self._engine.events()
-        ended = self._log.with_suffix("")  # its name after a context was stopped
-        with (ended if ended.exists() else self._log).open("rb") as file:
-            file.seek(self._start)
-            added = file.read()
-        if added:
-            self._folder.mkdir(exist_ok=True)
-            (self._folder / "events").write_bytes(added)
+            engine.events()
+        if log is not None:
+            ended = log.with_suffix("")  # its name after a context was stopped
+            if added := _tail(ended if ended.exists() else log, start):
+                folder.mkdir(exist_ok=True)
+                (folder / "events").write_bytes(added)

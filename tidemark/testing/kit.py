@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from tidemark.local_state.watermark_tables import watermark_table
 from tidemark.model.clock import now_ms
 from tidemark.testing.empty_dynamodb import empty_dynamodb
 from tidemark.testing.kills import Kill
+from tidemark.testing.lake import Lake
 from tidemark.testing.run import GlueRun
 from tidemark.testing.spark_engine import SparkEngine
 
@@ -55,15 +57,12 @@ class Kit:
         self.settings = settings
         self.configured = os.environ.get(ENDPOINT_VARIABLE)
         self.engine = SparkEngine(self.home, folder / "spark", settings)
-        self._jvms: Jvms | None = None
         self._reset()
 
-    @property
+    @cached_property
     def jvms(self) -> Jvms:
         """The pool that isolated runs borrow from; opened for the first of them."""
-        if self._jvms is None:
-            self._jvms = self._stack.enter_context(jvms_of(self.home))
-        return self._jvms
+        return self._stack.enter_context(jvms_of(self.home))
 
     def close(self) -> None:
         """End everything that was started."""
@@ -78,11 +77,11 @@ class Kit:
         """
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)
-            for name in KEPT_WHEN_FAILED:
-                if (self.home.root / name).is_dir():
-                    shutil.copytree(self.home.root / name, keep / name, dirs_exist_ok=True)
-                elif (self.home.root / name).exists():
-                    shutil.copy2(self.home.root / name, keep / name)
+            for kept in (self.home.root / name for name in KEPT_WHEN_FAILED):
+                if kept.is_dir():
+                    shutil.copytree(kept, keep / kept.name, dirs_exist_ok=True)
+                elif kept.exists():
+                    shutil.copy2(kept, keep)
         self._reset()
 
     def _reset(self) -> None:
@@ -130,6 +129,11 @@ class GlueTest:
     def now_ms(self) -> Callable[[], int]:
         """The clock of Glue, in epoch milliseconds."""
         return now_ms
+
+    @property
+    def lake(self) -> Lake:
+        """Its lake, on this machine."""
+        return Lake(self.home, self.now_ms, self.spark)
 
     def machine(self) -> Machine:
         """Return the needs of its job runs.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -186,14 +185,12 @@ class Pipeline:
     ) -> GlueRun:
         job = result.jobs[run.job_name]
         took = (run.completed_at_ms or run.started_at_ms) - run.started_at_ms
+
+        def repeat() -> GlueRun:
+            return self.run(only=run.job_name)[run.job_name]
+
         return recorded_run(
-            store,
-            run,
-            job,
-            arguments=job.default_arguments,
-            seconds=took / 1000 or seconds,
-            why_isolated=WHY,
-            repeat=lambda: self.run(only=run.job_name)[run.job_name],
+            store, run, job, job.default_arguments, took / 1000 or seconds, WHY, repeat
         )
 
 
@@ -212,15 +209,10 @@ def synthesized(project: Path, base: Path, context: Mapping[str, str]) -> Path:
     folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     key = "-".join(f"{name}-{value}" for name, value in sorted(context.items())) or "default"
     out = folder / f"assembly-{key}"
-    with _locked(out.with_suffix(".lock")) as lock:
-        if not lock.read_text(encoding="utf-8"):
-            synthesize(project, context, out)
-            lock.write_text("complete", encoding="utf-8")
-    return out
-
-
-@contextmanager
-def _locked(file: Path) -> Iterator[Path]:
-    with file.open("a") as lock:
+    state = out.with_suffix(".lock")
+    with state.open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield file
+        if not state.read_text(encoding="utf-8"):
+            synthesize(project, context, out)
+            state.write_text("complete", encoding="utf-8")
+    return out

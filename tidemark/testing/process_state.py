@@ -29,6 +29,7 @@ import pytest
 
 THREAD_PATIENCE_S = 10.0
 UNSEEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+KEPT_OF_SYS = ("stdin", "stdout", "stderr", "excepthook", "displayhook", "unraisablehook")
 # Calls that end or double the process: a run that makes one needs its own process.
 ENDS = ("_exit", "abort", "fork", "forkpty", "killpg", "execv", "execve", "setsid")
 
@@ -71,16 +72,18 @@ def like_a_process(
         refuse: builds the error for a call that would end or duplicate this process.
     """
     with ExitStack() as stack:
-        stack.enter_context(_kept_settings())
-        stack.enter_context(_kept_logging())
-        stack.enter_context(_kept_signals())
-        stack.enter_context(_no_running_loop())
-        stack.enter_context(_kept_modules(hidden, folder, path))
+        _keep_settings(stack)
+        _keep_logging(stack)
+        _keep_signals(stack)
+        _leave_loop(stack)
+        _keep_modules(stack, hidden, folder, path)
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         _guard(patch, refuse)
-        stack.enter_context(_own_notes(patch))
+        _keep_notes(stack, patch)
         patch.setattr(sys, "argv", list(arguments))
-        stack.enter_context(_kept_folder(variables, folder))
+        _keep_folder(stack)
+        _set_environment(variables)
+        os.chdir(folder)
         stack.enter_context(_plain_warnings())
         yield
 
@@ -104,34 +107,22 @@ def _guard(patch: pytest.MonkeyPatch, refuse: Callable[[str], NeedsProcessError]
     patch.setattr(os, "kill", kill_other)
 
 
-@contextmanager
-def _own_notes(patch: pytest.MonkeyPatch) -> Iterator[None]:
+def _keep_notes(stack: ExitStack, patch: pytest.MonkeyPatch) -> None:
     """Let the watermark library, if a test has imported it, know of this run alone."""
     notes: Any = sys.modules.get("watermarks.run_notes")
-    if notes is None:
-        yield
-        return
-    patch.setattr(notes, "_notes", {})
-    patch.setattr(notes, "_committed", {})
-    notes.code_digests.cache_clear()  # of the script that ran before
-    try:
-        yield
-    finally:
-        notes.code_digests.cache_clear()
+    if notes is not None:
+        patch.setattr(notes, "_notes", {})
+        patch.setattr(notes, "_committed", {})
+        notes.code_digests.cache_clear()  # of the script that ran before
+        stack.callback(notes.code_digests.cache_clear)
 
 
-@contextmanager
-def _kept_folder(variables: Mapping[str, str], folder: Path) -> Iterator[None]:
-    here, environment, mask = Path.cwd(), dict(os.environ), os.umask(0o022)
+def _keep_folder(stack: ExitStack) -> None:
+    mask = os.umask(0o022)
     os.umask(mask)
-    _set_environment(variables)
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(here)
-        os.umask(mask)
-        _set_environment(environment)
+    stack.callback(_set_environment, dict(os.environ))
+    stack.callback(os.umask, mask)
+    stack.callback(os.chdir, Path.cwd())
 
 
 def _set_environment(variables: Mapping[str, str]) -> None:
@@ -141,32 +132,29 @@ def _set_environment(variables: Mapping[str, str]) -> None:
     time.tzset()
 
 
-@contextmanager
-def _kept_settings() -> Iterator[None]:
-    streams = sys.stdin, sys.stdout, sys.stderr
-    hooks = sys.excepthook, sys.displayhook, sys.unraisablehook
-    limit, traced, timeout = sys.getrecursionlimit(), sys.gettrace(), socket.getdefaulttimeout()
-    names, collects, context = locale.setlocale(locale.LC_ALL), gc.isenabled(), decimal.getcontext()
-    known = context.copy()
-    finders = list(sys.meta_path)
-    try:
-        yield
-    finally:
-        sys.stdin, sys.stdout, sys.stderr = streams
-        sys.excepthook, sys.displayhook, sys.unraisablehook = hooks
-        sys.setrecursionlimit(limit)
+def _keep_settings(stack: ExitStack) -> None:
+    names, traced = locale.setlocale(locale.LC_ALL), sys.gettrace()
+
+    def trace_again() -> None:
         if sys.gettrace() is not traced:
             sys.settrace(traced)
-        socket.setdefaulttimeout(timeout)
+
+    def speak_again() -> None:
         with contextlib.suppress(locale.Error):
             locale.setlocale(locale.LC_ALL, names)
-        (gc.enable if collects else gc.disable)()
-        decimal.setcontext(known)
-        sys.meta_path[:] = finders
+
+    for name in (*KEPT_OF_SYS, "meta_path"):
+        stack.callback(setattr, sys, name, getattr(sys, name))
+    stack.callback(sys.meta_path.__setitem__, slice(None), list(sys.meta_path))
+    stack.callback(sys.setrecursionlimit, sys.getrecursionlimit())
+    stack.callback(socket.setdefaulttimeout, socket.getdefaulttimeout())
+    stack.callback(decimal.setcontext, decimal.getcontext().copy())
+    stack.callback(gc.enable if gc.isenabled() else gc.disable)
+    stack.callback(trace_again)
+    stack.callback(speak_again)
 
 
-@contextmanager
-def _kept_logging() -> Iterator[None]:
+def _keep_logging(stack: ExitStack) -> None:
     """Give the script a logging module that nobody has set up, and put the test's back."""
     root, manager = logging.root, logging.root.manager
     loggers = [
@@ -178,12 +166,8 @@ def _kept_logging() -> Iterator[None]:
         for logger in loggers
     ]
     disabled = manager.disable
-    root.handlers[:] = []
-    root.setLevel(logging.WARNING)
-    manager.disable = 0
-    try:
-        yield
-    finally:
+
+    def restore() -> None:
         manager.disable = disabled
         logging.captureWarnings(capture=False)
         for logger in list(manager.loggerDict.values()):
@@ -194,43 +178,39 @@ def _kept_logging() -> Iterator[None]:
             logger.handlers[:] = handlers
             logger.propagate, logger.disabled = propagate, is_disabled
 
+    stack.callback(restore)
+    root.handlers[:] = []
+    root.setLevel(logging.WARNING)
+    manager.disable = 0
 
-@contextmanager
-def _kept_signals() -> Iterator[None]:
+
+def _keep_signals(stack: ExitStack) -> None:
     """Keep the handlers of signals, Spark's own one for Ctrl-C among them, and the alarm."""
     if threading.current_thread() is not threading.main_thread():
-        yield
         return
     handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
     due, interval = signal.getitimer(signal.ITIMER_REAL)  # such as the time limit of the test
     started = time.monotonic()
-    try:
-        yield
-    finally:
-        due -= time.monotonic() - started
-        signal.setitimer(signal.ITIMER_REAL, due if due > 0 else interval, interval)
+
+    def restore() -> None:
+        left = due - (time.monotonic() - started)
+        signal.setitimer(signal.ITIMER_REAL, left if left > 0 else interval, interval)
         for number, handler in handlers.items():
             if handler is not None and signal.getsignal(number) is not handler:
                 signal.signal(number, handler)
 
+    stack.callback(restore)
 
-@contextmanager
-def _no_running_loop() -> Iterator[None]:
+
+def _leave_loop(stack: ExitStack) -> None:
     # A test that is a coroutine runs in a loop, and `asyncio.run` of a script refuses to nest.
     asyncio = sys.modules.get("asyncio")
-    if asyncio is None:
-        yield
-        return
-    running = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)
-    try:
-        yield
-    finally:
-        asyncio._set_running_loop(running)
+    if asyncio is not None:
+        stack.callback(asyncio._set_running_loop, asyncio._get_running_loop())
+        asyncio._set_running_loop(None)
 
 
-@contextmanager
-def _kept_modules(project: Path, folder: Path, path: Sequence[str]) -> Iterator[None]:
+def _keep_modules(stack: ExitStack, project: Path, folder: Path, path: Sequence[str]) -> None:
     """Take the modules of a project out of sight, and forget those of the run's places."""
     before, search = dict(sys.modules), list(sys.path)
     importers = dict(sys.path_importer_cache)
@@ -243,9 +223,8 @@ def _kept_modules(project: Path, folder: Path, path: Sequence[str]) -> Iterator[
             del sys.modules[name]
     sys.path[:] = [*path, *default_path()]
     places = tuple(str(entry) for entry in (*path, folder)) + own[:1]
-    try:
-        yield
-    finally:
+
+    def restore() -> None:
         sys.path[:] = search
         for name, module in list(sys.modules.items()):
             file = str(getattr(module, "__file__", None) or "")
@@ -256,6 +235,8 @@ def _kept_modules(project: Path, folder: Path, path: Sequence[str]) -> Iterator[
                 sys.modules[name] = module
         sys.path_importer_cache.clear()
         sys.path_importer_cache.update(importers)
+
+    stack.callback(restore)
 
 
 @contextmanager

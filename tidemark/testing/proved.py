@@ -24,7 +24,6 @@ from tidemark.operate.versions.copies import copy_home
 from tidemark.operate.versions.shared import ENDPOINTS
 from tidemark.testing.comparison import fail, names_of
 from tidemark.testing.glue_job import GlueJob
-from tidemark.testing.lake import Lake
 from tidemark.testing.state_of_test import current_test
 
 # Two start a cluster, or another Spark, which takes much longer; `drift` asks for contracts.
@@ -72,7 +71,7 @@ def assert_proved(
     """
     __tracebackhide__ = True
     test = current_test()
-    job = GlueJob(test, Lake(test.home, test.now_ms, test.spark))
+    job = GlueJob(test, test.lake)
     submission = job.submission(script, bookmark, arguments)
     if job.needs_watermarks(submission.script.read_bytes()):
         test.dynamodb()  # with its table

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from sqlite3 import Row
 
 from tidemark.glue_job.process.script_warnings import warnings_of
 from tidemark.local_state.run_notes import noted_files
@@ -17,7 +17,6 @@ def recorded_run(
     store: Store,
     run: JobRun,
     job: JobDefinition,
-    *,
     arguments: Mapping[str, str],
     seconds: float,
     why_isolated: str | None,
@@ -35,13 +34,17 @@ def recorded_run(
         repeat: runs the job once more.
     """
     folder = Path(run.log_path).parent
-    read = sources_read(store, folder, run.run_id)
+    rows = store.query(
+        "SELECT files, next_state, source FROM source_read WHERE run_id = ?", (run.run_id,)
+    )
+    of_files = [row for row in rows if '"kind": "s3"' in row["source"]]
+    marked = [row for row in of_files if row["next_state"] is not None]
     return GlueRun(
         job_name=run.job_name,
         run_id=run.run_id,
         state=run.state,
         rows_read=run.rows_read or 0,
-        files_read=read.files,
+        files_read=_files(folder, of_files, is_bookmarked=False),
         rows_written=run.rows_written or 0,
         stdout=_content(folder / "stdout.log"),
         stderr=_content(folder / "stderr.log"),
@@ -53,8 +56,8 @@ def recorded_run(
         why_isolated=why_isolated,
         exception=None,
         script=str(job.submitted_file or job.script_location),
-        bookmarked=read.bookmarked,
-        sources=read.sources,
+        bookmarked=_files(folder, marked, is_bookmarked=True),
+        sources=sum(row["next_state"] is not None for row in rows),
         repeat=repeat,
     )
 
@@ -63,41 +66,7 @@ def _content(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
 
 
-@dataclass(frozen=True)
-class SourcesRead:
-    """The reads of a run.
-
-    Attributes:
-        files: all of its files.
-        bookmarked: those that it read through the bookmark.
-        sources: how many sources it read through the bookmark.
-    """
-
-    files: FilesRead
-    bookmarked: FilesRead
-    sources: int
-
-
-def sources_read(store: Store, folder: Path, run_id: str) -> SourcesRead:
-    """Return the reads of a run; empty if it opened no source.
-
-    Args:
-        store: of the home.
-        folder: of the run.
-        run_id: the run.
-    """
-    rows = store.query(
-        "SELECT files, next_state, source FROM source_read WHERE run_id = ?", (run_id,)
-    )
-    of_files = [row for row in rows if '"kind": "s3"' in row["source"]]
-    marked = [row for row in of_files if row["next_state"] is not None]
-    return SourcesRead(
-        FilesRead(_names(folder, is_bookmarked=False), sum(row["files"] for row in of_files)),
-        FilesRead(_names(folder, is_bookmarked=True), sum(row["files"] for row in marked)),
-        sum(row["next_state"] is not None for row in rows),
-    )
-
-
-def _names(folder: Path, *, is_bookmarked: bool) -> tuple[str, ...]:
+def _files(folder: Path, rows: Sequence[Row], *, is_bookmarked: bool) -> FilesRead:
     names = noted_files(folder, is_bookmarked=is_bookmarked)
-    return tuple(sorted(name.removeprefix(SCHEME) for name in names))
+    plain = sorted(name.removeprefix(SCHEME) for name in names)
+    return FilesRead(tuple(plain), sum(row["files"] for row in rows))

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from io import StringIO
 from pathlib import Path
+from traceback import walk_tb
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -80,10 +81,9 @@ def _own_lines(run: GlueRun, config: pytest.Config) -> str:
 
 def _lines(trace: TracebackType | None, script: str) -> Iterator[tuple[str, int]]:
     """Yield the functions and lines of a script that an error came through, innermost last."""
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == script:
-            yield trace.tb_frame.f_code.co_name, trace.tb_lineno
-        trace = trace.tb_next
+    for frame, line in walk_tb(trace):
+        if frame.f_code.co_filename == script:
+            yield frame.f_code.co_name, line
 
 
 def _line_of(run: GlueRun) -> int:
@@ -120,7 +120,6 @@ def _frames(run: GlueRun) -> Iterator[str]:
 def _locals(trace: TracebackType | None, script: str) -> Iterator[tuple[str, Any]]:
     if "pyspark" not in sys.modules:
         return
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == script:
-            yield from trace.tb_frame.f_locals.items()
-        trace = trace.tb_next
+    for frame, _ in walk_tb(trace):
+        if frame.f_code.co_filename == script:
+            yield from frame.f_locals.items()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from tidemark.errors import UsageError
 from tidemark.testing.catalog import Catalog
 from tidemark.testing.comparison import WINDOW_FOLDERS, fail
-from tidemark.testing.lake import Lake
 from tidemark.testing.lake_files import AVRO, JSON, SPARK_FORMATS, suffixes_of
 from tidemark.testing.state_of_test import current_test
 from watermarks import Contract
@@ -53,7 +52,7 @@ def assert_schema(target: Any, schema: str | StructType) -> None:
 def _frame_of(target: str) -> DataFrame:
     """Return a frame with the columns of a place of the lake, or of a table."""
     test = current_test()
-    lake, spark = Lake(test.home, test.now_ms, test.spark), test.spark()
+    lake, spark = test.lake, test.spark()
     if "/" not in target:
         columns = Catalog(test, lake).columns(target)
         return spark.createDataFrame([], ", ".join(f"`{n}` {t}" for n, t in columns.items()))

@@ -190,7 +190,6 @@ class SparkEngine:
 def _end_jvm() -> None:
     # PySpark has one gateway in a process: it must forget this one before another starts.
     from pyspark import SparkContext
-    from pyspark.sql import SparkSession, SQLContext
 
     gateway = SparkContext._gateway
     if gateway is not None:
@@ -207,6 +206,13 @@ def _end_jvm() -> None:
             process.kill()
             process.wait()
     SparkContext._gateway = SparkContext._jvm = None
+    _forget_in_python()
+
+
+def _forget_in_python() -> None:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession, SQLContext
+
     SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
     SQLContext._instantiatedContext = None
@@ -214,12 +220,7 @@ def _end_jvm() -> None:
 
 def _forget(context: SparkContext) -> None:
     """Let PySpark and the JVM know of no context and no session."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession, SQLContext
-
-    SparkContext._active_spark_context = None
-    SparkSession._instantiatedSession = SparkSession._activeSession = None
-    SQLContext._instantiatedContext = None
+    _forget_in_python()
     jvm: Any = context._jvm
     jvm.SparkSession.clearDefaultSession()
     jvm.SparkSession.clearActiveSession()

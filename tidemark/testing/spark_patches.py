@@ -93,19 +93,16 @@ def patch_pyspark(
         builder._options.update(local_settings(builder._options))
         return get(builder)
 
-    def put_setting(config: Any, key: str, value: Any) -> None:
-        put_all(put, config, key, value)
-
     patch.setattr(SparkContext, "_initialize_context", initialize)
     _patch_calls(patch)
     patch.setattr(SparkContext, "_do_init", start_own)
     patch.setattr(SparkContext, "stop", stop_own)
     patch.setattr(SparkSession.Builder, "getOrCreate", get_or_create)
-    patch.setattr(RuntimeConfig, "set", put_setting)
+    patch.setattr(RuntimeConfig, "set", lambda of, key, value: put_all(put, of, key, value))
 
 
 def _patch_calls(patch: pytest.MonkeyPatch) -> None:
-    """Close a connection to the JVM that is left within a call: the next one got its answer."""
+    # A connection to the JVM that is left within a call gives its answer to the next one.
     from py4j.clientserver import ClientServerConnection
 
     send = ClientServerConnection.send_command

@@ -30,13 +30,8 @@ def state_of_test(
     request: pytest.FixtureRequest, kit: Kit, settings: Settings
 ) -> Iterator[GlueTest]:
     """Yield the state of a test, which starts empty; files of a failed one are kept."""
-    test = GlueTest(
-        kit,
-        request.config.rootpath,
-        request.path.parent,
-        why_isolated=settings.why_isolated,
-        version=settings.version,
-    )
+    project, folder = request.config.rootpath, request.path.parent
+    test = GlueTest(kit, project, folder, settings.why_isolated, settings.version)
     kit.clear()
     request.node._tidemark_test = test
     _tests.append(test)

@@ -24,8 +24,8 @@ class Varying(NamedTuple):
     sample: str
 
 
+# A bucket and the folders in it, one name each.
 Address: TypeAlias = tuple[str | Varying, ...]
-"""A bucket and the folders in it, one name each."""
 
 
 def address_of(uri: str) -> Address:
@@ -81,7 +81,7 @@ def _meet(one: str | Varying, other: str | Varying) -> bool:
 
 
 def _address(template: str, parameters: Mapping[str, object]) -> Address:
-    """Return an address; a date of the format yyyy/MM/dd is three folders."""
+    # A date of the format yyyy/MM/dd is three folders: they are split once dates are filled in.
     parts = [*_parts(PLACEHOLDER, template, lambda found: _value(found[1], parameters))]
     patterns, texts = (
         SCHEME.sub("", "".join(column)).rstrip("/").split("/")

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from tidemark.checks.graph.folders import Folders, is_same, overlap
 from tidemark.checks.graph.model import DataContract, Graph, GraphJob, Problem
-from tidemark.checks.graph.races import ACKNOWLEDGE
 from tidemark.model.column_types import fits
 
 
@@ -24,25 +23,21 @@ def _of_pair(reader: GraphJob, writer: GraphJob) -> Iterator[Problem]:
     for uri, mine in reader.accepts:
         for other, theirs in writer.allows:
             if overlap([uri], [other]) and (why := refusal(mine, theirs)):
-                yield Problem(
+                yield reader.acceptable(
                     "contract-refuses",
-                    reader.at,
                     f"the {reader} reads {uri} under a contract, and '{writer.name}' {why}",
-                    "give both jobs one Dataset, or let the contract of the reader accept it; "
-                    + ACKNOWLEDGE.format("contract-refuses"),
+                    "give both jobs one Dataset, or let the contract of the reader accept it",
                 )
 
 
 def _taken_out(reader: GraphJob, writer: GraphJob) -> Iterator[Problem]:
     for uri, quarantine in overlap(reader.reads, writer.quarantines):
         if not is_same(uri, quarantine):
-            yield Problem(
+            yield reader.acceptable(
                 "quarantine-as-data",
-                reader.at,
                 f"the {reader} reads {uri}, and '{writer.name}' takes rows that do not fit to "
                 f"{quarantine}, one inside the other",
-                "give the quarantine a folder outside of data, or read exactly that folder; "
-                + ACKNOWLEDGE.format("quarantine-as-data"),
+                "give the quarantine a folder outside of data, or read exactly that folder",
             )
 
 

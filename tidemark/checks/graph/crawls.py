@@ -9,7 +9,6 @@ from itertools import combinations
 
 from tidemark.checks.graph.folders import is_partition, is_same, overlap, relative
 from tidemark.checks.graph.model import Graph, GraphJob, Problem
-from tidemark.checks.graph.races import ACKNOWLEDGE
 
 
 def crawls(graph: Graph) -> Iterator[Problem]:
@@ -31,11 +30,11 @@ def _of_both(one: GraphJob, other: GraphJob) -> Iterator[Problem]:
     for mine, theirs in overlap(one.reads, other.reads)[: 1 if tables else 0]:
         folder = mine if mine == theirs else f"{mine} and {theirs}"
         what, fix = _of_tables(one, other, *tables[0])
-        yield Problem(
+        yield other.acceptable(
             "crawled-twice",
-            other.at,
             f"the {one} and the {other} both describe {folder}; {what}",
-            f"{fix}; " + ACKNOWLEDGE.format("crawled-twice").replace("job.", "crawler."),
+            fix,
+            of="crawler",
         )
 
 
@@ -69,14 +68,13 @@ def _of_declared(crawler: GraphJob, graph: Graph) -> Iterator[Problem]:
                 does = f"makes a table of {folders[0]}, a part of the data in {location},"
             else:
                 does = f"crawls {folders[0]} and makes a table of {location}, below it,"
-            yield Problem(
+            yield crawler.acceptable(
                 "crawled-and-declared",
-                crawler.at,
                 f"the {crawler} {does} in the database of the table '{table}', which is declared "
                 f"for {location}",
                 f"let it bring that one up to date: CrawledTable({table!r}, data), or leave table= "
-                "of the data out; "
-                + ACKNOWLEDGE.format("crawled-and-declared").replace("job.", "crawler."),
+                "of the data out",
+                of="crawler",
             )
 
 

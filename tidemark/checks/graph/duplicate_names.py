@@ -1,12 +1,13 @@
 """Finds names that two resources of one account and region state: AWS takes each once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any
 
 from tidemark.checks.graph.folders import overlap
 from tidemark.checks.graph.model import Graph, Named, Problem
-from tidemark.model.assembly.resources import DYNAMODB_TABLES, Templates, resources_of
-from tidemark.model.assembly.symbolic_names import SymbolicNames
+from tidemark.checks.graph.resources import Resources
+from tidemark.model.assembly.resources import DYNAMODB_TABLES
 
 # Where resources state a name that is theirs alone; where it has two parts, both. Jobs and crawlers
 # have their own rules.
@@ -28,20 +29,17 @@ NAMES: dict[str, tuple[str, *tuple[tuple[str, ...], ...]]] = {
 DEFAULTS = {"EventBusName": "default"}
 
 
-def read_names(names: SymbolicNames, templates: Templates) -> Iterator[Named]:
+def read_names(resources: Resources) -> Iterator[Named]:
     """Yield the names that resources of templates state."""
     for kind, (of, *paths) in NAMES.items():
-        for stack, id_, resource in resources_of(templates, kind):
-            parts = [_stated(resource.get("Properties", {}), path) for path in paths]
+        for resource in resources.of(kind):
+            parts = [reduce(_step, path, resource.properties) for path in paths]
             if None not in parts:
-                name = ".".join(names.text(stack, part) for part in parts)
-                yield Named(f"{stack}/{id_}", of, name)
+                yield Named(resource.at, of, ".".join(map(resource.text, parts)))
 
 
-def _stated(value: Any, path: tuple[str, ...]) -> Any:
-    for step in path:
-        value = value.get(step, DEFAULTS.get(step)) if isinstance(value, dict) else None
-    return value
+def _step(value: Any, key: str) -> Any:
+    return value.get(key, DEFAULTS.get(key)) if isinstance(value, Mapping) else None
 
 
 def problems_of_names(named: tuple[Named, ...]) -> Iterator[Problem]:
@@ -50,9 +48,8 @@ def problems_of_names(named: tuple[Named, ...]) -> Iterator[Problem]:
     for resource in named:
         other = first.setdefault((resource.of, resource.name), resource)
         if other.at != resource.at:
-            yield Problem(
+            yield resource.problem(
                 "duplicate-name",
-                resource.at,
                 f"the {resource.of} '{resource.name}' is created by {other.at} too; an account and "
                 "region has one of that name",
                 "create it once and pass it on, or rename the other one",
@@ -68,9 +65,8 @@ def duplicates(graph: Graph) -> Iterator[Problem]:
             shared = [uri for uri, _ in overlap(reader.reads, twice)]
             shared += [table for table in reader.tables if table in filled]
             if shared:
-                yield Problem(
+                yield reader.problem(
                     "reads-duplicates",
-                    reader.at,
                     f"the job '{reader.name}' reads {shared[0]}, where a repeated run of "
                     f"'{writer.name}' leaves its rows twice: the script of that job accepts it "
                     f"({'; '.join(dict.fromkeys(reason for _, reason in writer.repeats))})",

@@ -32,23 +32,18 @@ def event_loops(graph: Graph) -> Iterator[Problem]:
             if cause is None:
                 continue
             if rule.workflow in owners:
-                yield _direct(job, cause, rule.workflow)
+                yield job.problem(
+                    RULE,
+                    f"the {job} {cause.text} start its workflow '{rule.workflow}' again and again",
+                    "start the workflow by events that others send or objects that others deliver, "
+                    f"or write to another folder{'' if cause.is_certain else OR_ACKNOWLEDGE}",
+                    cause.is_certain,
+                )
             for owner in owners:
                 known = edges[owner].get(rule.workflow)
                 if known is None or cause.is_certain > known[1].is_certain:
                     edges[owner][rule.workflow] = job, cause
     yield from _cycles(edges)
-
-
-def _direct(job: GraphJob, cause: EventCause, workflow: str) -> Problem:
-    return Problem(
-        RULE,
-        job.at,
-        f"the {job} {cause.text} start its workflow '{workflow}' again and again",
-        "start the workflow by events that others send or objects that others deliver, or write "
-        f"to another folder{'' if cause.is_certain else OR_ACKNOWLEDGE}",
-        cause.is_certain,
-    )
 
 
 def _cycles(edges: Edges) -> Iterator[Problem]:
@@ -76,9 +71,8 @@ def _ring(edges: Edges, path: list[str], is_error: bool) -> Problem:
         f"in '{one}' the {edges[one][other][0]} {edges[one][other][1].text} start '{other}'"
         for one, other in zip(path, [*path[1:], first], strict=True)
     ]
-    return Problem(
+    return edges[first][[*path, first][1]][0].problem(
         RULE,
-        edges[first][[*path, first][1]][0].at,
         f"the workflows {' -> '.join([*path, first])} start each other endlessly: "
         f"{'; '.join(steps)}",
         "start one of them by events that no workflow of the loop sends, or let its jobs write "

@@ -10,6 +10,34 @@ CONDITIONAL = "CONDITIONAL"
 
 
 @dataclass(frozen=True)
+class Problem:
+    """A problem (`text`) of the resource `at` by a rule, and what to do (`fix`)."""
+
+    rule: str
+    at: str
+    text: str
+    fix: str
+    is_error: bool = True
+
+
+class Located:
+    """What stands at a place of a template, `at`, and may have problems there."""
+
+    at: str
+
+    def problem(self, rule: str, text: str, fix: str, is_error: bool = True) -> Problem:
+        """Return a problem of it, by a rule."""
+        return Problem(rule, self.at, text, fix, is_error)
+
+    def acceptable(
+        self, rule: str, text: str, fix: str, is_error: bool = True, of: str = "job"
+    ) -> Problem:
+        """Return a problem of it that its owner may also acknowledge, with a reason."""
+        or_not = f'or say why it is right: {of}.acknowledge("{rule}", "...")'
+        return self.problem(rule, text, f"{fix}; {or_not}", is_error)
+
+
+@dataclass(frozen=True)
 class DataContract:
     """The contract of data: the type of each column, and the modes of a `SchemaPolicy`."""
 
@@ -21,7 +49,7 @@ class DataContract:
 
 
 @dataclass(frozen=True)
-class GraphJob:
+class GraphJob(Located):
     """One Glue job, or one crawler (`CRAWLER` + name); `at` is where its resource stands.
 
     Attributes:
@@ -89,7 +117,7 @@ class GraphCondition:
 
 
 @dataclass(frozen=True)
-class Trigger:
+class Trigger(Located):
     """One Glue trigger; `at` is where its resource stands; crawlers are named `CRAWLER` + name.
 
     Attributes:
@@ -110,7 +138,7 @@ class Trigger:
 
 
 @dataclass(frozen=True)
-class EventRule:
+class EventRule(Located):
     """One rule of EventBridge that sends events to a workflow; `at` is where it stands.
 
     Attributes:
@@ -128,7 +156,7 @@ class EventRule:
 
 
 @dataclass(frozen=True)
-class Part:
+class Part(Located):
     """One or more partitions of a table that say where they are, declared `at`.
 
     Attributes:
@@ -144,7 +172,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class OpenSecret:
+class OpenSecret(Located):
     """A string that looks like a secret, by its name; `of` is its place in the resource `at`."""
 
     at: str
@@ -153,7 +181,7 @@ class OpenSecret:
 
 
 @dataclass(frozen=True)
-class Named:
+class Named(Located):
     """A name that the resource `at` states; `of` says what it names."""
 
     at: str
@@ -162,7 +190,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Timer:
+class Timer(Located):
     """One schedule of EventBridge Scheduler that starts a workflow; `at` is where it stands.
 
     Attributes:
@@ -178,7 +206,7 @@ class Timer:
 
 
 @dataclass(frozen=True)
-class Retention:
+class Retention(Located):
     """An optimizer that deletes files of a table of Iceberg; `at` is where it stands.
 
     Attributes:
@@ -240,14 +268,3 @@ class Graph:
     def triggers_of(self, workflow: str | None) -> list[Trigger]:
         """Return the triggers of one workflow, or those of none."""
         return [trigger for trigger in self.triggers if trigger.workflow == workflow]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A problem (`text`) of the resource `at` by a rule, and what to do (`fix`)."""
-
-    rule: str
-    at: str
-    text: str
-    fix: str
-    is_error: bool = True

@@ -9,8 +9,8 @@ https://docs.aws.amazon.com/athena/latest/ug/partitions.html
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 from tidemark.checks.graph.address_patterns import (
     Address,
@@ -21,13 +21,14 @@ from tidemark.checks.graph.address_patterns import (
     literal,
 )
 from tidemark.checks.graph.folders import is_partition, is_same, relative
-from tidemark.checks.graph.model import Graph, Part, Problem
+from tidemark.checks.graph.model import Graph, Located, Part, Problem
 
 RULE = "nested-tables"
 SIDE_BY_SIDE = "give each its own folder, side by side; or acknowledge it with a reason"
 
 
-class _Placed(NamedTuple):
+@dataclass(frozen=True)
+class _Placed(Located):
     """Data in a folder, with the place of its declaration; `table` is empty without a table."""
 
     at: str
@@ -40,7 +41,10 @@ class _Placed(NamedTuple):
 
 def nested_tables(graph: Graph) -> Iterator[Problem]:
     """Yield the data that is inside of the folder of a table, and no partition of it."""
-    tables = {(table, uri): _table(at, table, uri) for at, table, uri in graph.placed}
+    tables = {
+        (table, uri): _Placed(at, f"the table '{table}'", table, uri, [address_of(uri)])
+        for at, table, uri in graph.placed
+    }
     outer = [*tables.values(), *map(_part, graph.parts)]
     homes: dict[str, set[Address]] = defaultdict(set)
     for one in tables.values():
@@ -99,19 +103,14 @@ def _problems_of_pair(one: _Placed, whole: _Placed, reported: set[Address]) -> I
         has, whose = (
             ("has its data", "has its own") if is_error else ("may have data", "may have some")
         )
-        yield Problem(
+        yield one.problem(
             RULE,
-            one.at,
             f"{one.what} {has} in {one.uri}, inside of {whole.uri}, where {whole.what} {whose}; "
             "Athena and other readers of that table read all folders below, so they would find the "
             "rows of both",
             SIDE_BY_SIDE,
             is_error,
         )
-
-
-def _table(at: str, table: str, uri: str) -> _Placed:
-    return _Placed(at, f"the table '{table}'", table, uri, [address_of(uri)])
 
 
 def _part(part: Part) -> _Placed:
@@ -142,9 +141,8 @@ def _parts_of_one_table(graph: Graph) -> Iterator[Problem]:
                 or relative(one.uri, other.uri)
                 or relative(other.uri, one.uri)
             ):
-                yield Problem(
+                yield other.problem(
                     RULE,
-                    other.at,
                     f"two partitions of the table '{table}' have their data in {one.uri} and "
                     f"{other.uri}; Athena and other readers would find rows twice",
                     "give each partition its own folder, side by side; or acknowledge it with "
@@ -159,9 +157,8 @@ def _filled_twice(graph: Graph) -> Iterator[Problem]:
         for table, uri in job.filled:
             other = first.setdefault(address_of(uri), table)
             if other != table:
-                yield Problem(
+                yield job.problem(
                     RULE,
-                    job.at,
                     f"the {job} writes rows of the table '{table}' to {uri}, where rows of the "
                     f"table '{other}' are written too; readers of each would find the rows of both",
                     SIDE_BY_SIDE,
@@ -177,9 +174,8 @@ def _over_tables(graph: Graph) -> Iterator[Problem]:
             if inner and not any(is_same(uri, folder) for folder in folders):
                 table, where = next(iter(inner.items()))
                 others = f" and {len(inner) - 1} more" if len(inner) > 1 else ""
-                yield Problem(
+                yield job.problem(
                     RULE,
-                    job.at,
                     f"the {job} reads {uri} with all folders below, where the table '{table}' has "
                     f"its data, in {where}{others}; it would find the rows of all of them together",
                     "read each by its own dataset, with its table; or acknowledge it with a reason",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.checks.graph.model import OpenSecret
-from tidemark.model.assembly.resources import METADATA, Templates, resources_of
-from tidemark.model.assembly.symbolic_names import SymbolicNames, is_intrinsic, parts_of_sub
+from tidemark.checks.graph.resources import Resources
+from tidemark.model.assembly.symbolic_names import is_intrinsic, parts_of_sub
 from tidemark.model.plain_secrets import shows_secret
 
 PROPERTY, INPUT = "connection property", "input"
@@ -55,23 +55,22 @@ GIVEN = "given"  # a string that only a deployment knows
 HIDDEN = "password=given"  # one that CloudFormation hides, and the service shows
 
 
-def read_open_secrets(names: SymbolicNames, templates: Templates) -> Iterator[OpenSecret]:
+def read_open_secrets(resources: Resources) -> Iterator[OpenSecret]:
     """Yield the strings of jobs, workflows, triggers, connections and starts that show secrets."""
     for place in PLACES:
-        for stack, id_, resource in resources_of(templates, place.kind):
-            properties = resource.get("Properties", {})
-            excused = resource.get("Metadata", {}).get(METADATA, {}).get("notSecret", {})
-            parameters = templates[stack].get("Parameters", {})
+        for resource in resources.of(place.kind):
+            excused = resource.known.get("notSecret", {})
+            parameters = resources.templates[resource.stack].get("Parameters", {})
             for key in place.keys:
-                for path, value in _strings(properties.get(key), (key,)):
+                for path, value in _strings(resource.properties.get(key), (key,)):
                     text = _literal(value, parameters, place)
                     # An export of another stack is a string of that stack.
-                    whole = "" if isinstance(value, str) else names.text(stack, value)
+                    whole = "" if isinstance(value, str) else resource.text(value)
                     is_password = ALL_SECRET in path or path[-1] == CODE
                     is_shown = shows_secret("password" if is_password else path[-1], text)
                     is_shown |= shows_secret("", _open(whole, place))
                     if is_shown and path[-1] not in excused:
-                        yield OpenSecret(f"{stack}/{id_}", place.of, path[-1])
+                        yield OpenSecret(resource.at, place.of, path[-1])
 
 
 def _strings(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from tidemark.checks.graph.model import CONDITIONAL, Trigger
 
 MAX_PATHS = 200  # of starting a job; with more, one of them is taken to be possible
+# Jobs and their final states: one path on which a run reaches a job.
 StartPath: TypeAlias = frozenset[tuple[str, str]]
-"""Jobs and their final states: one path on which a run reaches a job."""
 
 
 def cycle_of(triggers: Iterable[Trigger]) -> list[str]:
@@ -81,7 +81,8 @@ def _paths_of(trigger: Trigger, paths: Mapping[str, set[StartPath]]) -> set[Star
 
 
 def _few(paths: Iterable[StartPath]) -> set[StartPath]:
-    """Return the paths without repetition; if there are very many, a path without conditions."""
+    """Return the paths without repetition."""
+    # Of very many, none is followed: the job is taken to start under no condition.
     few = set(islice(paths, MAX_PATHS))
     return {frozenset()} if len(few) == MAX_PATHS else few
 

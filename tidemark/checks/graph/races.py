@@ -23,7 +23,6 @@ KEPT = {
     "spark_ui": "event logs",
     "python_virtual_env_cache": "virtual environments",
 }
-ACKNOWLEDGE = 'or say why it is right: job.acknowledge("{}", "...")'
 
 
 def races(graph: Graph) -> Iterator[Problem]:
@@ -65,14 +64,12 @@ def _pairs(graph: Graph, written: Folders) -> list[tuple[GraphJob, GraphJob]]:
 
 def _own_output(job: GraphJob) -> Iterator[Problem]:
     for read, written in overlap(job.reads, job.writes)[:1]:
-        yield Problem(
+        yield job.acceptable(
             "reads-own-output",
-            job.at,
             f"the job '{job.name}' reads and writes {_both(read, written)} so its next run takes "
             "its own output for input",
             "write to another folder; if the script merges into its target, leave that out of "
-            "reads=, since writes= allows reading it too; "
-            + ACKNOWLEDGE.format("reads-own-output"),
+            "reads=, since writes= allows reading it too",
             is_error=job.has_bookmark,
         )
 
@@ -81,9 +78,8 @@ def _kept(job: GraphJob, used: Folders) -> Iterator[Problem]:
     for parameter, uri in job.kept.items():
         for user in used.touching([uri]):
             ((_, data), *_) = overlap([uri], user.reads + user.writes)
-            yield Problem(
+            yield job.problem(
                 "temp-overlaps",
-                job.at,
                 f"the job '{job.name}' keeps {KEPT[parameter]} where '{user.name}' has data, in "
                 f"{_both(uri, data)} so they would be read as data, or data be deleted with them",
                 f"give {parameter}= a folder that holds nothing else",
@@ -93,13 +89,11 @@ def _kept(job: GraphJob, used: Folders) -> Iterator[Problem]:
 def _own_runs(job: GraphJob) -> Iterator[Problem]:
     """Yield the output of a job whose runs may run at the same time."""
     if job.max_concurrent_runs > 1 and job.writes:
-        yield Problem(
+        yield job.acceptable(
             "two-writers",
-            job.at,
             f"up to {job.max_concurrent_runs} runs of the job '{job.name}' can write "
             f"{job.writes[0]} at the same time; each may delete uncommitted files of the other",
-            "set max_concurrent_runs to 1, or let an argument of each run name its "
-            "own folder; " + ACKNOWLEDGE.format("two-writers"),
+            "set max_concurrent_runs to 1, or let an argument of each run name its own folder",
         )
 
 
@@ -107,24 +101,21 @@ def _states(reader: GraphJob, written: Folders) -> Iterator[Problem]:
     """Yield the state of a job, such as its checkpoint, that another one reads as data."""
     for job in written.touching(reader.reads):
         for uri, state in overlap(reader.reads, job.states)[:1]:
-            yield Problem(
+            yield reader.acceptable(
                 "state-as-data",
-                reader.at,
                 f"the {reader} reads {_both(uri, state)} where '{job.name}' keeps its checkpoint: "
                 "files of Spark's own, which are not data",
-                "read the output of that job instead; " + ACKNOWLEDGE.format("state-as-data"),
+                "read the output of that job instead",
             )
 
 
 def _of_pair(one: GraphJob, other: GraphJob, together: Together, graph: Graph) -> Iterator[Problem]:
     for mine, theirs in overlap(one.writes, other.writes)[:1]:
-        yield Problem(
+        yield other.acceptable(
             "two-writers",
-            other.at,
             f"the jobs '{one.name}' and '{other.name}' can write {_both(mine, theirs)} at the same "
             "time; each may delete uncommitted files of the other",
-            "let one wait for the other with after=, or give each its own folder; "
-            + ACKNOWLEDGE.format("two-writers"),
+            "let one wait for the other with after=, or give each its own folder",
         )
         return  # the fix of that fixes the rest
     yield from _unwaited(one, other, together, graph)
@@ -139,23 +130,19 @@ def _unwaited(
         yield from _read_at_start(reader, writer, together, graph)
         return
     for uri, written in overlap(reader.reads, writer.writes)[:1]:
-        yield Problem(
+        yield reader.acceptable(
             "reads-without-waiting",
-            reader.at,
             f"the {reader} may read what '{writer.name}' is writing, in "
             f"{_both(uri, written)} since it does not wait for that job",
-            f"add '{writer.name}', or a job that waits for it, to after= of the {reader}; "
-            + ACKNOWLEDGE.format("reads-without-waiting"),
+            f"add '{writer.name}', or a job that waits for it, to after= of the {reader}",
         )
 
 
 def _read_at_start(
     reader: GraphJob, writer: GraphJob, together: Together, graph: Graph
 ) -> Iterator[Problem]:
-    """Yield data that another workflow writes at the times at which this one starts.
-
-    A job with a bookmark takes in its next run what was not yet there.
-    """
+    """Yield data that another workflow writes at the times at which this one starts."""
+    # A job with a bookmark takes in its next run what was not yet there.
     if reader.has_bookmark or reader not in graph.jobs:
         return
     starts, theirs = (
@@ -168,13 +155,11 @@ def _read_at_start(
     )
     clash = next((it for one, two in product(starts, theirs) if (it := _clash(one, two))), None)
     for uri, written in overlap(reader.reads, writer.writes)[: 1 if clash else 0]:
-        yield Problem(
+        yield reader.acceptable(
             "reads-without-waiting",
-            reader.at,
             f"the {reader} may read what '{writer.name}' of another workflow is writing, in "
             f"{_both(uri, written)} since schedules start both around {clash:%Y-%m-%d %H:%M} UTC",
-            "start one of the two when the other has ended: later, or by an event; "
-            + ACKNOWLEDGE.format("reads-without-waiting"),
+            "start one of the two when the other has ended: later, or by an event",
             is_error=False,
         )
 
@@ -209,13 +194,11 @@ def _uncrawled(
 
 def table_without_waiting(job: GraphJob, table: str, changing: str, kind: str) -> Problem:
     """Return the problem of a job that uses a table while another node may change it."""
-    return Problem(
+    return job.acceptable(
         "table-without-waiting",
-        job.at,
         f"the job '{job.name}' uses the table '{table}', which {changing} may be changing, since "
         f"it does not wait for that {kind}",
-        f"add {changing}, or a job that waits for it, to after= of '{job.name}'; "
-        + ACKNOWLEDGE.format("table-without-waiting"),
+        f"add {changing}, or a job that waits for it, to after= of '{job.name}'",
     )
 
 

@@ -11,7 +11,6 @@ from heapq import merge
 from itertools import islice, pairwise
 
 from tidemark.checks.graph.model import Graph, GraphJob, Problem, Retention
-from tidemark.checks.graph.races import ACKNOWLEDGE
 from tidemark.checks.graph.together import Together
 from tidemark.errors import ScheduleError
 from tidemark.model.clock import now
@@ -82,10 +81,6 @@ def _days(retention: Retention) -> str:
 
 
 def _problem(retention: Retention, text: str, fix: str) -> Problem:
-    return Problem(
-        RULE,
-        retention.at,
-        f"of the table '{retention.table}' {text}",
-        f"{fix}; {ACKNOWLEDGE.format(RULE)}",
-        is_error=False,
+    return retention.acceptable(
+        RULE, f"of the table '{retention.table}' {text}", fix, is_error=False
     )

@@ -57,35 +57,31 @@ def _of_jobs(graph: Graph) -> Iterator[Problem]:
     first: dict[str, GraphJob] = {}
     for job in graph.jobs:
         if job.name in first:
-            yield Problem(
+            yield job.problem(
                 "duplicate-job-name",
-                job.at,
                 f"the job name '{job.name}' is taken by {first[job.name].at}; they would share a "
                 "bookmark and watermarks",
                 "rename one of the two",
             )
         first.setdefault(job.name, job)
         if job.declared and job.declared != job.name:
-            yield Problem(
+            yield job.problem(
                 "renamed-job",
-                job.at,
                 f"an override names the job '{job.name}', which was declared as '{job.declared}'; "
                 "its role, alarms, events and watermarks are for that name",
                 "declare the job by its name, and take the override out",
             )
         if job.has_bookmark and job.max_concurrent_runs > 1:
-            yield Problem(
+            yield job.problem(
                 "bookmark-concurrent",
-                job.at,
                 f"the job '{job.name}' keeps a bookmark and has MaxConcurrentRuns "
                 f"{job.max_concurrent_runs}; the second of two runs fails at its commit",
                 "set MaxConcurrentRuns to 1, or disable the bookmark",
             )
         if job.queues and (job.is_flex or job.max_retries):
             has = "the execution class FLEX" if job.is_flex else f"MaxRetries {job.max_retries}"
-            yield Problem(
+            yield job.problem(
                 "queue-refused",
-                job.at,
                 f"the job '{job.name}' has JobRunQueuingEnabled and {has}; Glue queues only "
                 "STANDARD runs without retries",
                 "leave JobRunQueuingEnabled out, or set ExecutionClass STANDARD and MaxRetries 0",
@@ -97,9 +93,8 @@ def _of_crawlers(graph: Graph) -> Iterator[Problem]:
     for crawler in graph.crawlers:
         other = first.setdefault(crawler.name, crawler)
         if other is not crawler:
-            yield Problem(
+            yield crawler.problem(
                 "duplicate-crawler-name",
-                crawler.at,
                 f"the name of the {crawler} is taken by {other.at}",
                 "rename one of the two",
             )
@@ -110,9 +105,8 @@ def _shared_triggers(graph: Graph) -> Iterator[Problem]:
     for trigger in graph.triggers:
         other = first.setdefault(trigger.name, trigger)
         if other.workflow != trigger.workflow:
-            yield Problem(
+            yield trigger.problem(
                 "trigger-in-two-workflows",
-                trigger.at,
                 f"the trigger '{trigger.name}' of workflow '{trigger.workflow}' belongs to "
                 f"'{other.workflow}' as well ({other.at}); Glue allows one",
                 "give the trigger of each workflow its own name",
@@ -149,9 +143,8 @@ def _of_workflow(graph: Graph, workflow: str | None) -> Iterator[Problem]:
 def _starts(at: str, workflow: str, triggers: Iterable[Trigger]) -> Iterator[Problem]:
     starts = [trigger for trigger in triggers if trigger.kind != CONDITIONAL]
     for trigger in starts[1:]:
-        yield Problem(
+        yield trigger.problem(
             "two-starts",
-            trigger.at,
             f"the workflow '{workflow}' has the start trigger {starts[0].at} already; Glue allows "
             "one",
             "let one trigger start all first jobs, or make another workflow for it",
@@ -182,9 +175,8 @@ def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
                 else "no run can end with "
                 + " and ".join(f"{c.name} {c.state}" for c in trigger.conditions)
             )
-            yield Problem(
+            yield trigger.problem(
                 "unreachable-job",
-                trigger.at,
                 f"the job '{name}' can never start: {reason}",
                 "wait for states that can occur in one run that a start trigger starts",
             )
@@ -193,9 +185,8 @@ def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
 def _secrets(graph: Graph) -> Iterator[Problem]:
     for secret in graph.open_secrets:
         advice = {PROPERTY: IN_CONNECTION, INPUT: IN_INPUT}.get(secret.of, ADVICE)
-        yield Problem(
+        yield secret.problem(
             "open-secret",
-            secret.at,
             f"the {secret.of} {secret.name!r} has a value that looks like a secret",
             f"{advice}; or acknowledge it with a reason",
         )
@@ -205,9 +196,8 @@ def _tables(graph: Graph) -> Iterator[Problem]:
     for job in graph.jobs:
         for table in dict.fromkeys(job.described):
             if table not in graph.tables:
-                yield Problem(
+                yield job.problem(
                     "table-not-created",
-                    job.at,
                     f"the job '{job.name}' uses data of the table '{table}', which nothing creates",
                     "name the dataset with its table= in writes= of the job that writes it, or "
                     "declare it with delivered=True if others fill it",
@@ -223,9 +213,8 @@ def _data(graph: Graph) -> Iterator[Problem]:
     for job in graph.nodes:
         for uri in job.reads:
             if uri not in job.delivered and not written.touching([uri]):
-                yield Problem(
+                yield job.problem(
                     "input-nobody-writes",
-                    job.at,
                     f"the {job} reads {uri}, which no job writes",
                     "correct the dataset, or declare it with delivered=True if others fill it",
                     is_error=False,
@@ -233,9 +222,8 @@ def _data(graph: Graph) -> Iterator[Problem]:
         for uri in job.writes:
             readers = (reader for reader in read.touching([uri]) if reader is not job)
             if uri not in job.published and not any(readers):
-                yield Problem(
+                yield job.problem(
                     "output-never-read",
-                    job.at,
                     f"the job '{job.name}' writes {uri}, which no other job reads",
                     "correct the dataset, or declare it with published=True if others read it",
                     is_error=False,

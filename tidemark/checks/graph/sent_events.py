@@ -18,8 +18,8 @@ from tidemark.checks.graph.model import CRAWLER, EventRule, GraphJob
 from tidemark.model.schedules.event_matching import OR, matches
 
 Event: TypeAlias = Mapping[str, Any]
+# An event, and the action of a job that it reports.
 Sent: TypeAlias = tuple[Event, str]
-"""An event, and the action of a job that it reports."""
 JOB, RUN, CRAWL = "Glue Job State Change", "Glue Job Run Status", "Glue Crawler State Change"
 ENDS = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
 TABLE = "Glue Data Catalog Table State Change"
@@ -151,9 +151,12 @@ def _possible(job: GraphJob, pattern: Mapping[str, Any]) -> Iterator[Sent]:
     yield from _possible_objects(job, pattern)
     for table in (*job.crawled, *job.changes):
         yield from _possible_of_table(table, pattern)
-    for name, parameters in _starts(job).items():
+    is_crawler = job.name.startswith(CRAWLER)
+    crawl, run = {"name": job.name.removeprefix(CRAWLER)}, {"jobName": job.name}
+    start = ("StartCrawler", crawl) if is_crawler else ("StartJobRun", run)
+    for name, parameters in (start, ("NotifyEvent", {})):  # the second one starts its workflow
         yield _call("glue", name, parameters), f"be reported by calls of {name}, which"
-    if not job.name.startswith(CRAWLER):
+    if not is_crawler:
         yield from _quality(contextType="GLUE_JOB", jobName=job.name)
         for table in job.changes:
             database, _, name = table.rpartition(".")
@@ -173,13 +176,6 @@ def _possible_objects(job: GraphJob, pattern: Mapping[str, Any]) -> Iterator[Sen
             for name in MAY_CALL:
                 call = _call("s3", name, {"bucketName": bucket, "key": key})
                 yield call, f"call {name} in {uri}; such calls"
-
-
-def _starts(job: GraphJob) -> dict[str, dict[str, str]]:
-    """Return the calls that start a node, and the one with which an event starts its workflow."""
-    if job.name.startswith(CRAWLER):
-        return {"StartCrawler": {"name": job.name.removeprefix(CRAWLER)}, "NotifyEvent": {}}
-    return {"StartJobRun": {"jobName": job.name}, "NotifyEvent": {}}
 
 
 def _possible_of_table(table: str, pattern: Mapping[str, Any]) -> Iterator[Sent]:

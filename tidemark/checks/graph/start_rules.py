@@ -20,9 +20,8 @@ def problems_of_starts(graph: Graph) -> Iterator[Problem]:
         yield from _batch(trigger)
         is_sent = trigger.workflow is None or trigger.workflow in told
         if trigger.kind == EVENT and not is_sent:
-            yield Problem(
+            yield trigger.problem(
                 "event-not-sent",
-                trigger.at,
                 f"events start the workflow '{trigger.workflow}', and no rule of this stage sends "
                 "any",
                 "add an AWS::Events::Rule whose target is the workflow, or acknowledge that "
@@ -32,9 +31,8 @@ def problems_of_starts(graph: Graph) -> Iterator[Problem]:
     for rule in graph.event_rules:
         kinds = {trigger.kind for trigger in graph.triggers_of(rule.workflow)}
         if rule.workflow in graph.workflows and EVENT not in kinds:
-            yield Problem(
+            yield rule.problem(
                 "event-not-heard",
-                rule.at,
                 f"the rule sends events to the workflow '{rule.workflow}', whose start trigger is "
                 "not of the type EVENT, so that they start nothing",
                 "give the workflow an EVENT start trigger, or remove the rule",
@@ -61,9 +59,8 @@ def _batch(trigger: Trigger) -> Iterator[Problem]:
     if trigger.kind != EVENT:
         wrong.append(f"the type {trigger.kind}, and only EVENT triggers wait for events")
     if wrong:
-        yield Problem(
+        yield trigger.problem(
             "bad-batch",
-            trigger.at,
             f"the trigger has an EventBatchingCondition with {', '.join(wrong)}",
             "correct EventBatchingCondition, or leave it out",
         )
@@ -78,9 +75,8 @@ def _too_close(timers: list[Timer]) -> Iterator[Problem]:
             continue  # another rule reports it
         clash = first_clash(*schedules, since=now())
         if clash:
-            yield Problem(
+            yield other.problem(
                 "schedules-too-close",
-                other.at,
                 f"the schedules {one.expression} in {one.time_zone} and {other.expression} in "
                 f"{other.time_zone} of the workflow '{other.workflow}' both fire around "
                 f"{clash:%Y-%m-%d %H:%M} UTC, within {FINEST_MINUTES} minutes; it runs once at a "

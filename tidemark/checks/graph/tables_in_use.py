@@ -9,7 +9,7 @@ from itertools import combinations
 
 from tidemark.checks.graph.folders import overlap
 from tidemark.checks.graph.model import Graph, GraphJob, Problem
-from tidemark.checks.graph.races import ACKNOWLEDGE, table_without_waiting
+from tidemark.checks.graph.races import table_without_waiting
 from tidemark.checks.graph.together import Together
 
 
@@ -29,13 +29,11 @@ def tables_in_use(graph: Graph) -> Iterator[Problem]:
                 and not is_reported
                 and together.can_run(one.name, other.name)
             ):
-                yield Problem(
+                yield other.acceptable(
                     "two-writers",
-                    other.at,
                     f"the jobs '{one.name}' and '{other.name}' can write the table '{table}' at "
                     "the same time; one may fail at its commit, or undo the changes of the other",
-                    "let one wait for the other with after=, or give each its own table; "
-                    + ACKNOWLEDGE.format("two-writers"),
+                    "let one wait for the other with after=, or give each its own table",
                 )
     for job in graph.jobs:
         yield from _unwaited(job, changing, together)
@@ -44,12 +42,11 @@ def tables_in_use(graph: Graph) -> Iterator[Problem]:
 
 def _own_runs(job: GraphJob) -> Iterator[Problem]:
     if job.max_concurrent_runs > 1 and job.changes and not job.writes:
-        yield Problem(
+        yield job.acceptable(
             "two-writers",
-            job.at,
             f"up to {job.max_concurrent_runs} runs of the job '{job.name}' can write the table "
             f"'{job.changes[0]}' at the same time; one may fail at its commit, or undo the other",
-            "set max_concurrent_runs to 1; " + ACKNOWLEDGE.format("two-writers"),
+            "set max_concurrent_runs to 1",
         )
 
 
@@ -78,11 +75,9 @@ def _without_data(job: GraphJob, graph: Graph) -> Iterator[Problem]:
     for table in job.tables:
         where = places.get(table, [])
         if where and table not in job.governed and not overlap(job.reads + job.writes, where):
-            yield Problem(
+            yield job.acceptable(
                 "table-without-data",
-                job.at,
                 f"the job '{job.name}' uses the table '{table}', and not its data in {where[0]}, "
                 "so that AWS denies reading it there",
-                "add the dataset with its table= to reads=, or to writes= of a job that writes it; "
-                + ACKNOWLEDGE.format("table-without-data"),
+                "add the dataset with its table= to reads=, or to writes= of a job that writes it",
             )

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tidemark.checks.graph import table_places as places
 from tidemark.checks.graph.duplicate_names import read_names
 from tidemark.checks.graph.model import (
     CRAWLER,
@@ -17,24 +18,15 @@ from tidemark.checks.graph.model import (
     Trigger,
 )
 from tidemark.checks.graph.open_secrets import read_open_secrets
-from tidemark.checks.graph.table_places import (
-    described,
-    located,
-    made_by_jobs,
-    projected,
-    registered,
-    table_name,
-)
+from tidemark.checks.graph.resources import Resource, Resources
 from tidemark.model.assembly.definitions import ENABLE, STREAMING
 from tidemark.model.assembly.resources import (
-    METADATA,
     PIPELINE_TAG,
     REQUEST_SOURCE,
     STARTS_WORKFLOW,
     Templates,
-    resources_of,
 )
-from tidemark.model.assembly.symbolic_names import SymbolicNames, chosen, is_intrinsic
+from tidemark.model.assembly.symbolic_names import chosen, is_intrinsic
 
 # Arguments that name a folder of Glue's own files, and the parameter that sets it.
 KEPT = {
@@ -60,115 +52,96 @@ def read_graph(templates: Templates) -> Graph:
     Resources stand at ``<stack>/<logical id>``. Names that only a deployment knows are replaced by
     strings that are equal if and only if the names will be.
     """
-    names = SymbolicNames(templates)
+    resources = Resources(templates)
+    tables = map(places.table_name, resources.of("AWS::Glue::Table"))
+    located = list(places.located(resources))
     return Graph(
-        jobs=tuple(_job(names, *found) for found in resources_of(templates, "AWS::Glue::Job")),
-        crawlers=tuple(
-            _crawler(names, *found) for found in resources_of(templates, "AWS::Glue::Crawler")
-        ),
-        tables=frozenset(
-            table_name(names, stack, resource.get("Properties", {}))
-            for stack, _, resource in resources_of(templates, "AWS::Glue::Table")
-        ).union(made_by_jobs(names, templates)),
-        located={table: uri for _, table, uri in located(names, templates)},
-        placed=(*described(names, templates), *located(names, templates)),
-        parts=(*registered(names, templates), *projected(names, templates)),
+        jobs=tuple(map(_job, resources.of("AWS::Glue::Job"))),
+        crawlers=tuple(map(_crawler, resources.of("AWS::Glue::Crawler"))),
+        tables=frozenset(tables).union(places.made_by_jobs(resources)),
+        located={table: uri for _, table, uri in located},
+        placed=(*places.described(resources), *located),
+        parts=(*places.registered(resources), *places.projected(resources)),
         triggers=tuple(
-            _trigger(names, stack, id_, properties)
-            for stack, id_, resource in resources_of(templates, "AWS::Glue::Trigger")
+            _trigger(trigger, properties)
+            for trigger in resources.of("AWS::Glue::Trigger")
             # Whom an intrinsic starts only a deployment knows.
-            if isinstance(resource.get("Properties", {}).get("Actions"), list)
-            and _is_known(properties := chosen(resource["Properties"]))
+            if isinstance(trigger.properties.get("Actions"), list)
+            and _is_known(properties := chosen(trigger.properties))
         ),
-        workflows={
-            names.own(stack, id_): f"{stack}/{id_}"
-            for stack, id_, _ in resources_of(templates, "AWS::Glue::Workflow")
-        },
-        streamed=frozenset(_streamed(templates)),
-        retentions=tuple(_retentions(names, templates)),
-        named=tuple(read_names(names, templates)),
-        open_secrets=tuple(read_open_secrets(names, templates)),
+        workflows={of.name: of.at for of in resources.of("AWS::Glue::Workflow")},
+        streamed=frozenset(_streamed(resources)),
+        retentions=tuple(_retentions(resources)),
+        named=tuple(read_names(resources)),
+        open_secrets=tuple(read_open_secrets(resources)),
         timers=tuple(
-            _timer(names, stack, id_, resource.get("Properties", {}))
-            for stack, id_, resource in resources_of(templates, "AWS::Scheduler::Schedule")
-            if _starts_workflow(names, stack, resource.get("Properties", {}).get("Target"))
+            _timer(schedule)
+            for schedule in resources.of("AWS::Scheduler::Schedule")
+            if _starts_workflow(schedule)
         ),
-        event_rules=tuple(_event_rules(names, templates)),
+        event_rules=tuple(_event_rules(resources)),
     )
 
 
-def _streamed(templates: Templates) -> Iterator[str]:
+def _streamed(resources: Resources) -> Iterator[str]:
     """Yield the workflow of each pipeline that has a streaming job."""
-    for _, _, resource in resources_of(templates, "AWS::Glue::Job"):
-        properties = resource.get("Properties", {})
-        command, tags = properties.get("Command"), properties.get("Tags")
-        if isinstance(command, Mapping) and command.get("Name") == STREAMING:
-            pipeline = tags.get(PIPELINE_TAG) if isinstance(tags, Mapping) else None
-            if isinstance(pipeline, str):
-                yield pipeline
+    for job in resources.of("AWS::Glue::Job"):
+        match job.properties:
+            case {"Command": {"Name": name}, "Tags": {**tags}} if name == STREAMING:
+                if isinstance(pipeline := tags.get(PIPELINE_TAG), str):
+                    yield pipeline
 
 
-def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> GraphJob:
-    properties = resource.get("Properties", {})
-    known = resource.get("Metadata", {}).get(METADATA, {})
+def _job(job: Resource) -> GraphJob:
+    properties, known, text = job.properties, job.known, job.text
+    reads, writes = known.get("reads", []), known.get("writes", [])
+    with_table = [item for item in writes if "table" in item]
     # The second win over those of a run, and so of a trigger.
     arguments = {
         name: value
         for key in ("DefaultArguments", "NonOverridableArguments")
         for name, value in (properties.get(key) or {}).items()
     }
+    has_bookmark = arguments.get("--job-bookmark-option") == ENABLE
     concurrent = properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
+    timeout = properties.get("Timeout")
 
-    def uris(key: str, flag: str | None = None) -> tuple[str, ...]:
-        data = [item for item in known.get(key, []) if flag is None or item.get(flag)]
-        return tuple(names.text(stack, item["uri"]) for item in data)
+    def names(key: str) -> tuple[str, ...]:
+        return tuple(map(text, known.get(key, [])))
 
-    def contracts(key: str) -> tuple[tuple[str, DataContract], ...]:
-        data = [item for item in known.get(key, []) if "schema" in item]
-        return tuple((names.text(stack, i["uri"]), DataContract(**i["schema"])) for i in data)
+    def uris(data: Sequence[Mapping[str, Any]], flag: str = "uri") -> tuple[str, ...]:
+        return tuple(text(item["uri"]) for item in data if item.get(flag))
 
-    retries, timeout = properties.get("MaxRetries", 0), properties.get("Timeout")
+    def contracts(data: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, DataContract], ...]:
+        held = [item for item in data if "schema" in item]
+        return tuple((text(item["uri"]), DataContract(**item["schema"])) for item in held)
+
     return GraphJob(
-        at=f"{stack}/{id_}",
-        name=names.own(stack, id_),
-        has_bookmark=arguments.get("--job-bookmark-option") == ENABLE,
+        at=job.at,
+        name=job.name,
+        has_bookmark=has_bookmark,
         max_concurrent_runs=_number(concurrent, 1),
-        reads=uris("reads"),
-        delivered=uris("reads", "delivered"),
-        writes=uris("writes"),
-        published=uris("writes", "published"),
+        reads=uris(reads),
+        delivered=uris(reads, "delivered"),
+        writes=uris(writes),
+        published=uris(writes, "published"),
         declared=str(known.get("name", "")),
-        tables=tuple(names.text(stack, table) for table in known.get("tables", [])),
-        changes=tuple(names.text(stack, table) for table in known.get("tablesWritten", [])),
-        governed=tuple(names.text(stack, table) for table in known.get("tablesGoverned", [])),
-        described=tuple(
-            names.text(stack, item["table"])
-            for item in (*known.get("reads", []), *known.get("writes", []))
-            if "table" in item
-        ),
-        filled=tuple(
-            (names.text(stack, item["table"]), names.text(stack, item["uri"]))
-            for item in known.get("writes", [])
-            if "table" in item
-        ),
-        kept={
-            what: names.text(stack, arguments[name])
-            for name, what in KEPT.items()
-            if name in arguments
-        },
-        states=uris("writes", "state"),
-        is_incremental=arguments.get("--job-bookmark-option") == ENABLE
-        or bool(known.get("watermark")),
+        tables=names("tables"),
+        changes=names("tablesWritten"),
+        governed=names("tablesGoverned"),
+        described=tuple(text(item["table"]) for item in (*reads, *writes) if "table" in item),
+        filled=tuple((text(item["table"]), text(item["uri"])) for item in with_table),
+        kept={what: text(arguments[name]) for name, what in KEPT.items() if name in arguments},
+        states=uris(writes, "state"),
+        is_incremental=has_bookmark or bool(known.get("watermark")),
         timeout_minutes=timeout if isinstance(timeout, int) else None,
         queues=properties.get("JobRunQueuingEnabled") in (True, "true"),
         is_flex=properties.get("ExecutionClass") == "FLEX",
-        max_retries=_number(retries, 0),
-        repeats=tuple(
-            (names.text(stack, item["uri"]), item["reason"]) for item in known.get("repeats", [])
-        ),
-        accepts=contracts("reads"),
-        allows=contracts("writes"),
-        quarantines=uris("writes", "quarantine"),
+        max_retries=_number(properties.get("MaxRetries", 0), 0),
+        repeats=tuple((text(item["uri"]), item["reason"]) for item in known.get("repeats", [])),
+        accepts=contracts(reads),
+        allows=contracts(writes),
+        quarantines=uris(writes, "quarantine"),
     )
 
 
@@ -177,24 +150,22 @@ def _number(value: object, default: int) -> int:
     return int(text) if (text := str(value).removesuffix(".0")).isdecimal() else default
 
 
-def _crawler(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> GraphJob:
-    properties = chosen(resource.get("Properties", {}))
+def _crawler(crawler: Resource) -> GraphJob:
+    properties, text = chosen(crawler.properties), crawler.text
     targets = properties.get("Targets", {})
-    known = resource.get("Metadata", {}).get(METADATA, {}).get("reads", [])
+    known = crawler.known.get("reads", [])
     paths = [target["Path"] for target in _listed(targets, "S3Targets") if "Path" in target]
     named = [
-        f"{names.text(stack, target.get('DatabaseName', ''))}.{names.text(stack, table)}"
+        f"{text(target.get('DatabaseName', ''))}.{text(table)}"
         for target in _listed(targets, "CatalogTargets")
         for table in _listed(target, "Tables")
     ]
-    database = names.text(stack, properties.get("DatabaseName", ""))
-    prefix = names.text(stack, properties.get("TablePrefix", ""))
-    reads = [names.text(stack, path) for path in (*paths, *(item["uri"] for item in known))]
+    database, prefix = (text(properties.get(key, "")) for key in ("DatabaseName", "TablePrefix"))
     return GraphJob(
-        at=f"{stack}/{id_}",
-        name=CRAWLER + names.own(stack, id_),
-        reads=tuple(dict.fromkeys(reads)),
-        delivered=tuple(names.text(stack, i["uri"]) for i in known if i.get("delivered")),
+        at=crawler.at,
+        name=CRAWLER + crawler.name,
+        reads=tuple(dict.fromkeys(map(text, (*paths, *(item["uri"] for item in known))))),
+        delivered=tuple(text(item["uri"]) for item in known if item.get("delivered")),
         crawled=tuple(named) or (f"{database}.{prefix}*",),
     )
 
@@ -204,19 +175,19 @@ def _listed(properties: Mapping[str, Any], key: str) -> list[Any]:
     return value if isinstance(value := properties.get(key), list) else []
 
 
-def _retentions(names: SymbolicNames, templates: Templates) -> Iterator[Retention]:
+def _retentions(resources: Resources) -> Iterator[Retention]:
     """Yield the optimizers that delete snapshots or files, with AWS's number of days by default."""
-    for stack, id_, resource in resources_of(templates, "AWS::Glue::TableOptimizer"):
-        properties = resource.get("Properties", {})
-        kind = names.text(stack, properties.get("Type"))
+    for optimizer in resources.of("AWS::Glue::TableOptimizer"):
+        properties, text = optimizer.properties, optimizer.text
+        kind = text(properties.get("Type"))
         given = properties.get("TableOptimizerConfiguration", {})
         if kind not in KEPT_DAYS or is_intrinsic(given) or not given.get("Enabled"):
             continue
         of_kind, key, default = KEPT_DAYS[kind]
         days = given.get(of_kind, {}).get("IcebergConfiguration", {}).get(key, default)
-        parts = (names.text(stack, properties.get(part)) for part in ("DatabaseName", "TableName"))
+        parts = (text(properties.get(part)) for part in ("DatabaseName", "TableName"))
         if isinstance(days, int):
-            yield Retention(f"{stack}/{id_}", ".".join(parts), kind, days)
+            yield Retention(optimizer.at, ".".join(parts), kind, days)
 
 
 def _is_known(properties: Mapping[str, Any]) -> bool:
@@ -231,58 +202,58 @@ def _is_known(properties: Mapping[str, Any]) -> bool:
     return not any(map(is_intrinsic, [*properties["Actions"], *conditions, *states]))
 
 
-def _trigger(names: SymbolicNames, stack: str, id_: str, properties: Mapping[str, Any]) -> Trigger:
-    workflow = properties.get("WorkflowName")
-    actions: Sequence[Mapping[str, Any]] = properties.get("Actions", [])
+def _trigger(trigger: Resource, properties: Mapping[str, Any]) -> Trigger:
+    workflow, schedule = properties.get("WorkflowName"), properties.get("Schedule")
     predicate = properties.get("Predicate", {})
-    schedule = properties.get("Schedule")
+    batch = properties.get("EventBatchingCondition")
+    conditions = tuple(
+        GraphCondition(
+            _node(trigger, watched),
+            watched.get("CrawlState" if "CrawlerName" in watched else "State", ""),
+            "LogicalOperator" in watched,
+        )
+        for watched in predicate.get("Conditions", [])
+    )
     return Trigger(
-        at=f"{stack}/{id_}",
-        name=names.own(stack, id_),
+        at=trigger.at,
+        name=trigger.name,
         kind=str(properties.get("Type")),
-        workflow=None if workflow is None else names.text(stack, workflow),
-        starts=tuple(_node(names, stack, action) for action in actions),
+        workflow=None if workflow is None else trigger.text(workflow),
+        starts=tuple(_node(trigger, action) for action in properties.get("Actions", [])),
         logical=predicate.get("Logical"),
-        conditions=tuple(
-            _condition(names, stack, condition) for condition in predicate.get("Conditions", [])
-        ),
+        conditions=conditions,
         is_active=properties.get("StartOnCreation") is True,
         schedule="" if isinstance(schedule, Mapping) else schedule,
-        batch=(
-            (batch.get("BatchSize"), batch.get("BatchWindow"))
-            if (batch := properties.get("EventBatchingCondition"))
-            else None
-        ),
+        batch=(batch.get("BatchSize"), batch.get("BatchWindow")) if batch else None,
     )
 
 
-def _event_rules(names: SymbolicNames, templates: Templates) -> Iterator[EventRule]:
+def _event_rules(resources: Resources) -> Iterator[EventRule]:
     """Yield the rules of EventBridge that send events to workflows."""
-    for stack, id_, resource in resources_of(templates, "AWS::Events::Rule"):
-        properties = resource.get("Properties", {})
-        for target in properties.get("Targets", []):
-            arn = names.text(stack, target.get("Arn", "")) if isinstance(target, Mapping) else ""
+    for rule in resources.of("AWS::Events::Rule"):
+        for target in rule.properties.get("Targets", []):
+            arn = rule.text(target.get("Arn", "")) if isinstance(target, Mapping) else ""
             _, glue, workflow = arn.partition(":workflow/")
             if glue and ":glue:" in arn:
-                given = properties.get("EventPattern")
-                folders = tuple(_arrivals(names, stack, given))
-                pattern = _resolved(names, stack, given) if isinstance(given, Mapping) else {}
-                is_on = properties.get("State") != "DISABLED"
-                yield EventRule(f"{stack}/{id_}", workflow, folders, pattern, is_on)
+                given = rule.properties.get("EventPattern")
+                folders = tuple(_arrivals(rule, given))
+                pattern = _resolved(rule, given) if isinstance(given, Mapping) else {}
+                is_on = rule.properties.get("State") != "DISABLED"
+                yield EventRule(rule.at, workflow, folders, pattern, is_on)
 
 
-def _resolved(names: SymbolicNames, stack: str, value: Any) -> Any:
+def _resolved(rule: Resource, value: Any) -> Any:
     """Return a pattern with its references as strings, so that names can be compared."""
     if isinstance(value, list):
-        return [_resolved(names, stack, part) for part in value]
+        return [_resolved(rule, part) for part in value]
     if not isinstance(value, Mapping):
         return value
     if is_intrinsic(value):
-        return names.text(stack, value)
-    return {key: _resolved(names, stack, one) for key, one in value.items()}
+        return rule.text(value)
+    return {key: _resolved(rule, part) for key, part in value.items()}
 
 
-def _arrivals(names: SymbolicNames, stack: str, pattern: Any) -> Iterator[str]:
+def _arrivals(rule: Resource, pattern: Any) -> Iterator[str]:
     """Yield the URIs below which an object that arrives matches a pattern of S3's events."""
     match pattern:
         case {
@@ -294,21 +265,22 @@ def _arrivals(names: SymbolicNames, stack: str, pattern: Any) -> Iterator[str]:
             for bucket in buckets:
                 for key in keys:
                     if isinstance(key, Mapping) and isinstance(key.get("prefix"), str):
-                        yield f"s3://{names.text(stack, bucket)}/{key['prefix']}"
+                        yield f"s3://{rule.text(bucket)}/{key['prefix']}"
 
 
-def _starts_workflow(names: SymbolicNames, stack: str, target: object) -> bool:
-    if not isinstance(target, Mapping):
-        return False
-    request = target.get("EventBridgeParameters")
-    if isinstance(request, Mapping):
-        return request.get("Source") == REQUEST_SOURCE
-    return names.text(stack, target.get("Arn")).endswith(STARTS_WORKFLOW)
+def _starts_workflow(schedule: Resource) -> bool:
+    match schedule.properties.get("Target"):
+        case {"EventBridgeParameters": {**request}}:
+            return request.get("Source") == REQUEST_SOURCE
+        case {**target}:
+            return schedule.text(target.get("Arn")).endswith(STARTS_WORKFLOW)
+    return False
 
 
-def _timer(names: SymbolicNames, stack: str, id_: str, properties: Mapping[str, Any]) -> Timer:
+def _timer(schedule: Resource) -> Timer:
+    properties = schedule.properties
     try:
-        request = json.loads(names.text(stack, properties["Target"].get("Input")))
+        request = json.loads(schedule.text(properties["Target"].get("Input")))
         named = "pipeline" if "EventBridgeParameters" in properties["Target"] else "Name"
         workflow = request.get(named) if isinstance(request, Mapping) else None
     except ValueError:
@@ -316,16 +288,11 @@ def _timer(names: SymbolicNames, stack: str, id_: str, properties: Mapping[str, 
     expression = properties.get("ScheduleExpression", "")
     zone = properties.get("ScheduleExpressionTimezone", "UTC")
     is_known = isinstance(expression, str) and isinstance(zone, str)
-    return Timer(f"{stack}/{id_}", workflow, *((expression, zone) if is_known else ("",)))
+    return Timer(schedule.at, workflow, *((expression, zone) if is_known else ("",)))
 
 
-def _condition(names: SymbolicNames, stack: str, condition: Mapping[str, Any]) -> GraphCondition:
-    state = condition.get("CrawlState" if "CrawlerName" in condition else "State", "")
-    return GraphCondition(_node(names, stack, condition), state, "LogicalOperator" in condition)
-
-
-def _node(names: SymbolicNames, stack: str, item: Mapping[str, Any]) -> str:
+def _node(trigger: Resource, item: Mapping[str, Any]) -> str:
     """Return the job or crawler that an action or a condition names."""
     if "CrawlerName" in item:
-        return CRAWLER + names.text(stack, item["CrawlerName"])
-    return names.text(stack, item.get("JobName", ""))
+        return CRAWLER + trigger.text(item["CrawlerName"])
+    return trigger.text(item.get("JobName", ""))

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from tidemark.checks.graph.model import CONDITIONAL, CRAWLER, Graph, Problem, Timer, Trigger
+from tidemark.checks.graph.model import (
+    CONDITIONAL,
+    CRAWLER,
+    Graph,
+    Located,
+    Problem,
+    Timer,
+    Trigger,
+)
 from tidemark.errors import ScheduleError, TooFineError
 from tidemark.model.schedules import cron
 from tidemark.model.schedules.schedules import Schedule
@@ -16,16 +24,14 @@ def problems_of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
     watched = [condition.name for condition in trigger.conditions]
     for name in dict.fromkeys((*watched, *trigger.starts)):
         if name not in known and not name.startswith(CRAWLER):
-            yield Problem(
+            yield trigger.problem(
                 "unknown-job",
-                trigger.at,
                 f"the trigger names the job '{name}', which this stage does not define",
                 "name a job of the same stage; jobs of other stages cannot be waited for",
             )
     for name in sorted(set(watched) & set(trigger.starts)):
-        yield Problem(
+        yield trigger.problem(
             "watched-and-started",
-            trigger.at,
             f"the trigger starts the job '{name}' that it watches, which Glue refuses",
             "let the job retry instead (MaxRetries), or start another job",
         )
@@ -37,16 +43,14 @@ def problems_of_trigger(graph: Graph, trigger: Trigger) -> Iterator[Problem]:
 
 def _activation(trigger: Trigger) -> Iterator[Problem]:
     if trigger.kind in (CONDITIONAL, "SCHEDULED") and not trigger.is_active:
-        yield Problem(
+        yield trigger.problem(
             "inactive-trigger",
-            trigger.at,
             f"the {trigger.kind} trigger is created inactive and will never fire",
             "set StartOnCreation to true",
         )
     if trigger.kind == "ON_DEMAND" and trigger.is_active:
-        yield Problem(
+        yield trigger.problem(
             "active-on-demand",
-            trigger.at,
             "the ON_DEMAND trigger has StartOnCreation, which CloudFormation refuses",
             "leave StartOnCreation out; StartTrigger or StartWorkflowRun starts it",
         )
@@ -54,9 +58,8 @@ def _activation(trigger: Trigger) -> Iterator[Problem]:
 
 def _incomplete(trigger: Trigger) -> Iterator[Problem]:
     if not trigger.starts:
-        yield Problem(
+        yield trigger.problem(
             "starts-nothing",
-            trigger.at,
             "the trigger starts no job, which Glue refuses",
             "add a job: one without after= if this starts a pipeline",
         )
@@ -68,7 +71,7 @@ def _incomplete(trigger: Trigger) -> Iterator[Problem]:
     elif not all(condition.has_operator for condition in trigger.conditions):
         lacks = "a condition without LogicalOperator", "set LogicalOperator to EQUALS"
     if lacks:
-        yield Problem("incomplete-condition", trigger.at, f"the trigger has {lacks[0]}", lacks[1])
+        yield trigger.problem("incomplete-condition", f"the trigger has {lacks[0]}", lacks[1])
 
 
 def _beyond_limits(trigger: Trigger) -> Iterator[Problem]:
@@ -78,9 +81,8 @@ def _beyond_limits(trigger: Trigger) -> Iterator[Problem]:
         (crawlers, MAX_CRAWLERS_OF_TRIGGER, "crawlers"),
     ):
         if count > limit:
-            yield Problem(
+            yield trigger.problem(
                 "trigger-limit",
-                trigger.at,
                 f"the trigger starts {count} {what}; Glue allows {limit}",
                 "start some of them after others, or split the pipeline in two",
             )
@@ -91,34 +93,32 @@ def _schedule(trigger: Trigger) -> Iterator[Problem]:
     if trigger.kind != "SCHEDULED" or schedule == "":
         return
     if schedule is None or schedule.startswith("rate("):
-        yield Problem(
+        yield trigger.problem(
             "bad-schedule",
-            trigger.at,
             f"the SCHEDULED trigger has the schedule {schedule!r}; Glue allows {cron.FORM}",
             "correct Schedule",
         )
     else:
-        yield from _expression(trigger.at, schedule, "UTC")
+        yield from _expression(trigger, schedule, "UTC")
 
 
 def problems_of_timer(graph: Graph, timer: Timer) -> Iterator[Problem]:
     """Yield what EventBridge Scheduler refuses of a schedule, or what keeps it from starting."""
     if timer.workflow is not None and timer.workflow not in graph.workflows:
-        yield Problem(
+        yield timer.problem(
             "unknown-workflow",
-            timer.at,
             f"the schedule starts the workflow '{timer.workflow}', which is not of this stage",
             "correct the Name in its Input, or acknowledge that another app defines it",
             is_error=False,
         )
     if timer.expression and not timer.expression.startswith("at("):  # one time, in any year
-        yield from _expression(timer.at, timer.expression, timer.time_zone)
+        yield from _expression(timer, timer.expression, timer.time_zone)
 
 
-def _expression(at: str, expression: str, time_zone: str) -> Iterator[Problem]:
+def _expression(place: Located, expression: str, time_zone: str) -> Iterator[Problem]:
     try:
         Schedule(expression, time_zone)
     except ScheduleError as error:
         rule = "schedule-too-fine" if isinstance(error, TooFineError) else "bad-schedule"
         text, _, fix = str(error).rpartition("; ")
-        yield Problem(rule, at, text, fix)
+        yield place.problem(rule, text, fix)

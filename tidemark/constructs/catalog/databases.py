@@ -34,6 +34,23 @@ def reference_of(database: Database) -> str:
     return made.ref if made else name_of_database(database)
 
 
+class InDatabase:
+    """A table of a database; its names may be known at deployment only."""
+
+    database: Database
+    name: str
+
+    @property
+    def database_name(self) -> str:
+        """Return the name of the database."""
+        return name_of_database(self.database)
+
+    @property
+    def full_name(self) -> str:
+        """Return ``database.table``."""
+        return f"{self.database_name}.{self.name}"
+
+
 def check_database(of: str, stack: cdk.Stack, database: Database) -> None:
     """Raise if a database is known to be where the jobs and crawlers of a stack do not look.
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from tidemark.model.hive_types import parts_of
 
-PLAIN = frozenset(
-    {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "string"}
-    | {"binary", "date", "timestamp"}
+PLAIN = (
+    *("boolean", "tinyint", "smallint", "int", "bigint", "float", "double"),
+    *("string", "binary", "date", "timestamp"),
 )
 # Minimum and maximum of each number in parentheses.
 SIZED = {"char": ((1, 255),), "varchar": ((1, 65_535),), "decimal": ((1, 38), (0, 38))}
@@ -26,10 +26,7 @@ FIELD = re.compile(r"[a-z_][a-z0-9_]*")
 NUMBER = re.compile(r"[0-9]{1,9}")
 TYPE = re.compile(r"(\w+)\s*(.*)", re.DOTALL)
 MAX_DEPTH = 32  # of nested types; Hive sets no limit, Python's stack has one
-ALLOWED = (
-    "boolean, tinyint, smallint, int, bigint, float, double, string, binary, date, timestamp, "
-    + ", ".join(FORMS.values())
-)
+ALLOWED = ", ".join((*PLAIN, *FORMS.values()))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import aws_cdk as cdk
 
 from tidemark.constructs.catalog.databases import ALLOWED as ALLOWED_DATABASE
-from tidemark.constructs.catalog.databases import Database, name_of_database, resource_of
+from tidemark.constructs.catalog.databases import Database, InDatabase, resource_of
 from tidemark.constructs.catalog.optimizers import Optimizer
 from tidemark.constructs.catalog.table import NAME
 from tidemark.errors import JobDefinitionError
@@ -24,7 +24,7 @@ FORMAT_VERSIONS = (1, 2, 3)
 
 @checked
 @dataclass(frozen=True)
-class IcebergTable:
+class IcebergTable(InDatabase):
     """A table of Iceberg over the data of a `Dataset`, which jobs create, read, append and merge.
 
     A job that names the dataset in `reads=` or `writes=` gets Iceberg, the Spark catalog
@@ -88,16 +88,6 @@ class IcebergTable:
         if self.format_version not in (None, *FORMAT_VERSIONS):
             raise self._error("format_version", self.format_version, "None, 1, 2 or 3")
         self._check_optimizers()
-
-    @property
-    def database_name(self) -> str:
-        """Return the name of the database, which may be known at deployment only."""
-        return name_of_database(self.database)
-
-    @property
-    def full_name(self) -> str:
-        """Return ``database.table``."""
-        return f"{self.database_name}.{self.name}"
 
     @property
     def spark_name(self) -> str:

@@ -75,37 +75,44 @@ def grants_of(uses: Sequence[TableUse], locations: Sequence[Location]) -> list[G
         uses: how the job uses tables; those without `lake_formation` get no grant.
         locations: folders that can hold tables and partitions that the job creates.
     """
-    grants: dict[Grant, None] = {}
-    for use in uses:
-        if not use.lake_formation:
-            continue
-        grants[Grant(DESCRIBE, use.database)] = None
-        if use.create:  # the creator of a table has all permissions
-            grants[Grant(CREATE, use.database)] = None
-        else:
-            grants[Grant(READ, (use.database, use.name))] = None
+    grants: list[Grant] = []
+    for use in (use for use in uses if use.lake_formation):
+        table = (use.database, use.name)
+        grants.append(Grant(DESCRIBE, use.database))
+        # The creator of a table has all permissions.
+        grants.append(Grant(CREATE, use.database) if use.create else Grant(READ, table))
         if use.write and not use.create:
-            grants[Grant(WRITE, (use.database, use.name))] = None
+            grants.append(Grant(WRITE, table))
         if use.write:
-            grants |= {Grant(LOCATION, location): None for location in locations}
-    return list(grants)
+            grants += [Grant(LOCATION, location) for location in locations]
+    return list(dict.fromkeys(grants))
 
 
-def grant(scope: Construct, role_arn: str, grants: Sequence[Grant]) -> dict[Grant, cdk.CfnResource]:
-    """Create the grants of one role, and return their resources."""
+def grant_in_lake_formation(
+    scope: Construct, role: iam.IRole, tables: Sequence[TableUse], writes: Sequence[Dataset]
+) -> dict[Grant, cdk.CfnResource]:
+    """Return the grants of a role, each with the resource that makes it: none where no table asks.
+
+    Args:
+        scope: the construct that owns them.
+        role: who is granted.
+        tables: what is done with tables.
+        writes: data that the tables may be in.
+    """
+    if not any(use.lake_formation for use in tables):
+        return {}
     account = cdk.Stack.of(scope).account
+    to = Permissions.DataLakePrincipalProperty(data_lake_principal_identifier=role.role_arn)
     return {
         wanted: Permissions(
             scope,
             wanted.id,
             permissions=list(wanted.permissions),
             permissions_with_grant_option=[],
-            principal=Permissions.DataLakePrincipalProperty(
-                data_lake_principal_identifier=role_arn
-            ),
+            principal=to,
             resource=_resource(account, wanted),
         )
-        for wanted in grants
+        for wanted in grants_of(tables, [_location(data) for data in writes])
     }
 
 
@@ -124,23 +131,6 @@ def _resource(account: str, wanted: Grant) -> Permissions.ResourceProperty:
         case database:
             of_database = Permissions.DatabaseResourceProperty(catalog_id=account, name=database)
             return Permissions.ResourceProperty(database=of_database)
-
-
-def grant_in_lake_formation(
-    scope: Construct, role: iam.IRole, tables: Sequence[TableUse], writes: Sequence[Dataset]
-) -> dict[Grant, cdk.CfnResource]:
-    """Return the grants of a role, each with the resource that makes it: none where no table asks.
-
-    Args:
-        scope: the construct that owns them.
-        role: who is granted.
-        tables: what is done with tables.
-        writes: data that the tables may be in.
-    """
-    if not any(use.lake_formation for use in tables):
-        return {}
-    locations = [_location(data) for data in writes]
-    return grant(scope, role.role_arn, grants_of(tables, locations))
 
 
 def _location(data: Dataset) -> Location:

@@ -12,6 +12,7 @@ import aws_cdk as cdk
 
 from tidemark.constructs.catalog.table_use import IcebergUse, TableUse
 from tidemark.constructs.jobs.permissions import Statement, allow, get_lake_formation_data
+from tidemark.constructs.references import arn_of
 
 READ = [
     "glue:BatchGetPartition",
@@ -64,10 +65,7 @@ def use_tables(stack: cdk.Stack, uses: Sequence[TableUse]) -> list[Statement]:
             if used:
                 statements.append(allow(actions, table_arns(stack, used)))
     if rulesets := sorted({use.ruleset for use in uses if use.ruleset}):
-        arns = [
-            stack.format_arn(service="glue", resource="dataQualityRuleset", resource_name=name)
-            for name in rulesets
-        ]
+        arns = [arn_of(stack, "glue", "dataQualityRuleset", name) for name in rulesets]
         statements.append(allow(EVALUATE, arns))
     if any(use.lake_formation for use in uses):
         statements += get_lake_formation_data()
@@ -80,15 +78,7 @@ def table_arns(stack: cdk.Stack, uses: Sequence[TableUse]) -> list[str]:
     databases = sorted({use.database for use in uses})
     names = dict.fromkeys(f"{use.database}/{use.name}" for use in uses)
     return [
-        stack.format_arn(service="glue", account=account, resource="catalog"),
-        *(
-            stack.format_arn(
-                service="glue", account=account, resource="database", resource_name=name
-            )
-            for name in databases
-        ),
-        *(
-            stack.format_arn(service="glue", account=account, resource="table", resource_name=name)
-            for name in names
-        ),
+        arn_of(stack, "glue", "catalog", account=account),
+        *(arn_of(stack, "glue", "database", name, account) for name in databases),
+        *(arn_of(stack, "glue", "table", name, account) for name in names),
     ]

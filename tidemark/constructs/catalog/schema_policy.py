@@ -5,17 +5,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from aws_cdk import aws_s3 as s3
 
 from tidemark.constructs.catalog.hive_types import ALLOWED, parse_hive_type
-from tidemark.constructs.catalog.schema_file import ddl_of_file
 from tidemark.constructs.catalog.table import NAME, Column, Table
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked, wrong
-from tidemark.model.hive_types import parts_of
+from tidemark.model.checkpoints.schemas import SQL_NAMES
+from tidemark.model.hive_types import parts_of, struct_of
 from watermarks import Contract
 
 # Those of `watermarks.Contract`.
@@ -23,6 +23,9 @@ ColumnsMode: TypeAlias = Literal["evolve", "freeze", "discard", "rescue"]
 TypesMode: TypeAlias = Literal["evolve", "freeze", "rescue", "discard_row"]
 MissingMode: TypeAlias = Literal["null", "freeze"]
 COLUMN = re.compile(r"(`?)(\w+)\1(?:\s*:\s*|\s+)(\S.*)", re.ASCII | re.DOTALL)
+FILE_FORMS = (
+    "a file with DDL, such as `id BIGINT, amount DECIMAL(10,2)`, or with a StructType's JSON"
+)
 
 
 class Folder(Protocol):
@@ -183,3 +186,30 @@ def check_quarantine(of: str, quarantine: Folder, data: Iterable[Folder]) -> Non
                 "allowed: a folder that holds nothing else, outside of all data that its jobs read "
                 "or write; give quarantine= another Dataset"
             )
+
+
+def ddl_of_file(path: Path) -> str:
+    """Return the columns as DDL.
+
+    Raises:
+        JobDefinitionError: the file is not there, or holds neither.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        if not text.lstrip().startswith("{"):
+            return " ".join(re.sub("--.*", "", text).split())
+        fields = json.loads(text)["fields"]
+        return ", ".join(f"{field['name']} {_type(field['type'])}" for field in fields)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise wrong(f"the SchemaPolicy ({error})", "schema", str(path), FILE_FORMS) from error
+
+
+def _type(kind: Any) -> str:
+    match kind:
+        case str():
+            return SQL_NAMES.get(kind, kind)
+        case {"type": "array", "elementType": element}:
+            return f"array<{_type(element)}>"
+        case {"type": "map", "keyType": key, "valueType": value}:
+            return f"map<{_type(key)},{_type(value)}>"
+    return struct_of({part["name"]: _type(part["type"]) for part in kind["fields"]})

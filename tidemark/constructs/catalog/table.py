@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tidemark.constructs.catalog.data_quality import DataQualityRuleset
 from tidemark.constructs.catalog.databases import ALLOWED as ALLOWED_DATABASE
-from tidemark.constructs.catalog.databases import Database, name_of_database
+from tidemark.constructs.catalog.databases import Database, InDatabase
 from tidemark.constructs.catalog.hive_types import ALLOWED, HiveType, parse_hive_type
 from tidemark.constructs.catalog.projection import Projection
 from tidemark.constructs.catalog.table_format import QUOTED_TYPES, TableFormat
@@ -73,7 +73,7 @@ class Column:
 
 @checked
 @dataclass(frozen=True)
-class Table:
+class Table(InDatabase):
     """A table over the data of a `Dataset`, which Athena, Glue and Spark find by its name.
 
     The pipeline that writes the data creates it. The template is its only definition: no crawler
@@ -133,16 +133,6 @@ class Table:
         self._check_parameters()
         if self.columns and self.quality is not None:
             self.quality.check([column.name for column in (*self.columns, *self.partition_keys)])
-
-    @property
-    def database_name(self) -> str:
-        """Return the name of the database, which may be known at deployment only."""
-        return name_of_database(self.database)
-
-    @property
-    def full_name(self) -> str:
-        """Return ``database.table``."""
-        return f"{self.database_name}.{self.name}"
 
     @property
     def ruleset_name(self) -> str:

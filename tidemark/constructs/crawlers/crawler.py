@@ -32,12 +32,7 @@ from tidemark.constructs.crawlers.targets import (
 )
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.conditions import Condition, CrawlState
-from tidemark.constructs.jobs.connections import (
-    Connection,
-    JobConnections,
-    StageNetwork,
-    connections_of,
-)
+from tidemark.constructs.jobs.connections import Connection, JobConnections, connections_of
 from tidemark.constructs.jobs.job_checks import acknowledge, check_are_here
 from tidemark.constructs.jobs.job_props import SharedParts
 from tidemark.constructs.jobs.job_role import role_of
@@ -49,6 +44,7 @@ from tidemark.constructs.shared_checks import check_here
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.model.checked import checked
+from tidemark.model.stage.config import StageConfig
 
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 
@@ -107,7 +103,7 @@ class Crawler(Construct):
             )
         if tables_of(targets):
             options.check_for_tables(name)
-        each = [_connection(name, connection, shared.network) for connection in connections]
+        each = [_connection(name, connection, shared.stage) for connection in connections]
         joined = reduce(or_, each, JobConnections())
         given = [connection for connection in connections if connection is not None]
         check_are_here(of, shared.stack, given, [database], data_of(targets), joined.secrets)
@@ -230,13 +226,11 @@ class Crawler(Construct):
         ]
 
 
-def _connection(
-    crawler: str, connection: Connection | None, network: StageNetwork
-) -> JobConnections:
+def _connection(crawler: str, connection: Connection | None, stage: StageConfig) -> JobConnections:
     """Return the connection of one target, if it has one."""
     if connection is not None:
-        return connections_of(crawler, [connection], network)
-    if network.vpc_only:
+        return connections_of(crawler, [connection], stage)
+    if stage.vpc_only:
         raise JobDefinitionError(
             f"crawler '{crawler}' has a target without a connection, and the stage says vpcOnly; a "
             "crawler is in a VPC by the connections of its targets; write CrawledData(data, "

@@ -83,7 +83,8 @@ class CrawlerOptions:
             raise _error("classifiers", names, allowed)
         check_description("CrawlerOptions", self.description)
         check_own_tags("CrawlerOptions", self.tags)
-        if self.recrawl is Recrawl.NEW_FOLDERS_ONLY and not self._only_logs:
+        only_logs = self.on_change is SchemaUpdate.LOG and self.on_missing is MissingData.LOG
+        if self.recrawl is Recrawl.NEW_FOLDERS_ONLY and not only_logs:
             raise JobDefinitionError(
                 "recrawl is Recrawl.NEW_FOLDERS_ONLY, which changes no existing table: it "
                 "requires on_change SchemaUpdate.LOG and on_missing MissingData.LOG; set them, or "
@@ -112,7 +113,3 @@ class CrawlerOptions:
                 f"{has} table_prefix {self.table_prefix!r}; allowed: none, since Glue makes no new "
                 "tables; leave it out"
             )
-
-    @property
-    def _only_logs(self) -> bool:
-        return self.on_change is SchemaUpdate.LOG and self.on_missing is MissingData.LOG

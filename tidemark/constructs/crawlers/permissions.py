@@ -5,20 +5,16 @@ the managed policy AWSGlueServiceRole, and the data)
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import aws_cdk as cdk
 
+from tidemark.constructs.catalog import permissions
 from tidemark.constructs.jobs.permissions import Statement, allow
+from tidemark.constructs.references import arn_of
 
 LOGS = "/aws-glue/crawlers-role"  # the prefix for crawlers with a security configuration
-READ = [
-    "glue:BatchGetPartition",
-    "glue:GetDatabase",
-    "glue:GetPartition",
-    "glue:GetPartitions",
-    "glue:GetTable",
-    "glue:GetTables",
-]
+READ = [*permissions.READ, "glue:GetTables"]
 WRITE = [
     "glue:BatchCreatePartition",
     "glue:BatchUpdatePartition",
@@ -53,18 +49,12 @@ def write_catalog(
         tables: names of tables; a `*` at the end matches any string.
         may_delete: whether it may delete tables and partitions whose data is gone.
     """
-    catalog = stack.format_arn(service="glue", resource="catalog")
-    parent = stack.format_arn(service="glue", resource="database", resource_name=database)
-
-    def arn(table: str) -> str:
-        return stack.format_arn(
-            service="glue", resource="table", resource_name=f"{database}/{table}"
-        )
-
+    arn = partial(arn_of, stack, "glue")
+    around = [arn("catalog"), arn("database", database)]
     written = [*WRITE, *(DELETE if may_delete else [])]
     return [
-        allow(READ, [catalog, parent, arn("*")]),
-        allow(written, [catalog, parent, *map(arn, tables)]),
+        allow(READ, [*around, arn("table", f"{database}/*")]),
+        allow(written, [*around, *(arn("table", f"{database}/{table}") for table in tables)]),
     ]
 
 
@@ -75,8 +65,5 @@ def locate_buckets(bucket_arns: Sequence[str]) -> list[Statement]:
 
 def scan_tables(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]:
     """Return the permission to read tables of DynamoDB, if any."""
-    arns = [
-        stack.format_arn(service="dynamodb", resource="table", resource_name=table)
-        for table in tables
-    ]
+    arns = [arn_of(stack, "dynamodb", "table", table) for table in tables]
     return [allow(["dynamodb:DescribeTable", "dynamodb:Scan"], arns)] if arns else []

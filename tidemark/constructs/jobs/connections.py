@@ -10,9 +10,10 @@ import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from aws_cdk import aws_secretsmanager as secretsmanager
 
-from tidemark.constructs.jobs.network import Network, network_of
+from tidemark.constructs.jobs.network import Network, made_by_app, network_of
 from tidemark.constructs.jobs.secrets import is_secret
 from tidemark.errors import JobDefinitionError
+from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.settings import CONNECTION
 
 Connection: TypeAlias = str | glue.CfnConnection | glue.IConnection
@@ -30,21 +31,6 @@ VERTICA
 OFFLINE = "--no-index --no-deps"
 INDEX = {"--index-url", "-i"}
 PUBLIC = re.compile(r"--extra-index-url|pypi\.org|pythonhosted\.org", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class StageNetwork:
-    """The network settings of a stage's jobs.
-
-    Attributes:
-        connections: Glue connections of every job that names none itself.
-        vpc_only: True refuses a job without a connection.
-        public_packages: False refuses Python packages from a public index.
-    """
-
-    connections: tuple[str, ...] = ()
-    vpc_only: bool = False
-    public_packages: bool = True
 
 
 @dataclass(frozen=True)
@@ -77,22 +63,22 @@ class JobConnections:
 
 
 def connections_of(
-    job: str, declared: Sequence[Connection] | None, network: StageNetwork
+    job: str, declared: Sequence[Connection] | None, stage: StageConfig
 ) -> JobConnections:
     """Return the connections that a job declares, or by default those of its stage.
 
     Args:
         job: the job.
         declared: None takes those of the stage; an empty list means none.
-        network: network settings of the stage.
+        stage: the stage.
 
     Raises:
         JobDefinitionError: a value is not a connection, or the job has none in a stage whose
             jobs must be in a VPC.
     """
     if declared is None:
-        declared = network.connections
-    if network.vpc_only and not declared:
+        declared = stage.connections
+    if stage.vpc_only and not declared:
         raise JobDefinitionError(
             f"job '{job}' has no connection, and the stage says vpcOnly; a job joins a VPC by a "
             "Glue connection; add connections= to the job, or connections to the stage"
@@ -111,10 +97,9 @@ def connections_of(
                 "of a secret in Secrets Manager, or its whole ARN; write that there"
             )
         is_saas = is_application(kind_of(connection))
-        network_here = network_of(connection)
         kept = secrets if is_saas else ()
-        joined |= JobConnections((name,), secrets, network_here, kept, is_saas)
-    if network.vpc_only and not joined.network.subnets:
+        joined |= JobConnections((name,), secrets, network_of(connection), kept, is_saas)
+    if stage.vpc_only and not joined.network.subnets:
         raise JobDefinitionError(
             f"job '{job}' has no connection with a subnet, and the stage says vpcOnly; a job is in "
             "a VPC by the physical_connection_requirements of a connection; add subnet_id and "
@@ -124,7 +109,7 @@ def connections_of(
 
 
 def installer_arguments(
-    job: str, python_modules: Sequence[str], network: StageNetwork, own_option: str | None
+    job: str, python_modules: Sequence[str], stage: StageConfig, own_option: str | None
 ) -> dict[str, str]:
     """Return arguments that keep pip from public indexes, dashed name to value; may be empty.
 
@@ -136,13 +121,13 @@ def installer_arguments(
     Args:
         job: the job.
         python_modules: modules that Glue installs for it.
-        network: network settings of the stage.
+        stage: the stage.
         own_option: the job's own pip options, if any.
 
     Raises:
         JobDefinitionError: a package would come from a public index.
     """
-    if network.public_packages or not python_modules:
+    if stage.public_packages or not python_modules:
         return {}
     words = re.split(r"[ =]+", own_option or "")
     has_own_index = bool(INDEX & set(words)) and not any(PUBLIC.search(word) for word in words)
@@ -169,13 +154,6 @@ def _names(python_modules: Sequence[str]) -> list[str]:
 def is_application(kind: str) -> bool:
     """Return whether a type of connection is an application, such as `SALESFORCE`."""
     return bool(kind) and kind not in NO_SAAS.split()
-
-
-def made_by_app(connection: object) -> glue.CfnConnection | None:
-    """Return the resource of a connection of the app; None of another one."""
-    if isinstance(connection, glue.Connection):
-        connection = connection.node.default_child
-    return connection if isinstance(connection, glue.CfnConnection) else None
 
 
 def kind_of(connection: Connection) -> str:

@@ -1,9 +1,10 @@
 """Glue's own arguments of a job: typed, checked at declaration, merged field by field."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from aws_cdk import aws_kms as kms
 
@@ -120,21 +121,11 @@ class GlueArguments:
             self._mapping(name, keys, values, allowed)
         for known in FILES:
             self._files(known)
-        self._check_form("log_stream_prefix", LOG_STREAM, "up to 400 characters, no space, : or *")
         key = self.auto_upgrade_metadata_kms_key
         if key is not None and not isinstance(key, str):
             object.__setattr__(self, "auto_upgrade_metadata_kms_key", key.key_arn)
-        self._check_form(
-            "auto_upgrade_metadata_kms_key", KEY_ARN, "a KMS key or its full ARN, no alias"
-        )
-        self._check_form(
-            "python_virtual_env_version", re.compile(r"[\w.+-]+"), "letters, digits, ._+-"
-        )
-        self._check_form(
-            "python_modules_installer_option",
-            re.compile(r"-[^\r\n]*"),
-            "options of pip in one line, the first with its dash",
-        )
+        for name, (form, allowed) in FORMS.items():
+            self._check_form(name, form, allowed)
         formats = self.datalake_formats
         if formats is not None and not (
             set(formats) <= set(DATALAKE_FORMATS) and len(set(formats)) == len(formats)
@@ -144,12 +135,18 @@ class GlueArguments:
         if cores is not None and cores < 1:
             self._refuse("executor_cores", cores, "an integer from 1")
 
+    def given(self) -> Iterator[tuple[GlueArgument, Any]]:
+        """Yield the documented arguments that have a value."""
+        for known in GLUE_ARGUMENTS.values():
+            value = getattr(self, known.field) if known.field else None
+            if value is not None:
+                yield known, value
+
     def _refuse(self, name: str, value: object, allowed: str) -> None:
         raise wrong("GlueArguments", name, value, allowed)
 
     def _check_form(self, name: str, form: re.Pattern[str], allowed: str) -> None:
-        value = getattr(self, name)
-        text = value.text if isinstance(value, NotSecret) else value
+        text = plain_text(value := getattr(self, name))
         if text is not None and not form.fullmatch(text):
             self._refuse(name, value, allowed)
 
@@ -157,8 +154,7 @@ class GlueArguments:
         self, name: str, keys: re.Pattern[str], values: re.Pattern[str], allowed: str
     ) -> None:
         for key, value in (getattr(self, name) or {}).items():
-            text = value.text if isinstance(value, NotSecret) else value
-            if not (keys.fullmatch(key) and values.fullmatch(text)):
+            if not (keys.fullmatch(key) and values.fullmatch(plain_text(value))):
                 # The value may be a secret, which an error would reveal.
                 self._refuse(name, f"{key!r} with a value of type {type(value).__name__}", allowed)
             if name == "other" and key in GLUE_ARGUMENTS:
@@ -181,20 +177,32 @@ class GlueArguments:
 
 FILE = "a Path of a file in the project, or the s3:// address of one object without , * ? or spaces"
 FILES = [known for known in GLUE_ARGUMENTS.values() if known.form in (Form.FILE, Form.FILES)]
+FORMS = {
+    "log_stream_prefix": (LOG_STREAM, "up to 400 characters, no space, : or *"),
+    "auto_upgrade_metadata_kms_key": (KEY_ARN, "a KMS key or its full ARN, no alias"),
+    "python_virtual_env_version": (re.compile(r"[\w.+-]+"), "letters, digits, ._+-"),
+    "python_modules_installer_option": (
+        re.compile(r"-[^\r\n]*"),
+        "options of pip in one line, the first with its dash",
+    ),
+}
 MAPPINGS = {
     "conf": (
         CONF_NAME,
         NO_SPACE,
         "names of Spark settings to strings without spaces or quotes, which Glue would cut",
     ),
-    "driver_variables": (VARIABLE, VALUE, "names that start with CUSTOMER_ to strings in one line"),
-    "executor_variables": (
-        VARIABLE,
-        VALUE,
-        "names that start with CUSTOMER_ to strings in one line",
+    **dict.fromkeys(
+        ("driver_variables", "executor_variables"),
+        (VARIABLE, VALUE, "names that start with CUSTOMER_ to strings in one line"),
     ),
     "other": (UNDOCUMENTED, ONE_LINE, "names with two dashes, --like-this, to strings in one line"),
 }
+
+
+def plain_text(value: Any) -> Any:
+    """Return a string that may be public as the string that it is."""
+    return value.text if isinstance(value, NotSecret) else value
 
 
 def how_to_set(name: str) -> str:

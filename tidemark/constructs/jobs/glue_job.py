@@ -12,23 +12,17 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
-from tidemark.checks.lint.ignores import repeated
 from tidemark.constructs.catalog.lake_formation import grant_in_lake_formation
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset, check_no_table
+from tidemark.constructs.jobs import job_checks
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
 from tidemark.constructs.jobs.contracts import held_by, quarantines_of, with_contracts
 from tidemark.constructs.jobs.glue_arguments import merged, pipeline_arguments
 from tidemark.constructs.jobs.iceberg_settings import with_iceberg
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, merge_own, render_arguments
-from tidemark.constructs.jobs.job_checks import (
-    acknowledge,
-    check_are_here,
-    check_modules,
-    check_script,
-)
-from tidemark.constructs.jobs.job_metadata import metadata_of
+from tidemark.constructs.jobs.job_metadata import data_of, repeats_of, tables_of
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import (
     Argument,
@@ -44,14 +38,15 @@ from tidemark.constructs.jobs.permissions import Statement
 from tidemark.constructs.jobs.secrets import check_secrets, warn_of_secrets
 from tidemark.constructs.jobs.wheels import check_wheels
 from tidemark.constructs.overrides import declare, granting
-from tidemark.constructs.references import asset_url, job_ref
+from tidemark.constructs.references import arn_of, asset_url, job_ref
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.glue_versions import AUTO, GLUE_VERSIONS, version_of_run
 from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import check_open_strings, reasons
-from tidemark.model.stage.runtime import ShellRuntime
+from tidemark.model.stage.runtime import PYTHON, ShellRuntime
 
 START_RUNS = ("glue:BatchStopJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:StartJobRun")
 
@@ -69,6 +64,8 @@ class GlueJob(Construct):
         role: the role the job runs with.
         logs: its log groups.
         resource: the job itself.
+        runtime: what it runs on.
+        options: its options; `JobOptions()` if none are given.
         reads: data that the job reads.
         writes: data that the job writes.
         tables: how the job may use tables of the Data Catalog.
@@ -78,6 +75,7 @@ class GlueJob(Construct):
 
     has_watermarks: bool = False
     resource: glue.CfnJob
+    runtime: Cluster | ShellRuntime
 
     def __init__(
         self,
@@ -88,11 +86,10 @@ class GlueJob(Construct):
         shared: SharedParts,
         props: JobProps,
         command: str,
-        python: tuple[int, int],
         logs: str,
         arguments: Mapping[str, str],
         statements: Sequence[Statement] = (),
-        cluster: Cluster | None = None,
+        bookmark: bool = False,
         temp: Dataset | None = None,
         keeps: Sequence[Dataset] = (),
         run_properties: RunProperties | None = None,
@@ -106,11 +103,10 @@ class GlueJob(Construct):
             shared: the parts that the job shares with the others of its pipeline.
             props: what the job declares.
             command: Glue's command that runs it, `glueetl`.
-            python: the Python that runs the script.
             logs: prefix of its log groups.
             arguments: arguments that the kind of job sets, dashed name to value.
             statements: permissions of the kind, in addition to the job's own.
-            cluster: Spark's cluster; None if the kind has no workers.
+            bookmark: whether Glue keeps a bookmark for it.
             temp: data that the job may write while it runs.
             keeps: data in which the job keeps its state, which no other job may write.
             run_properties: whether the job may read, or also put, those of the workflow.
@@ -120,25 +116,30 @@ class GlueJob(Construct):
         """
         self.name = name
         self.reads, self.writes = inputs_of(props), tuple(props["writes"])
-        self._shared, self._keeps = shared, keeps
-        self._options = props["options"] or JobOptions()
-        declared = props["arguments"] or {}
-        opened = check_open_strings(f"job '{name}' has the argument", declared)
+        self._shared, self._command = shared, command
+        self.options = props["options"] or JobOptions()
+        self.options.check(
+            name,
+            timeout_minutes=self.runtime.timeout_minutes,
+            bookmark=bookmark,
+            watermark=self.has_watermarks,
+        )
+        cluster = None if isinstance(self.runtime, ShellRuntime) else self.runtime
+        version = cluster.glue_version if cluster else None
+        python = GLUE_VERSIONS[version_of_run(version)].python if version else PYTHON
+        of, modules, declared = f"job '{name}'", props["python_modules"], props["arguments"] or {}
+        opened = check_open_strings(f"{of} has the argument", declared)
         script = shared.root / props["script"]
-        check_script(name, shared.root, script, python)
-        check_no_table(f"job '{name}'", "temp", temp)
-        check_modules(name, props["python_modules"])
+        job_checks.check_script(name, shared.root, script, python)
+        check_no_table(of, "temp", temp)
+        job_checks.check_modules(name, modules)
         check_secrets(name, props["secrets"])
-        joined = connections_of(name, props["connections"], shared.network)
-        data = (*self.reads, *self.writes)
+        joined = connections_of(name, props["connections"], shared.stage)
+        data = self._data = (*self.reads, *self.writes)
         databases = [dataset.table.database for dataset in data if dataset.table]
-        check_are_here(
-            f"job '{name}'",
-            shared.stack,
-            props["connections"] or (),
-            databases,
-            data,
-            joined.secrets,
+        own_connections = props["connections"] or ()
+        job_checks.check_are_here(
+            of, shared.stack, own_connections, databases, data, joined.secrets
         )
         self._text = script.read_text(encoding="utf-8", errors="replace")
         self._connections = list(joined.names)
@@ -149,59 +150,38 @@ class GlueJob(Construct):
                 [data.table for data in self.writes if data.table],
             ),
         )
-        given = with_iceberg(
-            name,
-            merged(pipeline_arguments(shared.glue_arguments, command), props["glue_arguments"]),
-            self.reads,
-            self.writes,
-            script=script,
-            glue_version=cluster.glue_version if cluster else None,
-        )
-        files = map(str, given.extra_py_files or ())
-        check_wheels(name, python, [*props["python_modules"], *files])
+        usual = pipeline_arguments(shared.glue_arguments, command)
+        given = merged(usual, props["glue_arguments"])
+        given = with_iceberg(name, given, self.reads, self.writes, script, version)
+        check_wheels(name, python, [*modules, *map(str, given.extra_py_files or ())])
         super().__init__(scope, id_)
         warn_of_secrets(self, name, props["secrets"])
-        own = own_arguments(
-            self,
-            name,
-            given,
-            root=shared.root,
-            command=command,
-            cluster=cluster,
-            tables=self._table_names,
-        )
+        tables = list(dict.fromkeys(use.table for use in self.tables if not use.catalog_id))
+        own = own_arguments(self, name, given, shared.root, command, cluster, tables)
+        installs = own.texts.get("--python-modules-installer-option")
         self._taken = merge_own(name, arguments, own)
-        self._taken |= installer_arguments(
-            name,
-            props["python_modules"],
-            shared.network,
-            own.texts.get("--python-modules-installer-option"),
-        )
-        self._arguments = self._taken | render_arguments(
-            name, self._told(opened), (*self.reads, *self.writes), self._taken
-        )
+        self._taken |= installer_arguments(name, modules, shared.stage, installs)
+        self._arguments = self._taken | self._rendered(opened)
         quarantines = quarantines_of(
             name, self.reads, self.writes, _with_outputs(opened), has_spark=cluster is not None
         )
-        self._quarantines = quarantines
-        self._fixed = fixed_arguments(name, self._options.non_overridable, self._arguments)
+        self._fixed = fixed_arguments(name, self.options.non_overridable, self._arguments)
         asset = shared.scripts.get(script)
         if asset is None:
             asset = shared.scripts[script] = assets.Asset(self, "Script", path=str(script))
         self._script = asset_url(asset)
         allowed = statements_of(
             shared,
-            shipped=[asset, shared.libs] if "--extra-py-files" in arguments else [asset],
+            props,
+            arguments,
+            script=asset,
             logs=logs,
             kind=statements,
             reads=[*self.reads, *own.read],
             writes=[*self.writes, *([temp] if temp else []), *keeps, *own.written, *quarantines],
             own=own,
-            python_modules=props["python_modules"],
-            has_metrics="--enable-metrics" in arguments,
             tables=self.tables,
             connections=joined,
-            secrets=tuple(dict.fromkeys((*props["secrets"], *joined.secrets))),
             run_properties=run_properties,
         )
         self._granted = role_of(self, name, allowed, props["role"], shared.stack)
@@ -212,11 +192,19 @@ class GlueJob(Construct):
             security=shared.security,
             role_name=self.role.role_name,
             prefix=logs,
-            retention_days=self._options.log_retention_days,
+            retention_days=self.options.log_retention_days,
         )
-        self._not_secret = reasons({f"--{key}": value for key, value in declared.items()})
-        self._not_secret |= own.not_secret
-        self._repeats = repeated(self._text, self._arguments, [data.uri for data in self.writes])
+        excused = reasons({f"--{key}": value for key, value in declared.items()}) | own.not_secret
+        self._metadata = {
+            "name": name,
+            **data_of(self.reads, self.writes, keeps, quarantines),
+            **tables_of(self.tables),
+            "watermark": self.has_watermarks,
+            **({"notSecret": excused} if excused else {}),
+            **repeats_of(self._text, self._arguments, self.writes),
+        }
+        if version == AUTO:
+            job_checks.warn_of_auto(self, name, script)
 
     @checked
     def on(self, state: JobState) -> Condition:
@@ -234,7 +222,7 @@ class GlueJob(Construct):
         Raises:
             JobDefinitionError: the rule does not exist, or the reason is missing.
         """
-        acknowledge(self, f"job '{self.name}'", rule, reason)
+        job_checks.acknowledge(self, f"job '{self.name}'", rule, reason)
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
@@ -244,10 +232,7 @@ class GlueJob(Construct):
     @property
     def job_arn(self) -> str:
         """Return the ARN of the job."""
-        stack = cdk.Stack.of(self)
-        return stack.format_arn(
-            service="glue", resource="job", resource_name=job_ref(self.resource)
-        )
+        return arn_of(cdk.Stack.of(self), "glue", "job", job_ref(self.resource))
 
     @checked
     def grant_start_run(self, grantee: iam.IGrantable) -> iam.Grant:
@@ -321,49 +306,41 @@ class GlueJob(Construct):
                     "non_overridable of its options; allowed: others; take it out of one of the two"
                 )
         opened = check_open_strings(f"job '{self.name}' is started with the argument", arguments)
-        return render_arguments(
-            self.name, self._told(opened), (*self.reads, *self.writes), self._taken
-        )
+        return self._rendered(opened)
 
-    def _told(self, arguments: Mapping[str, object]) -> dict[str, str | Dataset]:
-        """Return arguments with jobs replaced by their outputs, and the contracts of data."""
+    def _rendered(self, arguments: Mapping[str, object]) -> dict[str, str]:
+        """Return arguments in Glue's form: outputs of jobs, and the contracts of data."""
         held = held_by(self.reads, self.writes)
-        return with_contracts(_with_outputs(arguments), held, self._text)
-
-    @property
-    def _table_names(self) -> list[str]:
-        """The tables of the account's own catalog that the job uses, each as `database.table`."""
-        return list(dict.fromkeys(use.table for use in self.tables if not use.catalog_id))
+        told = with_contracts(_with_outputs(arguments), held, self._text)
+        return render_arguments(self.name, told, self._data, self._taken)
 
     def _notification(self, timeout_minutes: int) -> glue.CfnJob.NotificationPropertyProperty:
         """Make Glue emit an event for a run that takes longer."""
         return glue.CfnJob.NotificationPropertyProperty(
-            notify_delay_after=self._options.notify_after_minutes or max(1, timeout_minutes // 2)
+            notify_delay_after=self.options.notify_after_minutes or max(1, timeout_minutes // 2)
         )
 
-    def _create(
-        self, command: str, python_version: str, runtime: Cluster | ShellRuntime, **own: Any
-    ) -> None:
+    def _create(self, python_version: str, **own: Any) -> None:
         """Create the resource, of what jobs of every kind have and the properties of this kind."""
         names = self._connections
         resource = glue.CfnJob(
             self,
             "Resource",
             name=self.name,
-            description=self._options.description,
+            description=self.options.description,
             role=self.role.role_arn,
             command=glue.CfnJob.JobCommandProperty(
-                name=command, python_version=python_version, script_location=self._script
+                name=self._command, python_version=python_version, script_location=self._script
             ),
             default_arguments={k: v for k, v in self._arguments.items() if k not in self._fixed},
             non_overridable_arguments=self._fixed or None,
             connections=glue.CfnJob.ConnectionsListProperty(connections=names) if names else None,
             security_configuration=self._shared.security.configuration_name,
             execution_property=glue.CfnJob.ExecutionPropertyProperty(
-                max_concurrent_runs=self._options.max_concurrent_runs
+                max_concurrent_runs=self.options.max_concurrent_runs
             ),
-            max_retries=runtime.max_retries,
-            timeout=runtime.timeout_minutes,
+            max_retries=self.runtime.max_retries,
+            timeout=self.runtime.timeout_minutes,
             **own,
         )
         self._complete(resource)
@@ -390,24 +367,11 @@ class GlueJob(Construct):
             resource.add_metadata(MISSING_GRANTS, list(self._granted.missing))
         if self._granted.policies:
             resource.node.add_dependency(*self._granted.policies)
-        resource.add_metadata(
-            METADATA,
-            metadata_of(
-                self.name,
-                self.reads,
-                self.writes,
-                self._keeps,
-                self._quarantines,
-                self.tables,
-                self._not_secret,
-                self._repeats,
-                watermark=self.has_watermarks,
-            ),
-        )
+        resource.add_metadata(METADATA, self._metadata)
         self.lake_formation = grant_in_lake_formation(self, self.role, self.tables, self.writes)
         for granted in self.lake_formation.values():
             resource.add_resource_dependency(granted)
-        for tag, value in self._options.tags.items():
+        for tag, value in self.options.tags.items():
             cdk.Tags.of(self).add(tag, value)
 
 

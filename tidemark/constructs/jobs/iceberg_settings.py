@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.jobs.glue_arguments import GlueArguments
+from tidemark.constructs.jobs.glue_arguments import GlueArguments, plain_text
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import version_of_run
 from tidemark.model.assembly.iceberg import EXTENSIONS, FORMAT, ICEBERG_EXTENSIONS, iceberg_settings
@@ -40,7 +40,6 @@ def with_iceberg(
     given: GlueArguments,
     reads: Sequence[Dataset],
     writes: Sequence[Dataset],
-    *,
     script: Path,
     glue_version: str | None,
 ) -> GlueArguments:
@@ -63,7 +62,7 @@ def with_iceberg(
         return given
     _check_versions(job, placed, glue_version)
     conf = dict(given.conf or {})
-    extensions = _plain_string(conf.get(EXTENSIONS, ICEBERG_EXTENSIONS))
+    extensions = plain_text(conf.get(EXTENSIONS, ICEBERG_EXTENSIONS))
     if ICEBERG_EXTENSIONS not in extensions.split(","):
         raise _contradiction(job, EXTENSIONS, extensions, f"{extensions},{ICEBERG_EXTENSIONS}")
     settings = {EXTENSIONS: extensions}
@@ -122,7 +121,7 @@ def _catalog_settings(
 ) -> dict[str, str]:
     """Return the settings of one catalog, which the job's own neither lack nor contradict."""
     key = f"spark.sql.catalog.{catalog}"
-    own = {name: _plain_string(value) for name, value in conf.items()}
+    own = {name: plain_text(value) for name, value in conf.items()}
     warehouse = own.get(f"{key}.warehouse")
     wanted = iceberg_settings(catalog, _warehouse(job, placed, warehouse, names_location))
     del wanted[EXTENSIONS]  # of all catalogs
@@ -180,10 +179,6 @@ def _names_location(script: Path) -> bool:
         and bool(LOCATION.search(node.value))
         for node in nodes
     )
-
-
-def _plain_string(value: str | NotSecret) -> str:
-    return value.text if isinstance(value, NotSecret) else value
 
 
 def _contradiction(job: str, name: str, value: str, allowed: str) -> JobDefinitionError:

@@ -7,14 +7,11 @@ from constructs import Construct
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_job import GlueJob, inputs_of
-from tidemark.constructs.jobs.job_arguments import construct_arguments
-from tidemark.constructs.jobs.job_checks import warn_of_appends, warn_of_cloudformation
-from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.jobs.job_arguments import SKIP, SKIP_TABLE, spark_arguments
 from tidemark.constructs.jobs.job_props import BookmarkOption, SharedParts, SparkJobProps
-from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
 from tidemark.model.checked import checked
+from tidemark.model.stage.runtime import JobRuntime
 
 
 @checked
@@ -34,6 +31,8 @@ class IncrementalJob(GlueJob):
         skips_if_nothing_new: whether a run that would find nothing new ends at once.
     """
 
+    runtime: JobRuntime
+
     def __init__(
         self, scope: Construct, id_: str, *, name: str, shared: SharedParts, props: SparkJobProps
     ) -> None:
@@ -49,7 +48,7 @@ class IncrementalJob(GlueJob):
         Raises:
             JobDefinitionError: the job cannot be deployed.
         """
-        self.runtime = runtime = props["runtime"] or shared.runtime
+        self.runtime = runtime = props["runtime"] or shared.stage.runtime
         self.bookmark = bookmark = props["bookmark"]
         self.has_watermarks = watermark = props["watermark"]
         self.skips_if_nothing_new = skips = props["skip_if_nothing_new"]
@@ -61,15 +60,16 @@ class IncrementalJob(GlueJob):
                 f"job '{name}' keeps a watermark, but its pipeline has no table for them; pass "
                 "watermarks= to the pipeline"
             )
-        options = props["options"] or JobOptions()
-        options.check(
-            name,
-            timeout_minutes=runtime.timeout_minutes,
-            bookmark=bookmark is not BookmarkOption.DISABLE,
-            watermark=watermark,
-        )
-        table = shared.watermarks.reference if shared.watermarks else None
+        table = shared.watermarks.reference if shared.watermarks else ""
         prefix = shared.security.prefix_of(name, role_is_given=props["role"] is not None)
+        arguments = spark_arguments(
+            shared, props, runtime, bookmark=bookmark, logs=prefix, metrics=shared.stage.metrics
+        )
+        if watermark:
+            arguments["--watermark_table"] = table
+        if skips:
+            arguments[SKIP] = ",".join(data.uri for data in inputs)
+            arguments |= {SKIP_TABLE: table} if table else {}
         super().__init__(
             scope,
             id_,
@@ -77,31 +77,15 @@ class IncrementalJob(GlueJob):
             shared=shared,
             props=props,
             command="glueetl",
-            python=GLUE_VERSIONS[version_of_run(runtime.glue_version)].python,
             logs=prefix,
-            arguments=construct_arguments(
-                bookmark=bookmark.value,
-                libs_url=asset_url(shared.libs),
-                log_group_prefix=prefix,
-                auto_scaling=runtime.auto_scaling,
-                metrics=shared.metrics,
-                python_modules=props["python_modules"],
-                temp=props["temp"],
-                watermark_table=table if watermark else None,
-                skipped_by=inputs if skips else (),
-                skip_table=table if skips else None,
-            ),
+            arguments=arguments,
             statements=_own_statements(name, shared, watermark=watermark, skips=skips),
-            cluster=runtime,
+            bookmark=bookmark is not BookmarkOption.DISABLE,
             temp=props["temp"],
             run_properties=props["run_properties"],
         )
-        warn_of_cloudformation(self, name, runtime.glue_version)
-        warn_of_appends(self, name, shared.root / props["script"], runtime.glue_version)
         self._create(
-            "glueetl",
             "3",
-            runtime,
             glue_version=str(runtime.glue_version),
             worker_type=runtime.worker_type,
             number_of_workers=runtime.number_of_workers,

@@ -9,7 +9,14 @@ from collections.abc import Mapping, Sequence
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.jobs.own_arguments import OwnArguments
+from tidemark.constructs.jobs.job_props import (
+    BookmarkOption,
+    SharedParts,
+    SparkJobProps,
+    StreamingJobProps,
+)
+from tidemark.constructs.jobs.own_arguments import Cluster, OwnArguments
+from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 
@@ -24,32 +31,26 @@ SKIP, SKIP_TABLE = "--skip_if_nothing_new", "--nothing_new_table"
 RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", SKIP, SKIP_TABLE, "--help", "--h"}
 
 
-def construct_arguments(
+def spark_arguments(
+    shared: SharedParts,
+    props: SparkJobProps | StreamingJobProps,
+    runtime: Cluster,
     *,
-    bookmark: str,
-    libs_url: str,
-    log_group_prefix: str,
-    auto_scaling: bool,
+    bookmark: BookmarkOption,
+    logs: str,
     metrics: bool,
-    python_modules: Sequence[str],
-    temp: Dataset | None,
-    watermark_table: str | None,
-    skipped_by: Sequence[Dataset] = (),
-    skip_table: str | None = None,
 ) -> dict[str, str]:
-    """Return the arguments that the construct sets, dashed name to value."""
+    """Return the arguments that the construct sets for every Spark job, dashed name to value."""
+    modules, temp = ",".join(props["python_modules"]), props["temp"]
     return {
         "--job-language": "python",
-        "--job-bookmark-option": bookmark,
-        "--extra-py-files": libs_url,
-        "--custom-logGroup-prefix": log_group_prefix,
-        **({"--enable-auto-scaling": "true"} if auto_scaling else {}),
+        "--job-bookmark-option": bookmark.value,
+        "--extra-py-files": asset_url(shared.libs),
+        "--custom-logGroup-prefix": logs,
+        **({"--enable-auto-scaling": "true"} if runtime.auto_scaling else {}),
         **({"--enable-metrics": "true"} if metrics else {}),
-        **({"--additional-python-modules": ",".join(python_modules)} if python_modules else {}),
+        **({"--additional-python-modules": modules} if modules else {}),
         **({"--TempDir": temp.uri} if temp else {}),
-        **({"--watermark_table": watermark_table} if watermark_table else {}),
-        **({SKIP: ",".join(data.uri for data in skipped_by)} if skipped_by else {}),
-        **({SKIP_TABLE: skip_table} if skip_table else {}),
     }
 
 

@@ -1,6 +1,5 @@
 """Refuses invalid declarations of a job before anything is created."""
 
-import os
 import re
 import sys
 import tokenize
@@ -16,7 +15,7 @@ from tidemark.checks.script.appends import appends_in
 from tidemark.constructs.catalog.databases import Database, check_database
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.overrides import RULE as OVERRIDDEN
-from tidemark.constructs.shared_checks import check_catalog, check_here
+from tidemark.constructs.shared_checks import check_catalog, check_here, no_file_of
 from tidemark.errors import JobDefinitionError
 from tidemark.model.advice import advice_of, name_of
 from tidemark.model.assembly.glue_versions import AUTO
@@ -27,7 +26,6 @@ MAX_CHARACTERS = {
     "crawler": 255,
     "pipeline": 64,
 }  # Glue's limits, less room for the stage in names
-MAX_FILE_CHARACTERS = 255  # of a file's name, the limit of file systems
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 # An address becomes part of an ARN, where * and ? are wildcards, and of a comma-separated list.
 PINNED_MODULE = re.compile(
@@ -119,15 +117,10 @@ def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) ->
     Raises:
         JobDefinitionError: it is missing, is not Python, or does nothing.
     """
-    wrong = None
-    if len(script.name) > MAX_FILE_CHARACTERS or not script.is_file():
-        wrong = "is not a file; create it"
-    elif not Path(os.path.abspath(script)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
-        wrong = "is outside the project; move it there"
-    elif script.suffix != ".py":
+    wrong: str | None = no_file_of(root, script)
+    if not wrong and script.suffix != ".py":
         wrong = "is not a Python file, which ends in .py; write the job in Python"
-    else:
-        wrong = _find_problem(script, python)
+    wrong = wrong or _find_problem(script, python)
     if wrong:
         raise JobDefinitionError(
             f"job '{job}' has the script {str(script)!r}, which {wrong}, or correct the path in "
@@ -189,35 +182,28 @@ RETRY_APPENDS = "tidemark:retry-appends"
 AUTO_BY_CLOUDFORMATION = "tidemark:auto-by-cloudformation"
 
 
-def warn_of_cloudformation(scope: Construct, job: str, glue_version: str) -> None:
-    """Warn that CloudFormation may refuse a job with `auto`.
+def warn_of_auto(scope: Construct, job: str, script: Path) -> None:
+    """Warn that CloudFormation may refuse a job with `auto`, and where it may add rows twice.
 
     The pattern of GlueVersion in its published schema of AWS::Glue::Job allows numbers with dots;
     that of Glue's own API has `|auto` too. AWS describes the console and the CLI only.
-    Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-turning-on-auto-upgrade-with-the-console-or-aws-cli.html
+    Sources: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-turning-on-auto-upgrade-with-the-console-or-aws-cli.html,
+    https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-managing-auto-upgrade.html
     """
-    if glue_version == AUTO:
-        cdk.Annotations.of(scope).add_warning_v2(
-            AUTO_BY_CLOUDFORMATION,
-            f"job {job} has GlueVersion {AUTO}, which CloudFormation's published schema of "
-            "AWS::Glue::Job does not allow, so that a deployment may be refused: deploy it to a "
-            "test account first, or name a version here and turn auto upgrade on with the console "
-            "(docs/automatic-upgrades.md); acknowledge this once a deployment has passed",
-        )
-
-
-def warn_of_appends(scope: Construct, job: str, script: Path, glue_version: str) -> None:
-    """Warn where a job with `auto` adds rows without a window or a key.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-managing-auto-upgrade.html
-    """
-    appends = appends_in(script.read_text(encoding="utf-8")) if glue_version == AUTO else ()
-    if not appends:
-        return
-    places = ", ".join(f"{append.name} on line {append.place.line}" for append in appends)
-    cdk.Annotations.of(scope).add_warning_v2(
-        RETRY_APPENDS,
-        f"job {job} has GlueVersion {AUTO} and adds rows ({script.name}: {places}): a retry after "
-        "a failed upgrade can add its rows twice; write with write_window, merge_window or "
-        "upsert_jdbc, or overwrite partitions (docs/automatic-upgrades.md), or acknowledge this",
+    warnings = cdk.Annotations.of(scope)
+    warnings.add_warning_v2(
+        AUTO_BY_CLOUDFORMATION,
+        f"job {job} has GlueVersion {AUTO}, which CloudFormation's published schema of "
+        "AWS::Glue::Job does not allow, so that a deployment may be refused: deploy it to a "
+        "test account first, or name a version here and turn auto upgrade on with the console "
+        "(docs/automatic-upgrades.md); acknowledge this once a deployment has passed",
     )
+    if appends := appends_in(script.read_text(encoding="utf-8")):
+        places = ", ".join(f"{append.name} on line {append.place.line}" for append in appends)
+        warnings.add_warning_v2(
+            RETRY_APPENDS,
+            f"job {job} has GlueVersion {AUTO} and adds rows ({script.name}: {places}): a retry "
+            "after a failed upgrade can add its rows twice; write with write_window, merge_window "
+            "or upsert_jdbc, or overwrite partitions (docs/automatic-upgrades.md), or acknowledge "
+            "this",
+        )

@@ -1,28 +1,25 @@
-"""Metadata of a job in the template, for the checks and the local Glue; Glue ignores it."""
+"""Metadata of a job in the template, for the checks and the local Glue; Glue ignores it.
+
+`tidemark.model.assembly.template` reads it.
+"""
 
 from collections.abc import Mapping, Sequence
 
+from tidemark.checks.lint.ignores import repeated
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.schema_policy import Folder
 from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 
 
-def metadata_of(
-    name: str,
+def data_of(
     reads: Sequence[Dataset],
     writes: Sequence[Dataset],
     keeps: Sequence[Dataset],
     quarantines: Sequence[Folder],
-    tables: Sequence[TableUse],
-    not_secret: Mapping[str, str],
-    repeats: Sequence[tuple[str, str]],
-    *,
-    watermark: bool,
-) -> dict[str, object]:
-    """Return the metadata of a job, for `tidemark.model.assembly.template`."""
+) -> dict[str, list[dict[str, object]]]:
+    """Return the data that a job reads and writes, each with its table and its contract."""
     return {
-        "name": name,
         "reads": [
             {"uri": data.uri, **({"delivered": True} if data.delivered else {}), **_table(data)}
             for data in reads
@@ -41,14 +38,10 @@ def metadata_of(
             # People read it.
             *({"uri": q.uri, "published": True, "quarantine": True} for q in quarantines),
         ],
-        **_tables(tables),
-        "watermark": watermark,
-        **({"notSecret": dict(not_secret)} if not_secret else {}),
-        **({"repeats": [{"uri": uri, "reason": why} for uri, why in repeats]} if repeats else {}),
     }
 
 
-def _tables(uses: Sequence[TableUse]) -> dict[str, list[str]]:
+def tables_of(uses: Sequence[TableUse]) -> dict[str, list[str]]:
     """Return the tables of the account's own catalog that a job uses, by kind of use."""
     own = [use for use in uses if not use.catalog_id]
     metadata = {
@@ -59,13 +52,19 @@ def _tables(uses: Sequence[TableUse]) -> dict[str, list[str]]:
     return {key: list(dict.fromkeys(names)) for key, names in metadata.items() if names}
 
 
-def _table(data: Dataset, is_written: bool = False) -> dict[str, object]:
-    """Return the contract of a dataset, and its table.
+def repeats_of(
+    script: str, arguments: Mapping[str, str], writes: Sequence[Dataset]
+) -> dict[str, list[dict[str, str]]]:
+    """Return the data in which a script accepts that a repeated run writes rows twice, and why."""
+    repeats = repeated(script, arguments, [data.uri for data in writes])
+    return {"repeats": [{"uri": uri, "reason": why} for uri, why in repeats]} if repeats else {}
 
-    One of Iceberg says whether it is there without a template.
-    """
+
+def _table(data: Dataset, is_written: bool = False) -> dict[str, object]:
+    """Return the contract of a dataset, and its table."""
     table, schema = data.table, {"schema": data.schema.metadata()} if data.schema else {}
     if not isinstance(table, IcebergTable):
         return {"table": table.full_name, **schema} if table else {**schema}
+    # No template creates a table of Iceberg: a job makes it, or it exists.
     made = {"made": True} if is_written or data.delivered or not table.create else {}
     return {"table": table.full_name, "format": "iceberg", **made, **schema}

@@ -12,7 +12,7 @@ from aws_cdk import aws_s3_assets as assets
 
 from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.jobs.connections import Connection, StageNetwork
+from tidemark.constructs.jobs.connections import Connection
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.secrets import Secret
@@ -20,6 +20,7 @@ from tidemark.constructs.jobs.stream_sources import StreamSource
 from tidemark.constructs.security.security import JobSecurity
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.model.plain_secrets import NotSecret
+from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 
 
@@ -51,89 +52,103 @@ class RunProperties(Enum):
 
 
 class JobProps(TypedDict, total=False):
-    """The declaration of a job of any kind; its role allows this, and nothing else."""
+    """The declaration of a job of any kind; its role allows this, and nothing else.
+
+    Attributes:
+        script: the Python file that Glue runs, relative to the project.
+        reads: data the job takes as its input, and may list and read.
+        writes: data the job may list, read, write and replace. A job that merges into its target
+            names it here only: a target in `reads` too would be its own input.
+        arguments: argument name, without dashes, to the script's value: a string, the URI of a
+            dataset, or the URI of the output of a job in `after`. `NotSecret(text, reason)` is a
+            string that would be refused as a plain-text secret.
+        tables: tables of the Data Catalog, in addition to those of `reads` and `writes`: tables
+            that the job may read, each as `database.table`, or as a `TableUse` with more
+            permissions; declare their data in `reads` or `writes`.
+        python_modules: packages that Glue installs, each with its version, `pyarrow==21.0.0`, or
+            wheels in S3, which the job may read.
+        connections: Glue connections, by name or as constructs of the app; the job joins their
+            network, and may read the secret of a connection of the app. None: those of the stage;
+            an empty list: none, which a stage with `vpcOnly` refuses.
+        secrets: secrets in Secrets Manager that the job may read: each by its name, by its ARN, or
+            as a Secret of the app. If a secret has its own key, the key's policy must let the role
+            decrypt.
+        role: an existing role, which gets the job's permissions if it may be changed; otherwise
+            synthesis warns, and `tidemark grants` prints them. None creates a role for this job
+            alone, with the least permissions.
+        glue_arguments: Glue's own arguments for this kind of job: `GlueArguments(conf={...})`;
+            arguments that it does not set come from the pipeline.
+        options: description, tags, log retention, concurrent runs and the like.
+    """
 
     script: Required[str]
-    """the Python file that Glue runs, relative to the project."""
     reads: Sequence[Dataset]
-    """data the job takes as its input, and may list and read."""
     writes: Sequence[Dataset]
-    """data the job may list, read, write and replace. A job that merges into its target names
-    it here only: a target in `reads` too would be its own input."""
     arguments: Mapping[str, Argument] | None
-    """argument name, without dashes, to the script's value: a string, the URI of a
-    dataset, or the URI of the output of a job in `after`. `NotSecret(text, reason)` is a string
-    that would be refused as a plain-text secret."""
     tables: Sequence[str | TableUse]
-    """tables of the Data Catalog, in addition to those of `reads` and `writes`: tables that the job
-    may read, each as `database.table`, or as a `TableUse` with more permissions; declare their data
-    in `reads` or `writes`."""
     python_modules: Sequence[str]
-    """packages that Glue installs, each with its version, `pyarrow==21.0.0`, or wheels in S3,
-    which the job may read."""
     connections: Sequence[Connection] | None
-    """Glue connections, by name or as constructs of the app; the job joins their network, and may
-    read the secret of a connection of the app. None: those of the stage; an empty list: none,
-    which a stage with `vpcOnly` refuses."""
     secrets: Sequence[Secret]
-    """secrets in Secrets Manager that the job may read: each by its name, by its ARN, or as a
-    Secret of the app. If a secret has its own key, the key's policy must let the role decrypt."""
     role: iam.IRole | None
-    """an existing role, which gets the job's permissions if it may be changed; otherwise
-    synthesis warns, and `tidemark grants` prints them. None creates a role for this job alone, with
-    the least permissions."""
     glue_arguments: GlueArguments | None
-    """Glue's own arguments for this kind of job: `GlueArguments(conf={...})`; arguments that it
-    does not set come from the pipeline."""
     options: JobOptions | None
-    """description, tags, log retention, concurrent runs and the like."""
 
 
 class SparkJobProps(JobProps, total=False):
-    """The declaration of a Spark job."""
+    """The declaration of a Spark job.
+
+    Attributes:
+        bookmark: whether Glue keeps a bookmark for the job.
+        watermark: True gives the job its own rows of the watermark table; the script gets its name
+            as `watermark_table`.
+        skip_if_nothing_new: True ends a run at once, as SUCCEEDED, if nothing has changed since the
+            last commit: no object of the data that the job reads, no argument, no code. Use it for
+            a job that reads only its declared data, and whose runs without new files change
+            nothing. The local Glue does not even start such a run; on AWS one call in the script
+            ends it: docs/nothing-new.md.
+        runtime: workers, timeout and retries, instead of the stage's.
+        temp: data the job may write while it runs; the script gets it as `TempDir`.
+        run_properties: whether the job may read, or also put, those of the workflow.
+    """
 
     bookmark: Required[BookmarkOption]
-    """whether Glue keeps a bookmark for the job."""
     watermark: bool
-    """True gives the job its own rows of the watermark table; the script gets its name as
-    `watermark_table`."""
     skip_if_nothing_new: bool
-    """True ends a run at once, as SUCCEEDED, if nothing has changed since the last commit: no
-    object of the data that the job reads, no argument, no code. Use it for a job that reads only
-    its declared data, and whose runs without new files change nothing. The local Glue does
-    not even start such a run; on AWS one call in the script ends it: docs/nothing-new.md."""
     runtime: JobRuntime | None
-    """workers, timeout and retries, instead of the stage's."""
     temp: Dataset | None
-    """data the job may write while it runs; the script gets it as `TempDir`."""
     run_properties: RunProperties | None
-    """whether the job may read, or also put, those of the workflow."""
 
 
 class StreamingJobProps(JobProps, total=False):
-    """The declaration of a streaming job."""
+    """The declaration of a streaming job.
+
+    Attributes:
+        checkpoint: checkpoint location, used by this job only; the script gets its URI as
+            `checkpoint`.
+        sources: the streams that the job reads; `connections` for those of a Kafka cluster.
+        runtime: workers, and when Glue may restart a run.
+        temp: data the job may write while it runs; the script gets it as `TempDir`.
+    """
 
     checkpoint: Required[Dataset]
-    """checkpoint location, used by this job only; the script gets its URI as
-    `checkpoint`."""
     sources: Sequence[StreamSource]
-    """the streams that the job reads; `connections` for those of a Kafka cluster."""
     runtime: StreamingRuntime | None
-    """workers, and when Glue may restart a run."""
     temp: Dataset | None
-    """data the job may write while it runs; the script gets it as `TempDir`."""
 
 
 class ShellJobProps(JobProps, total=False):
-    """The declaration of a Python shell job."""
+    """The declaration of a Python shell job.
+
+    Attributes:
+        watermark: False; the watermark library needs a newer Python.
+        runtime: capacity, timeout and retries; None takes the smallest capacity, and the timeout
+            and the retries of the stage.
+        run_properties: whether the job may read, or also put, those of the workflow.
+    """
 
     watermark: Literal[False]
-    """False; the watermark library needs a newer Python."""
     runtime: ShellRuntime | None
-    """capacity, timeout and retries; None takes the smallest capacity, and the timeout and the
-    retries of the stage."""
     run_properties: RunProperties | None
-    """whether the job may read, or also put, those of the workflow."""
 
 
 @dataclass(frozen=True)
@@ -147,9 +162,7 @@ class SharedParts:
         security: encryption of logs, bookmarks and data, and the names of logs.
         watermarks: the table for jobs that keep watermarks; None if none does.
         workflow_name: the Glue workflow that starts the jobs.
-        runtime: the stage's default runtime of jobs.
-        metrics: True publishes Glue's job metrics to CloudWatch.
-        network: default connections of jobs, and the stage's rules for them.
+        stage: default runtime and connections of jobs, their metrics, and rules for networks.
         glue_arguments: Glue's own arguments of every job, unless the job has others.
         scripts: scripts of the jobs so far, by path; a script of several jobs is one asset.
     """
@@ -160,8 +173,6 @@ class SharedParts:
     security: JobSecurity
     watermarks: WatermarkTable | None
     workflow_name: str
-    runtime: JobRuntime
-    metrics: bool = False
-    network: StageNetwork = field(default_factory=StageNetwork)
+    stage: StageConfig
     glue_arguments: GlueArguments | None = None
     scripts: dict[Path, assets.Asset] = field(default_factory=dict)

@@ -71,7 +71,12 @@ def role_of(
     else:  # a role that CDK must not change reports success, and names no policy
         policy = next((policy for policy in policies if isinstance(policy, iam.Policy)), None)
     if not isinstance(policy, iam.Policy):
-        _warn(scope, job, given, of)
+        cdk.Annotations.of(scope).add_warning_v2(
+            "tidemark:missing-grants",
+            f"the role {given.role_name} of the {of} {job} is imported and not changed: `tidemark "
+            f"grants {job}` prints the policy that it needs, and with --trust whom it must trust; "
+            "acknowledge this once it has both",
+        )
         return JobRole(given, missing=tuple(statements))
     together = _GIVEN.setdefault(given, [])
     together += [statement for statement in statements if statement not in together]
@@ -162,15 +167,6 @@ def make_role(
     for policy in policies:
         explain_wildcards(stack, policy, policy.document)
     return role
-
-
-def _warn(scope: Construct, job: str, role: iam.IRole, of: str) -> None:
-    cdk.Annotations.of(scope).add_warning_v2(
-        "tidemark:missing-grants",
-        f"the role {role.role_name} of the {of} {job} is imported and not changed: `tidemark "
-        f"grants {job}` prints the policy that it needs, and with --trust whom it must trust; "
-        "acknowledge this once it has both",
-    )
 
 
 @cache

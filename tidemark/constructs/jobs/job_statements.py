@@ -1,6 +1,6 @@
 """The permissions of a job's role: what it declares, and nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_s3_assets as assets
 
@@ -10,32 +10,33 @@ from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.connections import JobConnections
-from tidemark.constructs.jobs.job_props import RunProperties, SharedParts
+from tidemark.constructs.jobs.job_props import JobProps, RunProperties, SharedParts
 from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.own_arguments import OwnArguments
-from tidemark.constructs.jobs.secrets import Secret, keep_tokens, read_secrets
+from tidemark.constructs.jobs.secrets import keep_tokens, read_secrets
 from tidemark.constructs.references import asset_key, bucket_arn, bucket_key_arn, object_arn
 
 
 def statements_of(
     shared: SharedParts,
+    props: JobProps,
+    arguments: Mapping[str, str],
     *,
-    shipped: Sequence[assets.Asset],
+    script: assets.Asset,
     logs: str,
     kind: Sequence[permissions.Statement],
     reads: Sequence[Dataset],
     writes: Sequence[Folder],
     own: OwnArguments,
-    python_modules: Sequence[str],
-    has_metrics: bool,
     tables: Sequence[TableUse],
     connections: JobConnections,
-    secrets: Sequence[Secret],
     run_properties: RunProperties | None,
 ) -> list[permissions.Statement]:
     """Return the statements for jobs of any kind, for this kind, and for the declaration."""
     stack = shared.stack
     may_put = run_properties is RunProperties.READ_AND_PUT
+    shipped = [script, shared.libs] if "--extra-py-files" in arguments else [script]
+    secrets = list(dict.fromkeys((*props["secrets"], *connections.secrets)))
     return [
         *permissions.read_objects([object_arn(stack, asset_key(asset)) for asset in shipped]),
         *permissions.write_logs(stack, shared.security.groups_below(logs)),
@@ -44,8 +45,8 @@ def statements_of(
         *_data(reads, writes, shared),
         *(permissions.read_objects(own.objects) if own.objects else []),
         *own.statements,
-        *permissions.read_wheels(stack, python_modules),
-        *(permissions.put_metrics() if has_metrics else []),
+        *permissions.read_wheels(stack, props["python_modules"]),
+        *(permissions.put_metrics() if "--enable-metrics" in arguments else []),
         *use_tables(stack, tables),
         *use_connections(
             stack, connections.names, connections.network, has_saas=connections.has_saas

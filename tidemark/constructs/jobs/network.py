@@ -11,6 +11,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 
 from tidemark.constructs.jobs.permissions import Conditions, Statement, allow
+from tidemark.constructs.references import arn_of
 
 DESCRIBE = [
     "ec2:DescribeNetworkInterfaces",
@@ -29,6 +30,10 @@ USE_SAAS = [
     "glue:RefreshOAuth2Tokens",
 ]
 TAG = "aws-glue-service-resource"  # Glue's tag on its network interfaces
+TAGGED: Conditions = {
+    "ForAllValues:StringEquals": {"aws:TagKeys": [TAG]},
+    "Null": {"aws:TagKeys": "false"},  # or a request without keys would be allowed
+}
 ANY = "*"
 
 
@@ -52,6 +57,13 @@ class Network:
 UNKNOWN = Network((ANY,), (ANY,))
 
 
+def made_by_app(connection: object) -> glue.CfnConnection | None:
+    """Return the resource of a connection of the app; None of another one."""
+    if isinstance(connection, glue.Connection):
+        connection = connection.node.default_child
+    return connection if isinstance(connection, glue.CfnConnection) else None
+
+
 def network_of(connection: object) -> Network:
     """Return the network of a connection, as far as the app defines it.
 
@@ -59,9 +71,8 @@ def network_of(connection: object) -> Network:
         The subnet and the security groups of a connection of the app; empty if it has no network;
         `UNKNOWN` for a connection that is only known by name.
     """
-    if isinstance(connection, glue.Connection):
-        connection = connection.node.default_child
-    given = connection.connection_input if isinstance(connection, glue.CfnConnection) else None
+    made = made_by_app(connection)
+    given = made.connection_input if made else None
     if not isinstance(given, glue.CfnConnection.ConnectionInputProperty):
         return UNKNOWN
     required = given.physical_connection_requirements
@@ -88,11 +99,8 @@ def use_connections(
     if not names:
         return []
     connections = [
-        stack.format_arn(service="glue", resource="catalog"),
-        *(
-            stack.format_arn(service="glue", resource="connection", resource_name=name)
-            for name in names
-        ),
+        arn_of(stack, "glue", "catalog"),
+        *(arn_of(stack, "glue", "connection", name) for name in names),
     ]
     return [
         allow(["glue:GetConnection"], connections),
@@ -107,14 +115,10 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
     """Return the permission to create, tag and delete network interfaces."""
     if not network.subnets:
         return []
-    interfaces = [stack.format_arn(service="ec2", resource="network-interface", resource_name=ANY)]
+    interfaces = [arn_of(stack, "ec2", "network-interface", ANY)]
     subnets = _shared(stack, "subnet", network.subnets)
     groups = _shared(stack, "security-group", network.groups)
     there: Conditions = {"ArnEquals": {"ec2:Subnet": subnets}}
-    tagged: Conditions = {
-        "ForAllValues:StringEquals": {"aws:TagKeys": [TAG]},
-        "Null": {"aws:TagKeys": "false"},  # or a request without keys would be allowed
-    }
     return [
         allow(["ec2:CreateNetworkInterface"], [*interfaces, *subnets, *groups]),
         allow(
@@ -122,17 +126,14 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
             interfaces,
             there if ANY not in network.subnets else None,
         ),
-        allow(["ec2:CreateTags", "ec2:DeleteTags"], interfaces, tagged),
+        allow(["ec2:CreateTags", "ec2:DeleteTags"], interfaces, TAGGED),
     ]
 
 
 def _shared(stack: cdk.Stack, resource: str, ids: Sequence[str]) -> list[str]:
     """Return the ARNs of parts of a VPC, which belong to the account that shares them."""
     # Source: https://docs.aws.amazon.com/vpc/latest/userguide/vpc-sharing.html
-    return [
-        stack.format_arn(service="ec2", account=ANY, resource=resource, resource_name=id_)
-        for id_ in ids
-    ]
+    return [arn_of(stack, "ec2", resource, id_, account=ANY) for id_ in ids]
 
 
 def _both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

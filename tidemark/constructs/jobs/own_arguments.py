@@ -1,6 +1,5 @@
 """Turns Glue's own arguments of a job into strings, assets and permissions."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +13,9 @@ from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
 from tidemark.constructs.jobs.wheels import named_asset
 from tidemark.constructs.references import object_arn
-from tidemark.constructs.shared_checks import KEY_PLACES, check_here
+from tidemark.constructs.shared_checks import KEY_PLACES, check_here, no_file_of
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, Form, GlueArgument
+from tidemark.model.assembly.glue_arguments import Form, GlueArgument
 from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.plain_secrets import check_open_strings, reasons
 from tidemark.model.stage.runtime import JobRuntime, StreamingRuntime
@@ -55,7 +54,6 @@ def own_arguments(
     scope: Construct,
     job: str,
     given: GlueArguments,
-    *,
     root: Path,
     command: str,
     cluster: Cluster | None,
@@ -78,10 +76,7 @@ def own_arguments(
     """
     _check(job, given, command, cluster)
     own = OwnArguments()
-    for known in GLUE_ARGUMENTS.values():
-        value = getattr(given, known.field) if known.field else None
-        if value is None:
-            continue
+    for known, value in given.given():
         # Files become assets, which need the scope; every other form is a string at once.
         if known.form in (Form.FILE, Form.FILES):
             values = value if known.form is Form.FILES else [value]
@@ -174,14 +169,10 @@ def _uris(
 
 def _project_file(job: str, name: str, root: Path, file: Path) -> Path:
     path = root / file
-    wrong = None
-    if not path.is_file():
-        wrong = "is not a file; create it"
-    elif not Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
-        wrong = "is outside the project; move it there"
-    elif not OBJECT.fullmatch(f"s3://bucket/{path.name}"):
+    wrong = no_file_of(root, path)
+    if not wrong and not OBJECT.fullmatch(f"s3://bucket/{path.name}"):
         wrong = "has a name with a comma, a space or a wildcard; rename it"
-    elif not path.suffix:
+    elif not wrong and not path.suffix:
         wrong = "has a name without an extension, which a deployment would change; rename it"
     if wrong:
         raise JobDefinitionError(
@@ -192,10 +183,7 @@ def _project_file(job: str, name: str, root: Path, file: Path) -> Path:
 
 def _check(job: str, given: GlueArguments, command: str, cluster: Cluster | None) -> None:
     """Raise unless Glue knows every given argument in this version and kind of job."""
-    for known in GLUE_ARGUMENTS.values():
-        value = getattr(given, known.field) if known.field else None
-        if value is None:
-            continue
+    for known, _ in given.given():
         has = f"job '{job}' has {known.field} in its glue_arguments ({known.name}), which "
         if command not in known.commands:
             raise JobDefinitionError(

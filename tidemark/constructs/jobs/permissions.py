@@ -1,18 +1,28 @@
 """Permissions of a job: IAM statements derived from its declaration, on plain ARNs and names."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeAlias
 
 import aws_cdk as cdk
 
-from tidemark.constructs.references import log_group_arn, object_arn
+from tidemark.constructs.references import arn_of, log_group_arn, object_arn
 
+# One statement of an IAM policy, as in JSON.
 Statement: TypeAlias = dict[str, object]
-"""One statement of an IAM policy, as in JSON."""
+# The conditions of a statement: operator to key to value.
 Conditions: TypeAlias = dict[str, dict[str, object]]
-"""The conditions of a statement: operator to key to value."""
+# The ARN of a bucket, and a folder in it, ending with a slash.
 BucketFolder: TypeAlias = tuple[str, str]
-"""The ARN of a bucket, and a folder in it, ending with a slash."""
+
+
+WRITE_OBJECTS = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"]
+WRITE_LOGS = [
+    "logs:AssociateKmsKey",
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:PutLogEvents",
+]
 
 
 def read_objects(object_arns: Sequence[str]) -> list[Statement]:
@@ -53,9 +63,8 @@ def use_data(read: Sequence[BucketFolder], written: Sequence[BucketFolder]) -> l
 
 def write_objects(written: Sequence[BucketFolder]) -> list[Statement]:
     """Return the permission to write and replace the objects of places, if any."""
-    actions = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"]
     arns = list(dict.fromkeys(f"{bucket_arn}/{prefix}*" for bucket_arn, prefix in written))
-    return [allow(actions, arns)] if arns else []
+    return [allow(WRITE_OBJECTS, arns)] if arns else []
 
 
 def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
@@ -83,7 +92,7 @@ def ask_for_last_run(stack: cdk.Stack, table_arn: str, job_name: str) -> list[St
         table_arn: the watermark table.
         job_name: the partition key of the job's items.
     """
-    job = stack.format_arn(service="glue", resource="job", resource_name=job_name)
+    job = arn_of(stack, "glue", "job", job_name)
     return [
         allow(["glue:GetJobBookmark", "glue:GetJobRun"], [job]),
         allow(
@@ -104,17 +113,7 @@ def write_logs(stack: cdk.Stack, groups: str) -> list[Statement]:
         stack: account and region.
         groups: their names, in which a `*` matches any string.
     """
-    return [
-        allow(
-            [
-                "logs:AssociateKmsKey",
-                "logs:CreateLogGroup",
-                "logs:CreateLogStream",
-                "logs:PutLogEvents",
-            ],
-            [log_group_arn(stack, groups)],
-        )
-    ]
+    return [allow(WRITE_LOGS, [log_group_arn(stack, groups)])]
 
 
 def use_key(key_arn: str) -> list[Statement]:
@@ -142,7 +141,7 @@ def read_wheels(stack: cdk.Stack, modules: Sequence[str]) -> list[Statement]:
 
 def use_run_properties(stack: cdk.Stack, workflow_name: str, *, may_put: bool) -> list[Statement]:
     """Return the permission to read, and on request put, the run properties of one workflow."""
-    arn = stack.format_arn(service="glue", resource="workflow", resource_name=workflow_name)
+    arn = arn_of(stack, "glue", "workflow", workflow_name)
     put = ["glue:PutWorkflowRunProperties"] if may_put else []
     return [allow(["glue:GetWorkflowRunProperties", *put], [arn])]
 
@@ -181,10 +180,7 @@ def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]
         stack: account and region.
         tables: each as `database.table`.
     """
-
-    def arn(resource: str, name: str | None = None) -> str:
-        return stack.format_arn(service="glue", resource=resource, resource_name=name)
-
+    arn = partial(arn_of, stack, "glue")
     databases = sorted({table.partition(".")[0] for table in tables})
     listed = [
         allow(

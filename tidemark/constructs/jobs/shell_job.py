@@ -6,7 +6,6 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/add-job-python.html
 from constructs import Construct
 
 from tidemark.constructs.jobs.glue_job import GlueJob
-from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import SharedParts, ShellJobProps
 from tidemark.model.checked import checked
 from tidemark.model.stage.runtime import GLUE_VERSION, PYTHON, ShellRuntime
@@ -31,6 +30,8 @@ class ShellJob(GlueJob):
         writes: data the job writes.
     """
 
+    runtime: ShellRuntime
+
     def __init__(
         self, scope: Construct, id_: str, *, name: str, shared: SharedParts, props: ShellJobProps
     ) -> None:
@@ -46,12 +47,9 @@ class ShellJob(GlueJob):
         Raises:
             JobDefinitionError: the job cannot be deployed.
         """
+        usual = shared.stage.runtime
         self.runtime = runtime = props["runtime"] or ShellRuntime(
-            timeout_minutes=shared.runtime.timeout_minutes, max_retries=shared.runtime.max_retries
-        )
-        options = props["options"] or JobOptions()
-        options.check(
-            name, timeout_minutes=runtime.timeout_minutes, bookmark=False, watermark=False
+            timeout_minutes=usual.timeout_minutes, max_retries=usual.max_retries
         )
         modules = ",".join(props["python_modules"])
         super().__init__(
@@ -61,7 +59,6 @@ class ShellJob(GlueJob):
             shared=shared,
             props=props,
             command="pythonshell",
-            python=PYTHON,
             logs=LOGS,
             arguments={
                 "--job-language": "python",
@@ -72,9 +69,7 @@ class ShellJob(GlueJob):
             run_properties=props["run_properties"],
         )
         self._create(
-            "pythonshell",
             f"{PYTHON[0]}.{PYTHON[1]}",
-            runtime,
             glue_version=GLUE_VERSION,
             max_capacity=runtime.capacity.value,
             # With a queue a second start waits; without one Glue refuses it.

@@ -11,14 +11,11 @@ from constructs import Construct
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.glue_job import GlueJob
-from tidemark.constructs.jobs.job_arguments import construct_arguments
-from tidemark.constructs.jobs.job_checks import warn_of_appends, warn_of_cloudformation
+from tidemark.constructs.jobs.job_arguments import spark_arguments
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.job_props import SharedParts, StreamingJobProps
+from tidemark.constructs.jobs.job_props import BookmarkOption, SharedParts, StreamingJobProps
 from tidemark.constructs.jobs.stream_sources import MskTopics
-from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
 from tidemark.model.checked import checked
 from tidemark.model.stage.runtime import StreamingRuntime
 
@@ -40,6 +37,8 @@ class StreamingJob(GlueJob):
         reads: data the job reads.
         writes: data the job writes.
     """
+
+    runtime: StreamingRuntime
 
     def __init__(
         self,
@@ -66,21 +65,15 @@ class StreamingJob(GlueJob):
         self.checkpoint = checkpoint = props["checkpoint"]
         check_no_table(f"job '{name}'", "checkpoint", checkpoint)
         _check_alone(name, checkpoint, [*props["reads"], *props["writes"]])
-        options = props["options"] or JobOptions()
-        options.check(
-            name, timeout_minutes=runtime.timeout_minutes, bookmark=False, watermark=False
-        )
-        _check_options(name, options)
+        _check_options(name, props["options"] or JobOptions())
         prefix = shared.security.prefix_of(name, role_is_given=props["role"] is not None)
-        arguments = construct_arguments(
-            bookmark="job-bookmark-disable",
-            libs_url=asset_url(shared.libs),
-            log_group_prefix=prefix,
-            auto_scaling=runtime.auto_scaling,
+        arguments = spark_arguments(
+            shared,
+            props,
+            runtime,
+            bookmark=BookmarkOption.DISABLE,
+            logs=prefix,
             metrics=True,  # for the alarm on a job that does not run
-            python_modules=props["python_modules"],
-            temp=props["temp"],
-            watermark_table=None,
         )
         super().__init__(
             scope,
@@ -89,11 +82,9 @@ class StreamingJob(GlueJob):
             shared=shared,
             props=props,
             command="gluestreaming",
-            python=GLUE_VERSIONS[version_of_run(runtime.glue_version)].python,
             logs=prefix,
             arguments={**arguments, "--checkpoint": checkpoint.uri},
             statements=[line for source in props["sources"] for line in source.statements()],
-            cluster=runtime,
             temp=props["temp"],
             keeps=[checkpoint],
         )
@@ -105,12 +96,8 @@ class StreamingJob(GlueJob):
                 "reaches only the brokers of a cluster with public access; name a connection in "
                 "connections=, or acknowledge this",
             )
-        warn_of_cloudformation(self, name, runtime.glue_version)
-        warn_of_appends(self, name, shared.root / props["script"], runtime.glue_version)
         self._create(
-            "gluestreaming",
             "3",
-            runtime,
             glue_version=str(runtime.glue_version),
             worker_type=runtime.worker_type,
             number_of_workers=runtime.number_of_workers,
@@ -145,7 +132,8 @@ def _check_options(job: str, options: JobOptions) -> None:
 
 
 def _check_alone(job: str, checkpoint: Dataset, data: Sequence[Dataset]) -> None:
-    """Raise if a checkpoint is in the same place as data: a reader would read it as data."""
+    """Raise if a checkpoint is in the same place as data."""
+    # A reader of the data would read it as data.
     for dataset in data:
         if dataset.uri.startswith(checkpoint.uri) or checkpoint.uri.startswith(dataset.uri):
             raise JobDefinitionError(

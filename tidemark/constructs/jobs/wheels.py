@@ -4,7 +4,7 @@ Sources: https://packaging.python.org/en/latest/specifications/platform-compatib
 https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html (Linux, glibc)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -50,12 +50,12 @@ def check_wheels(job: str, python: tuple[int, int], files: Sequence[str]) -> Non
 @cache
 def _supported(python: tuple[int, int]) -> frozenset[Tag]:
     """Return the tags of wheels that a version of CPython takes on the machines of Glue."""
-    return frozenset(_tags(python))
-
-
-def _tags(python: tuple[int, int]) -> Iterator[Tag]:
-    yield from cpython_tags(python, platforms=PLATFORMS)
-    yield from compatible_tags(python, f"cp{python[0]}{python[1]}", PLATFORMS)
+    return frozenset(
+        (
+            *cpython_tags(python, platforms=PLATFORMS),
+            *compatible_tags(python, f"cp{python[0]}{python[1]}", PLATFORMS),
+        )
+    )
 
 
 def named_asset(scope: Construct, id_: str, file: Path) -> tuple[str, str]:

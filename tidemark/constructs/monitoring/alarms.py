@@ -84,9 +84,7 @@ class Alarms(Construct):
             f"--group-name {group} --name {self._pipeline}. Start it: {start}. Then purge "
             "the queue",
             [_query(messages(queue_name), "messages", HOUR_S)],
-            operator="GreaterThanThreshold",
-            threshold=0,
-            missing="notBreaching",
+            above=0,
         )
 
     def on_missed_event(self, queue_name: str) -> None:
@@ -97,9 +95,7 @@ class Alarms(Construct):
             f"and why, is in the queue {queue_name}. Start a run: "
             f"{start_by_event(self._pipeline)}. Then purge the queue",
             [_query(messages(queue_name), "messages", HOUR_S)],
-            operator="GreaterThanThreshold",
-            threshold=0,
-            missing="notBreaching",
+            above=0,
         )
 
     def on_stale_watermark(self, job_name: str, hours: int) -> None:
@@ -119,8 +115,7 @@ class Alarms(Construct):
             f"{job_name} reads data that is older than {plural(hours, 'hour')}: its source is "
             f"late, or it does not keep up. {_runs_of(job_name)}",
             [_query(watermark_age(job_name), "age", HOUR_S)],
-            operator="GreaterThanThreshold",
-            threshold=hours * HOUR_S,
+            above=hours * HOUR_S,
             missing="ignore",
         )
 
@@ -131,9 +126,7 @@ class Alarms(Construct):
             f"{job_name} met rows that break the contract of a dataset: look for {metric} in its "
             f"log, then into the quarantine, or for _rescued_data. {_runs_of(job_name)}",
             [_query(rows_aside(job_name, metric), "rows", HOUR_S)],
-            operator="GreaterThanThreshold",
-            threshold=0,
-            missing="notBreaching",
+            above=0,
         )
 
     def on_nothing_read(self, job_name: str, hours: int) -> None:
@@ -161,9 +154,7 @@ class Alarms(Construct):
                 _query(bytes_read(job_name), "bytes", DAY_S),
                 _Query(id="band", expression=f"ANOMALY_DETECTION_BAND(bytes, {BAND})"),
             ],
-            operator="LessThanLowerOrGreaterThanUpperThreshold",
-            threshold=None,
-            threshold_metric_id="band",
+            band="band",
             missing="ignore",
         )
 
@@ -183,9 +174,7 @@ class Alarms(Construct):
                     id="hours", expression=f"(executors + drivers) * {hours:g}", label="DPU-hours"
                 ),
             ],
-            operator="GreaterThanThreshold",
-            threshold=limit,
-            missing="notBreaching",
+            above=limit,
         )
 
     def _alarm(
@@ -194,23 +183,26 @@ class Alarms(Construct):
         description: str,
         metrics: Sequence[_Query],
         *,
-        operator: str = "LessThanThreshold",
-        missing: str = "breaching",
-        threshold: float | None = 1,
-        threshold_metric_id: str | None = None,
+        above: float | None = None,
+        band: str | None = None,
+        missing: str = "",
         periods: int = 1,
     ) -> None:
+        """Alarm above a number, outside of a band, or by default if there is nothing."""
+        operator, threshold, usually = "LessThanThreshold", 1.0, "breaching"
+        if above is not None:
+            operator, threshold, usually = "GreaterThanThreshold", above, "notBreaching"
         alarm = cloudwatch.CfnAlarm(
             self,
             id_,
             alarm_description=description,
             metrics=list(metrics),
-            comparison_operator=operator,
-            threshold=threshold,
-            threshold_metric_id=threshold_metric_id,
+            comparison_operator="LessThanLowerOrGreaterThanUpperThreshold" if band else operator,
+            threshold=None if band else threshold,
+            threshold_metric_id=band,
             evaluation_periods=periods,
             datapoints_to_alarm=periods,
-            treat_missing_data=missing,
+            treat_missing_data=missing or usually,
             alarm_actions=self._topic_arns,
             ok_actions=self._topic_arns,
         )

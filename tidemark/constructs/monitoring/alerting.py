@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -15,8 +16,9 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from tidemark.constructs.monitoring.slack import SlackChannel, publishers
-from tidemark.constructs.security.security import let_services_use
+from tidemark.constructs.monitoring.slack import SlackChannel
+from tidemark.constructs.references import arn_of
+from tidemark.constructs.security.security import let_alerts, let_services_use
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked, wrong
 from tidemark.model.plain_secrets import shows_secret
@@ -150,7 +152,7 @@ def let_alerts_publish(scope: Construct, topic: sns.ITopic) -> None:
     """Let alarms and rules publish to a topic; warn if only its owner can allow it."""
     if topic in _LET_IN:
         return
-    wanted = publishers(scope, topic.topic_arn)
+    wanted = let_alerts(cdk.Stack.of(scope), ["sns:Publish"], topic.topic_arn)
     added = [topic.add_to_resource_policy(statement).statement_added for statement in wanted]
     if all(added):
         _LET_IN.add(topic)
@@ -185,32 +187,22 @@ def _subscribe_queue(scope: Construct, topic: sns.ITopic, queue: sqs.IQueue) -> 
     # That stack would refer to this one, which refers to it.
     stack = cdk.Stack.of(scope)
     is_here = cdk.Stack.of(queue).node.path == stack.node.path
-    source = topic.topic_arn if is_here else stack.format_arn(service="sns", resource="*")
+    source = topic.topic_arn if is_here else arn_of(stack, "sns", "*")
     only = {"ArnEquals" if is_here else "ArnLike": {"aws:SourceArn": source}}
-    service = iam.ServicePrincipal("sns.amazonaws.com")
-    wanted = iam.PolicyStatement(
-        principals=[service],
-        actions=["sqs:SendMessage"],
-        resources=[queue.queue_arn],
+    let = partial(
+        iam.PolicyStatement,
+        principals=[iam.ServicePrincipal("sns.amazonaws.com")],
         conditions=only,
     )
+    wanted = let(actions=["sqs:SendMessage"], resources=[queue.queue_arn])
+    protocol, arn = sns.SubscriptionProtocol.SQS, queue.queue_arn
     sns.Subscription(
-        scope,
-        f"Queue-{queue.node.addr}",
-        topic=topic,
-        protocol=sns.SubscriptionProtocol.SQS,
-        endpoint=queue.queue_arn,
+        scope, f"Queue-{queue.node.addr}", topic=topic, protocol=protocol, endpoint=arn
     )
     if queue.add_to_resource_policy(wanted).statement_added:
         if queue.encryption_master_key:
-            queue.encryption_master_key.add_to_resource_policy(
-                iam.PolicyStatement(
-                    principals=[service],
-                    actions=["kms:Decrypt", "kms:GenerateDataKey*"],
-                    resources=["*"],
-                    conditions=only,
-                )
-            )
+            encrypts = let(actions=["kms:Decrypt", "kms:GenerateDataKey*"], resources=["*"])
+            queue.encryption_master_key.add_to_resource_policy(encrypts)
         return
     cdk.Annotations.of(scope).add_warning_v2(
         f"tidemark:imported-queue:{queue.queue_name}",

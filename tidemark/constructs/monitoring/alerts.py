@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloud
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import aws_cdk as cdk
 import jsii
@@ -67,11 +68,7 @@ class Alerts(Construct):
         self.topic: sns.ITopic = alerting.topic or sns.Topic(
             self, "Topic", master_key=key, enforce_ssl=True
         )
-        chats = [
-            subscriber
-            for subscriber in alerting.subscribers
-            if isinstance(subscriber, SlackChannel)
-        ]
+        chats = [chat for chat in alerting.subscribers if isinstance(chat, SlackChannel)]
         self._chats = [chat.topic.topic_arn for chat in chats]
         self.topic_arns = [self.topic.topic_arn, *self._chats]
         self._pipeline = pipeline_name
@@ -92,18 +89,20 @@ class Alerts(Construct):
         look = "Look: aws glue get-job-run --job-name <job> --run-id <run>"
         self.failed_rule = self._rule(
             "RunFailed",
-            _Pattern(STATE_CHANGE, jobs, FAILED_STATES),
+            lambda: run_pattern(STATE_CHANGE, jobs(), FAILED_STATES),
             f"<job> of {pipeline_name} ended <state>: <message>. {look}. Nothing that it did "
             "not commit counts: fix the cause, then aws glue start-workflow-run --name "
             f"{pipeline_name}",
         )
         self._rule(
             "RunLate",
-            _Pattern(DELAY, jobs),
+            lambda: run_pattern(DELAY, jobs()),
             f"<job> of {pipeline_name} runs longer than expected: <state>. {look}",
         )
         self.succeeded_rule = self._rule(
-            "RunSucceeded", _Pattern(STATE_CHANGE, last_jobs, ["SUCCEEDED"], crawlers), None
+            "RunSucceeded",
+            lambda: run_pattern(STATE_CHANGE, last_jobs(), ["SUCCEEDED"], crawlers()),
+            None,
         )
 
     def on_failed_crawl(self) -> None:
@@ -111,7 +110,7 @@ class Alerts(Construct):
         if self.failed_crawl_rule is None:
             self.failed_crawl_rule = self._rule(
                 "CrawlFailed",
-                _Crawls(self._crawlers),
+                lambda: crawl_pattern(self._crawlers()),
                 f"The crawl of <crawler> of {self._pipeline} ended <state>: <message>. Look: aws "
                 "glue list-crawls --crawler-name <crawler>. Fix the cause, then aws glue "
                 f"start-workflow-run --name {self._pipeline}",
@@ -121,7 +120,7 @@ class Alerts(Construct):
     def _rule(
         self,
         id_: str,
-        pattern: "_Pattern | _Crawls",
+        pattern: Callable[[], object],
         text: str | None,
         fields: Mapping[str, str] = RUN_FIELDS,
     ) -> str:
@@ -138,68 +137,53 @@ class Alerts(Construct):
             for number, (arn, given) in enumerate(zip(self.topic_arns, inputs, strict=True))
         ]
         rule = events.CfnRule(
-            self, id_, event_pattern=cdk.Lazy.any(pattern), targets=targets if text else None
+            self, id_, event_pattern=cdk.Lazy.any(Late(pattern)), targets=targets if text else None
         )
         return rule.ref
 
 
-@jsii.implements(cdk.IStableAnyProducer)
-class _Pattern:
-    """An event pattern whose job names are known at synthesis only."""
+@jsii.implements(cdk.IStableAnyProducer, cdk.IStableStringProducer)
+class Late:
+    """A value of a template that is known at synthesis only."""
 
-    def __init__(
-        self,
-        detail_type: str,
-        jobs: Callable[[], Iterable[str]],
-        states: list[str] | None = None,
-        crawlers: Callable[[], Iterable[str]] = tuple,
-    ) -> None:
-        self._detail_type = detail_type
-        self._jobs = jobs
-        self._states = states
-        self._crawlers = crawlers
+    def __init__(self, produce: Callable[[], Any]) -> None:
+        """Take what returns the value."""
+        self._produce = produce
 
-    def produce(self) -> object:
-        """Return the pattern for job runs, and for crawls if some names are crawlers.
-
-        Raises:
-            JobDefinitionError: it is longer than EventBridge allows.
-        """
-        names = list(self._jobs())
-        crawlers = [name for name in self._crawlers() if name in names]
-        jobs = [name for name in names if name not in crawlers]
-        states = {"state": self._states} if self._states else {}
-        runs: dict[str, object] = {
-            "detail-type": [self._detail_type],
-            "detail": {"jobName": jobs, **states},
-        }
-        if not crawlers:
-            return _checked({"source": SOURCE, **runs}, names)
-        either: list[dict[str, object]] = [
-            *([runs] if jobs else []),
-            _crawls(crawlers, "Succeeded"),
-        ]
-        # $or needs two.
-        return _checked(
-            {"source": SOURCE, **({"$or": either} if len(either) > 1 else either[0])}, names
-        )
+    def produce(self) -> Any:
+        """Return the value."""
+        return self._produce()
 
 
-@jsii.implements(cdk.IStableAnyProducer)
-class _Crawls:
-    """The event pattern of failed crawls, for crawlers that are known at synthesis only."""
+def run_pattern(
+    detail_type: str, nodes: Iterable[str], states: Sequence[str] = (), crawlers: Iterable[str] = ()
+) -> object:
+    """Return the event pattern for job runs, and for crawls if some nodes are crawlers.
 
-    def __init__(self, crawlers: Callable[[], Iterable[str]]) -> None:
-        self._crawlers = crawlers
+    Raises:
+        JobDefinitionError: it is longer than EventBridge allows.
+    """
+    names = list(nodes)
+    crawled = [name for name in crawlers if name in names]
+    jobs = [name for name in names if name not in crawled]
+    state = {"state": list(states)} if states else {}
+    runs: dict[str, object] = {"detail-type": [detail_type], "detail": {"jobName": jobs, **state}}
+    either: list[dict[str, object]] = [
+        *([runs] if jobs or not crawled else []),
+        *([_crawls(crawled, "Succeeded")] if crawled else []),
+    ]
+    # $or needs two.
+    return _checked({"$or": either} if len(either) > 1 else either[0], len(names))
 
-    def produce(self) -> object:
-        """Return the pattern.
 
-        Raises:
-            JobDefinitionError: it is longer than EventBridge allows.
-        """
-        names = list(self._crawlers())
-        return _checked({"source": SOURCE, **_crawls(names, "Failed")}, names)
+def crawl_pattern(crawlers: Iterable[str]) -> object:
+    """Return the event pattern of failed crawls.
+
+    Raises:
+        JobDefinitionError: it is longer than EventBridge allows.
+    """
+    names = list(crawlers)
+    return _checked(_crawls(names, "Failed"), len(names))
 
 
 def _crawls(crawlers: list[str], state: str) -> dict[str, object]:
@@ -212,14 +196,15 @@ def check_names(jobs: Sequence[str]) -> None:
     Raises:
         JobDefinitionError: it has.
     """
-    _Pattern(STATE_CHANGE, lambda: jobs, FAILED_STATES).produce()
+    run_pattern(STATE_CHANGE, jobs, FAILED_STATES)
 
 
-def _checked(pattern: Mapping[str, object], names: list[str]) -> object:
+def _checked(fields: Mapping[str, object], count: int) -> object:
+    pattern = {"source": SOURCE, **fields}
     length = len(json.dumps(pattern, separators=(",", ":")))
     if length > MAX_CHARACTERS:
         raise JobDefinitionError(
-            f"the pipeline has {len(names)} jobs, whose names make an event pattern of {length} "
+            f"the pipeline has {count} jobs, whose names make an event pattern of {length} "
             f"characters; allowed: {MAX_NODES} jobs, crawlers and triggers in a workflow, and "
             f"{MAX_CHARACTERS} characters in a pattern; split the pipeline in two, or give the "
             "jobs shorter names"

@@ -71,7 +71,10 @@ def dashboard_body(shown: DashboardContent) -> str:
                 ),
             ],
         ),
-        *map(_alarms, _chunks(shown.alarms, MAX_ALARMS)),
+        *(
+            {"type": "alarm", "height": HEIGHT, "properties": {"title": "Alarms", "alarms": arns}}
+            for arns in _chunks(shown.alarms, MAX_ALARMS)
+        ),
         *(
             [
                 _metrics(shown, "Bytes read", map(bytes_read, shown.jobs)),
@@ -105,10 +108,6 @@ def _metrics(shown: DashboardContent, title: str, metrics: Iterable[Metric]) -> 
         "metrics": [metric.widget_row() for metric in metrics],
     }
     return {"type": "metric", "height": HEIGHT, "properties": properties}
-
-
-def _alarms(arns: Sequence[str]) -> dict[str, object]:
-    return {"type": "alarm", "height": HEIGHT, "properties": {"title": "Alarms", "alarms": arns}}
 
 
 def _errors(region: str, groups: Sequence[str]) -> dict[str, object]:

@@ -1,25 +1,22 @@
 """Monitoring of a pipeline for its operators: alerts, alarms, dashboard, budget."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import aws_cdk as cdk
-import jsii
-from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_kms as kms
+from aws_cdk.aws_budgets import CfnBudget
 from constructs import Construct
 
-from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.jobs.contracts import metrics_of
-from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.incremental_job import IncrementalJob
 from tidemark.constructs.jobs.job_props import BookmarkOption
-from tidemark.constructs.jobs.streaming_job import StreamingJob
 from tidemark.constructs.monitoring.alarms import Alarms
 from tidemark.constructs.monitoring.alerting import Alerting
-from tidemark.constructs.monitoring.alerts import Alerts
+from tidemark.constructs.monitoring.alerts import Alerts, Late
 from tidemark.constructs.monitoring.dashboard import DashboardContent, dashboard_body
-from tidemark.constructs.predicates import Predicate, last_jobs
+from tidemark.constructs.pipeline.nodes import Nodes
+from tidemark.constructs.predicates import last_jobs
 from tidemark.model.assembly.resources import PIPELINE_TAG
 from tidemark.model.stage.config import StageConfig
 
@@ -41,10 +38,7 @@ class Monitoring(Construct):
         stage: StageConfig,
         key: kms.IKey,
         alerting: Alerting,
-        jobs: Mapping[str, GlueJob],
-        crawlers: Mapping[str, Crawler],
-        streaming_jobs: Mapping[str, StreamingJob],
-        waits: Mapping[str, Predicate | None],
+        nodes: Nodes,
         starts: Sequence[str],
     ) -> None:
         """Declare them.
@@ -56,18 +50,13 @@ class Monitoring(Construct):
             stage: limits, and the recipient of alerts.
             key: encrypts the messages of the topic.
             alerting: further recipients.
-            jobs: jobs by name; may grow until synthesis.
-            crawlers: crawlers by name; likewise.
-            streaming_jobs: streaming jobs by name; likewise.
-            waits: what each job and crawler waits for, by name; likewise.
+            nodes: jobs and crawlers; they may grow until synthesis.
             starts: what starts runs, in readable form.
         """
         super().__init__(scope, id_)
         self._stage = stage
         self._starts = starts
-        self._jobs = jobs
-        self._crawlers = crawlers
-        self._streaming_jobs = streaming_jobs
+        self._nodes = nodes
         self._pipeline = pipeline_name
         self.alerts = Alerts(
             self,
@@ -76,9 +65,9 @@ class Monitoring(Construct):
             key=key,
             email=stage.alert_email,
             alerting=alerting,
-            jobs=lambda: [*jobs, *streaming_jobs],
-            crawlers=lambda: list(crawlers),
-            last_jobs=lambda: last_jobs(waits),
+            jobs=lambda: [*nodes.jobs, *nodes.streaming_jobs],
+            crawlers=lambda: list(nodes.crawlers),
+            last_jobs=lambda: last_jobs(nodes.waits),
         )
         self.alarms = Alarms(
             self, "Alarms", pipeline_name=pipeline_name, topic_arns=self.alerts.topic_arns
@@ -89,7 +78,7 @@ class Monitoring(Construct):
             self,
             "Dashboard",
             dashboard_name=stage.name_of(pipeline_name),
-            dashboard_body=cdk.Lazy.string(_Body(self)),
+            dashboard_body=cdk.Lazy.string(Late(self._dashboard_body)),
         )
         if stage.monthly_budget_usd and stage.alert_email:
             self._budget(stage.monthly_budget_usd, stage.alert_email)
@@ -110,62 +99,50 @@ class Monitoring(Construct):
         if stage.metrics and stage.dpu_hours_per_day:
             self.alarms.on_dpu_hours(job.name, job.runtime, stage.dpu_hours_per_day)
 
-    def shown(self) -> DashboardContent:
-        """Return the content of the dashboard."""
-        return DashboardContent(
+    def _dashboard_body(self) -> str:
+        """Return the JSON of the dashboard, whose jobs are known at synthesis only."""
+        nodes = self._nodes
+        shown = DashboardContent(
             pipeline=self._pipeline,
             region=cdk.Stack.of(self).region,
-            jobs=[*self._jobs, *self._streaming_jobs],
-            watermark_jobs=[name for name, job in self._jobs.items() if job.has_watermarks],
+            jobs=[*nodes.jobs, *nodes.streaming_jobs],
+            watermark_jobs=[name for name, job in nodes.jobs.items() if job.has_watermarks],
             succeeded_rule=self.alerts.succeeded_rule,
             failed_rule=self.alerts.failed_rule,
             failed_crawl_rule=self.alerts.failed_crawl_rule,
             alarms=self.alarms.arns,
             error_logs=[
-                *(job.logs.error for job in ({**self._jobs, **self._streaming_jobs}).values()),
-                *(crawler.log_group for crawler in self._crawlers.values()),
+                *(job.logs.error for job in ({**nodes.jobs, **nodes.streaming_jobs}).values()),
+                *(crawler.log_group for crawler in nodes.crawlers.values()),
             ],
             has_metrics=self._stage.metrics,
             starts=self._starts,
         )
+        return dashboard_body(shown)
 
     def _budget(self, usd: int, email: str) -> None:
         """Mail when the month's cost of resources with the pipeline's tag exceeds a limit."""
-        budgets.CfnBudget(
+        CfnBudget(
             self,
             "Budget",
-            budget=budgets.CfnBudget.BudgetDataProperty(
+            budget=CfnBudget.BudgetDataProperty(
                 budget_type="COST",
                 time_unit="MONTHLY",
-                budget_limit=budgets.CfnBudget.SpendProperty(amount=usd, unit="USD"),
+                budget_limit=CfnBudget.SpendProperty(amount=usd, unit="USD"),
                 cost_filters={"TagKeyValue": [f"user:{PIPELINE_TAG}${self._pipeline}"]},
             ),
             notifications_with_subscribers=[
-                budgets.CfnBudget.NotificationWithSubscribersProperty(
-                    notification=budgets.CfnBudget.NotificationProperty(
+                CfnBudget.NotificationWithSubscribersProperty(
+                    notification=CfnBudget.NotificationProperty(
                         comparison_operator="GREATER_THAN",
                         notification_type=kind,
                         threshold=100,
                         threshold_type="PERCENTAGE",
                     ),
                     subscribers=[
-                        budgets.CfnBudget.SubscriberProperty(
-                            address=email, subscription_type="EMAIL"
-                        )
+                        CfnBudget.SubscriberProperty(address=email, subscription_type="EMAIL")
                     ],
                 )
                 for kind in ("ACTUAL", "FORECASTED")
             ],
         )
-
-
-@jsii.implements(cdk.IStableStringProducer)
-class _Body:
-    """The JSON of a dashboard, whose jobs are known at synthesis only."""
-
-    def __init__(self, monitoring: Monitoring) -> None:
-        self._monitoring = monitoring
-
-    def produce(self) -> str:
-        """Return the JSON."""
-        return dashboard_body(self._monitoring.shown())

@@ -10,15 +10,9 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct, IConstruct
 
+from tidemark.constructs import shared_checks
 from tidemark.constructs.governance import apply_to_all
-from tidemark.constructs.security.security import let_services_use
-from tidemark.constructs.shared_checks import (
-    KEY_PLACES,
-    check_free,
-    check_here,
-    check_no_alias,
-    check_stage_is_here,
-)
+from tidemark.constructs.security.security import let_alerts, let_services_use
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked, wrong
 from tidemark.model.stage.config import StageConfig
@@ -80,16 +74,17 @@ class SlackChannel(Construct):
             if not pattern.fullmatch(value):
                 allowed = "the id, letters and digits as in C0123ABCD, not the name"
                 raise wrong("SlackChannel", name, value, allowed, "copy it from Slack")
-        check_no_alias("SlackChannel", key)
-        check_free(scope, id_, "SlackChannel")
-        check_stage_is_here("SlackChannel", cdk.Stack.of(scope), stage)
-        check_here("SlackChannel", cdk.Stack.of(scope), "key", key, kinds=KEY_PLACES)
+        shared_checks.check_no_alias("SlackChannel", key)
+        shared_checks.check_free(scope, id_, "SlackChannel")
+        stack = cdk.Stack.of(scope)
+        shared_checks.check_stage_is_here("SlackChannel", stack, stage)
+        shared_checks.check_here("SlackChannel", stack, "key", key, kinds=shared_checks.KEY_PLACES)
         super().__init__(scope, id_)
         check_one_in_account(self, workspace_id, channel_id)
         apply_to_all(self, stage)
         let_services_use(self, key)
         self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
-        for statement in publishers(self, self.topic.topic_arn):
+        for statement in let_alerts(stack, ["sns:Publish"], self.topic.topic_arn):
             self.topic.add_to_resource_policy(statement)
         role = iam.Role(
             self,
@@ -124,24 +119,6 @@ def check_one_in_account(scope: Construct, workspace_id: str, channel_id: str) -
                 "one for a channel in an account; make one, and pass it to each pipeline"
             )
     tellers[scope.node.path] = account
-
-
-def publishers(scope: Construct, topic_arn: str) -> list[iam.PolicyStatement]:
-    """Return statements that let alarms and rules of the account publish to a topic."""
-    # EventBridge does not send its source: with a condition nothing arrives.
-    conditions = {
-        "cloudwatch": {"StringEquals": {"aws:SourceAccount": cdk.Stack.of(scope).account}},
-        "events": {},
-    }
-    return [
-        iam.PolicyStatement(
-            principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
-            actions=["sns:Publish"],
-            resources=[topic_arn],
-            conditions=condition,
-        )
-        for service, condition in conditions.items()
-    ]
 
 
 def notification(text: str) -> dict[str, object]:

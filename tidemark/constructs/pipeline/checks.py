@@ -12,8 +12,7 @@ from tidemark.constructs.monitoring.alerting import Alerting, Email
 from tidemark.constructs.monitoring.slack import SlackChannel
 from tidemark.constructs.security.security import ExistingSecurity
 from tidemark.constructs.shared_checks import KEY_PLACES, PLACES, check_here, check_stage_is_here
-from tidemark.constructs.starts.declared import Start
-from tidemark.constructs.starts.events import OnObjects
+from tidemark.constructs.starts.events import OnObjects, Start
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import wrong

@@ -1,7 +1,6 @@
 """The nodes of a pipeline so far: free names, and jobs that can be waited for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import constructs
 
@@ -20,19 +19,6 @@ from tidemark.errors import JobDefinitionError
 def construct_id(name: str) -> str:
     """Return the construct id of a job or crawler, which has no dashes."""
     return "".join(word.capitalize() for word in name.split("-"))
-
-
-@dataclass(frozen=True)
-class NodePlace:
-    """The position of a node in the graph.
-
-    Attributes:
-        id_: construct id of the node.
-        after: what it waits for; None: it starts with the workflow.
-    """
-
-    id_: str
-    after: Predicate | None
 
 
 class Nodes:
@@ -60,8 +46,8 @@ class Nodes:
         after: After,
         passed: Mapping[str, Argument] | None = None,
         started: ActionOptions | None = None,
-    ) -> NodePlace:
-        """Return the position of a node.
+    ) -> Predicate | None:
+        """Return what a node waits for; None: it starts with the workflow.
 
         Args:
             of: `job` or `crawler`.
@@ -91,7 +77,7 @@ class Nodes:
                     f"job '{name}' takes its argument {key!r} from '{value.name}', but does "
                     "not wait for it; add that job to after="
                 )
-        return NodePlace(construct_id(name), waits_for)
+        return waits_for
 
     def check_free(self, of: str, name: str) -> None:
         """Raise unless the name of a node and its construct id are free, and there is room for it.

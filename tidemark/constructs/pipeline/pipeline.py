@@ -96,9 +96,9 @@ class Pipeline(Workflow):
         """
         check_age(name, max_watermark_age_hours, watermark=props["watermark"])
         check_tags(name, self._stage, props["options"])
-        place = self._nodes.place("job", name, after, props["arguments"], started)
-        job = IncrementalJob(self, place.id_, name=name, shared=self._shared, props=props)
-        self._add_to_graph(place, job, job.runtime.timeout_minutes, started, props["options"])
+        waits_for = self._nodes.place("job", name, after, props["arguments"], started)
+        job = IncrementalJob(self, construct_id(name), name=name, shared=self._shared, props=props)
+        self._add_to_graph(job, waits_for, started)
         self.monitoring.watch(job, max_watermark_age_hours)
         return job
 
@@ -132,10 +132,10 @@ class Pipeline(Workflow):
             >>> notice = pipeline.add_shell_job("notice", script="job.py", arguments={"to": "ops"})
         """
         check_tags(name, self._stage, props["options"])
-        place = self._nodes.place("job", name, after, props["arguments"], started)
+        waits_for = self._nodes.place("job", name, after, props["arguments"], started)
         self.security.encrypt_logs(SHELL_LOGS)
-        job = ShellJob(self, place.id_, name=name, shared=self._shared, props=props)
-        self._add_to_graph(place, job, job.runtime.timeout_minutes, started, props["options"])
+        job = ShellJob(self, construct_id(name), name=name, shared=self._shared, props=props)
+        self._add_to_graph(job, waits_for, started)
         return job
 
     @checked
@@ -195,11 +195,11 @@ class Pipeline(Workflow):
                 or the crawler itself cannot be deployed.
         """
         check_tags(name, self._stage, options, of="crawler")
-        place = self._nodes.place("crawler", name, after)
+        waits_for = self._nodes.place("crawler", name, after)
         self.security.encrypt_logs(CRAWLER_LOGS)
         crawler = Crawler(
             self,
-            place.id_,
+            construct_id(name),
             name=name,
             targets=targets,
             database=database,
@@ -208,7 +208,7 @@ class Pipeline(Workflow):
             role=role,
         )
         self.crawlers[name] = crawler
-        self._nodes.waits[name] = place.after
+        self._nodes.waits[name] = waits_for
         self.monitoring.alerts.on_failed_crawl()
-        self._triggers.add(place.id_, crawler, place.after)
+        self._triggers.add(construct_id(name), crawler, waits_for)
         return crawler

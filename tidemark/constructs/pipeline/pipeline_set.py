@@ -1,6 +1,7 @@
 """Many pipelines: each in a separate stack, so that none changes when another one grows."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -14,7 +15,7 @@ from tidemark.constructs.pipeline.nodes import construct_id
 from tidemark.constructs.pipeline.pipeline import Pipeline
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
 from tidemark.constructs.shared_checks import check_no_alias
-from tidemark.constructs.starts.declared import Start
+from tidemark.constructs.starts.events import Start
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
@@ -61,10 +62,8 @@ class PipelineSet:
         self.pipelines: dict[str, Pipeline] = {}
         self._app = app
         self._stage = stage
-        self._watermarks = watermarks
-        self._key = key
-        self._root = root
         self._env = env
+        self._make = partial(Pipeline, root=root, stage=stage, watermarks=watermarks, key=key)
 
     @checked
     def add(
@@ -104,14 +103,10 @@ class PipelineSet:
             description=f"Tidemark {self._stage.name}: the pipeline {name}",
         )
         apply_to_all(stack, self._stage)
-        pipeline = Pipeline(
+        pipeline = self._make(
             stack,
             construct_id(name),
             name=name,
-            root=self._root,
-            stage=self._stage,
-            watermarks=self._watermarks,
-            key=self._key,
             alerts=alerts,
             security=security,
             log_groups=log_groups,

@@ -13,8 +13,8 @@ from constructs import Construct
 from tidemark.checks.graph.trigger_rules import MAX_CRAWLERS_OF_TRIGGER, MAX_JOBS_OF_TRIGGER
 from tidemark.constructs.jobs.action_options import ActionOptions
 from tidemark.constructs.jobs.conditions import Condition, JobLike
-from tidemark.constructs.jobs.glue_job import GlueJob
-from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.jobs.incremental_job import IncrementalJob
+from tidemark.constructs.jobs.shell_job import ShellJob
 from tidemark.constructs.predicates import Predicate
 from tidemark.constructs.references import job_ref
 from tidemark.constructs.starts.events import Batch
@@ -46,13 +46,12 @@ class Extra:
 NOTHING = Extra()
 
 
-def trigger_extra(
-    job: GlueJob, timeout_minutes: int, started: ActionOptions | None, options: JobOptions | None
-) -> Extra:
+def trigger_extra(job: IncrementalJob | ShellJob, started: ActionOptions | None) -> Extra:
     """Return what a trigger adds to the runs of a job, in Glue's form."""
     if started is None:
         return NOTHING
-    notify_after_minutes = (options and options.notify_after_minutes) or timeout_minutes // 2
+    timeout_minutes = job.runtime.timeout_minutes
+    notify_after_minutes = job.options.notify_after_minutes or timeout_minutes // 2
     started.check_against(job.name, timeout_minutes)
     late = started.notify_after_minutes
     if started.timeout_minutes and not late and notify_after_minutes >= started.timeout_minutes:
@@ -143,16 +142,17 @@ class Triggers:
         if after is None:
             self._first.add(action, extra)
             return
-        sharing = self._waiting[_key(after)]
+        # The order of the conditions does not matter, nor how a single one is joined to others.
+        logical = after.logical if len(after.conditions) > 1 else "AND"
+        watched = sorted((ended.job.name, ended.state.value) for ended in after.conditions)
+        sharing = self._waiting[logical, tuple(watched)]
         started = next((trigger for trigger in sharing if trigger.has_room_for(action)), None)
-        if started is not None:
-            started.add(action, extra)
-            return
-        made = _Started(self._conditional(f"{id_}Trigger", after, action))
-        made.note(action, extra)
-        sharing.append(made)
+        if started is None:
+            started = _Started(self._conditional(f"{id_}Trigger", after))
+            sharing.append(started)
+        started.add(action, extra)
 
-    def _conditional(self, id_: str, after: Predicate, action: _Action) -> glue.CfnTrigger:
+    def _conditional(self, id_: str, after: Predicate) -> glue.CfnTrigger:
         """Create a trigger that fires when the conditions are met."""
         trigger = glue.CfnTrigger(
             self._scope,
@@ -163,7 +163,7 @@ class Triggers:
             predicate=glue.CfnTrigger.PredicateProperty(
                 logical=after.logical, conditions=[_condition(ended) for ended in after.conditions]
             ),
-            actions=[action],
+            actions=[],
         )
         if self._last is not None:
             trigger.add_resource_dependency(self._last)
@@ -194,22 +194,12 @@ class _Started:
 
     def add(self, action: _Action, extra: Extra) -> None:
         """Add an action to the trigger."""
-        self.note(action, extra)
-        self.trigger.actions = self.actions
-
-    def note(self, action: _Action, extra: Extra) -> None:
-        """Note an action that the trigger has."""
         self.actions.append(action)
+        self.trigger.actions = self.actions
         self._crawlers += action.crawler_name is not None
         if extra.not_secret:
             self._not_secret |= extra.not_secret
             self.trigger.add_metadata(METADATA, {"notSecret": self._not_secret})
-
-
-def _key(after: Predicate) -> _Key:
-    """Return a key for a predicate: the order of its conditions does not matter."""
-    logical = after.logical if len(after.conditions) > 1 else "AND"
-    return logical, tuple(sorted((ended.job.name, ended.state.value) for ended in after.conditions))
 
 
 def _action(node: JobLike, extra: Extra) -> _Action:

@@ -12,23 +12,18 @@ from tidemark.constructs.catalog.published_tables import create_tables
 from tidemark.constructs.governance import apply_to_all, protect_stack
 from tidemark.constructs.graph_check import check_graph_at_synth
 from tidemark.constructs.jobs.action_options import ActionOptions
-from tidemark.constructs.jobs.connections import StageNetwork
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
-from tidemark.constructs.jobs.glue_job import GlueJob
+from tidemark.constructs.jobs.incremental_job import IncrementalJob
 from tidemark.constructs.jobs.job_checks import check_name
-from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import SharedParts
+from tidemark.constructs.jobs.shell_job import ShellJob
 from tidemark.constructs.libs import libs_asset
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.monitoring import Monitoring
-from tidemark.constructs.pipeline.checks import (
-    check_alerts,
-    check_places,
-    check_root,
-    check_run_properties,
-)
-from tidemark.constructs.pipeline.nodes import NodePlace, Nodes
+from tidemark.constructs.pipeline import checks
+from tidemark.constructs.pipeline.nodes import Nodes, construct_id
 from tidemark.constructs.pipeline.triggers import Triggers, trigger_extra
+from tidemark.constructs.predicates import Predicate
 from tidemark.constructs.security.security import (
     ExistingSecurity,
     JobSecurity,
@@ -36,8 +31,8 @@ from tidemark.constructs.security.security import (
     let_services_use,
 )
 from tidemark.constructs.shared_checks import check_free, check_no_alias
-from tidemark.constructs.starts.declared import Start, described, events_of, schedules_of, starts_of
 from tidemark.constructs.starts.event_start import EventStart
+from tidemark.constructs.starts.events import Start, described, events_of, schedules_of, starts_of
 from tidemark.constructs.starts.start_schedule import StartSchedule, group_name
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
@@ -99,9 +94,9 @@ class Workflow(Construct):
                 run property is not a string or shows a secret, or the stack is a nested one.
         """
         check_name("pipeline", name)
-        check_root(name, Path(root))
+        checks.check_root(name, Path(root))
         check_no_alias(f"pipeline '{name}'", key)
-        check_alerts(name, alerts, stage)
+        checks.check_alerts(name, alerts, stage)
         begun_by = starts_of(name, starts, stage)
         check_free(scope, id_, f"pipeline '{name}'")
         super().__init__(scope, id_)
@@ -111,7 +106,7 @@ class Workflow(Construct):
                 f"pipeline '{name}' is in the nested stack '{stack.node.path}', whose "
                 "template no validation sees; put it into a stack of the app or of a Stage"
             )
-        check_places(name, stack, key, watermarks, alerts, begun_by, stage, security)
+        checks.check_places(name, stack, key, watermarks, alerts, begun_by, stage, security)
         apply_to_all(self, stage)
         protect_stack(self, stage)  # its jobs hold bookmarks
         let_services_use(self, key)
@@ -122,7 +117,7 @@ class Workflow(Construct):
         self.jobs = self._nodes.jobs
         self.crawlers = self._nodes.crawlers
         self.streaming_jobs = self._nodes.streaming_jobs
-        properties = check_run_properties(name, run_properties or {})
+        properties = checks.check_run_properties(name, run_properties or {})
         self.security = JobSecurity(
             self,
             "Security",
@@ -148,13 +143,7 @@ class Workflow(Construct):
             security=self.security,
             watermarks=watermarks,
             workflow_name=name,
-            runtime=stage.runtime,
-            metrics=stage.metrics,
-            network=StageNetwork(
-                connections=stage.connections,
-                vpc_only=stage.vpc_only,
-                public_packages=stage.public_packages,
-            ),
+            stage=stage,
             glue_arguments=glue_arguments,
         )
         events = events_of(begun_by)
@@ -173,10 +162,7 @@ class Workflow(Construct):
             stage=stage,
             key=key,
             alerting=alerts or Alerting(),
-            jobs=self.jobs,
-            crawlers=self.crawlers,
-            streaming_jobs=self.streaming_jobs,
-            waits=self._nodes.waits,
+            nodes=self._nodes,
             starts=[described(start) for start in begun_by],
         )
         if starts:  # starts of a workflow without jobs are refused at synthesis
@@ -185,7 +171,7 @@ class Workflow(Construct):
         check_graph_at_synth(self)
 
     def _start_by(self, starts: Sequence[Start], trigger: glue.CfnTrigger) -> None:
-        """Create what starts the workflow; no run starts in an incomplete graph."""
+        """Create what starts the workflow."""
         name, events, schedules = (
             self._stage.name_of(self.name),
             events_of(starts),
@@ -197,7 +183,7 @@ class Workflow(Construct):
             timer = StartSchedule(
                 self,
                 "Start-Schedule",  # no job has a dash in its id
-                group_name=group,
+                group=group,
                 workflow_name=self.name,
                 schedules=schedules,
                 by_event=bool(events),
@@ -210,21 +196,15 @@ class Workflow(Construct):
             )
             waiting += by_event.rules
             self.monitoring.alarms.on_missed_event(by_event.missed.queue_name)
+        # No run starts in an incomplete graph.
         for resource in waiting:
             resource.add_resource_dependency(trigger)
 
     def _add_to_graph(
-        self,
-        place: NodePlace,
-        job: GlueJob,
-        timeout_minutes: int,
-        started: ActionOptions | None,
-        options: JobOptions | None,
+        self, job: IncrementalJob | ShellJob, after: Predicate | None, started: ActionOptions | None
     ) -> None:
         """Create a job that the workflow starts, with the tables that it creates."""
         create_tables(self, job)
         self.jobs[job.name] = job
-        self._nodes.waits[job.name] = place.after
-        self._triggers.add(
-            place.id_, job, place.after, trigger_extra(job, timeout_minutes, started, options)
-        )
+        self._nodes.waits[job.name] = after
+        self._triggers.add(construct_id(job.name), job, after, trigger_extra(job, started))

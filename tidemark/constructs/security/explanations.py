@@ -14,8 +14,8 @@ from tidemark.constructs.security.wildcards import reasons_of
 
 CONTEXT_KEY = "tidemark:explain"
 RULE = "AwsSolutions::AwsSolutions-IAM5"
+# The packs of cdk-nag that share names of rules, in addition to AwsSolutions.
 STANDARDS = ("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321")
-"""The packs of cdk-nag that share names of rules, in addition to AwsSolutions."""
 NOT_IN_PACK = {("PCI.DSS.321", "DynamoDBInBackupPlan")}
 EXISTING = (
     "The security configuration is not of this app: ExistingSecurity is for one that encrypts logs "

@@ -47,20 +47,18 @@ def _not_allowed(
     statements: Sequence[Statement], connection: str, network: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
     """Return the parts of its network that a user of a connection cannot join."""
-    used = [
-        resource
-        for statement in statements
-        if "glue:GetConnection" in statement.actions
-        for resource in statement.resources
-    ]
-    if not any(resource.endswith(f":connection/<{connection}>") for resource in used):
+
+    def allowed(action: str) -> list[str]:
+        used = (statement.resources for statement in statements if action in statement.actions)
+        return [resource for resources in used for resource in resources]
+
+    uses = any(
+        resource.endswith(f":connection/<{connection}>")
+        for resource in allowed("glue:GetConnection")
+    )
+    if not uses:
         return []
-    places = [
-        resource
-        for statement in statements
-        if JOIN in statement.actions
-        for resource in statement.resources
-    ]
+    places = allowed(JOIN)
     return [
         (kind, part)
         for kind, part in network

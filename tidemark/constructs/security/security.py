@@ -1,5 +1,6 @@
 """Encryption with one key per stage: data, bookmarks, logs and alerts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from weakref import WeakKeyDictionary, WeakSet
@@ -58,10 +59,12 @@ def let_services_use(scope: Construct, key: kms.IKey) -> None:
     """
     if key in _IN_USE:
         return
-    changed = [
-        key.add_to_resource_policy(statement) for statement in _statements(cdk.Stack.of(scope))
-    ]
-    if all(result.statement_added for result in changed):
+    stack = cdk.Stack.of(scope)
+    # Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
+    publish = let_alerts(stack, ["kms:Decrypt", "kms:GenerateDataKey*"], "*")
+    wanted = [_encrypt_logs(stack, LOG_GROUPS), *publish]
+    added = [key.add_to_resource_policy(statement).statement_added for statement in wanted]
+    if all(added):
         _IN_USE.add(key)
         return
     cdk.Annotations.of(scope).add_warning_v2(
@@ -108,25 +111,24 @@ def _encrypt_logs(stack: cdk.Stack, prefix: str) -> iam.PolicyStatement:
     )
 
 
-def _statements(stack: cdk.Stack) -> list[iam.PolicyStatement]:
-    """Return statements of a key's policy for the services of one account and region."""
+def let_alerts(
+    stack: cdk.Stack, actions: Sequence[str], resource: str
+) -> list[iam.PolicyStatement]:
+    """Return statements that allow alarms and rules of an account actions on a key or a topic."""
+    # EventBridge does not send its source: with a condition nothing arrives, and it says nothing.
+    conditions = {
+        "cloudwatch": {"StringEquals": {"aws:SourceAccount": stack.account}},
+        "events": {},
+    }
     return [
-        _encrypt_logs(stack, LOG_GROUPS),
-        _publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": stack.account}}),
-        # With a condition on the source EventBridge cannot publish, and reports nothing.
-        _publish("events", {}),
+        iam.PolicyStatement(
+            principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+            actions=list(actions),
+            resources=[resource],
+            conditions=condition,
+        )
+        for service, condition in conditions.items()
     ]
-
-
-def _publish(service: str, conditions: dict[str, dict[str, str]]) -> iam.PolicyStatement:
-    """Return the statement that lets a service publish to topics that the key encrypts."""
-    # Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
-    return iam.PolicyStatement(
-        principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
-        actions=["kms:Decrypt", "kms:GenerateDataKey*"],
-        resources=["*"],
-        conditions=conditions,
-    )
 
 
 class LogGroups(Enum):
@@ -259,7 +261,7 @@ class JobSecurity(Construct):
             self.name, self.configuration_name = existing.plain_name, existing.reference
         else:
             self.name = name
-            self.configuration_name = self._create_configuration(key.key_arn)
+            self.configuration_name = self._configuration(key.key_arn).ref
 
     def encrypt_logs(self, groups: str) -> None:
         """Let log groups with another prefix be encrypted, if they are created here."""
@@ -282,28 +284,24 @@ class JobSecurity(Construct):
         is_own = prefix.startswith(self.log_group_prefix)
         return f"{prefix}/*" if is_own else f"{prefix}/{self.name}-role/*"
 
-    def _create_configuration(self, key_arn: str) -> str:
-        """Create the security configuration, and return its name."""
-        kms_mode = "SSE-KMS"
-        configuration = glue.CfnSecurityConfiguration(
+    def _configuration(self, key: str) -> glue.CfnSecurityConfiguration:
+        made = glue.CfnSecurityConfiguration
+        return made(
             self,
             "Configuration",
             name=self.name,
-            encryption_configuration=glue.CfnSecurityConfiguration.EncryptionConfigurationProperty(
-                cloud_watch_encryption=glue.CfnSecurityConfiguration.CloudWatchEncryptionProperty(
-                    cloud_watch_encryption_mode=kms_mode, kms_key_arn=key_arn
+            encryption_configuration=made.EncryptionConfigurationProperty(
+                cloud_watch_encryption=made.CloudWatchEncryptionProperty(
+                    cloud_watch_encryption_mode="SSE-KMS", kms_key_arn=key
                 ),
-                job_bookmarks_encryption=glue.CfnSecurityConfiguration.JobBookmarksEncryptionProperty(
-                    job_bookmarks_encryption_mode="CSE-KMS", kms_key_arn=key_arn
+                job_bookmarks_encryption=made.JobBookmarksEncryptionProperty(
+                    job_bookmarks_encryption_mode="CSE-KMS", kms_key_arn=key
                 ),
                 s3_encryptions=[
-                    glue.CfnSecurityConfiguration.S3EncryptionProperty(
-                        s3_encryption_mode=kms_mode, kms_key_arn=key_arn
-                    )
+                    made.S3EncryptionProperty(s3_encryption_mode="SSE-KMS", kms_key_arn=key)
                 ],
             ),
         )
-        return configuration.ref
 
 
 class JobLogs(Construct):

@@ -3,16 +3,12 @@
 Source: https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-LOG_ACTIONS = (
-    "logs:AssociateKmsKey",
-    "logs:CreateLogGroup",
-    "logs:CreateLogStream",
-    "logs:PutLogEvents",
-)
+from tidemark.constructs.crawlers import permissions as crawling
+from tidemark.constructs.jobs import network, permissions
 
 
 @dataclass(frozen=True)
@@ -27,7 +23,7 @@ class Wildcard:
         is_bound: whether the statement must name a subnet, or must not; None: either.
     """
 
-    actions: tuple[str, ...]
+    actions: Sequence[str]
     resource: str
     why: str
     condition: Mapping[str, Any] | None = None
@@ -56,31 +52,31 @@ WILDCARDS = (
         "the objects below a folder that is declared, since their names are not known",
     ),
     Wildcard(
-        ("s3:AbortMultipartUpload", "s3:DeleteObject", "s3:PutObject"),
+        permissions.WRITE_OBJECTS,
         _FOLDER,
         "the objects below a folder that the job is declared to write, since their names are not "
         "known",
     ),
     Wildcard(
-        LOG_ACTIONS,
+        permissions.WRITE_LOGS,
         _arn("logs", r"log-group:/aws-glue/jobs/[^*]+/\*"),
         "the log groups of the Spark jobs of this pipeline, since their names end in that of the "
         "role, which its own policy cannot name",
     ),
     Wildcard(
-        LOG_ACTIONS,
+        permissions.WRITE_LOGS,
         _arn("logs", r"log-group:/aws-glue/python-jobs/[^*]+-role/\*"),
         "the log groups of the Python shell jobs with this security configuration, since their "
         "names end in that of the role, which its own policy cannot name",
     ),
     Wildcard(
-        LOG_ACTIONS,
+        permissions.WRITE_LOGS,
         _arn("logs", r"log-group:/aws-glue/crawlers-role/\*-[^*]+:\*"),
         "the log groups of the crawlers with this security configuration, since their names begin "
         "with that of the role, which its own policy cannot name",
     ),
     Wildcard(
-        LOG_ACTIONS,
+        permissions.WRITE_LOGS,
         _arn("logs", r"log-group:/aws-glue/iceberg-[a-z-]+/logs:\*"),
         "the log streams of an optimizer of tables, which AWS names",
     ),
@@ -95,25 +91,9 @@ WILDCARDS = (
         r"\*",
         "Lake Formation has no resource for it, and decides by its own grants",
     ),
+    Wildcard(network.DESCRIBE, r"\*", "EC2 has no resource for them, and they change nothing"),
     Wildcard(
-        (
-            "ec2:DescribeNetworkInterfaces",
-            "ec2:DescribeRouteTables",
-            "ec2:DescribeSecurityGroups",
-            "ec2:DescribeSubnets",
-            "ec2:DescribeVpcEndpoints",
-        ),
-        r"\*",
-        "EC2 has no resource for them, and they change nothing",
-    ),
-    Wildcard(
-        (
-            "glue:DescribeConnectionType",
-            "glue:DescribeEntity",
-            "glue:ListConnectionTypes",
-            "glue:ListEntities",
-            "glue:RefreshOAuth2Tokens",
-        ),
+        network.USE_SAAS,
         r"\*",
         "AWS documents no resource for what a connection to an application needs",
     ),
@@ -169,10 +149,7 @@ WILDCARDS = (
         _INTERFACES,
         "network interfaces have no ids yet, and the condition allows the tag "
         "aws-glue-service-resource only",
-        {
-            "ForAllValues:StringEquals": {"aws:TagKeys": ["aws-glue-service-resource"]},
-            "Null": {"aws:TagKeys": "false"},
-        },
+        network.TAGGED,
     ),
     Wildcard(
         ("glue:GetUserDefinedFunctions",),
@@ -180,37 +157,18 @@ WILDCARDS = (
         "the functions of a database whose tables the job declares, since Spark lists them",
     ),
     Wildcard(
-        (
-            "glue:BatchGetPartition",
-            "glue:GetDatabase",
-            "glue:GetPartition",
-            "glue:GetPartitions",
-            "glue:GetTable",
-            "glue:GetTables",
-        ),
+        crawling.READ,
         _arn("glue", r"table/[^*/]+/[^*/]*\*"),
         "the tables of the crawler's database, whose names only a crawl knows",
     ),
     Wildcard(
-        (
-            "glue:BatchCreatePartition",
-            "glue:BatchUpdatePartition",
-            "glue:CreatePartition",
-            "glue:CreateTable",
-            "glue:UpdatePartition",
-            "glue:UpdateTable",
-        ),
+        crawling.WRITE,
         _arn("glue", r"table/[^*/]+/[^*/]*\*"),
         "the tables of the crawler's database whose names start with its prefix, if it has one, "
         "since only a crawl knows the names",
     ),
     Wildcard(
-        (
-            "glue:BatchDeletePartition",
-            "glue:BatchDeleteTable",
-            "glue:DeletePartition",
-            "glue:DeleteTable",
-        ),
+        crawling.DELETE,
         _arn("glue", r"table/[^*/]+/[^*/]*\*"),
         "the tables of the crawler's database whose names start with its prefix, if it has one, "
         "since the crawler is declared to delete those whose data is gone",

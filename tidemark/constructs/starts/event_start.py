@@ -5,8 +5,7 @@ https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html,
 https://docs.aws.amazon.com/eventbridge/latest/userguide/cross-service-confused-deputy-prevention.html
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_events as events
@@ -14,9 +13,14 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from tidemark.constructs.security.explanations import INLINE, explain_to_standards
+from tidemark.constructs.references import arn_of
 from tidemark.constructs.starts.events import OnEvent, OnObjects
-from tidemark.constructs.starts.start_schedule import MAX_ATTEMPTS, group_name, missed_queue
+from tidemark.constructs.starts.start_schedule import (
+    MAX_ATTEMPTS,
+    group_name,
+    missed_queue,
+    starting_role,
+)
 from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 
 MAX_WAIT_HOURS = 24  # EventBridge's maximum
@@ -60,36 +64,14 @@ class EventStart(Construct):
                 "detail-type": [REQUEST_TYPE],
                 "detail": {"pipeline": [workflow_name]},
             },
-            **{f"start-{n}": one.event_pattern for n, one in enumerate(starts, start=1)},
+            **{f"start-{n}": start.event_pattern for n, start in enumerate(starts, start=1)},
         }
         # The role trusts the rules, and they name the role: hence names instead of references.
         named = {id_: group_name(f"{name}-{id_}") for id_ in patterns}
-        rule_arns = [
-            stack.format_arn(service="events", resource="rule", resource_name=rule)
-            for rule in named.values()
-        ]
-        workflow_arn = stack.format_arn(
-            service="glue", resource="workflow", resource_name=workflow_name
-        )
-        role = iam.Role(
-            self,
-            "Role",
-            description=f"Starts the Glue workflow {workflow_name} by events",
-            assumed_by=iam.ServicePrincipal(
-                "events.amazonaws.com",
-                conditions={
-                    "StringEquals": {"aws:SourceAccount": stack.account, "aws:SourceArn": rule_arns}
-                },
-            ),
-            inline_policies={
-                "start": iam.PolicyDocument(
-                    statements=[
-                        iam.PolicyStatement(actions=["glue:notifyEvent"], resources=[workflow_arn])
-                    ]
-                )
-            },
-        )
-        explain_to_standards(stack, role, IAMNoInlinePolicy=INLINE)
+        rule_arns = [arn_of(stack, "events", "rule", rule) for rule in named.values()]
+        workflow_arn = arn_of(stack, "glue", "workflow", workflow_name)
+        notify = iam.PolicyStatement(actions=["glue:notifyEvent"], resources=[workflow_arn])
+        role = starting_role(self, f"{workflow_name} by events", "events", rule_arns, [notify])
         self.missed.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[iam.ServicePrincipal("events.amazonaws.com")],
@@ -109,29 +91,19 @@ class EventStart(Construct):
             ),
         )
         self.rules = [
-            self._rule(id_, named[id_], workflow_name, pattern, target)
+            events.CfnRule(
+                self,
+                id_,
+                name=named[id_],
+                description=f"Starts the Glue workflow {workflow_name}",
+                event_pattern=pattern,
+                targets=[target],
+            )
             for id_, pattern in patterns.items()
         ]
         for start in starts:
             if isinstance(start, OnObjects):
                 let_send_events(self, start.dataset.bucket)
-
-    def _rule(
-        self,
-        id_: str,
-        name: str,
-        workflow_name: str,
-        pattern: Mapping[str, Any],
-        target: events.CfnRule.TargetProperty,
-    ) -> events.CfnRule:
-        return events.CfnRule(
-            self,
-            id_,
-            name=name,
-            description=f"Starts the Glue workflow {workflow_name}",
-            event_pattern=pattern,
-            targets=[target],
-        )
 
 
 def let_send_events(scope: Construct, bucket: s3.IBucket) -> None:

@@ -1,11 +1,11 @@
-"""Events that start a pipeline: arriving objects, and any other events of EventBridge.
+"""What starts a pipeline: schedules, arriving objects, and other events of EventBridge.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/workflows_overview.html (EventBridge event)
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.references import bucket_name
@@ -17,6 +17,10 @@ from tidemark.model.schedules.event_patterns import (
     MAX_WINDOW_MINUTES,
     find_problems,
 )
+from tidemark.model.schedules.schedules import Schedule
+from tidemark.model.stage.config import StageConfig
+
+MAX_RULES = 20  # events of one pipeline; a bus has 300 rules in all
 
 
 @dataclass(frozen=True)
@@ -32,9 +36,38 @@ class Batch:
     window_minutes: int
 
 
+class _Batched:
+    """Events of which a batch starts one run."""
+
+    batch_size: int
+    batch_window_minutes: int | None
+
+    def __post_init__(self) -> None:
+        # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
+        name, size, window = type(self).__name__, self.batch_size, self.batch_window_minutes
+        if not 1 <= size <= MAX_EVENTS:
+            raise wrong(name, "batch_size", size, f"an integer from 1 to {MAX_EVENTS}", "pass one")
+        if window is None:
+            return
+        if not 1 <= window <= MAX_WINDOW_MINUTES:
+            allowed = f"an integer, minutes from 1 to {MAX_WINDOW_MINUTES}, or None"
+            raise wrong(name, "batch_window_minutes", window, allowed, "pass one")
+        if size == 1:
+            raise JobDefinitionError(
+                f"{name} has batch_window_minutes {window} and batch_size 1, which never waits; "
+                "allowed: a window for a batch_size from 2; raise batch_size, or leave the window "
+                "out"
+            )
+
+    @property
+    def batch(self) -> Batch:
+        """Return the number of events that start one run."""
+        return Batch(self.batch_size, self.batch_window_minutes or MAX_WINDOW_MINUTES)
+
+
 @checked
 @dataclass(frozen=True)
-class OnObjects:
+class OnObjects(_Batched):
     """A start when objects of a dataset arrive: S3 sends an event to EventBridge for each.
 
     A bucket of the app is configured to send its events; an imported one must do so already.
@@ -60,14 +93,6 @@ class OnObjects:
     batch_size: int = 1
     batch_window_minutes: int | None = None
 
-    def __post_init__(self) -> None:
-        _check_batch(self)
-
-    @property
-    def batch(self) -> Batch:
-        """Return the number of events that start one run."""
-        return Batch(self.batch_size, self.batch_window_minutes or MAX_WINDOW_MINUTES)
-
     @property
     def event_pattern(self) -> Mapping[str, Any]:
         """Return the pattern of events that start a run."""
@@ -88,7 +113,7 @@ class OnObjects:
 
 @checked
 @dataclass(frozen=True)
-class OnEvent:
+class OnEvent(_Batched):
     """A start when an event of the default event bus matches a pattern.
 
     Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-event-patterns.html
@@ -121,12 +146,7 @@ class OnEvent:
                 f"{MAX_CHARACTERS:,} characters; write "
                 '{"source": ["acme.shop"], "detail-type": ["..."]}'
             )
-        _check_batch(self)
-
-    @property
-    def batch(self) -> Batch:
-        """Return the number of events that start one run."""
-        return Batch(self.batch_size, self.batch_window_minutes or MAX_WINDOW_MINUTES)
+        super().__post_init__()
 
     @property
     def event_pattern(self) -> Mapping[str, Any]:
@@ -139,19 +159,55 @@ class OnEvent:
         return f"events of {', '.join(map(str, self.pattern['source']))}"
 
 
-def _check_batch(event: OnObjects | OnEvent) -> None:
-    """Raise unless Glue allows a batch."""
-    # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
-    name, size, window = type(event).__name__, event.batch_size, event.batch_window_minutes
-    if not 1 <= size <= MAX_EVENTS:
-        raise wrong(name, "batch_size", size, f"an integer from 1 to {MAX_EVENTS}", "pass one")
-    if window is None:
-        return
-    if not 1 <= window <= MAX_WINDOW_MINUTES:
-        allowed = f"an integer, minutes from 1 to {MAX_WINDOW_MINUTES}, or None"
-        raise wrong(name, "batch_window_minutes", window, allowed, "pass one")
-    if size == 1:
+Start: TypeAlias = Schedule | OnObjects | OnEvent
+
+
+def starts_of(
+    pipeline: str, starts: Sequence[Start] | None, stage: StageConfig
+) -> tuple[Start, ...]:
+    """Return what starts a pipeline; None means the schedule of the stage.
+
+    Raises:
+        JobDefinitionError: a start is repeated, or events differ in their batch; a workflow has
+            only one.
+    """
+    if starts is None:
+        return (stage.starts,) if stage.starts else ()
+    for start in starts:
+        if starts.count(start) > 1:
+            raise JobDefinitionError(
+                f"pipeline '{pipeline}' has the start {start!r} twice; allowed: each once; remove "
+                "one"
+            )
+    events = events_of(starts)
+    if len(events) > MAX_RULES:
         raise JobDefinitionError(
-            f"{name} has batch_window_minutes {window} and batch_size 1, which never waits; "
-            "allowed: a window for a batch_size from 2; raise batch_size, or leave the window out"
+            f"pipeline '{pipeline}' is started by {len(events)} kinds of events; allowed: up to "
+            f"{MAX_RULES}; match several with one pattern"
         )
+    batches = list(dict.fromkeys(event.batch for event in events))
+    if len(batches) > 1:
+        shown = " and ".join(f"{b.size} in {b.window_minutes} min" for b in batches)
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' is started by batches of {shown}, and a Glue workflow has one "
+            "start trigger, with one batch; allowed: the same batch_size and batch_window_minutes "
+            "for all; make them equal"
+        )
+    return tuple(starts)
+
+
+def events_of(starts: Sequence[Start]) -> list[OnObjects | OnEvent]:
+    """Return the events among the starts of a pipeline."""
+    return [start for start in starts if not isinstance(start, Schedule)]
+
+
+def schedules_of(starts: Sequence[Start]) -> list[Schedule]:
+    """Return the schedules among the starts of a pipeline."""
+    return [start for start in starts if isinstance(start, Schedule)]
+
+
+def described(start: Start) -> str:
+    """Return what starts a run, in readable form."""
+    if isinstance(start, Schedule):
+        return f"`{start.expression}` in {start.time_zone}"
+    return start.described

@@ -20,6 +20,7 @@ from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from tidemark.constructs.references import arn_of
 from tidemark.constructs.security.explanations import (
     INLINE,
     explain,
@@ -31,6 +32,7 @@ from tidemark.model.schedules.schedules import Schedule
 
 MAX_WAIT_MINUTES = 60
 MAX_ATTEMPTS = 185  # EventBridge Scheduler's maximum; the wait ends before
+NO_DATA = "a schedule holds the name of a workflow and no data; AWS encrypts it"
 MAX_CHARACTERS = 64  # of the name of a schedule, a group of them, or a rule
 
 
@@ -64,7 +66,7 @@ class StartSchedule(Construct):
         scope: Construct,
         id_: str,
         *,
-        group_name: str,
+        group: str,
         workflow_name: str,
         schedules: Sequence[Schedule],
         by_event: bool = False,
@@ -74,7 +76,7 @@ class StartSchedule(Construct):
         Args:
             scope: the construct that owns them.
             id_: construct id.
-            group_name: the group of schedules, unique in the account and region.
+            group: the group of schedules, unique in the account and region.
             workflow_name: the Glue workflow to start, also the name of the first schedule.
             schedules: the schedules; at least one.
             by_event: whether the workflow has an EVENT start trigger.
@@ -83,22 +85,26 @@ class StartSchedule(Construct):
         stack = cdk.Stack.of(self)
         self.missed = missed_queue(self, "the name of a workflow")
         # AWS requires a group, not a single schedule, as the source of a role.
-        group = scheduler.CfnScheduleGroup(self, "Group", name=group_name)
+        made_group = scheduler.CfnScheduleGroup(self, "Group", name=group)
         if by_event:
-            arn = stack.format_arn(service="events", resource="event-bus", resource_name="default")
-            role = self._role(workflow_name, "events:PutEvents", arn, group.attr_arn)
+            action, arn = "events:PutEvents", arn_of(stack, "events", "event-bus", "default")
         else:
-            workflow_arn = stack.format_arn(
-                service="glue", resource="workflow", resource_name=workflow_name
-            )
-            role = self._role(workflow_name, "glue:StartWorkflowRun", workflow_arn, group.attr_arn)
-            arn = f"arn:{stack.partition}:scheduler::{STARTS_WORKFLOW}"
+            action = "glue:StartWorkflowRun"
+            arn = arn_of(stack, "glue", "workflow", workflow_name)
+        statements = [
+            iam.PolicyStatement(actions=[action], resources=[arn]),
+            iam.PolicyStatement(actions=["sqs:SendMessage"], resources=[self.missed.queue_arn]),
+        ]
+        # Only the schedules of this group may use it.
+        role = starting_role(
+            self, f"{workflow_name} on schedule", "scheduler", made_group.attr_arn, statements
+        )
         finest = min(schedule.finest_minutes for schedule in schedules)
         request = scheduler.CfnSchedule.EventBridgeParametersProperty(
             source=REQUEST_SOURCE, detail_type=REQUEST_TYPE
         )
         target = scheduler.CfnSchedule.TargetProperty(
-            arn=arn,
+            arn=arn if by_event else f"arn:{stack.partition}:scheduler::{STARTS_WORKFLOW}",
             role_arn=role.role_arn,
             input=json.dumps({"pipeline" if by_event else "Name": workflow_name}),
             event_bridge_parameters=request if by_event else None,
@@ -110,65 +116,47 @@ class StartSchedule(Construct):
                 maximum_retry_attempts=MAX_ATTEMPTS,
             ),
         )
-        self.resources = [
-            self._schedule(number, workflow_name, group.ref, schedule, target)
-            for number, schedule in enumerate(schedules, start=1)
-        ]
+        self.resources = []
+        for number, schedule in enumerate(schedules, start=1):
+            # The first has the id and the name of the former single one.
+            suffix = "" if number == 1 else f"-{number}"
+            resource = scheduler.CfnSchedule(
+                self,
+                f"Resource{suffix}",
+                name=group_name(workflow_name + suffix),
+                group_name=made_group.ref,
+                description=f"Starts the Glue workflow {workflow_name}",
+                schedule_expression=schedule.expression,
+                schedule_expression_timezone=schedule.time_zone,
+                flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
+                state="ENABLED",
+                target=target,
+            )
+            skip_checkov(resource, CKV_AWS_297=NO_DATA)
+            self.resources.append(resource)
 
-    def _schedule(
-        self,
-        number: int,
-        workflow_name: str,
-        group: str,
-        schedule: Schedule,
-        target: scheduler.CfnSchedule.TargetProperty,
-    ) -> scheduler.CfnSchedule:
-        """Create one schedule; the first has the id and the name of the former single one."""
-        suffix = "" if number == 1 else f"-{number}"
-        resource = scheduler.CfnSchedule(
-            self,
-            f"Resource{suffix}",
-            name=group_name(workflow_name + suffix),
-            group_name=group,
-            description=f"Starts the Glue workflow {workflow_name}",
-            schedule_expression=schedule.expression,
-            schedule_expression_timezone=schedule.time_zone,
-            flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
-            state="ENABLED",
-            target=target,
-        )
-        skip_checkov(
-            resource,
-            CKV_AWS_297="a schedule holds the name of a workflow and no data; AWS encrypts it",
-        )
-        return resource
 
-    def _role(self, workflow_name: str, action: str, resource: str, group_arn: str) -> iam.Role:
-        """Return a role that may start the workflow, for the schedules of one group only."""
-        stack = cdk.Stack.of(self)
-        role = iam.Role(
-            self,
-            "Role",
-            description=f"Starts the Glue workflow {workflow_name} on schedule",
-            assumed_by=iam.ServicePrincipal(
-                "scheduler.amazonaws.com",
-                conditions={
-                    "StringEquals": {"aws:SourceAccount": stack.account, "aws:SourceArn": group_arn}
-                },
-            ),
-            inline_policies={
-                "start": iam.PolicyDocument(
-                    statements=[
-                        iam.PolicyStatement(actions=[action], resources=[resource]),
-                        iam.PolicyStatement(
-                            actions=["sqs:SendMessage"], resources=[self.missed.queue_arn]
-                        ),
-                    ]
-                )
-            },
-        )
-        explain_to_standards(stack, role, IAMNoInlinePolicy=INLINE)
-        return role
+def starting_role(
+    scope: Construct,
+    starts: str,
+    service: str,
+    source: str | list[str],
+    statements: Sequence[iam.PolicyStatement],
+) -> iam.Role:
+    """Return a role that may start a workflow, for a service on behalf of some resources only."""
+    stack = cdk.Stack.of(scope)
+    here = {"aws:SourceAccount": stack.account, "aws:SourceArn": source}
+    role = iam.Role(
+        scope,
+        "Role",
+        description=f"Starts the Glue workflow {starts}",
+        assumed_by=iam.ServicePrincipal(
+            f"{service}.amazonaws.com", conditions={"StringEquals": here}
+        ),
+        inline_policies={"start": iam.PolicyDocument(statements=statements)},
+    )
+    explain_to_standards(stack, role, IAMNoInlinePolicy=INLINE)
+    return role
 
 
 KEPT_DAYS = 14  # SQS's maximum
