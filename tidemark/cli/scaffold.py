@@ -8,9 +8,11 @@ import click
 
 from tidemark.cli.progress import step
 from tidemark.cli.terminal import Terminal
+from tidemark.errors import UsageError
 from tidemark.model.messages import plural
 from tidemark.scaffold.files import pipeline_of, pipelines_of, plan_files, put_files
-from tidemark.scaffold.new_job import NewJob, changes, commands
+from tidemark.scaffold.new_job import NewJob, changes, commands, kebab_case
+from tidemark.scaffold.notebook import read_notebook
 from tidemark.scaffold.project import plan_project, plan_sample, write_project
 
 
@@ -26,16 +28,22 @@ def init(name: str, sample: str | None) -> None:
 
 
 def new_job(
-    name: str,
+    name: str | None,
     kind: str,
     after: tuple[str, ...],
     key: tuple[str, ...],
     iceberg: bool,
+    from_notebook: Path | None,
     pipeline: str | None,
     dry_run: bool,
 ) -> None:
     project = Path.cwd()
-    job = NewJob(name, kind, pipeline_of(project, pipeline), after, key, iceberg)
+    notebook = read_notebook(from_notebook) if from_notebook else None
+    if name is None:
+        if from_notebook is None:
+            raise UsageError("give the job a name: tidemark new-job ingest-orders")
+        name = kebab_case(from_notebook.stem)
+    job = NewJob(name, kind, pipeline_of(project, pipeline), after, key, iceberg, notebook)
     files = plan_files(project, job)
     lake = Path(os.environ.get("TIDEMARK_HOME") or ".tidemark") / "lake"
     if dry_run:

@@ -8,7 +8,14 @@ from tidemark.cli.progress import (
 )
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
-from tidemark.cli.views.status import freshness_listing, read_watermarks, status_json, status_table
+from tidemark.cli.views.status import (
+    ended_well,
+    freshness_listing,
+    read_watermarks,
+    sessions_line,
+    status_json,
+    status_table,
+)
 from tidemark.cli.where import Where
 from tidemark.local_state.store.stored_warnings import without_those
 from tidemark.model.clock import now_ms
@@ -36,7 +43,11 @@ def status(where: Where, output: str) -> None:
             print_json(shown)
             return
         console = console_for_tables()
-        console.print(status_table(statuses, watermarks, at_ms, has_rows=target.has_rows))
+        quiet = ended_well(statuses, target.submitted)
+        shown_alone = [status for status in statuses if status not in quiet]
+        console.print(status_table(shown_alone, watermarks, at_ms, has_rows=target.has_rows))
+        if quiet:
+            console.print(sessions_line(quiet))
         if fresh:
             console.print()
             console.print(freshness_listing(fresh, at_ms))

@@ -108,6 +108,7 @@ class RunWarning(Enum):
     NOT_OBSERVED = "not-observed"
     ROWS_RESCUED = "rows-rescued"
     ROWS_QUARANTINED = "rows-quarantined"
+    SESSION_BOOKMARK = "session-bookmark"
 
     @property
     def message(self) -> str:

@@ -11,10 +11,14 @@ from pathlib import Path
 
 from tidemark.errors import UsageError
 from tidemark.scaffold.declared import Declared
+from tidemark.scaffold.magics import NOT_OF_TESTS, settings_of
+from tidemark.scaffold.notebook import Notebook
+from tidemark.scaffold.notebook_job import left_of, script_of_cells
 
 KINDS = ("bookmark-files", "watermark-jdbc", "merge", "publish")
 READS_UPSTREAM = ("merge", "publish")  # these read the output of the first job of --after
 CONSTRUCTS = "tidemark.constructs"
+CONSTRUCTS_OF_OPTIONS = ("IcebergTable", "JobRuntime", "GlueArguments", "JobOptions")
 TEMPLATES = Path(__file__).parent / "templates" / "new_job"
 MARKER = "        # tidemark new-job inserts above this line\n"
 KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -29,6 +33,16 @@ def stack_file(pipeline: str) -> str:
     return f"infra/{pipeline.replace('-', '_')}_stack.py"
 
 
+def kebab_case(text: str) -> str:
+    """Return the words of a text as the name of a job.
+
+    Example:
+        >>> kebab_case("Daily Orders_v2")
+        'daily-orders-v2'
+    """
+    return "-".join(re.findall(r"[a-z0-9]+", text.lower()))
+
+
 @dataclass(frozen=True)
 class NewJob:
     """The request.
@@ -40,6 +54,7 @@ class NewJob:
         after: jobs it waits for.
         key: columns that identify the rows of a merge.
         iceberg: whether a merge writes a table of Iceberg, instead of files.
+        notebook: the one whose cells are its script; None: the templates of its kind are.
     """
 
     name: str
@@ -48,6 +63,7 @@ class NewJob:
     after: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
     iceberg: bool = False
+    notebook: Notebook | None = None
 
     def __post_init__(self) -> None:
         if not KEBAB_CASE.fullmatch(self.name) or len(self.name) > MAX_NAME_LENGTH:
@@ -73,6 +89,11 @@ class NewJob:
         self._check_options()
 
     def _check_options(self) -> None:
+        if self.notebook and (self.kind != KINDS[0] or self.key or self.iceberg):
+            raise UsageError(
+                f"--kind, --key and --iceberg are not for a job of {self.notebook.name}: its cells "
+                "say what it does; leave them out"
+            )
         if self.kind in READS_UPSTREAM and len(self.after) > 1:
             raise UsageError(
                 f"a job of kind {self.kind} reads the output of one job, and --after names "
@@ -102,6 +123,8 @@ class NewJob:
     @property
     def template(self) -> str:
         """Return the folder of its templates."""
+        if self.notebook:
+            return "notebook"
         return f"{self.kind.replace('-', '_')}{'_iceberg' if self.iceberg else ''}"
 
     @property
@@ -122,6 +145,8 @@ class NewJob:
 
 def script_of(job: NewJob) -> str:
     """Return the source of its script."""
+    if job.notebook:
+        return script_of_cells(job.name, job.notebook)
     key = ", ".join(f'"{column}"' for column in job.key) + "," * (len(job.key) == 1)
     text = _template(job, "job.py")
     return text.replace('KEY = ("id",)', f"KEY = ({key})") if key else text
@@ -129,7 +154,12 @@ def script_of(job: NewJob) -> str:
 
 def unit_test_of(job: NewJob) -> str:
     """Return the source of its test."""
-    return _template(job, "test_job.py")
+    text = _template(job, "test_job.py")
+    if job.notebook:
+        given = settings_of(job.notebook.magics).arguments
+        of_test = {name: value for name, value in given.items() if name not in NOT_OF_TESTS}
+        text = text.replace("Any] = {}", f"Any] = {of_test!r}")
+    return text
 
 
 def call_of(job: NewJob) -> str:
@@ -141,6 +171,10 @@ def call_of(job: NewJob) -> str:
     upstream = [f'self.pipeline.jobs["{name}"]' for name in job.after]
     after = f"        after=[{', '.join(upstream)}],\n" if upstream else ""
     body = body.replace("        after=upstream,\n", after)
+    if job.notebook:
+        keywords = settings_of(job.notebook.magics).keywords()
+        lines = "".join(f"        {name}={value},\n" for name, value in keywords.items())
+        body = body.replace("    )\n", f"{lines}    )\n")
     if upstream and job.kind in READS_UPSTREAM:
         body = re.sub(r"_source = Dataset\(.*\)\n", f"_source = {upstream[0]}.output\n", body)
     return body
@@ -167,8 +201,9 @@ def stack_with(job: NewJob, stack: str, others: Mapping[str, str] | None = None)
                 f"the data {taken[0]} of the new job is that of another job of {path} already; "
                 "take another name"
             )
-    if job.iceberg:
-        stack = _importing(stack, "IcebergTable")
+    for name in CONSTRUCTS_OF_OPTIONS:
+        if f"{name}(" in call:
+            stack = _importing(stack, name)
     indented = textwrap.indent(call, "    ", lambda line: bool(line.strip()))
     return stack.replace(MARKER, indented + MARKER)
 
@@ -219,6 +254,8 @@ def commands(
 ) -> list[str]:
     """Return the shell commands that test the job and run it on this machine."""
     test = f"pytest {job.test}"
+    if job.notebook:
+        return [test, f"tidemark run --only {job.name}"]
     run_it = "tidemark run" if is_only_pipeline else f"tidemark run --workflow {job.pipeline}"
     if job.kind == "watermark-jdbc":
         return [test, run_it, "tidemark status"]
@@ -233,6 +270,8 @@ def commands(
 
 def changes(job: NewJob) -> str:
     """Return what to make of the job next, as one sentence."""
+    if job.notebook:
+        return left_of(job.notebook, script_of(job), job.stack)
     source = f"what {job.after[0]} writes" if job.after else "Parquet files that others deliver"
     return {
         "bookmark-files": f"Your columns are COLUMNS in {job.script}.",

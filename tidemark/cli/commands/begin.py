@@ -10,6 +10,7 @@ KINDS_HELP = "bookmark-files (the default), watermark-jdbc, merge or publish."
 AFTER_HELP = "Job to wait for, repeatable; merge and publish take one, and read its output."
 KEY_HELP = "Column that identifies the rows of a merge, repeatable; id by default."
 ICEBERG_HELP = "Let a merge write a table of Iceberg, with merge_window."
+NOTEBOOK_HELP = "Make the script of the cells of a notebook: docs/sessions.md."
 PIPELINE_HELP = "Pipeline to add it to, by its file infra/NAME_stack.py; the only one by default."
 WORKFLOW_HELP = "Adopt this workflow with all its jobs."
 ACCOUNT_HELP = "Read the AWS account and region of your credentials."
@@ -41,11 +42,12 @@ def init() -> None:
 
 
 @click.command("new-job")
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option("--kind", default="bookmark-files", metavar="KIND", help=KINDS_HELP)
 @click.option("--after", multiple=True, metavar="JOB", help=AFTER_HELP)
 @click.option("--key", multiple=True, metavar="COLUMN", help=KEY_HELP)
 @click.option("--iceberg", is_flag=True, help=ICEBERG_HELP)
+@click.option("--from-notebook", type=FILE, metavar="FILE", help=NOTEBOOK_HELP)
 @click.option("--pipeline", metavar="NAME", help=PIPELINE_HELP)
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @act("scaffold.new_job")

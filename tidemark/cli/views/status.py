@@ -1,6 +1,6 @@
 """Shows what `tidemark status` found: last run, bookmark and watermark of every job."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from tidemark.errors import TidemarkError
 from tidemark.local_state.store.database import NOTHING_NEW
 from tidemark.local_state.store.stored_warnings import StoredWarning
 from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED
+from tidemark.model.messages import plural
 from tidemark.operate.job_runs import Run
 from tidemark.operate.statuses import Status
 from tidemark.operate.target import Target
@@ -22,6 +23,8 @@ from tidemark.report.words import age
 from watermarks import WatermarkTableError
 
 MS = 1000
+SESSION = "session-"  # begins the names of the jobs of interactive sessions
+ENDED_WELL = ("SUCCEEDED", "STOPPED", "TIMEOUT")  # one that was idle for too long is a TIMEOUT
 
 
 def read_watermarks(target: Target, statuses: Sequence[Status]) -> dict[str, str]:
@@ -51,6 +54,24 @@ def render_bookmark(status: Status) -> str:
     if head.until_ms is None:
         return f"v{head.version}"
     return f"v{head.version} to {moment(datetime.fromtimestamp(head.until_ms / MS, UTC))}"
+
+
+def ended_well(statuses: Sequence[Status], submitted: Collection[str]) -> list[Status]:
+    """Return those of interactive sessions, which no app declares, that ended without failing."""
+    return [
+        status
+        for status in statuses
+        if status.job.startswith(SESSION)
+        and status.job in submitted
+        and status.last_run
+        and status.last_run.state in ENDED_WELL
+    ]
+
+
+def sessions_line(ended: Sequence[Status]) -> str:
+    """Return the line for sessions that are over: how many, and when the last one began."""
+    last = max(status.last_run.started_at for status in ended if status.last_run)
+    return f"{plural(len(ended), 'session')} ended well, the last of {moment(last)}: tidemark runs"
 
 
 def status_table(

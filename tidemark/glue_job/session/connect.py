@@ -8,7 +8,7 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from tidemark.glue_job.session.serve import Session
+from tidemark.glue_job.session.serve import Session, check_jvm
 from tidemark.glue_job.session.statement_files import statement_files
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.model.clock import now_ms
@@ -59,6 +59,7 @@ class ConnectSession(Session):
         super().serve()
 
     def _look(self) -> None:
+        check_jvm()
         active = self._service.listActiveExecutions()
         # Spark tells when the last one ended, if none is active.
         at_ms = int(active.value()) if active.isLeft() else now_ms()

@@ -10,6 +10,7 @@ import select
 import signal
 import sys
 import threading
+import traceback
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -22,6 +23,7 @@ from tidemark.glue_job.session.statement_files import (
     CANCELLED,
     CANCELLING,
     END,
+    ERROR,
     RUNNING,
     WAITING,
     StatementFiles,
@@ -29,9 +31,11 @@ from tidemark.glue_job.session.statement_files import (
 )
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.model.clock import now_ms
+from tidemark.model.messages import JVM_GONE
 
 LOOK_S = 1.0
 MOST_BYTES = 65_536  # of a pipe
+SPARE_FILES = 16  # which the process needs to say that there are no more
 NOT_OF_SESSIONS = ("--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID")  # arguments that a job has
 NEVER_RAN = {
     "State": CANCELLED,
@@ -40,6 +44,7 @@ NEVER_RAN = {
         "ErrorName": "Cancelled",
         "ErrorValue": "it was cancelled before it began",
         "Traceback": [],
+        "Data": {"TextPlain": ""},
     },
 }
 
@@ -72,6 +77,7 @@ class Session:
         self._is_in_code = False
         self._is_ending = False
         self._problem = ""  # why it ends, if nobody has asked for it
+        self._spare = [os.open(os.devnull, os.O_RDONLY) for _ in range(SPARE_FILES)]
 
     def serve(self) -> None:
         """Open the pipe, and run what comes."""
@@ -82,7 +88,32 @@ class Session:
         pipe = os.open(self._files.requests, os.O_RDWR)
         threading.Thread(target=self._listen, args=[pipe], name="session", daemon=True).start()
         while not self._is_ending:
-            self._run(self._waiting.get())
+            try:
+                self._run(self._waiting.get())
+            except BaseException as error:
+                if self._is_ending:
+                    raise
+                self._settle(error)
+        sys.exit(self._problem or 0)
+
+    def _settle(self, error: BaseException) -> None:
+        """Go on after an error outside of a statement, such as of the code's handler of a signal.
+
+        Raises:
+            OSError: the session cannot keep its records.
+        """
+        if isinstance(error, OSError):
+            for file in self._spare:
+                with suppress(OSError):
+                    os.close(file)
+            raise error
+        traceback.print_exception(error)
+        with self._lock:
+            number, self._current = self._current, None
+            if number is not None:
+                output = {**failure(error, ""), "Data": {"TextPlain": ""}, "ExecutionCount": number}
+                ended = {"State": ERROR, "CompletedOn": now_ms(), "Output": output}
+                self._files.put_record(number, {**self._record, **ended})
 
     def _run(self, number: int) -> None:
         name, code = f"<statement {number}>", self._files.code(number)
@@ -108,7 +139,8 @@ class Session:
             os._exit(0)
         is_cut_off = number in self._cancelled or self._is_ending
         output |= {"Data": {"TextPlain": str(shown)}, "ExecutionCount": number}
-        state = CANCELLED if is_cut_off and output["Status"] != "ok" else AVAILABLE
+        cut_off = ERROR if self._problem else CANCELLED
+        state = cut_off if is_cut_off and output["Status"] != "ok" else AVAILABLE
         changes = {"State": state, "Progress": 1.0, "CompletedOn": now_ms(), "Output": output}
         with self._lock:
             self._current = None
@@ -131,7 +163,11 @@ class Session:
         try:
             self._read(pipe)
         except Exception as error:  # noqa: BLE001 (such as code that has closed the pipe)
-            self._problem = f"the session cannot be told anything any more: {error}"
+            if self._is_ending:  # and Spark with it
+                return
+            is_gone = isinstance(error, JvmGoneError)
+            why = "" if is_gone else "the session cannot be told anything any more: "
+            self._problem = f"{why}{error}"
             os.kill(self._process, signal.SIGTERM)
 
     def _read(self, pipe: int) -> None:
@@ -158,7 +194,12 @@ class Session:
         self._look()
 
     def _look(self) -> None:
-        """Interrupt what has to end, and write down the progress of what runs."""
+        """Interrupt what has to end, and write down the progress of what runs.
+
+        Raises:
+            JvmGoneError: there is no Spark any more.
+        """
+        check_jvm()
         number = self._current
         if number is None:
             return
@@ -174,6 +215,23 @@ class Session:
                     self._files.put_record(number, self._record)
         if is_cancelled:
             os.kill(self._process, signal.SIGINT)
+
+
+class JvmGoneError(Exception):
+    """The JVM of a session has ended."""
+
+
+def check_jvm() -> None:
+    """Ask the JVM for its clock.
+
+    Raises:
+        JvmGoneError: it does not answer, and no statement that needs Spark can run.
+    """
+    try:
+        sys.modules["pyspark"].SparkContext._gateway.jvm.System.currentTimeMillis()
+    except Exception as error:
+        why = "something has ended it, or the memory was exhausted; start another session"
+        raise JvmGoneError(f"{JVM_GONE}: {why} ({type(error).__name__})") from error
 
 
 def progress_of(context: Any) -> float:

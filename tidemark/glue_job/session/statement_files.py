@@ -57,6 +57,10 @@ class StatementFiles:
         self._write(f"{number}.py", code)
         return number
 
+    def forget(self, number: int) -> None:
+        """Remove the code of a statement that the process was not told of."""
+        (self.folder / f"{number}.py").unlink(missing_ok=True)
+
     def numbers(self) -> list[int]:
         """Return the numbers of all statements, in order."""
         return sorted(int(file.stem) for file in self.folder.glob("*.py"))

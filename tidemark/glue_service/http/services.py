@@ -110,7 +110,8 @@ GLUE = CATALOG | _operations(
         tags: "GetTags TagResource UntagResource",
         resume: "ResumeWorkflowRun",
         sessions: (
-            "CreateSession DeleteSession GetSession GetSessionEndpoint ListSessions StopSession"
+            "CreateSession DeleteSession GetSession GetSessionEndpoint GetSystemLogsForSession "
+            "ListSessions StopSession"
         ),
         statements: "CancelStatement GetStatement ListStatements RunStatement",
     }

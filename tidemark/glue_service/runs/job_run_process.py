@@ -29,6 +29,7 @@ from tidemark.glue_job.process.failures import (
 from tidemark.glue_job.process.job_process import ARGUMENTS_FILE, RESULT_FILE, SCRIPT_VARIABLE
 from tidemark.glue_job.process.memory_failures import oom_kills
 from tidemark.glue_job.process.spark import CONF_FILE, EVENTS_FOLDER, TEMPORARY_FOLDER
+from tidemark.glue_job.session.statement_files import statement_files
 from tidemark.glue_service.runs.arguments import command_line, merge_arguments
 from tidemark.glue_service.runs.extra_files import existing, python_path
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
@@ -267,7 +268,10 @@ def _finished(running: JobProcess, exit_code: int) -> JobRun:
     shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
     delete_left_socket(folder)
     counts = running.counts = read_row_counts(folder / EVENTS_FOLDER)
-    state = running.stop_state or ("SUCCEEDED" if exit_code == 0 else "FAILED")
+    # A session says that it takes nothing any more before its process ends.
+    is_cut_off = statement_files(folder).requests.exists()
+    is_success = exit_code == 0 and not is_cut_off
+    state = running.stop_state or ("SUCCEEDED" if is_success else "FAILED")
     return replace(
         running.run,
         state=state,
@@ -305,6 +309,8 @@ def _error_message(running: JobProcess, state: str, exit_code: int) -> str | Non
         if first_cause(failure, text, kills).cause != failure.cause:
             _end_with(log, message)
         return message
+    if exit_code == 0:
+        return "the process of the session ended silently (exit code 0), as os._exit(0) does"
     return without_result(exit_code, full_disk, kills)
 
 

@@ -143,10 +143,12 @@ def record_of(run: JobRun, number: int) -> Record:
     record = files_of(run).record(number)
     if run.state not in FINAL_STATES or record["State"] in ENDED_STATES:
         return record
-    text = f"the session has ended ({run.state})"
+    why = f": {run.error_message}" if run.error_message else ""
+    text = f"the session has ended ({run.state}){why}"
     named = {"ErrorName": "SessionEnded", "ErrorValue": text, "Traceback": []}
-    output = {"Status": "error", "ExecutionCount": number, **named}
-    return {**record, "State": ERROR, "Output": output}
+    output = {"Status": "error", "ExecutionCount": number, "Data": {"TextPlain": ""}, **named}
+    ended = {"Progress": 1.0, "CompletedOn": run.completed_at_ms}
+    return {**record, **ended, "State": ERROR, "Output": output}
 
 
 def is_at_work(run: JobRun) -> bool:

@@ -3,10 +3,14 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-interactive-sessions.html
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+import boto3
+
+from tidemark.errors import EntityNotFoundError
 from tidemark.glue_job.session.statement_files import END
 from tidemark.glue_service.entities import (
     Entity,
@@ -28,6 +32,7 @@ from tidemark.glue_service.runs.job_run_process import new_run_id
 from tidemark.glue_service.runs.run_requests import capacity_of
 from tidemark.glue_service.sessions.session_runs import (
     FAILED,
+    FOLDER,
     LIVY,
     PROVISIONING,
     READY,
@@ -44,8 +49,13 @@ from tidemark.glue_service.sessions.session_runs import (
     start_of_session,
     status_of,
 )
+from tidemark.glue_service.submission import SCRIPTS
+from tidemark.local_state.access_key import access_key
+from tidemark.local_state.catalog.definitions import find_connection
+from tidemark.local_state.run_warnings import RunWarning
 from tidemark.local_state.store.database import JobRun
-from tidemark.model.assembly.definitions import SPARK
+from tidemark.local_state.store.stored_warnings import keep_warnings
+from tidemark.model.assembly.definitions import BOOKMARK_OPTION, DISABLE, SPARK
 from tidemark.model.assembly.glue_versions import UNNAMED_GLUE_VERSION, version_of_run
 from tidemark.model.assembly.job_rules import faults_of_job
 
@@ -62,6 +72,8 @@ RETURNED = (  # members of CreateSession that a Session has, too
 )
 MS_PER_S, MS_PER_MINUTE = 1000, 60_000
 END_GRACE_MS = 5_000
+LOG_URL_S = 3_600
+PYTHON = "3"
 # Of a session that names neither workers nor a capacity.
 # Source: https://docs.aws.amazon.com/glue/latest/dg/interactive-sessions-magics.html
 WORKERS = {"WorkerType": "G.1X", "NumberOfWorkers": 5}
@@ -70,7 +82,7 @@ WORKERS = {"WorkerType": "G.1X", "NumberOfWorkers": 5}
 def create_session(glue: GlueState, request: Request) -> Answer:
     """Start a session; it is PROVISIONING until its Spark is there."""
     name = request["Id"]
-    _check(request)
+    _check(glue, request)
     if find_entity(glue.store, EntityKind.SESSION, name):
         raise AlreadyExistsError(f"Session {name} already exists")
     start = start_of_session(glue, request, new_run_id())
@@ -82,6 +94,8 @@ def create_session(glue: GlueState, request: Request) -> Answer:
     with glue.store.transaction():
         create_entity(glue.store, entity)
         run = glue.runner.start(start)
+    if start.request.arguments.get(BOOKMARK_OPTION, DISABLE) != DISABLE:
+        keep_warnings(glue.store, run.run_id, [RunWarning.SESSION_BOOKMARK.message])
     return {"Session": _member(glue, entity, run)}
 
 
@@ -148,7 +162,24 @@ def get_session_endpoint(glue: GlueState, request: Request) -> Answer:
     return {"SparkConnect": endpoint}
 
 
-def _check(request: Request) -> None:
+def get_system_logs_for_session(glue: GlueState, request: Request) -> Answer:
+    """Return the address of a session's log as it is now, which anybody may open for an hour."""
+    _, run = find_session(glue, request["Id"])
+    name, home = f"{FOLDER}/{run.run_id}.log", glue.machine.home
+    log, key = Path(run.log_path), access_key(home)
+    (home.lake / SCRIPTS / name).write_bytes(log.read_bytes() if log.is_file() else b"")
+    client = boto3.client(
+        "s3",
+        endpoint_url=glue.machine.port,
+        region_name=glue.machine.region,
+        aws_access_key_id=key.key_id,
+        aws_secret_access_key=key.secret,
+    )
+    where = {"Bucket": SCRIPTS, "Key": name}
+    return {"SystemLogsUrl": client.generate_presigned_url("get_object", where, LOG_URL_S)}
+
+
+def _check(glue: GlueState, request: Request) -> None:
     check_tags(request.get("Tags", {}))
     command = request["Command"].get("Name", SPARK)
     faults = faults_of_job({**request, "Command": {"Name": command}})
@@ -161,8 +192,25 @@ def _check(request: Request) -> None:
             f"{UNNAMED_GLUE_VERSION}, since the Spark of {version} on this machine has no server "
             f"for it; or SessionType {LIVY}"
         )
+    faults += _unknown_parts(glue, request)
     if faults:
         raise InvalidInputError("; ".join(faults))
+
+
+def _unknown_parts(glue: GlueState, request: Request) -> Iterator[str]:
+    """Yield what a session names and Glue does not have."""
+    python = request["Command"].get("PythonVersion", PYTHON)
+    if python != PYTHON:
+        yield f"Command.PythonVersion is {python!r}; allowed for sessions of Spark: {PYTHON}"
+    for name in request.get("Connections", {}).get("Connections", ()):
+        try:
+            find_connection(glue.store, name)
+        except EntityNotFoundError as error:
+            yield f"Connections: {error}"
+    kind, name = EntityKind.SECURITY_CONFIGURATION, request.get("SecurityConfiguration")
+    if name is not None and not find_entity(glue.store, kind, name):
+        names = ", ".join(entity.name for entity in list_entities(glue.store, kind)) or "none"
+        yield f"SecurityConfiguration is {name!r}, which does not exist; allowed: {names}"
 
 
 def _member(glue: GlueState, entity: Entity, run: JobRun) -> Answer:

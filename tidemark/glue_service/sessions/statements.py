@@ -4,6 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-interactive-sess
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from tidemark.glue_job.session.statement_files import CANCEL, ENDED_STATES, WAITING
@@ -40,6 +41,7 @@ def run_statement(glue: GlueState, request: Request) -> Answer:
     try:
         files.send(number)
     except OSError as error:  # it ends at this moment
+        files.forget(number)
         text = f"Session {name} cannot take a statement: {error}"
         raise ServiceError("IllegalSessionStateException", text) from error
     return {"Id": number}
@@ -71,7 +73,8 @@ def cancel_statement(glue: GlueState, request: Request) -> Answer:
     run, number = _find(glue, request)
     check_status(name, run, READY)
     if record_of(run, number)["State"] not in ENDED_STATES:
-        files_of(run).send(CANCEL, number)
+        with suppress(OSError):  # it ends at this moment, and all its statements
+            files_of(run).send(CANCEL, number)
         glue.sessions.to_end[run.run_id, number] = glue.now_ms() + CANCEL_GRACE_MS
     return {}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import urllib.request
 
 import pytest
 from botocore.exceptions import ClientError
@@ -16,7 +18,9 @@ from tests.waiting import wait_until
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
+from tidemark.local_state.store.stored_warnings import texts_of_run
 from tidemark.model.clock import now_ms
+from tidemark.model.messages import JVM_GONE
 
 pytestmark = pytest.mark.spark
 COMMAND = {"Name": "glueetl", "PythonVersion": "3"}
@@ -107,6 +111,9 @@ def test_a_table_replaces_the_files_of_a_folder_only_for_dbt(sessions, port):
         ({"DefaultArguments": {"--job-language": "scala"}}, "only python runs locally"),
         ({"DefaultArguments": {"--conf": "spark.a"}}, "--conf is 'spark.a'"),
         ({"SessionType": "SPARK_CONNECT", "GlueVersion": "5.1"}, "SPARK_CONNECT"),
+        ({"Command": {"Name": "glueetl", "PythonVersion": "2"}}, "PythonVersion is '2'"),
+        ({"Connections": {"Connections": ["nowhere"]}}, "there is no connection 'nowhere'"),
+        ({"SecurityConfiguration": "none"}, "'none', which does not exist; allowed: none"),
     ],
 )
 def test_what_no_session_can_be_is_refused(sessions, members, why):
@@ -116,6 +123,29 @@ def test_what_no_session_can_be_is_refused(sessions, members, why):
         sessions.glue.create_session(**request)
     assert why in str(refusal.value)
     assert "refused" not in sessions.glue.list_sessions()["Ids"]
+
+
+def test_what_happened_to_sessions_is_told(sessions, port, monkeypatch):
+    enable = {"--job-bookmark-option": "job-bookmark-enable"}
+    sessions.create("marked", DefaultArguments=enable)
+    sessions.text("marked", "import sys\nprint('to the log', file=sys.stderr)")
+
+    url = sessions.glue.get_system_logs_for_session(Id="marked")["SystemLogsUrl"]
+    with urllib.request.urlopen(url, timeout=20) as log:  # noqa: S310 (of the port)
+        assert b"to the log" in log.read()
+    run_id = sessions.glue.get_job_runs(JobName="session-marked")["JobRuns"][0]["Id"]
+    with Store(port.home.database) as store:
+        assert any("TM282" in text for text in texts_of_run(store, run_id))
+    sessions.create("fails")
+    sessions.send("fails", "import os\nos._exit(3)")
+    sessions.becomes("fails", "FAILED")
+    sessions.glue.stop_session(Id="marked")
+    sessions.becomes("marked", "STOPPED")
+    monkeypatch.setenv("TIDEMARK_HOME", str(port.home.root))
+    shown = tidemark("status").stdout
+    assert re.search(r"\d+ sessions? ended well, the last of .*: tidemark runs", shown)
+    assert "session-fails" in shown
+    assert "session-marked  " not in shown
 
 
 def test_a_name_is_taken_once(sessions, session):
@@ -133,6 +163,39 @@ def test_a_process_that_dies_fails_its_session(sessions):
     assert "exit code 3" in failed["ErrorMessage"]
     statement = sessions.ended("dies", number)
     assert (statement["State"], statement["Output"]["ErrorName"]) == ("ERROR", "SessionEnded")
+
+
+EXHAUSTS_FILES = """
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
+kept = []
+try:
+    while True:
+        kept.append(open("/dev/null"))
+except OSError:
+    pass
+"""
+KILLS_JVM = """
+import os
+os.kill(sc._jvm.java.lang.ProcessHandle.current().pid(), 9)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "reason"),
+    [
+        ("exits", "import os\nos._exit(0)", "ended silently (exit code 0)"),
+        ("no-files", EXHAUSTS_FILES, "Too many open files"),
+        ("no-jvm", KILLS_JVM, JVM_GONE),
+    ],
+)
+def test_a_session_that_cannot_go_on_has_failed_with_the_reason(sessions, name, code, reason):
+    sessions.create(name)
+    sessions.send(name, code)
+
+    assert reason in sessions.becomes(name, "FAILED", "STOPPED")["ErrorMessage"]
+    (run,) = sessions.glue.get_job_runs(JobName=f"session-{name}")["JobRuns"]
+    assert run["JobRunState"] == "FAILED"
 
 
 def test_code_that_does_not_let_itself_be_cancelled_ends_its_session(sessions):

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
 from botocore.exceptions import ClientError
 
 from tests.waiting import wait_until
+from tidemark.glue_job.session.statement_files import statement_files
+from tidemark.local_state.store.database import Store
 
 pytestmark = pytest.mark.spark
 FOREVER = "import time\nwhile True:\n    time.sleep(0.01)"
@@ -145,6 +153,44 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
 """
     assert sessions.text(session, code) == "[1, 2]"
     assert sessions.text(session, "'open'") == "'open'"
+
+
+def test_a_handler_of_a_signal_that_raises_between_statements_ends_nothing(sessions, session):
+    code = """
+import signal
+def late(*_):
+    heard.append(1)
+    raise ValueError("late")
+heard = []
+signal.signal(signal.SIGALRM, late)
+_ = signal.setitimer(signal.ITIMER_REAL, 0.2)
+"""
+    sessions.text(session, code)
+    time.sleep(0.4)
+
+    assert sessions.text(session, "heard") == "[1]"
+
+
+def test_a_statement_that_cannot_be_sent_is_none(sessions, session, port):
+    pid = int(sessions.text(session, "import os\nos.getpid()"))
+    (run,) = sessions.glue.get_job_runs(JobName=f"session-{session}")["JobRuns"]
+    with Store(port.home.database) as store:
+        folder = Path(store.job_run(run["Id"]).log_path).parent
+    before = statement_files(folder).numbers()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        pipe = os.open(statement_files(folder).requests, os.O_WRONLY | os.O_NONBLOCK)
+        with suppress(BlockingIOError):
+            while True:
+                os.write(pipe, b"\n" * 4096)
+        os.close(pipe)
+        with pytest.raises(ClientError, match=r"IllegalSessionState.*cannot take a statement"):
+            sessions.send(session, "1")
+        assert statement_files(folder).numbers() == before
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+    assert sessions.text(session, "'on'") == "'on'"
 
 
 def test_an_error_without_a_text_is_of_its_statement(sessions, session):
