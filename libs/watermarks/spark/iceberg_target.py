@@ -14,7 +14,7 @@ Source: https://iceberg.apache.org/docs/1.10.0/branching/
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -32,6 +32,7 @@ from .iceberg_tables import LoadedTable
 from .window_notes import (
     ATTEMPT,
     CONTRACT,
+    KEYS,
     LANE,
     NO_SNAPSHOT,
     RUN,
@@ -58,6 +59,7 @@ class IcebergTarget:
         part: distinguishes several writes of one window.
         is_merge: whether it is merged: an append of the same window is another write.
         contract: what tells the contract that takes rows out of it from others; else empty.
+        keys: the columns by which it is merged.
     """
 
     table: LoadedTable
@@ -65,6 +67,7 @@ class IcebergTarget:
     part: str = ""
     is_merge: bool = False
     contract: str = ""
+    keys: Sequence[str] = ()
 
     @property
     def note_name(self) -> str:
@@ -82,7 +85,8 @@ class IcebergTarget:
         """The properties of a snapshot of the window."""
         window = self.window
         held = {WINDOW: window.window_id, ATTEMPT: str(window.attempt), RUN: window.run_id}
-        return {**held, LANE: self._lane, **({CONTRACT: self.contract} if self.contract else {})}
+        more = {CONTRACT: self.contract, KEYS: ",".join(self.keys)}
+        return {**held, LANE: self._lane, **{name: value for name, value in more.items() if value}}
 
     def write(self, write: Callable[[str], None], *, is_repeatable: bool) -> bool:
         """Write by a function of a branch's name, then make the branch the table.

@@ -163,7 +163,7 @@ def merge_window(
         # nothing.
         into(table)
     else:
-        iceberg_target = IcebergTarget(iceberg, window, is_merge=True)
+        iceberg_target = IcebergTarget(iceberg, window, is_merge=True, keys=keys)
         iceberg_target.write(
             lambda branch: with_summary(spark, iceberg_target.summary, lambda: into(branch)),
             is_repeatable=True,

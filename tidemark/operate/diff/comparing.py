@@ -6,8 +6,10 @@ An engine has the views `old_rows` and `new_rows`, with the columns that both si
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias
 
+TIME_OF_RUN = "TIMESTAMP '0001-01-01 00:00:00'"  # in its place
 SIDES = ("old", "new")
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "hugeint", "float", "double", "decimal")
 TEXTS = {"csv": ",", "tsv": "\t"}
@@ -35,12 +37,15 @@ class Asked:
         tolerance: how far two numbers of one column may be apart and count as equal.
         sample: how many examples are shown of each kind.
         where: a condition in SQL of Spark on the rows of both sides; empty for all.
+        times: of old and new, when their runs began and ended, in seconds since 1970: timestamps
+            between are equal. Empty: none are.
     """
 
     key: Sequence[str] = ()
     tolerance: float = 0.0
     sample: int = 3
     where: str = ""
+    times: Sequence[tuple[float, float]] = ()
 
     def of_columns(self, names: Collection[str]) -> "Asked":
         """Return the same for rows of some columns: without a key that they do not have."""
@@ -70,7 +75,7 @@ class RowsCompared:
     columns: dict[str, int] = field(default_factory=dict)
     twice: tuple[int, int] = (0, 0)
     twice_example: Row | None = None
-    examples: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    examples: dict[str, list[Any]] = field(default_factory=dict)
 
 
 def is_number(kind: str) -> bool:
@@ -81,6 +86,18 @@ def is_number(kind: str) -> bool:
         (True, False)
     """
     return kind.partition("(")[0] in NUMBERS
+
+
+def are_unlike(old: str, new: str) -> bool:
+    """Return whether values of two types are compared as texts: not equal, and not both numbers."""
+    return old != new and not (is_number(old) and is_number(new))
+
+
+def without_times(column: str, times: tuple[float, float]) -> str:
+    """Return SQL for a column of timestamps, with those of a run replaced by one."""
+    moments = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S.%f") for at in times]
+    first, last = (f"TIMESTAMP '{moment}'" for moment in moments)
+    return f"CASE WHEN {column} BETWEEN {first} AND {last} THEN {TIME_OF_RUN} ELSE {column} END"
 
 
 def compare_rows(engine: Engine, types: Mapping[str, str], asked: Asked) -> RowsCompared:
@@ -236,34 +253,24 @@ def _add_examples(
     has_null = engine.ask(f"SELECT count(*) FROM shown WHERE {is_null}")[0][0]  # noqa: S608
     # By an equality DuckDB looks for the few rows in the files: it need not read all columns.
     same = _same if has_null else _equal
-    both: list[dict[tuple[str, ...], Row]] = []
+    both: list[dict[tuple[str | None, ...], Row]] = []
     for side in SIDES:
         rows = engine.ask(
             f"SELECT s.kind, {_texts(list(columns), 'r.')} FROM shown s "  # noqa: S608
             f"JOIN {side}_rows r ON {same('s', 'r', keys)} "
             f"ORDER BY s.kind, {', '.join(f's.{key}' for key in keys)}"
         )
-        both.append({})
-        for kind, *values in rows:
-            row = dict(zip(columns, values, strict=True))
-            both[-1][(kind, *(row[key] for key in keys))] = row
-    for kind in conditions:
-        own = {
-            place: row
-            for rows_of_side in both
-            for place, row in rows_of_side.items()
-            if place[0] == kind
-        }
-        for place, row in own.items():
-            if kind in SIDES:
-                shown = {columns[column]: value for column, value in row.items()}
-            else:
-                shown = {
-                    "column": columns[kind],
-                    "key": {columns[key]: row[key] for key in keys},
-                    "values": [side[place][kind] for side in both],
-                }
-            result.examples.setdefault(kind if kind in SIDES else "changed", []).append(shown)
-    for side in SIDES:
-        if side in result.examples:  # those of keys that several rows have came first
-            del result.examples[side][asked.sample :]
+        in_columns = [(kind, dict(zip(columns, values, strict=True))) for kind, *values in rows]
+        both.append({(kind, *(row[key] for key in keys)): row for kind, row in in_columns})
+    for number, side in enumerate(SIDES):
+        alone = [row for place, row in both[number].items() if place[0] == side]
+        named = [{columns[column]: value for column, value in row.items()} for row in alone]
+        if shown := (result.examples.get(side, []) + named)[: asked.sample]:
+            result.examples[side] = shown
+    for column in (kind for kind in conditions if kind not in SIDES):
+        for place, row in both[0].items():
+            if place[0] == column:
+                key = {columns[name]: row[name] for name in keys}
+                values = [row[column], both[1][place][column]]
+                shown_value = {"column": columns[column], "key": key, "values": values}
+                result.examples.setdefault("changed", []).append(shown_value)

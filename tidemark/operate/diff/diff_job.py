@@ -15,7 +15,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
 from pyspark.sql import types as T  # noqa: N812
 
-from tidemark.operate.diff.comparing import SIDES, TEXTS, Asked, compare_rows, is_number
+from tidemark.operate.diff.comparing import (
+    SIDES,
+    TEXTS,
+    Asked,
+    are_unlike,
+    compare_rows,
+    without_times,
+)
 from tidemark.operate.rows.records import lines_of
 from tidemark.operate.rows.spark_rows import read, rows_of, types_of
 from tidemark.operate.rows.spark_values import SETTINGS, column_of, one_line, plain
@@ -60,9 +67,17 @@ def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
     try:
         return _compared(spark, engine, pair)
     except Exception as error:  # noqa: BLE001 (whatever is wrong with the files is the answer)
-        return {"problem": one_line(error)}
+        return {"problem": _reason(error)}
     finally:
         engine.forget()
+
+
+def _reason(error: Any) -> str:
+    """Return the first cause of an error in one line; those above it only say where."""
+    cause = getattr(error, "java_exception", None)
+    while cause is not None and cause.getCause() is not None:
+        cause = cause.getCause()
+    return one_line(error) if cause is None else str(cause.getMessage()).partition("\n")[0]
 
 
 def _compared(spark: SparkSession, engine: _Spark, pair: dict[str, Any]) -> dict[str, Any]:
@@ -76,12 +91,16 @@ def _compared(spark: SparkSession, engine: _Spark, pair: dict[str, Any]) -> dict
     if old is None or new is None:
         return {"rows": rows, "only": [count or 0 for count in rows], "types": types}
     names = [name for name in types[0] if name in types[1]]
-    for side, frame, of_side, others in zip(SIDES, (old, new), types, types[::-1], strict=True):
-        columns = [_canonical(frame, name, of_side[name], others[name]) for name in names]
+    for number, (side, frame) in enumerate(zip(SIDES, (old, new), strict=True)):
+        columns = [
+            _canonical(frame, name, is_text=are_unlike(types[0][name], types[1][name]))
+            if not asked.times or not types[number][name].startswith("timestamp")
+            else F.expr(without_times(f"`{name}`", asked.times[number]))
+            for name in names
+        ]
         values = plain(frame, names).select(*columns or [F.lit(1)])
-        values.toDF(
-            *(f"c{number}" for number in range(len(columns or [1])))
-        ).createOrReplaceTempView(f"{side}_rows")
+        numbered = (f"c{position}" for position in range(len(columns) or 1))
+        values.toDF(*numbered).createOrReplaceTempView(f"{side}_rows")
     kinds = {name: types[0][name] for name in names}
     return {**asdict(compare_rows(engine, kinds, asked.of_columns(names))), "types": types}
 
@@ -89,7 +108,7 @@ def _compared(spark: SparkSession, engine: _Spark, pair: dict[str, Any]) -> dict
 def _read(spark: SparkSession, kind: str, side: dict[str, Any]) -> DataFrame | None:
     if kind in TEXTS and side["files"]:
         options = {"header": "true", "escape": '"', "multiLine": "true", "sep": TEXTS[kind]}
-        return rows_of(spark, "csv", side, **options)
+        return rows_of(spark, "csv", side, None, **options)
     if kind == "avro" and side["files"]:
         files = spark.sparkContext.parallelize(side["files"], len(side["files"]))
         lines = files.flatMap(lambda file: lines_of(Path(file), "avro"))
@@ -97,12 +116,11 @@ def _read(spark: SparkSession, kind: str, side: dict[str, Any]) -> DataFrame | N
     return read(spark, kind, side)[0]
 
 
-def _canonical(frame: DataFrame, name: str, own: str, other: str) -> Any:
+def _canonical(frame: DataFrame, name: str, *, is_text: bool) -> Any:
     column = column_of(name)
     if isinstance(frame.schema[name].dataType, T.BinaryType):
         column = F.hex(column)
-    are_unlike = own != other and not (is_number(own) and is_number(other))
-    return column.cast("string") if are_unlike else column
+    return column.cast("string") if is_text else column
 
 
 if __name__ == "__main__":

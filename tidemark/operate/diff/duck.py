@@ -6,7 +6,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidemark.operate.diff.comparing import SIDES, TEXTS, Asked, compare_rows, is_number
+from tidemark.operate.diff.comparing import (
+    SIDES,
+    TEXTS,
+    Asked,
+    are_unlike,
+    compare_rows,
+    without_times,
+)
 from tidemark.operate.rows.records import WINDOW_COLUMNS
 
 if TYPE_CHECKING:
@@ -55,9 +62,9 @@ def compared_by_duck(pair: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
     except ImportError as error:
         raise NotForDuckError from error
     _check_files(pair)
-    config = {"memory_limit": MEMORY, "temp_directory": str(scratch / "duckdb")}
+    spill = str(scratch / "duckdb")
     try:
-        with duckdb.connect(config=config) as connection:
+        with duckdb.connect(config={"memory_limit": MEMORY, "temp_directory": spill}) as connection:
             connection.execute("SET TimeZone = 'UTC'; SET preserve_insertion_order = false")
             return _compared(connection, pair)
     except duckdb.Error as error:  # Spark may read them, or says in its words what is wrong
@@ -82,14 +89,14 @@ def _compared(connection: "DuckDBPyConnection", pair: Mapping[str, Any]) -> dict
     types = [_types(connection, side, pair) for side in SIDES]
     names = [name for name in types[0] if name in types[1]]
     both = {name: (types[0][name], types[1][name]) for name in names}
-    for pair_of_types in both.values():
-        kinds = {kind.partition("(")[0] for kind in pair_of_types}
-        if kinds == {"timestamp", "timestamp_ntz"} or any("map(" in kind for kind in kinds):
+    for types_of_both in both.values():
+        kinds = {kind.partition("(")[0] for kind in types_of_both}
+        if kinds == {"timestamp", "timestamp_ntz"} or any("map(" in kind for kind in types_of_both):
             raise NotForDuckError
-    for side, of_side in zip(SIDES, types, strict=True):
+    for side, of_side, times in zip(SIDES, types, asked.times or (None, None), strict=True):
         columns = ", ".join(
-            f"{_canonical(name, of_side[name], is_text=_are_unlike(*both[name]))} AS c{number}"
-            for number, name in enumerate(names)
+            f"{_canonical(name, of_side[name], times, is_text=are_unlike(*kinds))} AS c{number}"
+            for number, (name, kinds) in enumerate(both.items())
         )
         where = f"WHERE {_of_spark(asked.where)}" if asked.where else ""
         connection.execute(
@@ -111,20 +118,16 @@ def _types(connection: "DuckDBPyConnection", side: str, pair: Mapping[str, Any])
     connection.execute(f"CREATE VIEW {side}_files AS SELECT * FROM {reader}")  # noqa: S608 (quoted)
     described = connection.execute(f"DESCRIBE {side}_files").fetchall()
     types = {name: NAMES.get(kind.lower(), kind.lower()) for name, kind, *_ in described}
-    if len({name.lower() for name in types}) < len(types):
-        raise NotForDuckError
     is_of_window = types.keys() >= WINDOW_COLUMNS
     return {n: kind for n, kind in types.items() if not (is_of_window and n in WINDOW_COLUMNS)}
 
 
-def _are_unlike(old: str, new: str) -> bool:
-    return old != new and not (is_number(old) and is_number(new))
-
-
-def _canonical(name: str, kind: str, *, is_text: bool) -> str:
+def _canonical(name: str, kind: str, times: tuple[float, float] | None, *, is_text: bool) -> str:
     column = '"' + name.replace('"', '""') + '"'
     if kind in ("float", "double"):
         column = f"({column} + 0)"  # makes 0.0 of -0.0, which a GROUP BY would tell apart
+    elif kind.startswith("timestamp") and times:
+        column = without_times(column, times)
     elif kind == "binary":
         column = f"hex({column})"
     elif re.search(r"[\[(]", kind) and not kind.startswith("decimal("):
