@@ -92,13 +92,13 @@ def _version(label: str, project: Path, parts: Parts, room: Room) -> _Version:
 
 def _of_script(label: str, project: Path, parts: Parts) -> _Version:
     what, arguments, *_ = parts
-    path = Path(what or "").absolute()
-    if not path.is_relative_to(Path.cwd()):
+    path = Path(what or "").resolve()
+    if not path.is_relative_to(Path.cwd().resolve()):
         raise UsageError(
             f"{what} is not below {Path.cwd()}, so its revisions are not known; run tidemark in "
             "the folder of the project"
         )
-    script = project / path.relative_to(Path.cwd())
+    script = project / path.relative_to(Path.cwd().resolve())
     if not script.is_file():
         raise UsageError(f"{label} has no {what}; name a revision that has it")
     submission = submission_of(str(script), arguments, None)

@@ -96,7 +96,8 @@ def _times(trial: Trial) -> tuple[float, float]:
 
 
 def _notes(trials: Sequence[Trial]) -> list[str]:
-    read = [run.rows_read for trial in trials for run in trial.runs]
+    counts = [run.rows_read for trial in trials for run in trial.runs]
+    read = [count for count in counts if count is not None]
     if read and not any(read):
         return [
             "the jobs had nothing new to read on either side; --anew runs both from the beginning"

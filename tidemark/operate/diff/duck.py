@@ -80,13 +80,19 @@ def _check_files(pair: Mapping[str, Any]) -> None:
     size = sum(Path(file).stat().st_size for _, file in files)
     if not is_known or has_other_folders or size > MAX_BYTES:
         raise NotForDuckError
-    if not all(pair[side]["files"] for side in SIDES):
-        raise NotForDuckError
 
 
 def _compared(connection: "DuckDBPyConnection", pair: Mapping[str, Any]) -> dict[str, Any]:
     asked = Asked(**pair["asked"])
-    types = [_types(connection, side, pair) for side in SIDES]
+    where = f"WHERE {_of_spark(asked.where)}" if asked.where else ""
+    types = [_types(connection, side, pair) if pair[side]["files"] else {} for side in SIDES]
+    if not all(types):  # a target that is not there on one side
+        count = f"SELECT count(*) FROM {{}}_files {where}"  # noqa: S608
+        rows = [
+            _Duck(connection).ask(count.format(side))[0][0] if of_side else None
+            for side, of_side in zip(SIDES, types, strict=True)
+        ]
+        return {"rows": rows, "only": [number or 0 for number in rows], "types": types}
     names = [name for name in types[0] if name in types[1]]
     both = {name: (types[0][name], types[1][name]) for name in names}
     for types_of_both in both.values():
@@ -98,7 +104,6 @@ def _compared(connection: "DuckDBPyConnection", pair: Mapping[str, Any]) -> dict
             f"{_canonical(name, of_side[name], times, is_text=are_unlike(*kinds))} AS c{number}"
             for number, (name, kinds) in enumerate(both.items())
         )
-        where = f"WHERE {_of_spark(asked.where)}" if asked.where else ""
         connection.execute(
             f"CREATE VIEW {side}_rows AS SELECT {columns or '1'} FROM {side}_files {where}"  # noqa: S608
         )
