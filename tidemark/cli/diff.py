@@ -42,7 +42,7 @@ def diff(
     anew: bool,
     with_databases: bool,
     key: tuple[str, ...],
-    where: str,
+    condition: str,
     tolerance: float,
     sample: int,
     page: Path | None,
@@ -50,7 +50,7 @@ def diff(
     what: str | None,
     arguments: tuple[str, ...],
 ) -> None:
-    asked = Asked(key, tolerance, sample, where)
+    asked = Asked(key, tolerance, sample, condition)
     check_asked(asked)
     if page is not None:
         require("jinja2")
@@ -98,7 +98,7 @@ def _show(made: Diff, output: str, page: Path | None) -> None:
 
 def _home_at(path: Path, option: str) -> Home:
     if not (path / MARKER).is_file():
-        raise UsageError(f"{option} {path} is no home; name the folder of one, such as .tidemark")
+        raise UsageError(f"{option} {path} is not a home; name one, such as .tidemark")
     return Home.open(path)
 
 

@@ -105,11 +105,11 @@ def test_a_revision_that_fails_is_told(project):
         (["../elsewhere.py", "--code", "HEAD"], "is not below"),
         (["load", "--from", "jr_1", "--with-home", "x"], "these are several comparisons"),
         (["load", "--anew"], "are for --code REF"),
-        (["--with-home", "nowhere"], "--with-home nowhere is no home"),
+        (["--with-home", "nowhere"], "--with-home nowhere is not a home"),
         ([], "name a JOB, whose last two runs are compared"),
         (["load"], "job load has fewer than two runs"),
         (["load", "--to", "jr_7"], "there is no run 'jr_7' of job load"),
-        (["load", "--where", "a ="], "is no condition of SQL"),
+        (["load", "--where", "a ="], "is not a condition of SQL"),
         (["load", "--html", "."], "is not a file in an existing folder"),
     ],
 )

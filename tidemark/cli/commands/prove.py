@@ -47,7 +47,7 @@ CODE_HELP = "Run the code of this Git revision and that of the working tree, and
 ANEW_HELP = "With --code: let both read everything again."
 ROW_KEY_HELP = "A column that identifies a row; may be repeated. Without, the key that is known."
 WHERE_HELP = "Compare only rows that meet this condition of SQL, as Spark reads it."
-TOLERANCE_HELP = "Numbers of a column that are no farther apart are equal."
+TOLERANCE_HELP = "Numbers of a column count as equal up to this distance."
 SHOWN_HELP = "How many examples are shown of each kind."
 DIFF_HTML_HELP = "Also write a page into this file."
 SPAN = re.compile(r"(?P<number>[0-9]{1,6}(\.[0-9]+)?)(?P<unit>s|m|)")
@@ -161,7 +161,7 @@ def compare_versions() -> None:
 @click.option("--anew", is_flag=True, help=ANEW_HELP)
 @click.option("--with-databases", is_flag=True, help=SHARED_HELP)
 @click.option("--key", metavar="COLUMN", multiple=True, help=ROW_KEY_HELP)
-@click.option("--where", default="", metavar="SQL", help=WHERE_HELP)
+@click.option("--where", "condition", default="", metavar="SQL", help=WHERE_HELP)
 @click.option("--tolerance", type=float, default=0.0, metavar="NUMBER", help=TOLERANCE_HELP)
 @click.option(
     "--sample",

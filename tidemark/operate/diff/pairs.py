@@ -42,7 +42,7 @@ def check_asked(asked: Asked) -> None:
         except sqlglot.errors.SqlglotError as error:
             first = str(error).splitlines()[0]
             raise UsageError(
-                f"--where {asked.where!r} is no condition of SQL ({first}); give one on the "
+                f"--where {asked.where!r} is not a condition of SQL ({first}); give one on the "
                 "columns of the rows, such as \"day >= '2026-01-01'\""
             ) from error
         parts = [part for part in condition.args.values() if part]

@@ -177,7 +177,7 @@ def test_what_duckdb_would_read_otherwise_is_left_to_spark(diff, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (Asked(where="a ="), "is no condition of SQL"),
+        (Asked(where="a ="), "is not a condition of SQL"),
         (Asked(where="a IN (SELECT 1)"), "is more than a condition"),
         (Asked(where="a = 1 ORDER BY a"), "is more than a condition"),
         (Asked(tolerance=-1), "--tolerance -1 is not a number"),
