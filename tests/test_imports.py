@@ -30,6 +30,7 @@ ALLOWED = {
     "tidemark/model",
     "glue_jobs": "awsglue boto3 pyspark watermarks",
     "libs": "boto3 botocore py4j pyspark watermarks",  # py4j, pyspark: inside functions only
+    "libs/watermarks/spark/audits.py": "awsglue awsgluedq",  # as pyspark
     "sample": "boto3 botocore click duckdb py4j pyspark rich tidemark",
     "sample/iceberg": "awsglue fastavro watermarks",
     # errors <- model <- checks <- constructs

@@ -1,5 +1,6 @@
 """Two sides that are recorded: two runs of a home, or two homes."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from tidemark.errors import EntityNotFoundError
@@ -18,6 +19,7 @@ from tidemark.operate.versions.states import BOOKMARK, WATERMARK, compared_state
 from tidemark.operate.versions.targets import SCRIPTS, ComparedTarget, target_of
 
 S3 = "s3://"
+ASSETS = re.compile(r"cdk-\w+-assets-")  # the bucket of the scripts of apps
 SHORT = 11  # characters of a run id, as lists of runs show it
 SOURCE = ", source "  # of a watermark, in its name
 
@@ -75,7 +77,9 @@ def targets_below(
     left_out = (f"{SCRIPTS}/", *(name for side in sides for name in folders_of_tables(side.home)))
     paths = {path for side in sides for path in side.files}
     targets = {
-        target_of(path) for path in paths if is_asked(path) and not path.startswith(left_out)
+        target_of(path)
+        for path in paths
+        if is_asked(path) and not path.startswith(left_out) and not ASSETS.match(path)
     }
     return sorted(targets, key=lambda target: (target.folder, target.format))
 
