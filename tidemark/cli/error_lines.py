@@ -27,8 +27,8 @@ GLUE_SUFFIX = re.compile(r"\.? \(Service: AWSGlue; [^)]*\)")
 
 def exit_line(error: BaseException, command: str | None) -> tuple[str, int] | None:
     """Return the line and the exit code for an error of a command; None if it is not ours."""
-    # 1 would say that the job is wrong.
-    failure = NOTHING_TRIED if command == "prove" else FAILURE
+    # 1 would say that the job is wrong, or that rows differ.
+    failure = NOTHING_TRIED if command in ("prove", "diff") else FAILURE
     match error:
         case ModuleNotFoundError():
             missing = not_installed(error.name or "")

@@ -14,7 +14,7 @@ SECTIONS = {  # by the last word of a heading: the module of `commands` that dec
     "Run": "submit run trigger resume stop event notebook",
     "Look": "status runs logs explain schema report lineage",
     "Repair": "bookmark watermark rewind backfill gaps",
-    "Prove": "lint prove compare-versions snapshot state grants",
+    "Prove": "lint prove diff compare-versions snapshot state grants",
     "This machine": "doctor local catalog completion",
 }
 

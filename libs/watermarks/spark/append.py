@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from watermarks.schema.targets import rows_for_table
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import Window, edges
 
+from .audits import Audit, audits_of
 from .columns import escaped
 from .files import quarantine
 from .iceberg_tables import iceberg_table
@@ -33,6 +35,7 @@ def append_window(
     *,
     part: str = "",
     schema: Contract | None = None,
+    audit: Audit | Sequence[Audit] | None = None,
 ) -> bool:
     """Append the rows of a window to a table of Iceberg, in one commit that names the window.
 
@@ -47,6 +50,12 @@ def append_window(
         part: a name for each of several appends of one window to the same table.
         schema: a contract, without a schema of its own that of the table: what of the frame comes
             in. The table gets the columns and the wider types that evolve.
+        audit: what holds for all rows of the table afterwards, one or a list: a condition of SQL,
+            such as `amount >= 0`, which is true for every row; a query of wrong rows, such as
+            `SELECT id FROM new_state GROUP BY id HAVING count(*) > 1`; rules in DQDL, such as
+            `Rules = [IsUnique "id"]`; or a function that gets the frame of all rows, and returns
+            None or True, else False, a reason, or the wrong rows.
+            Readers see the rows only if all hold.
 
     Returns:
         Whether the rows were appended; False if an earlier attempt has done it.
@@ -65,7 +74,10 @@ def append_window(
         WatermarkSupersededError: a later attempt or window of the job is in the table; nothing was
             changed.
         WatermarkConflictError: other writers of the table were faster, time and again.
+        AuditFailedError: an audit does not hold; nothing was published, and the error names the
+            branch with the rows.
     """
+    audits = audits_of(audit)
     edges(window)
     check_is_kept(
         window, "append_window", "overwrite the table with spark.table(...) of the source"
@@ -99,7 +111,7 @@ def append_window(
         rows = columns.filled(frame).select(*map(escaped, columns.schema.names))
         rows.writeTo(branch).options(**options).append()
 
-    is_written = target.write(into, is_repeatable=False)
+    is_written = target.write(into, audits, is_repeatable=False)
     if tally and is_written:
         tally.report(window, table)
     _appended.add(done)

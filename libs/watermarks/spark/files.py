@@ -21,6 +21,7 @@ from watermarks.schema.targets import place_of, rows_for_folder
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import edges
 
+from .audits import Audit, audits_of, changed_by_audit, check_audits
 from .columns import escaped
 from .committed_files import ATTEMPT, WINDOW, hadoop_path, load_windows, with_folders
 from .tally import Tally
@@ -52,6 +53,7 @@ _CSV = {
 }
 _WRITE_OPTIONS = {"csv": _CSV | _TIMES, "json": _TIMES}
 _quarantined: dict[tuple[str, str, int], str] = {}  # by this process
+STAGING = "_audit"  # Spark reads no folder whose name begins so
 _READ_OPTIONS = {"csv": {**_CSV, "multiLine": "true"}}
 
 
@@ -63,6 +65,7 @@ def write_window(
     partition_by: Sequence[str] = (),
     options: Mapping[str, str] | None = None,
     schema: Contract | None = None,
+    audit: Audit | Sequence[Audit] | None = None,
 ) -> str:
     """Write a frame as the files of a window, in place of all that was written for it before.
 
@@ -82,6 +85,12 @@ def write_window(
         schema: a contract: what of the frame comes in, and where the other rows go, as a part of
             the same window. It starts from the columns that the watermark keeps of the folder, and
             the commit of the window keeps what evolves.
+        audit: what holds for all rows of the window afterwards, one or a list: a condition of SQL,
+            such as `amount >= 0`, which is true for every row; a query of wrong rows, such as
+            `SELECT id FROM new_state GROUP BY id HAVING count(*) > 1`; rules in DQDL, such as
+            `Rules = [IsUnique "id"]`; or a function that gets the frame of all rows, and returns
+            None or True, else False, a reason, or the wrong rows. They
+            are written below `_audit`, which readers leave out, and take their place if all hold.
 
     Returns:
         The folder of this attempt.
@@ -94,6 +103,8 @@ def write_window(
         SchemaContractError: the contract refuses the frame; nothing was written.
         WatermarkSupersededError: a later attempt at this window has written already; nothing was
             written.
+        AuditFailedError: an audit does not hold; nothing was published, and the error names the
+            folder with the rows.
 
     Example:
         >>> for window in watermarks.windows("orders", run_id="jr_1", cursor="id", high=2):
@@ -101,6 +112,7 @@ def write_window(
         >>> folder.removeprefix(f"{path}/").startswith(f"window={window.window_id}/attempt=")
         True
     """
+    audits = audits_of(audit)
     edges(window)
     check_is_kept(
         window, "write_window", 'write the frame with mode("overwrite") to another folder'
@@ -112,13 +124,21 @@ def write_window(
     tally = Tally.of_rescued(frame, schema)
     folder = _folder(path, window.window_id, window.attempt)
     _delete_earlier_attempts(frame.sparkSession, path, window)
+    staging = f"{path.rstrip('/')}/{STAGING}"
+    staged = _folder(staging, window.window_id, window.attempt) if audits else folder
+    _delete_earlier_attempts(frame.sparkSession, staging, window)  # what an audit has left
     writer = (tally.frame if tally else frame).write.format(file_format).mode("overwrite")
     writer = writer.options(**_WRITE_OPTIONS.get(file_format, {})).options(**(options or {}))
     # Static, whatever the session's setting: dynamic would keep files of an earlier try.
     writer = writer.option("partitionOverwriteMode", "static")
     if partition_by:
         writer = writer.partitionBy(*partition_by)
-    writer.save(folder)
+    writer.save(staged)
+    if audits:
+        reader = frame.sparkSession.read.format(file_format).schema(frame.schema)
+        reader = reader.options(**_READ_OPTIONS.get(file_format, {})).options(**(options or {}))
+        _audit(reader.load(staged), audits, window, staged)
+        _publish(frame.sparkSession, staged, folder)
     if tally:
         tally.report(window, path)
     run_notes.note_written(window, run_notes.folder(path), "window", frame)
@@ -232,6 +252,31 @@ def _attempts_by_window(committed: Iterable[tuple[str, int]]) -> dict[str, int]:
                 f"{attempt}: one attempt commits a window; give the pairs that history lists"
             )
     return attempts
+
+
+def _audit(rows: DataFrame, audits: Sequence[Audit], window: Window, staged: str) -> None:
+    before = _files_in(rows.sparkSession, staged)
+    check_audits(rows, audits, window, staged)
+    if _files_in(rows.sparkSession, staged) != before:
+        raise changed_by_audit(window, staged)
+
+
+def _files_in(spark: SparkSession, folder: str) -> set[tuple[str, int, int]]:
+    place, files = hadoop_path(spark, folder)
+    listed, there = files.listFiles(place, True), set()
+    while listed.hasNext():
+        status = listed.next()
+        there.add((str(status.getPath()), status.getLen(), status.getModificationTime()))
+    return there
+
+
+def _publish(spark: SparkSession, staged: str, folder: str) -> None:
+    """Move what audits have let through; it counts from the commit of the window on."""
+    (source, files), (target, _) = hadoop_path(spark, staged), hadoop_path(spark, folder)
+    files.delete(target, True)  # of an earlier try of this attempt
+    files.mkdirs(target.getParent())
+    if not files.rename(source, target):
+        raise WatermarksError(f"{staged} could not be moved to {folder}: run the job again")
 
 
 def _delete_earlier_attempts(spark: SparkSession, path: str, window: Window) -> None:

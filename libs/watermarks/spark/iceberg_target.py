@@ -14,13 +14,14 @@ Source: https://iceberg.apache.org/docs/1.10.0/branching/
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from watermarks.errors import (
+    AuditFailedError,
     WatermarkConflictError,
     WatermarksError,
     WatermarkSupersededError,
@@ -28,10 +29,12 @@ from watermarks.errors import (
 )
 from watermarks.windows.window import Window
 
+from .audits import Audit, changed_by_audit, check_audits
 from .iceberg_tables import LoadedTable
 from .window_notes import (
     ATTEMPT,
     CONTRACT,
+    KEYS,
     LANE,
     NO_SNAPSHOT,
     RUN,
@@ -58,6 +61,7 @@ class IcebergTarget:
         part: distinguishes several writes of one window.
         is_merge: whether it is merged: an append of the same window is another write.
         contract: what tells the contract that takes rows out of it from others; else empty.
+        keys: the columns by which it is merged.
     """
 
     table: LoadedTable
@@ -65,6 +69,7 @@ class IcebergTarget:
     part: str = ""
     is_merge: bool = False
     contract: str = ""
+    keys: Sequence[str] = ()
 
     @property
     def note_name(self) -> str:
@@ -82,10 +87,16 @@ class IcebergTarget:
         """The properties of a snapshot of the window."""
         window = self.window
         held = {WINDOW: window.window_id, ATTEMPT: str(window.attempt), RUN: window.run_id}
-        return {**held, LANE: self._lane, **({CONTRACT: self.contract} if self.contract else {})}
+        more = {CONTRACT: self.contract, KEYS: ",".join(self.keys)}
+        return {**held, LANE: self._lane, **{name: value for name, value in more.items() if value}}
 
-    def write(self, write: Callable[[str], None], *, is_repeatable: bool) -> bool:
+    def write(
+        self, write: Callable[[str], None], audits: Sequence[Audit] = (), *, is_repeatable: bool
+    ) -> bool:
         """Write by a function of a branch's name, then make the branch the table.
+
+        Audits look at the branch before. If one does not hold, the branch stays until the next
+        attempt.
 
         Returns:
             False if the window is there already, and was not written again.
@@ -97,6 +108,7 @@ class IcebergTarget:
             WatermarkValueError: the session stages what it writes (spark.wap.id).
             WatermarkConflictError: other writers were faster, time and again.
             WatermarksError: the window is there, and its contract has taken out other rows.
+            AuditFailedError: an audit does not hold; nothing was changed.
         """
         java = self.table.java
         self._check_is_not_staged()
@@ -111,21 +123,38 @@ class IcebergTarget:
             branch = self._new_branch()
             if not self._is_made(branch, base):
                 continue
+            place, is_kept = f"{self.table.name}.`branch_{branch}`", False
             try:
-                write(f"{self.table.name}.`branch_{branch}`")
+                write(place)
+                if audits:
+                    self._audit(audits, branch, place)
                 if self._is_published(branch, base, schema, note):
                     return True
-            except Exception:
+            except Exception as error:
                 java.refresh()
                 self._check_not_superseded(java, branch)
+                is_kept = isinstance(error, AuditFailedError)
                 raise
             finally:
-                self._remove([branch])
+                if not is_kept:
+                    self._remove([branch])
         raise WatermarkConflictError(
             f"{_RACES} times another writer has changed {self.table.name} while window "
             f"{self.window.window_id} of {self.window.owner} was written: nothing of the window is "
             "there; start the job again, when fewer write to the table"
         )
+
+    def _audit(self, audits: Sequence[Audit], branch: str, place: str) -> None:
+        """Raise unless the audits hold for the snapshot of a branch, and leave it as it is."""
+        java = self.table.java
+        java.refresh()
+        written = _id_of(java.snapshot(branch))
+        reader = self.table.spark.read.option("snapshot-id", str(written))
+        check_audits(reader.table(self.table.name), audits, self.window, place)
+        java.refresh()
+        self._check_not_superseded(java, branch)
+        if _id_of(java.snapshot(branch)) != written:
+            raise changed_by_audit(self.window, place)
 
     def _check_same_rows(self, note: Note | None) -> None:
         """Raise if rows would be lost, or double: those that the attempt before has taken out."""

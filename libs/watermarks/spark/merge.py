@@ -18,6 +18,7 @@ from watermarks.schema.targets import Merged, rows_for_merge
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import DISABLE, Window, edges
 
+from .audits import Audit, audits_of
 from .columns import (
     DELETED,
     TargetColumns,
@@ -79,6 +80,7 @@ def merge_window(
     keep_deleted: str | None = None,
     history: tuple[str, str] | None = None,
     schema: Contract | None = None,
+    audit: Audit | Sequence[Audit] | None = None,
 ) -> None:
     """Merge the rows of a window into a table by key, with one MERGE INTO.
 
@@ -109,6 +111,12 @@ def merge_window(
             the window. The columns of `keep_deleted`, of `history`, and those that only `deleted`
             names, are not the contract's. A column that the frame lacks may be any. Values of
             keys and of the cursor are never rescued: they are refused, or their row is taken out.
+        audit: what holds for all rows of the table afterwards, one or a list: a condition of SQL,
+            such as `amount >= 0`, which is true for every row; a query of wrong rows, such as
+            `SELECT id FROM new_state GROUP BY id HAVING count(*) > 1`; rules in DQDL, such as
+            `Rules = [IsUnique "id"]`; or a function that gets the frame of all rows, and returns
+            None or True, else False, a reason, or the wrong rows. The
+            table is one of Iceberg; readers see the rows only if all hold.
 
     Raises:
         ValueError: the window is empty, or there is no key.
@@ -121,7 +129,10 @@ def merge_window(
         SnapshotRolledBackError: the table is one of Iceberg, and was rolled back to before the last
             committed window.
         WatermarkConflictError: other writers of the table were faster, time and again.
+        AuditFailedError: an audit does not hold; nothing was published, and the error names the
+            branch with the rows.
     """
+    audits = audits_of(audit)
     edges(window)
     check_keys(keys)
     versions = None if history is None else history_of(keys, history)
@@ -132,6 +143,7 @@ def merge_window(
     if keep_deleted is not None:
         frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None
     iceberg, tally = iceberg_table(spark, table), None
+    _check_may_audit(audits, table, iceberg, window)
     if schema is not None:
         merged = Merged(keys, cursor, condition, keep_deleted, history or ())
         frame, aside = rows_for_merge(frame, schema, table, iceberg, merged, window)
@@ -163,14 +175,28 @@ def merge_window(
         # nothing.
         into(table)
     else:
-        iceberg_target = IcebergTarget(iceberg, window, is_merge=True)
+        iceberg_target = IcebergTarget(iceberg, window, is_merge=True, keys=keys)
         iceberg_target.write(
             lambda branch: with_summary(spark, iceberg_target.summary, lambda: into(branch)),
+            audits,
             is_repeatable=True,
         )
     if tally:
         tally.report(window, table)
     run_notes.note_written(window, run_notes.table(table), "merge", frame)
+
+
+def _check_may_audit(
+    audits: Sequence[Audit], table: str, iceberg: LoadedTable | None, window: Window
+) -> None:
+    if not audits:
+        return
+    if iceberg is None:
+        raise WatermarkValueError(
+            f"the table {table} is not one of Iceberg, so what is merged into it is seen at once, "
+            "and audit= would come too late: leave it out, or make it a table of Iceberg"
+        )
+    check_is_kept(window, "merge_window with audit=", _INSTEAD)
 
 
 def _columns(

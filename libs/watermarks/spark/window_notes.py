@@ -22,6 +22,9 @@ WINDOW, ATTEMPT, RUN = "tidemark.window", "tidemark.attempt", "tidemark.run"
 CONTRACT = "tidemark.contract"
 """The property of a snapshot that tells apart the contracts that have taken rows out of it."""
 
+KEYS = "tidemark.keys"
+"""The property of a snapshot that names the keys of a merge, divided by commas."""
+
 LANE = "tidemark.lane"
 """The property of a snapshot that tells the writes of one window apart: the name of their note."""
 

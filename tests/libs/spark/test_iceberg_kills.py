@@ -21,8 +21,13 @@ STEPS = (
 
 @pytest.mark.nightly
 @pytest.mark.spark
-@pytest.mark.parametrize("how", ["append", "merge"])
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    ("how", "step"),
+    [(how, step) for how in ("append", "merge") for step in STEPS]
+    + [
+        (f"audited {how}", step) for how in ("append", "merge") for step in (*STEPS, "in the audit")
+    ],
+)
 def test_the_window_of_a_killed_run_is_there_once_after_the_next(step, how, tmp_path):
     with pytest.raises(AssertionError):
         run_with_iceberg(PROGRAM, tmp_path, json.dumps([how, 1, step]))

@@ -4,8 +4,9 @@ import re
 
 import click
 
-from tidemark.cli.commands.known_names import JOB_OR_FILE, WORKFLOW
+from tidemark.cli.commands.known_names import JOB_OR_FILE, RUN, WORKFLOW
 from tidemark.cli.commands.options import (
+    CONTEXT_HELP,
     FILE,
     SCRIPT_ARGUMENTS,
     act,
@@ -38,6 +39,17 @@ CHECK_HELP = "Write nothing; exit with 1 if a file would change."
 DEPLOYED_HELP = "Rename in the AWS account and region of your credentials instead of locally."
 TRUST_HELP = "Print whom the role must trust instead."
 GIVEN_HELP = "A policy that the roles already have, as JSON: print only what is missing."
+FROM_RUN_HELP = "The earlier run of the job; by default the one before the other."
+TO_RUN_HELP = "The later run; by default the last one."
+HOME_HELP = "The home to compare, instead of that of this folder."
+WITH_HOME_HELP = "Compare with the targets of this other home."
+CODE_HELP = "Run the code of this Git revision and that of the working tree, and compare."
+ANEW_HELP = "With --code: let both read everything again."
+ROW_KEY_HELP = "A column that identifies a row; may be repeated. Without, the key that is known."
+WHERE_HELP = "Compare only rows that meet this condition of SQL, as Spark reads it."
+TOLERANCE_HELP = "Numbers of a column count as equal up to this distance."
+SHOWN_HELP = "How many examples are shown of each kind."
+DIFF_HTML_HELP = "Also write a page into this file."
 SPAN = re.compile(r"(?P<number>[0-9]{1,6}(\.[0-9]+)?)(?P<unit>s|m|)")
 
 
@@ -133,6 +145,45 @@ def compare_versions() -> None:
     it is. Every place that they write is compared by rows and types, every bookmark, watermark and
     table of the Data Catalog by its values, every run by its end. Exit code 0: equal. 1: something
     differs, or a job fails on the new version.
+    """
+
+
+@click.command()
+@click.option("--from", "from_run", metavar="RUN", type=RUN, help=FROM_RUN_HELP)
+@click.option("--to", "to_run", metavar="RUN", type=RUN, help=TO_RUN_HELP)
+@click.option("--home", "home_path", type=FILE, metavar="PATH", help=HOME_HELP)
+@click.option("--with-home", type=FILE, metavar="PATH", help=WITH_HOME_HELP)
+@click.option("--code", metavar="REF", help=CODE_HELP)
+@click.option(
+    "--workflow", metavar="NAME", type=WORKFLOW, help="With --code: run this workflow of the app."
+)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+@click.option("--anew", is_flag=True, help=ANEW_HELP)
+@click.option("--with-databases", is_flag=True, help=SHARED_HELP)
+@click.option("--key", metavar="COLUMN", multiple=True, help=ROW_KEY_HELP)
+@click.option("--where", "condition", default="", metavar="SQL", help=WHERE_HELP)
+@click.option("--tolerance", type=float, default=0.0, metavar="NUMBER", help=TOLERANCE_HELP)
+@click.option(
+    "--sample",
+    type=click.IntRange(0, 100),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help=SHOWN_HELP,
+)
+@click.option("--html", "page", type=FILE, metavar="FILE", help=DIFF_HTML_HELP)
+@output_format()
+@click.argument("what", required=False, metavar="[JOB|SCRIPT]", type=JOB_OR_FILE)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@act("diff.diff")
+def diff() -> None:
+    """Show how the rows of the targets of JOB differ: in two runs, homes or versions of the code.
+
+    Targets are folders of files and tables of Iceberg. Rows are compared by --key, the keys that
+    merge_window was given last, or Iceberg's identifier fields; else as whole rows. With --code
+    the job, a SCRIPT (its ARGUMENTS after --), or the workflow of the app runs on copies of the
+    home, which stays as it is. Exit code 0: rows and types are equal. 1: they differ, or a job
+    fails. 2: the command is used wrongly. 3: the rows could not be compared.
     """
 
 

@@ -24,12 +24,15 @@ class Cleared:
     until_ms: int
 
 
-def cleared_here(store: Store) -> list[Cleared]:
-    """Return what the rewinds of a home have deleted, without those that are undone."""
+def cleared_here(store: Store, *, is_of_data: bool = True) -> list[Cleared]:
+    """Return what the rewinds of a home have deleted, without those that are undone.
+
+    Not only of data, it is what they have taken back, whether they deleted the output or not.
+    """
     deleted = []
     for record in standing(rewinds(store)):
         steps = Steps.from_json(record.document["steps"])
-        if record.undoes is None and (steps.files or steps.tables):
+        if record.undoes is None and (steps.files or steps.tables or not is_of_data):
             after = []  # the jobs of the steps, and the run after which each of their states holds
             for bookmark in steps.bookmarks:
                 version = bookmark_of_version(store, bookmark.job, bookmark.version)

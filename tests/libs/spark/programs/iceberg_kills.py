@@ -1,5 +1,6 @@
 # A run that is killed at a step of a window into a table of Iceberg, and the run after it.
-# Arguments: how (append or merge), the attempt, the step to die at, or none. Prints the rows.
+# Arguments: how (append or merge, also with an audit), the attempt, the step to die at, or none.
+# Prints the rows.
 import os
 import signal
 
@@ -45,10 +46,19 @@ iceberg_target.IcebergTarget._is_made, iceberg_target.IcebergTarget._is_publishe
 spark.sql("CREATE TABLE IF NOT EXISTS s.t (id INT, name STRING, at BIGINT) USING iceberg")
 frame = spark.createDataFrame([(1, "a", 5), (2, "b", 6)], "id INT, name STRING, at BIGINT")
 window = Window("j", f"jr_{attempt}", "at", "0000000001-ab", attempt, None, 99)
-if how == "append":
-    append_window(frame, "s.t", window)
+audit = None
+if how.startswith("audited"):
+
+    def audit(rows):
+        assert spark.table("s.t").count() == 0  # readers see nothing yet
+        dies("in the audit")
+        return rows.count() == 2
+
+
+if how.endswith("append"):
+    append_window(frame, "s.t", window, audit=audit)
 else:
-    merge_window(frame, "s.t", window, ["id"])
+    merge_window(frame, "s.t", window, ["id"], audit=audit)
 found = {
     "rows": sorted(list(row) for row in spark.table("s.t").collect()),
     "refs": [row.name for row in spark.table("lake.s.t.refs").collect()],

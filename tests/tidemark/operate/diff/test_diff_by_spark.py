@@ -1,0 +1,92 @@
+"""How the rows of two targets differ, by Spark: as DuckDB says, and as compare-versions does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.sampled import at_night
+from tidemark.operate.diff.diff_job import compared
+from tidemark.operate.diff.duck import compared_by_duck
+from tidemark.operate.versions.row_job import compared_pairs
+
+pytestmark = pytest.mark.spark
+COUNTS = ("rows", "key", "only", "changed", "columns", "twice", "twice_example")
+OLD = """
+SELECT CAST(id AS INT) AS id, id % 7 AS n, id / 3 AS f, CAST(id AS DECIMAL(20, 3)) AS d,
+  IF(id = 4, DOUBLE('NaN'), -0.0D) AS x, CAST(id AS BINARY) AS b, array(id, NULL) AS a,
+  named_struct('k', id) AS s, IF(id = 5, NULL, 'ä') AS t, timestamp_seconds(id) AS at
+FROM range(9)
+"""
+NEW = (
+    OLD.replace("id % 7 AS n", "IF(id = 3, 70, id % 7) AS n")
+    .replace("-0.0D", "0.0D")
+    .replace("'k', id", "'k', IF(id = 6, 0, id)")
+    .replace(
+        "FROM range(9)",
+        "FROM range(1, 10) UNION ALL SELECT 2, 0, 0, 0, 0, NULL, NULL, NULL, '', NULL",
+    )
+)
+
+
+@pytest.fixture
+def pair(spark, tmp_path):
+    """Return what writes the rows of two queries, and asks for their difference."""
+
+    def written(old, new, kind="parquet", **asked):
+        sides = {}
+        for name, query in (("old", old), ("new", new)):
+            folder = tmp_path / kind / name
+            spark.sql(query).coalesce(1).write.mode("overwrite").format(kind).save(str(folder))
+            files = sorted(map(str, folder.glob("[!_.]*")))
+            sides[name] = {"folder": str(folder), "files": files, "all": False}
+        return {"format": kind, "asked": asked, **sides}
+
+    return written
+
+
+@pytest.mark.parametrize("asked", [{"key": ["id"], "tolerance": 0.5}, *at_night({})])
+def test_spark_and_duckdb_tell_the_same(spark, pair, tmp_path, asked):
+    question = pair(OLD, NEW, **asked)
+
+    by_duck = json.loads(json.dumps(compared_by_duck(question, tmp_path)))
+    by_spark = json.loads(json.dumps(compared(spark, question)))
+
+    assert "problem" not in by_spark
+    assert {name: by_spark[name] for name in COUNTS} == {name: by_duck[name] for name in COUNTS}
+    assert any(by_spark["only"])
+    if asked:
+        assert by_spark["columns"] == {"n": 1, "s": 1}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SELECT 1 AS id, map('a', 1, 'b', 2) AS m", "SELECT 1 AS id, map('b', 2, 'a', 1) AS m"),
+        *at_night(
+            ("SELECT 1 AS id, map('a', 1) AS m", "SELECT 1 AS id, map('a', 2) AS m"),
+            ("SELECT 1 AS id, array(1, 2) AS m", "SELECT 1 AS id, array(2, 1) AS m"),
+            ("SELECT 1 AS id, DOUBLE('NaN') AS m", "SELECT 1 AS id, DOUBLE('NaN') AS m"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("kind", ["orc", *at_night("parquet", "json")])
+def test_the_verdict_is_that_of_compare_versions(spark, pair, kind, old, new):
+    question = pair(old, new, kind)
+
+    (law,) = compared_pairs(spark, [{**question, "times": [[0, 0], [0, 0]]}])
+    whole, by_key = (compared(spark, {**question, "asked": {"key": key}}) for key in ([], ["id"]))
+
+    is_equal = not law["columns"]
+    assert (whole["only"] == (0, 0)) is is_equal
+    assert (by_key["changed"] == 0) is is_equal
+
+
+def test_files_that_are_not_what_they_are_named_are_the_answer(spark, tmp_path):
+    (tmp_path / "a.parquet").write_text("no Parquet")
+    side = {"folder": str(tmp_path), "files": [str(tmp_path / "a.parquet")], "all": False}
+
+    answer = compared(spark, {"format": "parquet", "asked": {}, "old": side, "new": side})
+
+    assert "is not a Parquet file" in answer["problem"]

@@ -1,0 +1,113 @@
+"""What differs between two sides, as plain data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tidemark.operate.versions.outcomes import RunOutcome, StateOutcome
+
+
+@dataclass(frozen=True)
+class TargetDiff:
+    """How the rows of one target differ.
+
+    Attributes:
+        target: `s3://bucket/folder/` or `table:database.name`.
+        rows: how many there are, old and new; None where the target is not there.
+        bytes: the size of its files.
+        key: the columns that identify a row; empty where whole rows were compared, as a multiset.
+        only: how many rows are on one side alone.
+        changed: how many keys have other values.
+        columns: in how many rows each column has other values.
+        schema: columns with another type, with both; None: not there.
+        twice: how many keys several rows have; these rows were compared as multisets.
+        twice_example: one of these keys.
+        examples: of rows `old` and `new`, which one side has alone, and of `changed` values.
+        problem: why the rows could not be compared; empty if they were.
+    """
+
+    target: str
+    rows: tuple[int | None, int | None] = (None, None)
+    bytes: tuple[int, int] = (0, 0)
+    key: Sequence[str] = ()
+    only: tuple[int, int] = (0, 0)
+    changed: int = 0
+    columns: Mapping[str, int] = field(default_factory=dict)
+    schema: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
+    twice: tuple[int, int] = (0, 0)
+    twice_example: Mapping[str, str | None] | None = None
+    examples: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether both sides have the same rows with the same types."""
+        is_there = [count is None for count in self.rows]
+        differs = any(self.only) or self.changed or self.schema or self.problem
+        return not differs and is_there[0] == is_there[1]
+
+
+@dataclass(frozen=True)
+class Diff:
+    """What differs between two runs, homes or versions of the code.
+
+    Attributes:
+        old: what the old side is called.
+        new: what the new side is called.
+        targets: every target.
+        states: bookmarks and watermarks.
+        runs: how the jobs ended on both sides, where they were run to be compared.
+        notes: what was not compared, and why.
+    """
+
+    old: str
+    new: str
+    targets: Sequence[TargetDiff]
+    states: Sequence[StateOutcome] = ()
+    runs: tuple[Sequence[RunOutcome], Sequence[RunOutcome]] = ((), ())
+    notes: Sequence[str] = ()
+
+    @property
+    def failures(self) -> list[tuple[str, RunOutcome]]:
+        """The runs that did not succeed, each with the name of its side."""
+        sides = zip((self.old, self.new), self.runs, strict=True)
+        return [(label, run) for label, runs in sides for run in runs if run.state != "SUCCEEDED"]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the rows and types of all targets are equal, and every job succeeded.
+
+        Bookmarks and watermarks do not count: each run moves them.
+        """
+        return all(target.is_equal for target in self.targets) and not self.failures
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the difference as plain JSON values."""
+
+        def told(part: TargetDiff | StateOutcome) -> dict[str, Any]:
+            return {**asdict(part), "verdict": "equal" if part.is_equal else "differs"}
+
+        return {
+            "from": self.old,
+            "to": self.new,
+            "verdict": "equal" if self.is_equal else "differs",
+            "targets": [told(target) for target in self.targets],
+            "states": [told(state) for state in self.states],
+            "runs": [[asdict(run) for run in runs] for runs in self.runs],
+            "notes": list(self.notes),
+        }
+
+
+def target_diff(name: str, sizes: tuple[int, int], answer: Mapping[str, Any]) -> TargetDiff:
+    """Return the difference of a target from the answer of a comparer."""
+    fields = {name: value for name, value in answer.items() if name != "types"}
+    old, new = answer.get("types") or ({}, {})
+    schema = {
+        column: (old.get(column), new.get(column))
+        for column in {**old, **new}
+        if old.get(column) != new.get(column) and old and new
+    }
+    for pair in ("rows", "only", "twice"):
+        if pair in fields:
+            fields[pair] = tuple(fields[pair])
+    return TargetDiff(name, bytes=sizes, schema=schema, **fields)
