@@ -1,0 +1,1 @@
+"""Step Functions: state machines, and executions that moto's interpreter runs and a record keeps."""
