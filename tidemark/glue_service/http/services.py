@@ -222,11 +222,8 @@ def call(engine: Engine, service: str, operation: str, request: Request) -> Answ
             check_catalog(glue, request)
         return ENGINE_SERVICES[service][operation](glue, request)
 
-    if service == "states" and "definition" in request:
-        # The interpreter is imported here, so that the engine waits for no import.
-        engine.ask(lambda glue: glue.executions).faults(request["definition"])
-    if operation == "StartSyncExecution":
-        return _end_of(engine, engine.ask(answer)["executionArn"])
+    if service == "states":
+        return _call_states(engine, operation, request, answer)
     reply, end_s = engine.ask(answer), time.monotonic() + PATIENCE_S
     while operation in PENDING and PENDING[operation](reply) and time.monotonic() < end_s:
         time.sleep(LOOK_S)
@@ -234,12 +231,20 @@ def call(engine: Engine, service: str, operation: str, request: Request) -> Answ
     return reply
 
 
-def _end_of(engine: Engine, arn: str) -> Answer:
-    """Wait for the end of an execution of EXPRESS, which ends after five minutes at the latest."""
-    changes = engine.ask(lambda glue: glue.executions.changes)
-    while True:
-        seen = changes.number()
-        reply = engine.ask(lambda glue: executions.of_sync_execution(glue, arn))
-        if reply is not None:
-            return reply
-        changes.wait(seen, PATIENCE_S)
+def _call_states(
+    engine: Engine, operation: str, request: Request, answer: Callable[[GlueState], Answer]
+) -> Answer:
+    live = engine.ask(lambda glue: glue.executions)
+    if "definition" in request:
+        # The interpreter is imported here, so that the engine waits for no import.
+        live.faults(request["definition"])
+    reply = engine.ask(answer)
+    # An execution of EXPRESS ends after five minutes at the latest.
+    arn = reply["executionArn"] if operation == "StartSyncExecution" else None
+    while arn is not None:
+        seen = live.changes.number()
+        end = engine.ask(lambda glue: executions.of_sync_execution(glue, arn))
+        if end is not None:
+            return end
+        live.changes.wait(seen, PATIENCE_S)
+    return reply

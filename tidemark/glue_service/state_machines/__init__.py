@@ -1,1 +1,1 @@
-"""Step Functions: state machines, and executions that moto's interpreter runs and a record keeps."""
+"""Step Functions: state machines, and executions that moto interprets and a record keeps."""

@@ -105,29 +105,39 @@ def _faults_of_machine(machine: Any, place: str) -> Iterator[Fault]:
     if not isinstance(start, str):
         yield Fault(SCHEMA, "The field 'StartAt' is missing", f"{place}/StartAt")
         return
-    if start not in states:
-        yield Fault(TARGET, f"Missing 'Next' target: {start}", f"{place}/StartAt")
-    targets = {start}
+    places = [(f"{place}/StartAt", start)]
     for name, state in states.items():
         here = f"{place}/States/{name}"
-        if not isinstance(state, Mapping) or state.get("Type") not in TYPES:
-            yield Fault(SCHEMA, f"Value is not one of {', '.join(TYPES)}", f"{here}/Type")
+        if faults := list(_faults_of_state(state, here)):
+            yield from faults
             return
-        needs_next = state["Type"] not in (*FINAL_TYPES, "Choice")
-        if needs_next and ("Next" in state) == (state.get("End") is True):
-            yield Fault(SCHEMA, "These fields are required, one of them: [Next, End]", here)
-        if state["Type"] == "Task" and not isinstance(state.get("Resource"), str):
-            yield Fault(SCHEMA, "The field 'Resource' is missing", here)
-        for step, target in _targets(state):
-            targets.add(target)
-            if target not in states:
-                yield Fault(TARGET, f"Missing 'Next' target: {target}", f"{here}/{step}")
+        places += [(f"{here}/{step}", target) for step, target in _targets(state)]
         for index, inner in enumerate(_machines_in(state)):
             yield from _faults_of_machine(inner, f"{here}/{index}")
+    yield from _faults_of_targets(states, places, place)
+
+
+def _faults_of_targets(
+    states: Mapping[str, Any], places: list[tuple[str, str]], place: str
+) -> Iterator[Fault]:
+    for where, target in places:
+        if target not in states:
+            yield Fault(TARGET, f"Missing 'Next' target: {target}", where)
+    reached = {target for _, target in places}
     for name in states:
-        if name not in targets:
-            text = f'State "{name}" is not reachable.'
-            yield Fault("MISSING_TRANSITION_TARGET", text, f"{place}/States/{name}")
+        if name not in reached:
+            yield Fault(TARGET, f'State "{name}" is not reachable.', f"{place}/States/{name}")
+
+
+def _faults_of_state(state: Any, place: str) -> Iterator[Fault]:
+    if not isinstance(state, Mapping) or state.get("Type") not in TYPES:
+        yield Fault(SCHEMA, f"Value is not one of {', '.join(TYPES)}", f"{place}/Type")
+        return
+    needs_next = state["Type"] not in (*FINAL_TYPES, "Choice")
+    if needs_next and ("Next" in state) == (state.get("End") is True):
+        yield Fault(SCHEMA, "These fields are required, one of them: [Next, End]", place)
+    if state["Type"] == "Task" and not isinstance(state.get("Resource"), str):
+        yield Fault(SCHEMA, "The field 'Resource' is missing", place)
 
 
 def _targets(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -149,34 +159,35 @@ def why_not_here(
     """Return why a state cannot run on this machine, with what to do; None if it can."""
     if state["Type"] == "Map":
         processor = state.get("ItemProcessor", {}).get("ProcessorConfig", {})
-        if processor.get("Mode") == "DISTRIBUTED" or "ItemReader" in state:
-            return (
-                f"the Map state {name} is distributed, which is on AWS only; use the mode INLINE"
-            )
+        is_distributed = processor.get("Mode") == "DISTRIBUTED" or "ItemReader" in state
+        why = f"the Map state {name} is distributed, which is on AWS only; use the mode INLINE"
+        return why if is_distributed else None
     if state["Type"] != "Task" or name in stand_ins:
         return None
-    resource = state["Resource"]
-    match = RESOURCE.fullmatch(resource)
+    match = RESOURCE.fullmatch(state["Resource"])
     remedy = REMEDY.format(name=name)
     if match is None or match["service"] == "activity":
-        return f"the task {name} has the resource {resource}; {remedy}"
+        return f"the task {name} has the resource {state['Resource']}; {remedy}"
     service, action = match["service"], match["action"]
     if service == "aws-sdk":
-        api, _, operation = action.removesuffix(".waitForTaskToken").partition(":")
-        here = SDK.get(api)
-        if here is None:
-            return f"the task {name} calls {api}; {remedy}"
-        known = operations.get(here, ())
-        if here in ANSWERED_HERE and operation[:1].upper() + operation[1:] not in known:
-            return f"the task {name} calls {operation} of {api}, which is not here; {remedy}"
-        return None
+        problem = _why_no_call(action.removesuffix(".waitForTaskToken"), operations)
+        return f"the task {name} {problem}; {remedy}" if problem else None
     if service not in OPTIMIZED:
         return f"the task {name} is of {service}; {remedy}"
     if action not in OPTIMIZED[service]:
-        return (
-            f"the task {name} has {service}:{action}; of {service} there are "
-            f"{', '.join(OPTIMIZED[service])}"
-        )
+        known = ", ".join(OPTIMIZED[service])
+        return f"the task {name} has {service}:{action}; of {service} there are {known}"
+    return None
+
+
+def _why_no_call(call: str, operations: Mapping[str, tuple[str, ...]]) -> str | None:
+    api, _, operation = call.partition(":")
+    service = SDK.get(api)
+    if service is None:
+        return f"calls {api}"
+    name = operation[:1].upper() + operation[1:]
+    if service in ANSWERED_HERE and name not in operations.get(service, ()):
+        return f"calls {operation} of {api}, which is not here"
     return None
 
 

@@ -287,4 +287,3 @@ def get_execution(glue: GlueState, arn: str) -> Execution:
     if execution is None:
         raise ServiceError("ExecutionDoesNotExist", f"Execution Does Not Exist: '{arn}'")
     return execution
-

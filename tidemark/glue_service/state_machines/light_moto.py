@@ -1,7 +1,7 @@
 """Imports moto's interpreter without the services of moto that it does not use here.
 
-moto's package of Step Functions imports its models of Batch, ECS, EC2, CloudWatch Logs and S3, which
-takes four times as long as the interpreter. Import this module before parts of the interpreter.
+moto's package of Step Functions imports its models of Batch, ECS, EC2, Logs and S3, which takes
+four times as long as the interpreter.
 """
 
 import sys
@@ -51,3 +51,8 @@ def _import_interpreter() -> None:
 
 
 _import_interpreter()
+
+
+def part(name: str) -> Any:
+    """Return a module of the interpreter, by its name in the package `asl`."""
+    return import_module(f"{PACKAGE}.parser.asl.{name}")

@@ -52,7 +52,9 @@ def create_state_machine(glue: GlueState, request: Request) -> Answer:
         # A role or tags that differ do not count.
         alike = {**old.definition, "roleArn": "", "revisionId": ""}
         if alike != {**definition, "roleArn": "", "revisionId": ""}:
-            raise ServiceError("StateMachineAlreadyExists", f"State Machine Already Exists: '{arn}'")
+            raise ServiceError(
+                "StateMachineAlreadyExists", f"State Machine Already Exists: '{arn}'"
+            )
         return {"stateMachineArn": arn, "creationDate": old.created_at_ms}
     _check_members(request)
     glue.executions.check(request["definition"])

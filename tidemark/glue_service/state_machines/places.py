@@ -62,6 +62,7 @@ class Place:
     Attributes:
         path: the states around it, with the index of the branch or iteration of each.
         last_ms: the time of the last event here.
+        environment: moto's, of the state that is retried.
         at_work: the iterations that have a thread now.
         reply: the answer to the last look at what a task has started.
     """
@@ -75,6 +76,7 @@ class Place:
     events: int = 0
     last_ms: int = 0
     at_work: set[int] = field(default_factory=set)
+    environment: Any = None
     is_looking: bool = False
     reply: Any = None
 

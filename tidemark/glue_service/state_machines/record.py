@@ -24,6 +24,8 @@ from tidemark.glue_service.state_machines.execution_rows import (
     settle,
 )
 
+SERVER = 500
+
 
 class CutOffError(BaseException):
     """An execution is interpreted no further: it was stopped, or the port ends.
@@ -44,7 +46,9 @@ class Record:
         self._answers, events = engine.ask(
             lambda glue: (answers_of(glue.store, arn), events_of(glue.store, arn))
         )
-        self._events = {step: (number, event) for number, step, event in events}
+        self._events: dict[str, tuple[int, Mapping[str, Any]]] = {
+            step: (number, event) for number, step, event in events
+        }
         self.beats: dict[str, int] = {}  # epoch milliseconds of the last heartbeat, by step
         self.is_closed = False
 
@@ -113,6 +117,3 @@ class Record:
             if self.is_closed or getattr(error, "status", 0) >= SERVER:
                 raise CutOffError from error
             raise
-
-
-SERVER = 500

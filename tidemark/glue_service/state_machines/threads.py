@@ -16,8 +16,8 @@ from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.job_runs import batch_stop_job_run
 from tidemark.glue_service.state_machines.definitions import with_stand_ins
 from tidemark.glue_service.state_machines.execution_rows import (
+    FAILED,
     RUNNING,
-    Execution,
     find_execution,
     open_executions,
 )
@@ -71,23 +71,37 @@ class ExecutionThreads:
                     break
                 except CutOffError:
                     # Stopped, or the home could not be written: on a full disk it goes on later.
-                    if record.is_closed or not self._is_running(execution):
+                    if not self._goes_on(record):
                         break
                     time.sleep(RETRY_S)
+        except Exception as error:  # noqa: BLE001 (a fault of ours must end the execution)
+            with suppress(CutOffError, TidemarkError):
+                self._fail(record, error)
         finally:
             self._live.records.pop(execution.arn, None)
             self._live.changes.note()
+
+    def _fail(self, record: Record, error: Exception) -> None:
+        now_ms, about = self._now_ms(), {"error": "States.Runtime", "cause": str(error)}
+        event = {
+            "type": "ExecutionFailed",
+            "timestamp": now_ms,
+            "previousEventId": 0,
+            "executionFailedEventDetails": about,
+        }
+        record.finish(event, status=FAILED, stopped_at_ms=now_ms, **about)
 
     def _interpret(self, run: Run) -> None:
         definition = with_stand_ins(run.record.execution.definition, self._live.stand_ins)
         self._interpreter.interpret(run, definition)
 
-    def _is_running(self, execution: Execution) -> bool:
+    def _goes_on(self, record: Record) -> bool:
+        arn = record.execution.arn
         try:
-            row = self._engine.ask(lambda glue: find_execution(glue.store, execution.arn))
+            row = self._engine.ask(lambda glue: find_execution(glue.store, arn))
         except TidemarkError:
             return False
-        return row is not None and row.status == RUNNING
+        return not record.is_closed and row is not None and row.status == RUNNING
 
     def _send(self, request: AWSPreparedRequest) -> SavedReply:
         place = here.place
@@ -151,4 +165,3 @@ def function_of(name: str, target: str) -> Callable[[Any], Any]:
             "allowed: python:MODULE.FUNCTION, on Python's path"
         ) from error
     return stand_in
-
