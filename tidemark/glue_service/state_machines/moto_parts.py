@@ -35,6 +35,10 @@ SHORT_S = 0.01
 PATHS = 1024  # of JSON, that are kept parsed
 INDEFINITE = re.compile(r"""\[\s*(\?|\*|[^\]'"]*[:,])|\.\.|\.\*""")  # of paths to several values
 ONE_ITEM = re.compile(r"\[\d+\]$")
+NO_CHOICE = (
+    "An error occurred while executing the state '{name}'. Failed to transition out of the state. "
+    "The state does not point to a next state."
+)
 BOTO_NAMES = {"eventbridge": "events", "cloudwatchlogs": "logs"}
 ERROR_NAMES = {  # of services, in errors
     "eventbridge": "EventBridge",
@@ -91,6 +95,9 @@ def _replace_values() -> None:
     # An error of JSONata ends the execution as States.Runtime; on AWS it can be caught.
     jsonata_text = part("component.common.string.string_expression").StringJSONata
     jsonata_text._eval_body = _with_jsonata_errors(jsonata_text._eval_body)
+    # A choice without a match is States.Runtime.
+    choice = part("component.state.choice.state_choice").StateChoice
+    choice._eval_state = _with_no_choice(choice._eval_state)
     # A path such as $.a[0].b returns a list, and every path is parsed at each use.
     for module in _modules_with("extract_json"):
         module.extract_json = _extract  # type: ignore[attr-defined]
@@ -171,6 +178,19 @@ def _extract(path: str, data: Any) -> Any:
     if not values:
         raise _json_path.NoSuchJsonPathError(json_path=path, data=data)
     return values[0]
+
+
+def _with_no_choice(evaluate: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    def choose(self: Any, env: Any) -> None:
+        try:
+            evaluate(self, env)
+        except RuntimeError as error:
+            kind = _name_types.StatesErrorNameType.StatesNoChoiceMatched
+            details = {"error": kind.to_name(), "cause": NO_CHOICE.format(name=self.name)}
+            name, event = _names.StatesErrorName(typ=kind), {"executionFailedEventDetails": details}
+            raise _failure(env, name, "ExecutionFailed", event) from error
+
+    return choose
 
 
 class _Moment:
