@@ -1,16 +1,15 @@
 """The threads that interpret executions: one for each that has not ended."""
 
-import importlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from botocore.awsrequest import AWSPreparedRequest
 
-from tidemark.errors import TidemarkError, UsageError
+from tidemark.errors import TidemarkError
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.job_runs import batch_stop_job_run
@@ -32,6 +31,7 @@ from tidemark.glue_service.state_machines.port_clients import (
     refused,
 )
 from tidemark.glue_service.state_machines.record import CutOffError, Record
+from tidemark.glue_service.state_machines.stand_ins import function_of
 
 RETRY_S = 1.0
 
@@ -152,16 +152,3 @@ class ExecutionThreads:
 
         with suppress(TidemarkError):
             self._engine.ask(stop)
-
-
-def function_of(name: str, target: str) -> Callable[[Any], Any]:
-    """Return the function that stands in for a task, such as `python:jobs.notify`."""
-    module, _, function = target.removeprefix("python:").rpartition(".")
-    try:
-        stand_in: Callable[[Any], Any] = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(
-            f"the task {name} has the stand-in {target!r}, which cannot be imported: {error}; "
-            "allowed: python:MODULE.FUNCTION, on Python's path"
-        ) from error
-    return stand_in
