@@ -13,7 +13,7 @@ JOB = {"JobName": "good"}
 RETRY = [{"ErrorEquals": ["States.ALL"], "IntervalSeconds": 1, "MaxAttempts": 1}]
 CATCH = [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Caught"}]
 MISSING = task("aws-sdk:glue:getJob", Parameters={"JobName": "none"})
-PASSED = "PassStateEntered PassStateExited"  # noqa: S105 (a state)
+PASSED = "PassStateEntered PassStateExited"
 CALL = "TaskStateEntered TaskScheduled TaskStarted"
 DONE = "TaskSucceeded TaskStateExited"
 ITERATION = f"MapIterationStarted {PASSED} MapIterationSucceeded"
