@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tidemark.checks.graph.duplicate_names import read_names
+from tidemark.checks.graph.machines import machine_starts
 from tidemark.checks.graph.model import (
     CRAWLER,
     DataContract,
@@ -257,18 +258,21 @@ def _trigger(names: SymbolicNames, stack: str, id_: str, properties: Mapping[str
 
 
 def _event_rules(names: SymbolicNames, templates: Templates) -> Iterator[EventRule]:
-    """Yield the rules of EventBridge that send events to workflows."""
+    """Yield the rules of EventBridge that send events to workflows, also over a state machine."""
+    machines = dict(machine_starts(names, templates))
     for stack, id_, resource in resources_of(templates, "AWS::Events::Rule"):
         properties = resource.get("Properties", {})
         for target in properties.get("Targets", []):
             arn = names.text(stack, target.get("Arn", "")) if isinstance(target, Mapping) else ""
             _, glue, workflow = arn.partition(":workflow/")
-            if glue and ":glue:" in arn:
-                given = properties.get("EventPattern")
+            workflows = [(workflow, "")] if glue and ":glue:" in arn else []
+            workflows += [(started, arn) for started in machines.get(arn, ())]
+            given = properties.get("EventPattern")
+            pattern = _resolved(names, stack, given) if isinstance(given, Mapping) else {}
+            is_on = properties.get("State") != "DISABLED"
+            for name, machine in workflows:
                 folders = tuple(_arrivals(names, stack, given))
-                pattern = _resolved(names, stack, given) if isinstance(given, Mapping) else {}
-                is_on = properties.get("State") != "DISABLED"
-                yield EventRule(f"{stack}/{id_}", workflow, folders, pattern, is_on)
+                yield EventRule(f"{stack}/{id_}", name, folders, pattern, is_on, machine)
 
 
 def _resolved(names: SymbolicNames, stack: str, value: Any) -> Any:
