@@ -22,10 +22,6 @@ PARALLEL_HELP = "How many job runs have a process at once; one per core if not g
 FORWARD_HELP = (
     "Also answer for another service, by an emulator: lambda=http://127.0.0.1:3001; repeatable."
 )
-TASK_HELP = (
-    "Call a function for a task of a state machine that is on AWS only, by the name of its state: "
-    "Notify=python:jobs.notify; repeatable."
-)
 VALUE_HELP = "File with the value; without it, standard input is read."
 LAKE_HELP = "Also the data: the buckets, and embedded databases."
 PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
@@ -66,7 +62,7 @@ def local_reset() -> None:
 @click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
 @click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER", help=PARALLEL_HELP)
 @click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
-@click.option("--task", multiple=True, metavar="STATE=python:FUNCTION", help=TASK_HELP)
+@click.option("--task", multiple=True, metavar="STATE=python:FUNCTION", help=options.TASK_HELP)
 @click.option("--lineage", metavar="FILE|URL", help=options.LINEAGE_HELP)
 @options.app_and_context
 @act("serve.up")

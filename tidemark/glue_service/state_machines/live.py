@@ -50,14 +50,20 @@ class LiveExecutions:
 
     Attributes:
         begin: makes threads for the executions that have none; returns at once.
+        since_ms: when an execution begins at the earliest that has a thread here.
         stand_ins: functions in the place of tasks, by the name of their state.
     """
 
     def __init__(
         self,
         stand_ins: Mapping[str, str] | None = None,
+        since_ms: int = 0,
     ) -> None:
-        """Start without executions; some tasks call functions of this machine instead."""
+        """Start without executions; some tasks call functions of this machine instead.
+
+        Executions that are older than ``since_ms``, in epoch milliseconds, are left alone.
+        """
+        self.since_ms = since_ms
         self.begin: Callable[[], None] = lambda: None
         self.stand_ins = stand_ins or {}
         self.changes = Changes()

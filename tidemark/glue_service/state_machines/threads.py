@@ -54,7 +54,8 @@ class ExecutionThreads:
         """Start a thread for each execution that has none."""
         with self._lock:
             for execution in self._engine.ask(lambda glue: open_executions(glue.store)):
-                if execution.arn not in self._live.records:
+                is_older = execution.started_at_ms < self._live.since_ms
+                if execution.arn not in self._live.records and not is_older:
                     record = Record(self._engine, execution)
                     self._live.records[execution.arn] = record
                     threading.Thread(
