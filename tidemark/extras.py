@@ -11,6 +11,7 @@ EXTRA_OF = {
     "amazon": "ion",
     **dict.fromkeys(("jinja2", "markupsafe"), "report"),
     "openlineage": "lineage",
+    **dict.fromkeys(("antlr4", "jsonata", "jsonpath_ng"), "states"),
     "yaml": "adopt",
 }
 

@@ -1,6 +1,6 @@
 """The Glue of this machine for one command: the one that serves the home, or a temporary one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -31,8 +31,11 @@ Observe = Callable[[JobRun | None], None]
 def glue_here(
     before_runs: Callable[[Home, Deploy | None], None] | None = None,
     observe: Observe = lambda _: None,
+    tasks: Mapping[str, str] | None = None,
 ) -> Iterator[Glue]:
     """Yield the Glue of the home; a temporary one waits at the end for what runs in it.
+
+    ``tasks`` are functions in the place of tasks of state machines, for a temporary one.
 
     ``observe`` gets, while it waits, each run there that has started or ended, and now and then
     None.
@@ -49,7 +52,11 @@ def glue_here(
         elif before_runs is not None:
             jvms = stack.enter_context(jvms_of(home, say=partial(click.echo, err=True)))
             options = Options(
-                jvms=jvms, is_of_command=True, observe=changes.put, on_start=changes.put
+                jvms=jvms,
+                is_of_command=True,
+                observe=changes.put,
+                on_start=changes.put,
+                tasks=tasks or {},
             )
             url, engine = stack.enter_context(serving(home, options))
             before_runs(home, lambda folder: engine.ask(lambda glue: deploy_on_port(glue, folder)))

@@ -13,6 +13,7 @@ from rich.console import Console
 from tidemark.checks.unserved_tables import unserved_tables
 from tidemark.cli.engines import prepare_sparks
 from tidemark.cli.environment import with_executors
+from tidemark.cli.machines import run_machine
 from tidemark.cli.progress import (
     JobProgress,
     RunConsole,
@@ -57,6 +58,16 @@ class RunOptions:
     lineage: str | None
     output: str
 
+    def check_machine(self) -> None:
+        """Refuse what is for a workflow only."""
+        others = (self.workflow, self.only, self.begin, self.lineage)
+        flags = (self.isolated, self.s3_semantics, self.skip_crawlers)
+        if any(flags) or any(other is not None for other in others):
+            raise UsageError(
+                "--machine runs a state machine: leave out --from, --isolated, --lineage, --only, "
+                "--s3-semantics, --skip-crawlers and --workflow, which are for a workflow"
+            )
+
     def check_elsewhere(self, who: str, option: str) -> None:
         """Refuse what only an engine of this command's own can do."""
         own = (self.isolated, self.s3_semantics, self.skip_crawlers, self.lineage is not None)
@@ -74,11 +85,18 @@ class RunOptions:
 
 def run(where: Where, **options: Any) -> None:
     executors, master = options.pop("executors"), options.pop("master")
+    machine, given, tasks = options.pop("machine"), options.pop("given"), options.pop("task")
+    if machine is None and (given is not None or tasks):
+        raise UsageError("--input and --task are for a state machine: give --machine NAME too")
     request = RunOptions(**options)
     if request.only is not None and request.begin is not None:
         raise UsageError("--only runs one job and --from also what follows: give one of the two")
     with with_executors(executors, master):
-        code = _run(where, request)
+        if machine is None:
+            code = _run(where, request)
+        else:
+            request.check_machine()
+            code = run_machine(where, machine, given, tasks, request.output)
     sys.exit(code)
 
 

@@ -45,7 +45,21 @@ from tidemark.operate.workflow_runs import resume as resume_run
 INTERRUPTED = 130
 
 
-def runs(job: str | None, since: str | None, limit: int, where: Where, output: str) -> None:
+def runs(
+    job: str | None,
+    since: str | None,
+    limit: int,
+    machine: str | None,
+    where: Where,
+    output: str,
+) -> None:
+    if machine is not None:
+        if job is not None or since is not None:
+            raise UsageError("--machine shows executions: leave out JOB and --since")
+        from tidemark.cli.machines import show_executions
+
+        show_executions(where, machine, limit, output)
+        return
     begin = since_of(since, now())
     with open_target(where) as target:
         jobs = [target.job(job)] if job is not None else target.names.jobs
@@ -95,6 +109,24 @@ def logs(
 
 
 def stop(
+    job: str | None,
+    run_id: str | None,
+    workflow: str | None,
+    machine: str | None,
+    where: Where,
+    output: str,
+) -> None:
+    if machine is None:
+        _stop_runs(job, run_id, workflow, where, output)
+        return
+    if job is not None or workflow is not None:
+        raise UsageError("stop executions of --machine, or runs: leave out JOB and --workflow")
+    from tidemark.cli.machines import stop_machine
+
+    stop_machine(where, machine, run_id, output)
+
+
+def _stop_runs(
     job: str | None, run_id: str | None, workflow: str | None, where: Where, output: str
 ) -> None:
     from tidemark.cli.here import owner_of_runs  # an engine, which no other command here needs

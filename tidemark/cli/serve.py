@@ -26,6 +26,7 @@ from tidemark.glue_service.runs.jvms.supply import NO_JVMS
 from tidemark.glue_service.runs.jvms.warm_up import Over, keep_warm, pool_for_home
 from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.glue_service.served import ServedPort, deploy, find_port
+from tidemark.glue_service.state_machines.stand_ins import read_tasks
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.loopback import LOOPBACK_NAMES
@@ -46,19 +47,20 @@ def up(
     on_event: str | None,
     max_parallel: int | None,
     forward: tuple[str, ...],
+    task: tuple[str, ...],
     lineage: str | None,
     app: Path | None,
     context: tuple[str, ...],
 ) -> None:
     is_at_host = host != LOOPBACK or bool(allow_host) or any_user or any_key
-    of_port = (app is not None, context, is_at_host, on_event is not None, forward, lineage)
+    of_port = (app is not None, context, is_at_host, on_event is not None, forward, task, lineage)
     if port is None and (max_parallel is not None or any(of_port)):
         raise UsageError(
             "--app, --context, --host, --allow-host, --any-user, --any-key, --on-event, "
-            "--max-parallel, --forward and --lineage are for a port: give --port NUMBER too"
+            "--max-parallel, --forward, --task and --lineage are for a port: give --port NUMBER too"
         )
     names = names_of_port(host, allow_host)
-    forwards = read_forwards(forward)
+    forwards, tasks = read_forwards(forward), read_tasks(task)
     home = Home.from_environment()
     count = (os.cpu_count() or 1) if size is None else size
     if port is None:
@@ -78,6 +80,7 @@ def up(
         on_event=on_event,
         max_parallel=max_parallel,
         forwards=forwards,
+        tasks=tasks,
     )
     serve_until_interrupted(home, count, options, assembly, lineage)
 
@@ -171,6 +174,7 @@ def _join(
         ("--on-event", options.on_event is not None),
         ("--max-parallel", options.max_parallel is not None),
         ("--forward", bool(options.forwards)),
+        ("--task", bool(options.tasks)),
         ("--lineage", lineage is not None),
         ("--host", options.host not in LOOPBACK_NAMES),
         ("--any-user", options.any_user),

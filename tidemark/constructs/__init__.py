@@ -75,6 +75,7 @@ if TYPE_CHECKING:  # "as" hands a name on
     from tidemark.constructs.security.security import StageKey as StageKey
     from tidemark.constructs.starts.events import OnEvent as OnEvent
     from tidemark.constructs.starts.events import OnObjects as OnObjects
+    from tidemark.constructs.starts.state_machine import ByStateMachine as ByStateMachine
     from tidemark.constructs.watermark_table import WatermarkTable as WatermarkTable
     from tidemark.model.assembly.glue_versions import GlueVersion as GlueVersion
     from tidemark.model.plain_secrets import NotSecret as NotSecret

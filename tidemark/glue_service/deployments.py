@@ -33,6 +33,11 @@ from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import SPARK, Deployment
 from tidemark.model.assembly.glue_versions import version_of_job
 from tidemark.model.assembly.intrinsics import TOPIC
+from tidemark.model.assembly.state_machines import (
+    STATE_MACHINE,
+    machine_request,
+    tags_of_list,
+)
 from tidemark.model.assembly.template import resolve_stacks, stack_resources
 from tidemark.model.messages import plural
 
@@ -50,6 +55,7 @@ REQUESTS = {
 EVENT_TYPES = {
     "AWS::Events::Rule": (EntityKind.RULE, "Name"),
     TOPIC: (EntityKind.TOPIC, "TopicName"),
+    STATE_MACHINE: (EntityKind.STATE_MACHINE, "StateMachineName"),
 }
 STACK_TAG = "aws:cloudformation:stack-name"
 SEPARATE_MEMBERS = ("Name", "Tags", "StartOnCreation")
@@ -60,12 +66,16 @@ def deploy_on_port(glue: GlueState, folder: Path) -> str:
     machine = glue.machine
     app = load_app(folder)
     deployment = prepare(app, machine.home, machine.dynamodb_endpoint)
-    definitions = _all_definitions(app.assembly, machine.region)
+    definitions = with_machines(glue, _all_definitions(app.assembly, machine.region))
+    if refused := [fault for *_, fault in faults_of_machines(glue, definitions)]:
+        raise UsageError("; ".join(refused))
     _define_all(glue, deployment, definitions, app)
     numbers = Counter(kind for _, kind, *_ in definitions)
     counts = ", ".join(
         plural(numbers[kind], kind.value) for kind in (*KINDS.values(), EntityKind.RULE)
     )
+    if machines := numbers[EntityKind.STATE_MACHINE]:
+        counts += f", {plural(machines, 'state machine')}"
     rules = [rule for rule in list_entities(glue.store, EntityKind.RULE) if STACK_TAG in rule.tags]
     has_topics = glue.topics is not None and glue.topics.missing_package() is None
     away = "; ".join(not_local(rules, has_topics=has_topics))
@@ -99,8 +109,42 @@ def versions_of_runs(app: App, home: Home) -> set[str]:
 
 def define(glue: GlueState, app: App, deployment: Deployment) -> list[str]:
     """Define jobs, triggers and workflows of a prepared app; return deleted jobs."""
-    definitions = _all_definitions(app.assembly, glue.machine.region)
-    return _define_all(glue, deployment, definitions, app)
+    definitions = with_machines(glue, _all_definitions(app.assembly, glue.machine.region))
+    refused = {(kind, name) for kind, name, _ in faults_of_machines(glue, definitions)}
+    # A run of a workflow needs no machine: those that cannot run here are left out.
+    wanted = [definition for definition in definitions if definition[1:3] not in refused]
+    return _define_all(glue, deployment, wanted, app)
+
+
+def with_machines(glue: GlueState, definitions: list[Definition]) -> list[Definition]:
+    """Return definitions whose state machines are in the form of requests, with their tags."""
+
+    def read(bucket: str, key: str) -> str:
+        return (glue.machine.home.lake / bucket / key).read_text(encoding="utf-8")
+
+    return [
+        (
+            stack,
+            kind,
+            name,
+            {**machine_request(properties, read), "Tags": tags_of_list(properties.get("Tags"))},
+        )
+        if kind == EntityKind.STATE_MACHINE
+        else (stack, kind, name, properties)
+        for stack, kind, name, properties in definitions
+    ]
+
+
+def faults_of_machines(
+    glue: GlueState, definitions: list[Definition]
+) -> list[tuple[EntityKind, str, str]]:
+    """Return kind, name and fault of each state machine that cannot run on this machine."""
+    return [
+        (kind, name, f"the state machine {name} cannot be deployed: {fault.text}")
+        for _, kind, name, properties in definitions
+        if kind == EntityKind.STATE_MACHINE
+        for fault in glue.executions.faults(properties["definition"])
+    ]
 
 
 def _define_all(

@@ -23,6 +23,7 @@ class EntityKind(StrEnum):
     WORKFLOW = "workflow"
     SECURITY_CONFIGURATION = "security-configuration"
     SESSION = "session"
+    STATE_MACHINE = "stateMachine"
     RULE = "rule"  # of EventBridge
     TOPIC = "topic"  # of SNS, from a template; SNS itself keeps topics of clients
 

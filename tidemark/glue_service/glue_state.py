@@ -11,6 +11,7 @@ from tidemark.glue_service.runs.active import Delays
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.sessions.times import SessionTimes
+from tidemark.glue_service.state_machines.live import LiveExecutions
 from tidemark.glue_service.workflows.due import Batches, Schedules
 from tidemark.glue_service.workflows.flows import Flows
 from tidemark.local_state.store.database import Store
@@ -36,6 +37,7 @@ class GlueState:
         deliveries: what rules have to pass to their targets, in order.
         delays: runs that are reported when they are late.
         sessions: when something of interactive sessions is due.
+        executions: the executions of state machines that are interpreted now.
         account: the account id in ARNs.
         is_of_command: whether it ends with a command: then no trigger fires by the clock, and its
             flows end with it.
@@ -55,6 +57,7 @@ class GlueState:
     deliveries: deque[Callable[[], None]] = field(default_factory=deque)
     delays: Delays = field(default_factory=Delays)
     sessions: SessionTimes = field(default_factory=SessionTimes)
+    executions: LiveExecutions = field(default_factory=LiveExecutions)
     account: str = ACCOUNT_ID
     is_of_command: bool = False
 

@@ -19,6 +19,7 @@ from tidemark.glue_service.entities import EntityKind, list_entities
 from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.run_requests import run_requests
 from tidemark.glue_service.runs.skip import REASON_FILE
+from tidemark.glue_service.state_machines.execution_rows import Execution, all_executions
 from tidemark.glue_service.submitted import find_job, submitted_jobs
 from tidemark.local_state.bookmarks.api import entry_of, reset_job_bookmark
 from tidemark.local_state.bookmarks.versions import (
@@ -287,7 +288,7 @@ class HomeTarget(Target):
                 show_unseen(store, show)
 
     def starts(self) -> list[str]:
-        """Return which schedules and events start workflows on AWS."""
+        """Return which schedules and events start workflows on AWS, and the last executions."""
         deployment = self.app.deployment
         by_event = [
             trigger.workflow_name for trigger in deployment.triggers if trigger.type == "EVENT"
@@ -299,7 +300,15 @@ class HomeTarget(Target):
                 f"{schedule.workflow_name}; here, tidemark run."
                 for schedule in deployment.schedules
             ),
+            *(
+                f"State machine {arn.rpartition(':')[2]}: {last.name} {last.status}; "
+                f"tidemark runs --machine {arn.rpartition(':')[2]} shows its steps."
+                for arn, last in self._last_executions().items()
+            ),
         ]
+
+    def _last_executions(self) -> dict[str, Execution]:
+        return {execution.machine: execution for execution in all_executions(self.store)}
 
     def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> RewindFacts:
         """Return the bookmarks with every version, the triggers of the app, and other jobs."""

@@ -146,6 +146,8 @@ class EventRule(Located):
         folders: URIs below which an object that arrives is such an event.
         pattern: which events it sends; empty if it is not known.
         is_on: whether it sends any.
+        machine: the state machine of which it starts an execution, which starts the workflow;
+            empty if it sends the event to the workflow itself.
     """
 
     at: str
@@ -153,6 +155,7 @@ class EventRule(Located):
     folders: tuple[str, ...] = ()
     pattern: Mapping[str, Any] = field(default_factory=dict)
     is_on: bool = True
+    machine: str = ""
 
 
 @dataclass(frozen=True)

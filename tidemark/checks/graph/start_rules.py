@@ -15,7 +15,7 @@ MAX_EVENTS, MAX_SECONDS = 100, 900  # of a batch
 
 def problems_of_starts(graph: Graph) -> Iterator[Problem]:
     """Yield the reasons why starts start no run, or too many."""
-    told = {rule.workflow for rule in graph.event_rules}
+    told = {rule.workflow for rule in graph.event_rules if not rule.machine}
     for trigger in graph.triggers:
         yield from _batch(trigger)
         is_sent = trigger.workflow is None or trigger.workflow in told
@@ -30,7 +30,7 @@ def problems_of_starts(graph: Graph) -> Iterator[Problem]:
             )
     for rule in graph.event_rules:
         kinds = {trigger.kind for trigger in graph.triggers_of(rule.workflow)}
-        if rule.workflow in graph.workflows and EVENT not in kinds:
+        if rule.workflow in graph.workflows and EVENT not in kinds and not rule.machine:
             yield rule.problem(
                 "event-not-heard",
                 f"the rule sends events to the workflow '{rule.workflow}', whose start trigger is "

@@ -6,6 +6,7 @@ from typing import Any
 
 from tidemark.checks.graph import table_places as places
 from tidemark.checks.graph.duplicate_names import read_names
+from tidemark.checks.graph.machines import machine_starts
 from tidemark.checks.graph.model import (
     CRAWLER,
     DataContract,
@@ -229,17 +230,20 @@ def _trigger(trigger: Resource, properties: Mapping[str, Any]) -> Trigger:
 
 
 def _event_rules(resources: Resources) -> Iterator[EventRule]:
-    """Yield the rules of EventBridge that send events to workflows."""
+    """Yield the rules of EventBridge that send events to workflows, also over a state machine."""
+    machines = dict(machine_starts(resources))
     for rule in resources.of("AWS::Events::Rule"):
+        given = rule.properties.get("EventPattern")
+        folders = tuple(_arrivals(rule, given))
+        pattern = _resolved(rule, given) if isinstance(given, Mapping) else {}
+        is_on = rule.properties.get("State") != "DISABLED"
         for target in rule.properties.get("Targets", []):
             arn = rule.text(target.get("Arn", "")) if isinstance(target, Mapping) else ""
             _, glue, workflow = arn.partition(":workflow/")
             if glue and ":glue:" in arn:
-                given = rule.properties.get("EventPattern")
-                folders = tuple(_arrivals(rule, given))
-                pattern = _resolved(rule, given) if isinstance(given, Mapping) else {}
-                is_on = rule.properties.get("State") != "DISABLED"
                 yield EventRule(rule.at, workflow, folders, pattern, is_on)
+            for started in machines.get(arn, ()):
+                yield EventRule(rule.at, started, folders, pattern, is_on, arn)
 
 
 def _resolved(rule: Resource, value: Any) -> Any:

@@ -62,6 +62,7 @@ def local_reset() -> None:
 @click.option("--on-event", metavar="COMMAND", help=EVENT_HELP)
 @click.option("--max-parallel", type=click.IntRange(1), metavar="NUMBER", help=PARALLEL_HELP)
 @click.option("--forward", multiple=True, metavar="SERVICE=URL", help=FORWARD_HELP)
+@click.option("--task", multiple=True, metavar="STATE=python:FUNCTION", help=options.TASK_HELP)
 @click.option("--lineage", metavar="FILE|URL", help=options.LINEAGE_HELP)
 @options.app_and_context
 @act("serve.up")

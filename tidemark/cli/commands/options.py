@@ -33,6 +33,10 @@ LAST_APP_HELP = (
 )
 AS_DEPLOYED_HELP = "On this machine: run the code that was deployed last, not the code on disk."
 ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
+TASK_HELP = (
+    "Call a function for a task of a state machine that is on AWS only, by the name of its state: "
+    "Notify=python:jobs.notify; repeatable."
+)
 LINEAGE_HELP = "Send an OpenLineage event of each job run that starts or ends there."
 SINCE_HELP = "Leave out what started before: 30m, 12h, 7d, or a date in UTC."
 S3_SEMANTICS_HELP = (

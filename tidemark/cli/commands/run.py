@@ -24,6 +24,9 @@ RUN_WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app
 STOP_HELP = "The id of a run, or a prefix; by default all in progress."
 KERNEL_PYTHON_HELP = "The Python that has aws-glue-sessions; this one if not given."
 WRITE_ONLY_HELP = "Write the kernel and say where it is; start no JupyterLab."
+MACHINE_HELP = "Run this state machine of the app, in place of a workflow."
+INPUT_HELP = "The input of the execution of --machine; {} if not given."
+STOP_MACHINE_HELP = "Stop executions of this state machine; --run names one."
 DETAIL_HELP = "What happened: a JSON object, or @FILE with one."
 
 
@@ -78,6 +81,9 @@ def _refuse_options(ctx: click.Context) -> None:
 @options.s3_semantics_option(expose_value=True)
 @options.executors_options
 @click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
+@click.option("--machine", metavar="NAME", help=MACHINE_HELP)
+@click.option("--input", "given", metavar="JSON|@FILE", help=INPUT_HELP)
+@click.option("--task", multiple=True, metavar="STATE=python:FUNCTION", help=options.TASK_HELP)
 @click.option("--only", metavar="JOB", type=JOB, help="Run this job of the workflow alone.")
 @click.option("--from", "begin", metavar="JOB", type=JOB, help="Run this job and what follows it.")
 @click.option("--lineage", metavar="FILE|URL", help=options.LINEAGE_HELP)
@@ -90,6 +96,7 @@ def run() -> None:
     An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
     While it works, boto3 in scripts reaches Glue, Logs and S3 of this machine. Where `tidemark
     local up --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
+    With --machine a state machine of the app runs, and its steps are shown.
 
     With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
     ends; --from, --executors, --isolated, --lineage, --master, --s3-semantics and --skip-crawlers
@@ -143,6 +150,7 @@ def resume() -> None:
 @click.argument("job", type=JOB, required=False)
 @click.option("--run", "run_id", metavar="ID", type=RUN, help=STOP_HELP)
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
+@click.option("--machine", metavar="NAME", help=STOP_MACHINE_HELP)
 @options.where_options
 @options.table_or_json
 @act("runs.stop")

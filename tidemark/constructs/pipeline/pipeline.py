@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_stepfunctions as sfn
+from constructs import Construct
 
 from tidemark.constructs.catalog.databases import Database
 from tidemark.constructs.catalog.published_tables import create_tables
@@ -23,7 +25,12 @@ from tidemark.constructs.pipeline.checks import check_age, check_tags
 from tidemark.constructs.pipeline.nodes import construct_id
 from tidemark.constructs.pipeline.workflow import Workflow
 from tidemark.constructs.predicates import Predicate
-from tidemark.model.checked import checked
+from tidemark.constructs.starts.events import described
+from tidemark.constructs.starts.state_machine import ByStateMachine, start_task
+from tidemark.errors import JobDefinitionError
+from tidemark.model.checked import checked, wrong
+
+MAX_WAIT_SECONDS = 99_999_999
 
 
 class Pipeline(Workflow):
@@ -212,3 +219,45 @@ class Pipeline(Workflow):
         self.monitoring.alerts.on_failed_crawl()
         self._triggers.add(construct_id(name), crawler, waits_for)
         return crawler
+
+    @checked
+    def start_task(self, scope: Construct, id_: str, *, wait_seconds: int = 30) -> sfn.Chain:
+        """Return states of a state machine that run this pipeline, with the grants for it.
+
+        The execution waits for the end of the workflow run, and fails with
+        `Tidemark.WorkflowRunFailed` if a job of it did. Its input must be an object; the output
+        has a member `WorkflowRun` with `RunId` and `Status`. A stop of the execution leaves the
+        workflow run alone.
+
+        Args:
+            scope: the construct that owns the states.
+            id_: the name of the first state; the others begin with it.
+            wait_seconds: between two looks at the run, 1 to 99,999,999.
+
+        Returns:
+            The states as a chain: `.next(...)` continues after the run.
+
+        Raises:
+            JobDefinitionError: something else starts the pipeline, or wait_seconds is not allowed.
+
+        Example:
+            >>> from aws_cdk import aws_stepfunctions as sfn
+            >>> machine = sfn.StateMachine(
+            ...     stack,
+            ...     "Nightly",
+            ...     definition_body=sfn.DefinitionBody.from_chainable(
+            ...         pipeline.start_task(stack, "Load")
+            ...     ),
+            ... )
+        """
+        if any(start != ByStateMachine() for start in self._starts):
+            raise JobDefinitionError(
+                f"pipeline '{self.name}' has start_task, and is also started by "
+                f"{' and by '.join(map(described, self._starts))}; allowed: one of the two; "
+                "declare starts=[ByStateMachine()]"
+            )
+        if not 1 <= wait_seconds <= MAX_WAIT_SECONDS:
+            allowed = f"an integer from 1 to {MAX_WAIT_SECONDS:,}"
+            raise wrong("start_task", "wait_seconds", wait_seconds, allowed, "pass one")
+        self._is_started.is_started = True
+        return start_task(scope, id_, workflow=self.name, wait_seconds=wait_seconds)

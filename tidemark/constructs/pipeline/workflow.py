@@ -34,6 +34,7 @@ from tidemark.constructs.shared_checks import check_free, check_no_alias
 from tidemark.constructs.starts.event_start import EventStart
 from tidemark.constructs.starts.events import Start, described, events_of, schedules_of, starts_of
 from tidemark.constructs.starts.start_schedule import StartSchedule, group_name
+from tidemark.constructs.starts.state_machine import ByStateMachine, IsStarted
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.resources import METADATA, PIPELINE_TAG
@@ -84,8 +85,9 @@ class Workflow(Construct):
                 exist yet.
             glue_arguments: Glue's own arguments of every job, as far as jobs of its kind have
                 them; a job's own values win.
-            starts: any number of `Schedule`, `OnObjects` and `OnEvent`; an empty list: runs
-                are started by hand only; None: by the schedule of the stage, if it has one.
+            starts: any number of `Schedule`, `OnObjects` and `OnEvent`, or `ByStateMachine` alone;
+                an empty list: runs are started by hand only; None: by the schedule of the stage,
+                if it has one.
                 Changing between a list with events and one without needs a manual step:
                 docs/start-a-pipeline.md.
 
@@ -167,6 +169,9 @@ class Workflow(Construct):
         )
         if starts:  # starts of a workflow without jobs are refused at synthesis
             _ = self._triggers.start
+        self._starts, self._is_started = begun_by, IsStarted(name)
+        if ByStateMachine() in begun_by:
+            self.node.add_validation(self._is_started)
         cdk.Tags.of(self).add(PIPELINE_TAG, name)
         check_graph_at_synth(self)
 

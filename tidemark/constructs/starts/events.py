@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.references import bucket_name
+from tidemark.constructs.starts.state_machine import ByStateMachine
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked, wrong
 from tidemark.model.schedules.event_patterns import (
@@ -159,7 +160,7 @@ class OnEvent(_Batched):
         return f"events of {', '.join(map(str, self.pattern['source']))}"
 
 
-Start: TypeAlias = Schedule | OnObjects | OnEvent
+Start: TypeAlias = Schedule | OnObjects | OnEvent | ByStateMachine
 
 
 def starts_of(
@@ -168,8 +169,8 @@ def starts_of(
     """Return what starts a pipeline; None means the schedule of the stage.
 
     Raises:
-        JobDefinitionError: a start is repeated, or events differ in their batch; a workflow has
-            only one.
+        JobDefinitionError: a start is repeated, events differ in their batch (a workflow has only
+            one), or a state machine is not the only start.
     """
     if starts is None:
         return (stage.starts,) if stage.starts else ()
@@ -179,6 +180,11 @@ def starts_of(
                 f"pipeline '{pipeline}' has the start {start!r} twice; allowed: each once; remove "
                 "one"
             )
+    if len(starts) > 1 and ByStateMachine() in starts:
+        raise JobDefinitionError(
+            f"pipeline '{pipeline}' is started by a state machine and by something else; allowed: "
+            "starts=[ByStateMachine()] alone; let the other start begin the state machine"
+        )
     events = events_of(starts)
     if len(events) > MAX_RULES:
         raise JobDefinitionError(
@@ -198,7 +204,7 @@ def starts_of(
 
 def events_of(starts: Sequence[Start]) -> list[OnObjects | OnEvent]:
     """Return the events among the starts of a pipeline."""
-    return [start for start in starts if not isinstance(start, Schedule)]
+    return [start for start in starts if isinstance(start, OnObjects | OnEvent)]
 
 
 def schedules_of(starts: Sequence[Start]) -> list[Schedule]:

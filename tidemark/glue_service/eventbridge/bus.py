@@ -7,17 +7,20 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from tidemark.errors import DiskFullError, UsageError
+from tidemark.errors import DiskFullError, TidemarkError, UsageError
 from tidemark.glue_service.eventbridge.documents import GLUE, CreatedObject, Event, object_created
 from tidemark.glue_service.eventbridge.rules import Rule, workflow_of
 from tidemark.glue_service.eventbridge.topics import is_topic
 from tidemark.glue_service.glue_state import GlueState, origin_of
+from tidemark.glue_service.state_machines.executions import start_execution
 from tidemark.glue_service.workflows.batch_firing import notify
+from tidemark.model.assembly.state_machines import machine_name_of
 
 STEP = re.compile(r"\.([^.\[\]]+)|\[([0-9]{1,9})\]|\['([^']+)'\]")
 PART = re.compile(r'\\.|"|<([^<>"\s]+)>', re.DOTALL)  # tokens of a template
 OF_EVENT, OF_RULE = "aws.events.event.json", "aws.events.rule-name"
 ABSENT = object()
+MAX_NAME = 80  # characters, of an execution
 
 
 def deliver(glue: GlueState, event: Event) -> list[str]:
@@ -52,9 +55,22 @@ def _pass(glue: GlueState, rule: Rule, target: Mapping[str, Any], event: Event) 
     workflow_name = workflow_of(target["Arn"])
     if workflow_name is not None:
         notify(glue, workflow_name, event["id"])
+    elif machine_name_of(target["Arn"]) is not None:
+        _start_execution(glue, rule, target, event)
     elif why := _published(glue, rule, target, event):
         what = f"{event['detail-type']!r} of {event['source']}"
         glue.say(f"rule {rule.name} matches {what}; its target {target['Arn']} {why}")
+
+
+def _start_execution(glue: GlueState, rule: Rule, target: Mapping[str, Any], event: Event) -> None:
+    name = f"{event['id']}_{target['Id']}"[:MAX_NAME]
+    try:
+        given = message_of(target, event, rule.name)
+        start_execution(glue, {"stateMachineArn": target["Arn"], "name": name, "input": given})
+    except DiskFullError:
+        raise
+    except TidemarkError as error:
+        glue.say(f"rule {rule.name} could not start {target['Arn']}: {error}")
 
 
 def _published(glue: GlueState, rule: Rule, target: Mapping[str, Any], event: Event) -> str | None:

@@ -10,6 +10,7 @@ from tidemark.glue_service.entities import Entity, EntityKind, list_entities
 from tidemark.glue_service.eventbridge.documents import S3, Event
 from tidemark.glue_service.eventbridge.topics import is_topic
 from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.state_machines import machine_name_of
 from tidemark.model.schedules.event_matching import matches
 from tidemark.model.schedules.event_patterns import faults_of_pattern
 
@@ -85,7 +86,9 @@ def not_local(rules: list[Entity], *, has_topics: bool) -> list[str]:
         away = [
             target["Arn"]
             for target in definition.get("Targets", [])
-            if workflow_of(target["Arn"]) is None and not (has_topics and is_topic(target["Arn"]))
+            if workflow_of(target["Arn"]) is None
+            and machine_name_of(target["Arn"]) is None
+            and not (has_topics and is_topic(target["Arn"]))
         ]
         if not definition.get("EventPattern"):
             ignored.append(f"the schedule of rule {entity.name}")

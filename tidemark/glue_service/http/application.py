@@ -6,6 +6,7 @@ import secrets
 import threading
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tidemark.errors import TidemarkError
@@ -34,7 +35,9 @@ from tidemark.local_state.home import Home, has_uploads
 
 if TYPE_CHECKING:
     from tidemark.glue_service.s3.service import S3
+    from tidemark.glue_service.state_machines.threads import ExecutionThreads
 
+SYNC = "StartSyncExecution"  # waits for minutes
 WITHOUT_BODY = (204, 304)
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
@@ -58,6 +61,7 @@ class Application:
         self._wants_objects = wants_objects or threading.Event()
         self._pages = pages
         self._s3 = Lazy(self._made_s3)
+        self._threads = Lazy(self._made_threads)
         self._others = others or OtherServices(home, {})
         if has_uploads(home):
             # Making it deletes the remains of dead uploads.
@@ -133,8 +137,19 @@ class Application:
         if operation is None or name not in OPERATIONS[service]:
             raise unsupported(service, name)
         request = json_protocol.read_request(operation, body)
-        answer = call(self._engine, service, name, request)
+        with self._others.waits.one() if name == SYNC else nullcontext():
+            answer = call(self._engine, service, name, request)
         return reply(200, json_protocol.CONTENT_TYPE, json_answer(operation, answer))
+
+    def begin_executions(self) -> None:
+        """Start a thread for each execution of a state machine that has none."""
+        self._threads().begin()
+
+    def _made_threads(self) -> "ExecutionThreads":
+        # moto takes a second to import.
+        from tidemark.glue_service.state_machines.threads import ExecutionThreads
+
+        return ExecutionThreads(self._engine, self, self._region)
 
     def _made_s3(self) -> "S3":
         # Most clients ask for other services, because Spark reads the lake's files itself.

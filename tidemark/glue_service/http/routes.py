@@ -15,7 +15,13 @@ EVERYWHERE = frozenset(("0.0.0.0", "::"))  # noqa: S104 (compared with, not boun
 HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|[0-9a-f]*:[0-9a-f:.]*:[0-9a-f:.]*")
 SCOPE = re.compile(r"Credential=[^/,\s]*/\d{8}/[^/,\s]*/(?P<service>[^/,\s]+)/aws4_request")
 HOME = "tidemark"  # the service for commands of the home
-TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs", "AWSEvents": "events", "Tidemark": HOME}
+TARGETS = {
+    "AWSGlue": "glue",
+    "Logs_20140328": "logs",
+    "AWSEvents": "events",
+    "AWSStepFunctions": "states",
+    "Tidemark": HOME,
+}
 DYNAMODB_TARGETS = ("DynamoDB_20120810", "DynamoDBStreams_20120810")
 
 

@@ -27,6 +27,7 @@ from tidemark.glue_service.protocol.pages import Request
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.runs import job_runs
 from tidemark.glue_service.sessions import sessions, statements
+from tidemark.glue_service.state_machines import executions, machines
 from tidemark.glue_service.workflows import resume, triggers, workflows
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
@@ -125,7 +126,21 @@ EVENTS = _operations(
         rule_tags: "ListTagsForResource TagResource UntagResource",
     }
 )
-ENGINE_SERVICES = {"glue": GLUE, "events": EVENTS}
+STATES = _operations(
+    {
+        machines: (
+            "CreateStateMachine DeleteStateMachine DescribeStateMachine ListStateMachines "
+            "ListTagsForResource TagResource UntagResource UpdateStateMachine "
+            "ValidateStateMachineDefinition"
+        ),
+        executions: (
+            "DescribeExecution DescribeStateMachineForExecution GetExecutionHistory "
+            "ListExecutions SendTaskFailure SendTaskHeartbeat SendTaskSuccess StartExecution "
+            "StartSyncExecution StopExecution"
+        ),
+    }
+)
+ENGINE_SERVICES = {"glue": GLUE, "events": EVENTS, "states": STATES}
 # Their clients ask again after a second: an answer that waits a moment may say the end.
 PENDING: Mapping[str, Callable[[Answer], bool]] = {
     "GetSession": sessions.is_pending,
@@ -155,6 +170,12 @@ INSTEAD: Mapping[str, Mapping[tuple[str, ...], str]] = {
     },
     "events": {
         ("Archive", "Replay", "Bus"): "there is only the default event bus; others are on AWS only"
+    },
+    "states": {
+        ("Redrive",): "start a new execution: the record of the old one stays",
+        ("Version", "Alias"): "versions and aliases are on AWS only: start the machine itself",
+        ("Activit",): "activities are on AWS only: a task that waits for a token may be of SQS",
+        ("MapRun",): "distributed maps are on AWS only",
     },
     "iam": _IDENTITIES,
     "sts": _IDENTITIES,
@@ -202,8 +223,29 @@ def call(engine: Engine, service: str, operation: str, request: Request) -> Answ
             check_catalog(glue, request)
         return ENGINE_SERVICES[service][operation](glue, request)
 
+    if service == "states":
+        return _call_states(engine, operation, request, answer)
     reply, end_s = engine.ask(answer), time.monotonic() + PATIENCE_S
     while operation in PENDING and PENDING[operation](reply) and time.monotonic() < end_s:
         time.sleep(LOOK_S)
         reply = engine.ask(answer)
+    return reply
+
+
+def _call_states(
+    engine: Engine, operation: str, request: Request, answer: Callable[[GlueState], Answer]
+) -> Answer:
+    live = engine.ask(lambda glue: glue.executions)
+    if "definition" in request:
+        # The interpreter is imported here, so that the engine waits for no import.
+        live.faults(request["definition"])
+    reply = engine.ask(answer)
+    # An execution of EXPRESS ends after five minutes at the latest.
+    arn = reply["executionArn"] if operation == "StartSyncExecution" else None
+    while arn is not None:
+        seen = live.changes.number()
+        end = engine.ask(lambda glue: executions.of_sync_execution(glue, arn))
+        if end is not None:
+            return end
+        live.changes.wait(seen, PATIENCE_S)
     return reply

@@ -7,11 +7,12 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tidemark.errors import TidemarkError
 from tidemark.extras import require
 from tidemark.glue_service.access.gate import Gate, key_of_port
 from tidemark.glue_service.commands import region
@@ -30,6 +31,8 @@ from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.runs.take_over import continue_runs
 from tidemark.glue_service.served import ServedPort, announced
+from tidemark.glue_service.state_machines.execution_rows import open_executions
+from tidemark.glue_service.state_machines.live import LiveExecutions
 from tidemark.glue_service.workflows.due import Schedules
 from tidemark.glue_service.workflows.flows import Flows
 from tidemark.local_state.dynamodb import dynamodb_endpoint
@@ -66,6 +69,7 @@ class Options:
         max_parallel: how many job runs have a process at once; None takes the number of cores.
         on_death: called in the engine's thread if an error ends it.
         forwards: URLs of other services, by their names in signatures.
+        tasks: functions in the place of tasks of state machines, by the name of their state.
         pages: answers browsers; None if nothing does. Used on loopback alone.
     """
 
@@ -86,6 +90,7 @@ class Options:
     max_parallel: int | None = None
     on_death: Callable[[BaseException], None] = lambda _: None
     forwards: Mapping[str, str] = field(default_factory=dict)
+    tasks: Mapping[str, str] = field(default_factory=dict)
     pages: Pages | None = None
 
 
@@ -102,7 +107,10 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         secret = secrets.token_hex(32)
         port = ServedPort(listener.url, os.getpid(), secret, options.is_of_command, region())
         wants_objects = threading.Event()
-        open_glue = partial(_open, home, options, events, port, (Rules(wants_objects), topics))
+        # A command runs what it starts, and leaves older executions to `tidemark local up`.
+        live = LiveExecutions(options.tasks, options.clock() if options.is_of_command else 0)
+        bus = Rules(wants_objects), topics
+        open_glue = partial(_open, home, options, events, port, bus, live)
         with Engine(open_glue, options.on_death) as engine:
             pages = options.pages if is_private(options) else None
 
@@ -118,12 +126,26 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
             key = None if options.any_key else key_of_port(home)
             gate = Gate(key, port.secret, options.names, has_pages=pages is not None)
             listener.serve(application, gate, any_user=options.any_user)
+            live.begin = partial(_begin, application)
+            if engine.ask(lambda glue: open_executions(glue.store)):
+                live.begin()
             try:
                 yield listener.url, engine
             finally:
                 if pages is not None:
                     pages.close()
+                live.close_all()
                 listener.close(others.made.waits if others.made else None)
+
+
+def _begin(application: Lazy["Application"]) -> None:
+    """Begin what executions of state machines have to do, without waiting for it."""
+
+    def begin() -> None:
+        with suppress(TidemarkError):  # the engine ends: the next one goes on
+            application().begin_executions()
+
+    threading.Thread(target=begin, name="executions", daemon=True).start()
 
 
 @contextmanager
@@ -150,7 +172,12 @@ def is_private(options: Options) -> bool:
 
 @contextmanager
 def _open(
-    home: Home, options: Options, events: Events, port: ServedPort, bus: tuple[Rules, Topics]
+    home: Home,
+    options: Options,
+    events: Events,
+    port: ServedPort,
+    bus: tuple[Rules, Topics],
+    live: LiveExecutions,
 ) -> Iterator[GlueState]:
     with home.exclusive(), announced(home, port):
         java_home = find_java_home()
@@ -163,6 +190,7 @@ def _open(
                     deliver(glue, event)
                 options.observe(run)
                 options.lineage(run)
+                live.changes.note()
 
             def has_started(run: JobRun) -> None:
                 options.on_start(run)
@@ -174,7 +202,7 @@ def _open(
             glue = GlueState(
                 machine, store, runner, flows, schedules, clock, say, events.tell, *bus
             )
-            glue.is_of_command = options.is_of_command
+            glue.is_of_command, glue.executions = options.is_of_command, live
             try:
                 load(glue)
                 options.take_over(glue)

@@ -30,8 +30,9 @@ TIME = "a number of seconds since 1970, in the years 1 to 9999"
 
 @cache
 def service_model(service: str) -> ServiceModel:
-    """Return the model of a service by botocore's name for it, such as ``glue``."""
-    return ServiceModel(Loader().load_service_model(service, "service-2"), service)
+    """Return the model of a service by botocore's name for it, such as ``glue``, or ``states``."""
+    name = "stepfunctions" if service == "states" else service
+    return ServiceModel(Loader().load_service_model(name, "service-2"), service)
 
 
 @cache

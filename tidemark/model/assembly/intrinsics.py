@@ -8,6 +8,7 @@ from typing import Any
 
 from tidemark.errors import UnsupportedError
 from tidemark.model.assembly.resources import DYNAMODB_TABLES
+from tidemark.model.assembly.state_machines import STATE_MACHINE
 
 ACCOUNT_ID = "000000000000"
 TOPIC = "AWS::SNS::Topic"
@@ -23,8 +24,13 @@ ATTRIBUTES: Mapping[tuple[str, str], str] = {
     ("AWS::KMS::Key", "KeyId"): "{name}",
     ("AWS::Logs::LogGroup", "Arn"): "arn:aws:logs:{region}:{account}:log-group:{name}:*",
     (TOPIC, "TopicArn"): "arn:aws:sns:{region}:{account}:{name}",
+    (STATE_MACHINE, "Arn"): "arn:aws:states:{region}:{account}:stateMachine:{name}",
+    (STATE_MACHINE, "Name"): "{name}",
 }
-REFERENCES = {TOPIC: "TopicArn"}  # by type, the attribute that Ref returns; else it is the name
+REFERENCES = {
+    TOPIC: "TopicArn",
+    STATE_MACHINE: "Arn",
+}  # by type, the attribute that Ref returns; else it is the name
 
 
 @dataclass

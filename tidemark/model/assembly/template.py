@@ -36,12 +36,15 @@ from tidemark.model.assembly.resources import (
     STARTS_WORKFLOW,
     stated_name,
 )
+from tidemark.model.assembly.state_machines import STATE_MACHINE
 
 SSM_PREFIX = (
     "AWS::SSM::Parameter::"  # prefix of parameter types whose default is the name of the value
 )
 # NotificationProperty only sets when Glue notifies EventBridge: `tidemark run` notifies nobody.
 ACTION_PROPERTIES = {"JobName", "Arguments", "Timeout", "NotificationProperty"}
+# What only a port has: topics if rules are followed, and machines. Their names are properties.
+NAMED_LATER = {TOPIC: "TopicName", STATE_MACHINE: "StateMachineName"}
 TABLE_REQUEST_PROPERTIES = (
     "AttributeDefinitions",
     "BillingMode",
@@ -126,8 +129,8 @@ def scope_of(
     )
     for logical_id, resource in resources.items():
         stated = stated_name(resource)
-        if resource["Type"] == TOPIC:  # created here only if rules are followed
-            stated = resource.get("Properties", {}).get("TopicName")
+        if naming := NAMED_LATER.get(resource["Type"]):
+            stated = resource.get("Properties", {}).get(naming)
         if stated is not None:
             names[logical_id] = scope.resolve(stated)
     return scope

@@ -1,9 +1,13 @@
 """Workflows that start themselves by events, over others or not: on plain data."""
 
+import json
+
 import pytest
 
 from tidemark.checks.graph.event_loops import event_loops
 from tidemark.checks.graph.model import CRAWLER, EventRule, Graph, GraphJob, Trigger
+from tidemark.checks.graph.start_rules import problems_of_starts
+from tidemark.checks.graph.template import read_graph
 
 
 def objects_in(bucket="lake", **key):
@@ -125,3 +129,43 @@ def test_patterns_of_objects_written_by_hand_are_matched_too(key, is_loop):
 
     assert found({"one": objects_in(**key)}, {"one": ("s3://lake/in/",)}) == expected
     assert found({"one": objects_in("other", **key)}, {"one": ("s3://lake/in/",)}) == []
+
+
+def test_a_rule_that_starts_a_machine_that_starts_the_workflow_is_a_loop():
+    start = {
+        "Type": "Task",
+        "Resource": "arn:aws:states:::aws-sdk:glue:startWorkflowRun",
+        "Parameters": {"Name": "orders"},
+        "End": True,
+    }
+    ended = {"jobName": ["load"], "state": ["SUCCEEDED"]}
+    pattern = {"source": ["aws.glue"], "detail-type": ["Glue Job State Change"], "detail": ended}
+    resources = {
+        "Flow": {"Type": "AWS::Glue::Workflow", "Properties": {"Name": "orders"}},
+        "Job": {"Type": "AWS::Glue::Job", "Properties": {"Name": "load", "Command": {}}},
+        "Start": {
+            "Type": "AWS::Glue::Trigger",
+            "Properties": {
+                "Type": "ON_DEMAND",
+                "WorkflowName": "orders",
+                "Actions": [{"JobName": "load"}],
+            },
+        },
+        "Machine": {
+            "Type": "AWS::StepFunctions::StateMachine",
+            "Properties": {
+                "DefinitionString": json.dumps({"StartAt": "A", "States": {"A": start}})
+            },
+        },
+        "Rule": {
+            "Type": "AWS::Events::Rule",
+            "Properties": {
+                "EventPattern": pattern,
+                "Targets": [{"Id": "M", "Arn": {"Ref": "Machine"}}],
+            },
+        },
+    }
+
+    problems = list(problems_of_starts(read_graph({"s": {"Resources": resources}})))
+
+    assert [(problem.rule, problem.is_error) for problem in problems] == [("starts-itself", True)]

@@ -1,0 +1,1 @@
+"""Step Functions: state machines, and executions that moto interprets and a record keeps."""

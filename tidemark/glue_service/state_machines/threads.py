@@ -1,0 +1,155 @@
+"""The threads that interpret executions: one for each that has not ended."""
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from botocore.awsrequest import AWSPreparedRequest
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.glue_state import GlueState
+from tidemark.glue_service.runs.job_runs import batch_stop_job_run
+from tidemark.glue_service.state_machines.definitions import with_stand_ins
+from tidemark.glue_service.state_machines.execution_rows import (
+    FAILED,
+    RUNNING,
+    find_execution,
+    open_executions,
+)
+from tidemark.glue_service.state_machines.executions import stop_execution
+from tidemark.glue_service.state_machines.interpreter import Interpreter
+from tidemark.glue_service.state_machines.places import Run, here
+from tidemark.glue_service.state_machines.port_clients import (
+    PortClients,
+    SavedReply,
+    Wsgi,
+    of_engine,
+    refused,
+)
+from tidemark.glue_service.state_machines.record import CutOffError, Record
+from tidemark.glue_service.state_machines.stand_ins import function_of
+
+RETRY_S = 1.0
+
+
+class ExecutionThreads:
+    """Interprets the executions of a home that have not ended."""
+
+    def __init__(self, engine: Engine, application: Wsgi, region: str) -> None:
+        """Prepare; `begin` starts threads."""
+        # What it logs is an error of a state, which the history of its execution has.
+        logging.getLogger("moto.stepfunctions").setLevel(logging.CRITICAL)
+        self._engine = engine
+        self._live = engine.ask(lambda glue: glue.executions)
+        self._now_ms = engine.ask(lambda glue: glue.now_ms)
+        self._clients = PortClients(application, region, self._send)
+        self._interpreter = Interpreter(self._clients.client, self._stand_in, self._stop)
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Start a thread for each execution that has none."""
+        with self._lock:
+            for execution in self._engine.ask(lambda glue: open_executions(glue.store)):
+                is_older = execution.started_at_ms < self._live.since_ms
+                if execution.arn not in self._live.records and not is_older:
+                    record = Record(self._engine, execution)
+                    self._live.records[execution.arn] = record
+                    threading.Thread(
+                        target=self._main, args=(record,), name=execution.name, daemon=True
+                    ).start()
+
+    def _main(self, record: Record) -> None:
+        execution = record.execution
+        try:
+            while not record.is_closed:
+                run = Run(record, self._live.changes, self._now_ms)
+                try:
+                    self._interpret(run)
+                    break
+                except CutOffError:
+                    # Stopped, or the home could not be written: on a full disk it goes on later.
+                    if not self._goes_on(record):
+                        break
+                    time.sleep(RETRY_S)
+        except Exception as error:  # noqa: BLE001 (a fault of ours must end the execution)
+            with suppress(CutOffError, TidemarkError):
+                self._fail(record, error)
+        finally:
+            self._live.records.pop(execution.arn, None)
+            self._live.changes.note()
+
+    def _fail(self, record: Record, error: Exception) -> None:
+        now_ms, about = self._now_ms(), {"error": "States.Runtime", "cause": str(error)}
+        event = {
+            "type": "ExecutionFailed",
+            "timestamp": now_ms,
+            "previousEventId": 0,
+            "executionFailedEventDetails": about,
+        }
+        record.finish(event, status=FAILED, stopped_at_ms=now_ms, **about)
+
+    def _interpret(self, run: Run) -> None:
+        definition = with_stand_ins(run.record.execution.definition, self._live.stand_ins)
+        self._interpreter.interpret(run, definition)
+
+    def _goes_on(self, record: Record) -> bool:
+        arn = record.execution.arn
+        try:
+            row = self._engine.ask(lambda glue: find_execution(glue.store, arn))
+        except TidemarkError:
+            return False
+        return not record.is_closed and row is not None and row.status == RUNNING
+
+    def _send(self, request: AWSPreparedRequest) -> SavedReply:
+        place = here.place
+        record = place.run.record
+        if place.is_looking:
+            place.reply = record.known(place.step("end")) or self._answered(request, place.run)
+            return dict(place.reply)
+        step = place.next_step("call")
+        known = record.known(step)
+        if known is not None:
+            return dict(known)
+        work = of_engine(request, record.execution)
+        if work is None:
+            return dict(record.settle(step, self._clients.forward(request)))
+        try:
+            return dict(record.answer(step, work))
+        except TidemarkError as error:
+            return dict(record.settle(step, refused(request, error)))
+
+    def _answered(self, request: AWSPreparedRequest, run: Run) -> SavedReply:
+        work = of_engine(request, run.record.execution)
+        if work is None:
+            return self._clients.forward(request)
+        try:
+            answer: SavedReply = self._engine.ask(work)
+        except TidemarkError as error:
+            if run.record.is_closed:
+                raise CutOffError from error
+            return refused(request, error)
+        return answer
+
+    def _stand_in(self, name: str, given: Any) -> Any:
+        return function_of(name, self._live.stand_ins[name])(given)
+
+    def _stop(self, run: Run, submitted: Mapping[str, Any]) -> None:
+        """Stop what a task waits for, unless the execution goes on after a restart."""
+        execution = run.record.execution
+
+        def stop(glue: GlueState) -> None:
+            row = find_execution(glue.store, execution.arn)
+            if run.record.is_closed and row is not None and row.status == RUNNING:
+                return
+            if "JobRunId" in submitted:
+                name, run_id = submitted["JobName"], submitted["JobRunId"]
+                batch_stop_job_run(glue, {"JobName": name, "JobRunIds": [run_id]})
+            elif "ExecutionArn" in submitted:
+                stop_execution(glue, {"executionArn": submitted["ExecutionArn"]})
+
+        with suppress(TidemarkError):
+            self._engine.ask(stop)
