@@ -101,10 +101,14 @@ class GraphJob(Located):
     allows: tuple[tuple[str, DataContract], ...] = ()
     quarantines: tuple[str, ...] = ()
 
+    @property
+    def is_crawler(self) -> bool:
+        """Whether it is a crawler."""
+        return self.name.startswith(CRAWLER)
+
     def __str__(self) -> str:
-        if self.name.startswith(CRAWLER):
-            return f"crawler '{self.name.removeprefix(CRAWLER)}'"
-        return f"job '{self.name}'"
+        kind = "crawler" if self.is_crawler else "job"
+        return f"{kind} '{self.name.removeprefix(CRAWLER)}'"
 
 
 @dataclass(frozen=True)
