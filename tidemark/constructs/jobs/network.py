@@ -119,13 +119,10 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
     subnets = _shared(stack, "subnet", network.subnets)
     groups = _shared(stack, "security-group", network.groups)
     there: Conditions = {"ArnEquals": {"ec2:Subnet": subnets}}
+    where = None if ANY in network.subnets else there
     return [
         allow(["ec2:CreateNetworkInterface"], [*interfaces, *subnets, *groups]),
-        allow(
-            ["ec2:DeleteNetworkInterface"],
-            interfaces,
-            there if ANY not in network.subnets else None,
-        ),
+        allow(["ec2:DeleteNetworkInterface"], interfaces, where),
         allow(["ec2:CreateTags", "ec2:DeleteTags"], interfaces, TAGGED),
     ]
 

@@ -76,10 +76,10 @@ def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
     """
     return [
         allow(["dynamodb:DescribeTable"], [table_arn]),
-        allow(
+        _use_rows(
             ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
-            [table_arn],
-            {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [job_name]}},
+            table_arn,
+            job_name,
         ),
     ]
 
@@ -95,12 +95,13 @@ def ask_for_last_run(stack: cdk.Stack, table_arn: str, job_name: str) -> list[St
     job = arn_of(stack, "glue", "job", job_name)
     return [
         allow(["glue:GetJobBookmark", "glue:GetJobRun"], [job]),
-        allow(
-            ["dynamodb:GetItem", "dynamodb:PutItem"],
-            [table_arn],
-            {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [job_name]}},
-        ),
+        _use_rows(["dynamodb:GetItem", "dynamodb:PutItem"], table_arn, job_name),
     ]
+
+
+def _use_rows(actions: Sequence[str], table_arn: str, job_name: str) -> Statement:
+    own: Conditions = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [job_name]}}
+    return allow(actions, [table_arn], own)
 
 
 def write_logs(stack: cdk.Stack, groups: str) -> list[Statement]:
