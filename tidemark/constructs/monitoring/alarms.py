@@ -121,10 +121,7 @@ class Alarms(Construct):
         )
 
     def on_nothing_read(self, job_name: str, hours: int) -> None:
-        """Alarm when the runs of some hours, in whole days, read nothing at all.
-
-        Days without a run have no data here; `on_stall` covers them.
-        """
+        """Alarm when the runs of some hours, in whole days, read nothing at all."""
         days = min(MAX_DAYS, math.ceil(hours * HOUR_S / DAY_S))
         self._alarm(
             f"NothingRead-{job_name}",
@@ -132,7 +129,7 @@ class Alarms(Construct):
             f"its bookmark is stuck. {_bookmark_of(job_name)}",
             [_query(metrics.bytes_read(job_name), "bytes", DAY_S)],
             periods=days,
-            missing="notBreaching",
+            missing="notBreaching",  # a day without a run, which `on_stall` covers
         )
 
     def on_unusual_bytes(self, job_name: str) -> None:
@@ -150,15 +147,13 @@ class Alarms(Construct):
         )
 
     def on_dpu_hours(self, job_name: str, runtime: JobRuntime, limit: float) -> None:
-        """Alarm when the runs of a job use more DPU-hours in a day than a limit.
-
-        A driver is one more worker than the executors, hence the number of reports on top.
-        """
+        """Alarm when the runs of a job use more DPU-hours in a day than a limit."""
         hours = metrics.REPORTED_EVERY_S / HOUR_S * runtime.dpus_of_worker
         counts = partial(metrics.executors, job_name)
         self._alarm(
             f"DpuHours-{job_name}",
             f"{job_name} used more than {limit} DPU-hours in a day. {_runs_of(job_name)}",
+            # A driver is one more worker than the executors, hence the number of reports on top.
             [
                 _query(counts("Sum"), "executors", DAY_S, is_shown=False),
                 _query(counts("SampleCount"), "drivers", DAY_S, is_shown=False),
