@@ -258,15 +258,11 @@ class Graph:
 
     def schedules_of(self, workflow: str | None) -> list[tuple[str, str]]:
         """Return the schedules that start a workflow, each with its time zone, as far as known."""
-        timers = [
-            (timer.expression, timer.time_zone)
-            for timer in self.timers
-            if timer.workflow == workflow
-        ]
-        triggers = [trigger for trigger in self.triggers_of(workflow) if trigger.schedule]
+        timers = [timer for timer in self.timers if timer.workflow == workflow]
+        triggers = self.triggers_of(workflow) if workflow else []
         return [
-            *(timer for timer in timers if timer[0]),
-            *((str(trigger.schedule), "UTC") for trigger in triggers if workflow),
+            *((timer.expression, timer.time_zone) for timer in timers if timer.expression),
+            *((trigger.schedule, "UTC") for trigger in triggers if trigger.schedule),
         ]
 
     def triggers_of(self, workflow: str | None) -> list[Trigger]:
