@@ -79,7 +79,7 @@ def taken_in_process(
     """
     jvm: Any = shared._jvm
     entries = jvm.org.apache.spark.internal.config.ConfigEntry
-    found = {}
+    wanted = {}
     for name, value in asked.items():
         if name in PACKAGES:
             note(RunWarning.PACKAGES_IGNORED, f"{name} {value}")
@@ -88,5 +88,5 @@ def taken_in_process(
         if why := isolation_by_setting(name, value, is_of_spark=is_of_spark):
             raise taken.refuse(why)
         if name != "spark.master":
-            found[name] = value
-    return {**found, **settings_of_script(taken.home, found)}
+            wanted[name] = value
+    return {**wanted, **settings_of_script(taken.home, wanted)}

@@ -142,7 +142,8 @@ def _read_at_start(reader: GraphJob, writer: GraphJob, together: Together) -> It
     if reader.has_bookmark or reader.is_crawler:
         return
     starts, theirs = (together.schedules_of(job.name) for job in (reader, writer))
-    clash = next((it for one, two in product(starts, theirs) if (it := _clash(one, two))), None)
+    clashes = (_clash(*schedules) for schedules in product(starts, theirs))
+    clash = next(filter(None, clashes), None)
     for uri, written in overlap(reader.reads, writer.writes)[: 1 if clash else 0]:
         yield reader.acceptable(
             "reads-without-waiting",
