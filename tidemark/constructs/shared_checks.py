@@ -19,16 +19,8 @@ KEY_PLACES = ("partition", "region")  # of what another account may share: keys,
 MAX_FILE_CHARACTERS = 255  # of a file's name, the limit of file systems
 COLONS = 5  # before the name of the resource in an ARN
 # The attribute of a construct with its ARN.
-ARNS = (
-    "bucket_arn",
-    "connection_arn",
-    "database_arn",
-    "key_arn",
-    "queue_arn",
-    "secret_arn",
-    "table_arn",
-    "topic_arn",
-)
+KINDS = ("bucket", "connection", "database", "key", "queue", "secret", "table", "topic")
+ARNS = tuple(f"{kind}_arn" for kind in KINDS)
 
 NO_ALIAS = "the key itself, such as kms.Key.from_lookup(...), not an alias of it"
 

@@ -53,13 +53,10 @@ class Account:
 
     def stored(self) -> list[str]:
         """Return the keys of the test's objects, without the prefix."""
-        pages = (
-            self.clients["s3"]
-            .get_paginator("list_objects_v2")
-            .paginate(Bucket=self.bucket, Prefix=f"{self.prefix}/")
-        )
-        found = [item["Key"] for page in pages for item in page.get("Contents", [])]
-        keys = [key.removeprefix(f"{self.prefix}/") for key in found]
+        listing = self.clients["s3"].get_paginator("list_objects_v2")
+        pages = listing.paginate(Bucket=self.bucket, Prefix=f"{self.prefix}/")
+        names = [item["Key"] for page in pages for item in page.get("Contents", [])]
+        keys = [name.removeprefix(f"{self.prefix}/") for name in names]
         return [key for key in keys if key and not key.endswith(("/", "_$folder$"))]
 
     def put(self, key: str, body: bytes) -> None:

@@ -192,14 +192,14 @@ class Catalog:
             raise UsageError(f"format is {format_name!r}; allowed: {', '.join(sorted(STORED_AS))}")
         serde, inputs, outputs = STORED_AS[format_name]
         known = columns_of(columns) if columns is not None else _types_of_rows(table, rows)
-        found = {"classification": format_name, "EXTERNAL": "TRUE", **(parameters or {})}
+        properties = {"classification": format_name, "EXTERNAL": "TRUE", **(parameters or {})}
         of_serde = {"serialization.format": "1"}
         if format_name == "csv":
             of_serde["field.delim"] = ","
-            found.setdefault(SKIP_HEADER, "1")
+            properties.setdefault(SKIP_HEADER, "1")
         return {
             "TableType": "EXTERNAL_TABLE",
-            "Parameters": found,
+            "Parameters": properties,
             "PartitionKeys": _as_columns(columns_of(partition_keys)),
             "StorageDescriptor": {
                 "Columns": _as_columns(known),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import threading
@@ -50,7 +49,7 @@ SCRIPT_FOLDERS = ("", "glue_jobs")
 EXTRA_FILES = "--extra-py-files"
 TIMEOUT_MINUTES = 10
 _one_at_a_time = threading.Lock()  # a run changes the process that all threads of a test share
-_needing: dict[str, str] = {}  # why a script, by its hash, was found to need a process
+_needing: dict[bytes, str] = {}  # why a script, by its source, needs a process, as a run showed
 
 
 @dataclass(frozen=True)
@@ -201,7 +200,7 @@ class GlueJob:
                 ended = self._in_process(served, job, run, merged, kill, before)
                 # Only the run itself has shown that it needs a process: it is made again there.
                 if ended.needs_process is not None:
-                    why = _needing[_digest(source)] = ended.needs_process
+                    why = _needing[source] = ended.needs_process
                     ended = Ended()
                     self._test.kill = kill
                     run = replace(run, run_id=new_run_id())
@@ -241,7 +240,7 @@ class GlueJob:
         if not engine.is_running and engine.has_foreign_context():
             return "the tests have started their own Spark"
         return (
-            _needing.get(_digest(source))
+            _needing.get(source)
             or isolation.isolation_by_script(source)
             or isolation.isolation_by_arguments(merged)
             or isolation_by_conf(merged)
@@ -340,7 +339,3 @@ class GlueJob:
             zip_packages(packages, archive)
         uri = f"s3://{SCRIPTS}/libs.zip"
         return replace(submission, arguments={**submission.arguments, EXTRA_FILES: uri})
-
-
-def _digest(source: bytes) -> str:
-    return hashlib.sha256(source).hexdigest()

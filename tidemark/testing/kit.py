@@ -136,11 +136,9 @@ class GlueTest:
         return Lake(self.home, self.now_ms, self.spark)
 
     def machine(self) -> Machine:
-        """Return the needs of its job runs.
-
-        They get the DynamoDB of the test, or one that the test itself names in the environment. One
-        that the session was started with has the user's tables, which no test is to change.
-        """
+        """Return the needs of its job runs."""
+        # They get the DynamoDB of the test, or one that the test itself names in the environment.
+        # One that the session was started with has the user's tables, which no test is to change.
         named = os.environ.get(ENDPOINT_VARIABLE)
         of_the_test = None if named == self.kit.configured else named
         return Machine(

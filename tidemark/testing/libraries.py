@@ -29,10 +29,8 @@ def shipped_packages(project: Path) -> dict[str, Path]:
 
 
 def kept_for_workers(libraries: Sequence[Path], folder: Path) -> list[Path]:
-    """Copy the libraries of a run to places that their content names; return these.
-
-    Python workers of Spark live longer than a run, and keep their imports.
-    """
+    """Copy the libraries of a run to places that their content names; return these."""
+    # Python workers of Spark live longer than a run, and keep their imports.
     return [_kept(library, folder / "libraries") for library in libraries]
 
 

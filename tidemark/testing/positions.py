@@ -69,13 +69,13 @@ def committed_windows(test: GlueTest) -> set[tuple[str, str]] | None:
         keys = [[row[name]["S"] for name in KEYS] for row in _rows(client)] if client else []
         if not keys or any(row.startswith(OTHER_ROWS) for _, row in keys):
             return None
-        table, found = Watermarks(WATERMARKS, client), set()
+        table, committed = Watermarks(WATERMARKS, client), set()
         for job, row in keys:
             if row.startswith(HEADS):
                 source = row.removeprefix(HEADS[1]) if row != HEADS[0] else ""
                 windows = table.committed_windows(job, source=source)
-                found |= {(window, str(attempt)) for window, attempt in windows}
-        return found
+                committed |= {(window, str(attempt)) for window, attempt in windows}
+        return committed
 
 
 @contextmanager
@@ -98,13 +98,13 @@ def _of_job(job_name: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any
 
 def rows_of(lake: Lake, places: Sequence[str]) -> RowsOf:
     """Return the present rows, by place; of windows, those of committed ones."""
-    found = {place: lake.rows(place) for place in places}
-    if not any(row.keys() >= WINDOW_FOLDERS for rows in found.values() for row in rows):
-        return found
+    rows_by_place = {place: lake.rows(place) for place in places}
+    if not any(row.keys() >= WINDOW_FOLDERS for rows in rows_by_place.values() for row in rows):
+        return rows_by_place
     committed = committed_windows(current_test())
     return {
         place: [row for row in rows if committed is None or _counts(row, committed)]
-        for place, rows in found.items()
+        for place, rows in rows_by_place.items()
     }
 
 

@@ -48,11 +48,9 @@ def isolation_by_setting(name: str, value: str, *, is_of_spark: bool) -> str | N
     if name == "spark.master":
         own = ("local[*]", f"local[{os.cpu_count() or 2}]")
         return None if value in own else f"{name} is {value}"
-    if name.startswith(CONTEXT_PREFIXES):
-        return f"{name} is set"
-    if name == NAME or name.startswith(SESSION_PREFIXES) or not is_of_spark:
-        return None
-    return f"{name} is set"
+    is_of_session = name == NAME or name.startswith(SESSION_PREFIXES) or not is_of_spark
+    is_taken = is_of_session and not name.startswith(CONTEXT_PREFIXES)
+    return None if is_taken else f"{name} is set"
 
 
 def asked_of(conf: Any, shared: SparkContext) -> dict[str, str]:
@@ -81,7 +79,7 @@ def taken_in_process(
     """
     jvm: Any = shared._jvm
     entries = jvm.org.apache.spark.internal.config.ConfigEntry
-    found = {}
+    wanted = {}
     for name, value in asked.items():
         if name in PACKAGES:
             note(RunWarning.PACKAGES_IGNORED, f"{name} {value}")
@@ -90,5 +88,5 @@ def taken_in_process(
         if why := isolation_by_setting(name, value, is_of_spark=is_of_spark):
             raise taken.refuse(why)
         if name != "spark.master":
-            found[name] = value
-    return {**found, **settings_of_script(taken.home, found)}
+            wanted[name] = value
+    return {**wanted, **settings_of_script(taken.home, wanted)}

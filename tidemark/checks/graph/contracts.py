@@ -42,10 +42,8 @@ def _taken_out(reader: GraphJob, writer: GraphJob) -> Iterator[Problem]:
 
 
 def refusal(reader: DataContract, writer: DataContract) -> str:
-    """Return what a writer lets in and its reader refuses; empty if that is nothing.
-
-    Two equal contracts are one declaration, which the reader need not apply.
-    """
+    """Return what a writer lets in and its reader refuses; empty if that is nothing."""
+    # Two equal contracts are one declaration, which the reader need not apply.
     if reader == writer:
         return ""
     rescues = "rescue" in (writer.columns, writer.types)

@@ -101,10 +101,14 @@ class GraphJob(Located):
     allows: tuple[tuple[str, DataContract], ...] = ()
     quarantines: tuple[str, ...] = ()
 
+    @property
+    def is_crawler(self) -> bool:
+        """Whether it is a crawler."""
+        return self.name.startswith(CRAWLER)
+
     def __str__(self) -> str:
-        if self.name.startswith(CRAWLER):
-            return f"crawler '{self.name.removeprefix(CRAWLER)}'"
-        return f"job '{self.name}'"
+        kind = "crawler" if self.is_crawler else "job"
+        return f"{kind} '{self.name.removeprefix(CRAWLER)}'"
 
 
 @dataclass(frozen=True)
@@ -257,15 +261,11 @@ class Graph:
 
     def schedules_of(self, workflow: str | None) -> list[tuple[str, str]]:
         """Return the schedules that start a workflow, each with its time zone, as far as known."""
-        timers = [
-            (timer.expression, timer.time_zone)
-            for timer in self.timers
-            if timer.workflow == workflow
-        ]
-        triggers = [trigger for trigger in self.triggers_of(workflow) if trigger.schedule]
+        timers = [timer for timer in self.timers if timer.workflow == workflow]
+        triggers = self.triggers_of(workflow) if workflow else []
         return [
-            *(timer for timer in timers if timer[0]),
-            *((str(trigger.schedule), "UTC") for trigger in triggers if workflow),
+            *((timer.expression, timer.time_zone) for timer in timers if timer.expression),
+            *((trigger.schedule, "UTC") for trigger in triggers if trigger.schedule),
         ]
 
     def triggers_of(self, workflow: str | None) -> list[Trigger]:

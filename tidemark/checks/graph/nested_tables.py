@@ -20,7 +20,7 @@ from tidemark.checks.graph.address_patterns import (
     is_certain,
     literal,
 )
-from tidemark.checks.graph.folders import is_partition, is_same, relative
+from tidemark.checks.graph.folders import is_partition, is_same, overlap, relative
 from tidemark.checks.graph.model import Graph, Located, Part, Problem
 
 RULE = "nested-tables"
@@ -136,11 +136,7 @@ def _parts_of_one_table(graph: Graph) -> Iterator[Problem]:
             tables[part.table].append(part)
     for table, parts in tables.items():
         for one, other in combinations(parts, 2):
-            if (
-                is_same(one.uri, other.uri)
-                or relative(one.uri, other.uri)
-                or relative(other.uri, one.uri)
-            ):
+            if overlap([one.uri], [other.uri]):
                 yield other.problem(
                     RULE,
                     f"two partitions of the table '{table}' have their data in {one.uri} and "

@@ -98,8 +98,10 @@ def _literal(value: Any, parameters: Mapping[str, Any], place: _SecretPlace) -> 
             text = str(separator).join(_literal(part, parameters, place) for part in parts)
             return _open(text, place)
         case {"Fn::Sub": [str(text), dict(own)]}:
-            texts = {name: {"Default": _literal(it, parameters, place)} for name, it in own.items()}
-            return _literal({"Fn::Sub": text}, {**parameters, **texts}, place)
+            known = {
+                name: {"Default": _literal(value, parameters, place)} for name, value in own.items()
+            }
+            return _literal({"Fn::Sub": text}, {**parameters, **known}, place)
         case {"Fn::Sub": str(text)}:
             parts = parts_of_sub(text)
             return _open("".join(_literal(part, parameters, place) for part in parts), place)

@@ -38,7 +38,7 @@ def races(graph: Graph) -> Iterator[Problem]:
     together = Together(graph)
     for one, other in _pairs(graph, written):
         if together.can_run(one.name, other.name):
-            yield from _of_pair(one, other, together, graph)
+            yield from _of_pair(one, other, together)
     for reader in graph.nodes:
         yield from _states(reader, written)
     for crawler in graph.crawlers:
@@ -109,7 +109,7 @@ def _states(reader: GraphJob, written: Folders) -> Iterator[Problem]:
             )
 
 
-def _of_pair(one: GraphJob, other: GraphJob, together: Together, graph: Graph) -> Iterator[Problem]:
+def _of_pair(one: GraphJob, other: GraphJob, together: Together) -> Iterator[Problem]:
     for mine, theirs in overlap(one.writes, other.writes)[:1]:
         yield other.acceptable(
             "two-writers",
@@ -118,16 +118,14 @@ def _of_pair(one: GraphJob, other: GraphJob, together: Together, graph: Graph) -
             "let one wait for the other with after=, or give each its own folder",
         )
         return  # the fix of that fixes the rest
-    yield from _unwaited(one, other, together, graph)
-    yield from _unwaited(other, one, together, graph)
+    yield from _unwaited(one, other, together)
+    yield from _unwaited(other, one, together)
 
 
-def _unwaited(
-    reader: GraphJob, writer: GraphJob, together: Together, graph: Graph
-) -> Iterator[Problem]:
+def _unwaited(reader: GraphJob, writer: GraphJob, together: Together) -> Iterator[Problem]:
     """Yield data read while it is written; nobody can wait for a job of another workflow."""
     if not together.share_a_workflow(reader.name, writer.name):
-        yield from _read_at_start(reader, writer, together, graph)
+        yield from _read_at_start(reader, writer, together)
         return
     for uri, written in overlap(reader.reads, writer.writes)[:1]:
         yield reader.acceptable(
@@ -138,22 +136,14 @@ def _unwaited(
         )
 
 
-def _read_at_start(
-    reader: GraphJob, writer: GraphJob, together: Together, graph: Graph
-) -> Iterator[Problem]:
+def _read_at_start(reader: GraphJob, writer: GraphJob, together: Together) -> Iterator[Problem]:
     """Yield data that another workflow writes at the times at which this one starts."""
     # A job with a bookmark takes in its next run what was not yet there.
-    if reader.has_bookmark or reader not in graph.jobs:
+    if reader.has_bookmark or reader.is_crawler:
         return
-    starts, theirs = (
-        [
-            schedule
-            for name in together.workflows_of(job.name)
-            for schedule in graph.schedules_of(name)
-        ]
-        for job in (reader, writer)
-    )
-    clash = next((it for one, two in product(starts, theirs) if (it := _clash(one, two))), None)
+    starts, theirs = (together.schedules_of(job.name) for job in (reader, writer))
+    clashes = (_clash(*schedules) for schedules in product(starts, theirs))
+    clash = next(filter(None, clashes), None)
     for uri, written in overlap(reader.reads, writer.writes)[: 1 if clash else 0]:
         yield reader.acceptable(
             "reads-without-waiting",
@@ -178,16 +168,12 @@ def _uncrawled(
 ) -> Iterator[Problem]:
     """Yield a table that a job uses while a crawler of its workflow may change it."""
     for table in job.tables:
-        is_named = table in crawler.crawled
         # A crawler changes a table that a template defines only if it names it.
         is_found = any(
             pattern.endswith("*") and table.startswith(pattern[:-1]) for pattern in crawler.crawled
         )
-        if (
-            (is_named or (is_found and table not in defined))
-            and together.share_a_workflow(job.name, crawler.name)
-            and together.can_run(job.name, crawler.name)
-        ):
+        is_changed = table in crawler.crawled or (is_found and table not in defined)
+        if is_changed and together.can_meet(job.name, crawler.name):
             yield table_without_waiting(job, table, f"the {crawler}", "crawler")
             return
 

@@ -29,7 +29,7 @@ def retentions(graph: Graph) -> Iterator[Problem]:
             if retention.kind == "orphan_file_deletion" and retention.table in job.changes:
                 yield from _of_writer(retention, job)
             if retention.kind == "retention" and retention.table in job.tables:
-                yield from _of_reader(retention, job, graph, together)
+                yield from _of_reader(retention, job, together)
 
 
 def _of_writer(retention: Retention, job: GraphJob) -> Iterator[Problem]:
@@ -44,17 +44,10 @@ def _of_writer(retention: Retention, job: GraphJob) -> Iterator[Problem]:
         )
 
 
-def _of_reader(
-    retention: Retention, job: GraphJob, graph: Graph, together: Together
-) -> Iterator[Problem]:
+def _of_reader(retention: Retention, job: GraphJob, together: Together) -> Iterator[Problem]:
     if not job.is_incremental or retention.table in job.changes:
         return
-    schedules = frozenset(
-        schedule
-        for name in together.workflows_of(job.name)
-        for schedule in graph.schedules_of(name)
-    )
-    pause = _longest_pause(schedules)
+    pause = _longest_pause(frozenset(together.schedules_of(job.name)))
     if pause >= timedelta(days=retention.days):
         yield _problem(
             retention,

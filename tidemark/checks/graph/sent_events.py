@@ -116,7 +116,7 @@ def _changes(job: GraphJob) -> Iterator[Sent]:
     """Yield the events that Glue sends of a job or a crawler, and of the tables it changes."""
     for table in (*job.crawled, *job.changes):
         yield _of_table(table, table.rpartition(".")[2].removesuffix("*"))
-    if not job.name.startswith(CRAWLER):
+    if not job.is_crawler:
         for state, severity in ENDS.items():
             yield _glue(JOB, jobName=job.name, state=state, severity=severity)
         for state in ("STARTING", "RUNNING", "STOPPING"):
@@ -151,12 +151,11 @@ def _possible(job: GraphJob, pattern: Mapping[str, Any]) -> Iterator[Sent]:
     yield from _possible_objects(job, pattern)
     for table in (*job.crawled, *job.changes):
         yield from _possible_of_table(table, pattern)
-    is_crawler = job.name.startswith(CRAWLER)
     crawl, run = {"name": job.name.removeprefix(CRAWLER)}, {"jobName": job.name}
-    start = ("StartCrawler", crawl) if is_crawler else ("StartJobRun", run)
+    start = ("StartCrawler", crawl) if job.is_crawler else ("StartJobRun", run)
     for name, parameters in (start, ("NotifyEvent", {})):  # the second one starts its workflow
         yield _call("glue", name, parameters), f"be reported by calls of {name}, which"
-    if not is_crawler:
+    if not job.is_crawler:
         yield from _quality(contextType="GLUE_JOB", jobName=job.name)
         for table in job.changes:
             database, _, name = table.rpartition(".")

@@ -23,12 +23,9 @@ def tables_in_use(graph: Graph) -> Iterator[Problem]:
             changing[table].append(job)
     for table, writers in changing.items():
         for one, other in combinations(writers, 2):
-            is_reported = overlap(one.writes, other.writes)  # by the rule of folders
-            if (
-                one.name != other.name
-                and not is_reported
-                and together.can_run(one.name, other.name)
-            ):
+            # What they write into one folder is reported by the rule of folders.
+            are_two = one.name != other.name and not overlap(one.writes, other.writes)
+            if are_two and together.can_run(one.name, other.name):
                 yield other.acceptable(
                     "two-writers",
                     f"the jobs '{one.name}' and '{other.name}' can write the table '{table}' at "
@@ -56,13 +53,8 @@ def _unwaited(
     """Yield a table that a job reads while another one of its workflow may change it."""
     for table in job.tables:
         for writer in changing.get(table, ()) if table not in job.changes else ():
-            is_reported = overlap(job.reads, writer.writes)  # by the rule of folders
-            if (
-                writer.name != job.name
-                and not is_reported
-                and together.share_a_workflow(job.name, writer.name)
-                and together.can_run(job.name, writer.name)
-            ):
+            are_two = writer.name != job.name and not overlap(job.reads, writer.writes)
+            if are_two and together.can_meet(job.name, writer.name):
                 yield table_without_waiting(job, table, f"'{writer.name}'", "job")
                 return
 

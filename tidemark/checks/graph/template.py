@@ -194,9 +194,7 @@ def _retentions(resources: Resources) -> Iterator[Retention]:
 def _is_known(properties: Mapping[str, Any]) -> bool:
     """Return whether it is known before a deployment what a trigger watches and starts."""
     predicate = properties.get("Predicate", {})
-    if not isinstance(properties.get("Actions"), list) or is_intrinsic(predicate):
-        return False
-    conditions = predicate.get("Conditions", [])
+    conditions = () if is_intrinsic(predicate) else predicate.get("Conditions", [])
     if not isinstance(conditions, list):
         return False
     states = [condition.get("State") for condition in conditions]

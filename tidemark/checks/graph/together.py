@@ -16,6 +16,7 @@ class Together:
     """
 
     def __init__(self, graph: Graph) -> None:
+        self._graph = graph
         self._runs: dict[str | None, _Runs] = {}
         self._workflows: dict[str, set[str | None]] = defaultdict(set)
         for workflow in dict.fromkeys(trigger.workflow for trigger in graph.triggers):
@@ -26,13 +27,21 @@ class Together:
                 for name in trigger.starts:
                     self._workflows[name].add(workflow)
 
-    def workflows_of(self, job: str) -> set[str | None]:
-        """Return the workflows that start a job; None stands for triggers without one."""
-        return self._workflows[job]
+    def schedules_of(self, job: str) -> list[tuple[str, str]]:
+        """Return the schedules that start the workflows of a job, each with its time zone."""
+        return [
+            schedule
+            for workflow in self._workflows[job]
+            for schedule in self._graph.schedules_of(workflow)
+        ]
 
     def share_a_workflow(self, one: str, other: str) -> bool:
         """Return whether one workflow starts both jobs."""
         return bool(self._workflows[one] & self._workflows[other])
+
+    def can_meet(self, one: str, other: str) -> bool:
+        """Return whether two jobs of one workflow can run at the same time."""
+        return self.share_a_workflow(one, other) and self.can_run(one, other)
 
     def can_run(self, one: str, other: str) -> bool:
         """Return whether two jobs can run at the same time."""

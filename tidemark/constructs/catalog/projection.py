@@ -286,11 +286,8 @@ def _read_format(text: str) -> tuple[str, str]:
         raise _error("format", text, allowed)
     python, used = "", []
     for part in PART.findall(text):
-        if part.startswith("'"):
-            python += part[1:-1].replace("%", "%%")
-            continue
-        if not part[0].isalpha():
-            python += part.replace("%", "%%")
+        if not part[0].isalpha():  # also what stands in quotes
+            python += part.strip("'").replace("%", "%%")
             continue
         for letters in re.findall(r"y+|M+|d+|H+|m+|s+|.", part):
             if letters not in LETTERS or letters in used:

@@ -5,6 +5,7 @@ first job that reads it. Synthesis refuses a table that no job creates: the rule
 `table-not-created`.
 """
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
@@ -28,13 +29,9 @@ from tidemark.model.clock import now
 class _Tables:
     """The tables of an app by their full names, and the grants that wait for them."""
 
-    iceberg: dict[str, Dataset] = field(default_factory=dict)  # which jobs create
-    created: dict[str, tuple[Dataset, glue.CfnTable]] = field(default_factory=dict)
+    declared: dict[str, Dataset] = field(default_factory=dict)  # with the data of each
+    created: dict[str, glue.CfnTable] = field(default_factory=dict)  # all but those of Iceberg
     granted: dict[str, list[cdk.CfnResource]] = field(default_factory=lambda: defaultdict(list))
-
-    def known(self, name: str) -> Dataset | None:
-        """Return the data that a table was declared with; None for a new table."""
-        return self.created[name][0] if name in self.created else self.iceberg.get(name)
 
 
 # By account and region: each has its own Data Catalog.
@@ -60,16 +57,16 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
         table = data.table
         if table is None:
             continue
-        known = tables.known(table.full_name)
+        known = tables.declared.get(table.full_name)
         if known is not None:
             _check_same(data, known, job.name)
         elif isinstance(table, IcebergTable):
-            tables.iceberg[table.full_name] = data
+            tables.declared[table.full_name] = data
             if table.optimizers:
                 TableOptimizers(scope, _free_id(scope, table, "Optimizers"), data=data, table=table)
         elif data in job.writes or data.delivered:
-            resource = _create(scope, table, data.uri)
-            tables.created[table.full_name] = data, resource
+            resource = tables.created[table.full_name] = _create(scope, table, data.uri)
+            tables.declared[table.full_name] = data
             job.resource.add_resource_dependency(resource)
             _warn_of_end(job, data, table)
     _let_grants_wait(job, tables)
@@ -96,7 +93,7 @@ def _let_grants_wait(job: GlueJob, tables: _Tables) -> None:
                 tables.granted[f"{database}.{name}"].append(granted)
     for full_name in tables.created.keys() & tables.granted.keys():
         for granted in tables.granted.pop(full_name):
-            granted.add_resource_dependency(tables.created[full_name][1])
+            granted.add_resource_dependency(tables.created[full_name])
 
 
 def _check_same(data: Dataset, other: Dataset, job: str) -> None:
@@ -146,9 +143,7 @@ def _free_id(scope: Construct, table: Table | IcebergTable, end: str = "Table") 
 
 
 def _camel(name: str) -> str:
-    return "".join(
-        part.capitalize() for part in name.replace(".", "_").replace("-", "_").split("_")
-    )
+    return "".join(part.capitalize() for part in re.split("[._-]", name))
 
 
 def table_input(table: Table, uri: str) -> glue.CfnTable.TableInputProperty:

@@ -127,11 +127,7 @@ class IcebergUse(TableUse):
 def uses_of_data(
     read: Sequence[Table | IcebergTable], written: Sequence[Table | IcebergTable]
 ) -> list[TableUse]:
-    """Return how a job uses the tables of its data.
-
-    A job that writes data of a table with partition projection changes nothing in the
-    catalog, and reads nothing there.
-    """
+    """Return how a job uses the tables of its data."""
     uses: dict[str, TableUse] = {}
     for table in read:
         if isinstance(table, IcebergTable):
@@ -141,6 +137,8 @@ def uses_of_data(
     for table in written:
         if isinstance(table, IcebergTable):
             uses[table.full_name] = IcebergUse(table.full_name, write=True, create=table.create)
+        # Of a table with partition projection a write changes nothing in the catalog, and reads
+        # nothing there.
         elif table.projection is None:
             uses[table.full_name] = TableUse(
                 table.full_name, write=True, lake_formation=table.lake_formation

@@ -42,7 +42,7 @@ from tidemark.constructs.overrides import declare
 from tidemark.constructs.security.security import LogGroups, log_group
 from tidemark.constructs.shared_checks import check_here
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
+from tidemark.model.assembly.resources import METADATA
 from tidemark.model.checked import checked
 from tidemark.model.stage.config import StageConfig
 
@@ -137,30 +137,18 @@ class Crawler(Construct):
             description=options.description,
             crawler_security_configuration=shared.security.configuration_name,
         )
-        declare(
-            self.resource,
-            {
-                "Role": self.role.role_arn,
-                "CrawlerSecurityConfiguration": shared.security.configuration_name,
-            },
-        )
+        encrypted = {"CrawlerSecurityConfiguration": shared.security.configuration_name}
+        declare(self.resource, {"Role": self.role.role_arn, **encrypted})
         if shared.security.log_groups is LogGroups.MADE:
             # Glue would create it itself, without expiry.
             group = log_group(self, "Log", shared.security, self.log_group)
             self.resource.add_resource_dependency(group)
-        self.resource.add_metadata(
-            METADATA,
-            {
-                "reads": [
-                    {"uri": d.uri, **({"delivered": True} if d.delivered else {})}
-                    for d in self.reads
-                ]
-            },
-        )
-        if owned.missing:
-            self.resource.add_metadata(MISSING_GRANTS, list(owned.missing))
-        if owned.policies:
-            self.resource.node.add_dependency(*owned.policies)
+        read = [
+            {"uri": data.uri, **({"delivered": True} if data.delivered else {})}
+            for data in self.reads
+        ]
+        self.resource.add_metadata(METADATA, {"reads": read})
+        owned.attach(self.resource)
         for key, value in options.tags.items():
             cdk.Tags.of(self.resource).add(key, value)
 

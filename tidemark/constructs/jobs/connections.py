@@ -113,9 +113,6 @@ def installer_arguments(
 ) -> dict[str, str]:
     """Return arguments that keep pip from public indexes, dashed name to value; may be empty.
 
-    pip looks in the index for the dependencies of a wheel too; so a job must name all packages, and
-    pip looks for nothing else, unless the job names its own index.
-
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
 
     Args:
@@ -129,6 +126,8 @@ def installer_arguments(
     """
     if stage.public_packages or not python_modules:
         return {}
+    # pip looks in the index for the dependencies of a wheel too; so a job must name all packages,
+    # and pip looks for nothing else, unless the job names its own index.
     words = re.split(r"[ =]+", own_option or "")
     has_own_index = bool(INDEX & set(words)) and not any(PUBLIC.search(word) for word in words)
     if "--no-index" in words or has_own_index:

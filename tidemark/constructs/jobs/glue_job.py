@@ -43,7 +43,7 @@ from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import AUTO, GLUE_VERSIONS, version_of_run
-from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
+from tidemark.model.assembly.resources import METADATA
 from tidemark.model.checked import checked
 from tidemark.model.plain_secrets import check_open_strings, reasons
 from tidemark.model.stage.runtime import PYTHON, ShellRuntime
@@ -363,10 +363,7 @@ class GlueJob(Construct):
             resource.add_resource_dependency(group)
         for rule in () if security.is_made else ("AwsSolutions-GL1", "AwsSolutions-GL3"):
             explain(resource, rule, EXISTING)
-        if self._granted.missing:
-            resource.add_metadata(MISSING_GRANTS, list(self._granted.missing))
-        if self._granted.policies:
-            resource.node.add_dependency(*self._granted.policies)
+        self._granted.attach(resource)
         resource.add_metadata(METADATA, self._metadata)
         self.lake_formation = grant_in_lake_formation(self, self.role, self.tables, self.writes)
         for granted in self.lake_formation.values():

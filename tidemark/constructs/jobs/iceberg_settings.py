@@ -173,12 +173,8 @@ def _names_location(script: Path) -> bool:
         nodes = ast.walk(ast.parse(script.read_bytes()))
     except (SyntaxError, ValueError):
         return False
-    return any(
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and bool(LOCATION.search(node.value))
-        for node in nodes
-    )
+    constants = (node.value for node in nodes if isinstance(node, ast.Constant))
+    return any(isinstance(text, str) and LOCATION.search(text) for text in constants)
 
 
 def _contradiction(job: str, name: str, value: str, allowed: str) -> JobDefinitionError:

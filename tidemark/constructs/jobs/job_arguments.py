@@ -57,8 +57,6 @@ def spark_arguments(
 def merge_own(job: str, constructed: Mapping[str, str], own: OwnArguments) -> dict[str, str]:
     """Return the construct's arguments together with Glue's own arguments of a job.
 
-    Modules of the job come after those that the pipeline ships.
-
     Raises:
         JobDefinitionError: an argument is in both.
     """
@@ -71,6 +69,7 @@ def merge_own(job: str, constructed: Mapping[str, str], own: OwnArguments) -> di
                 "; leave one of the two out"
             )
     shipped = constructed.get("--extra-py-files")
+    # Modules of the job come after those that the pipeline ships.
     modules = [*([shipped] if shipped else []), *own.py_files]
     return {
         **constructed,

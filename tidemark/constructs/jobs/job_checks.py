@@ -21,11 +21,8 @@ from tidemark.model.advice import advice_of, name_of
 from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.programs import program_of
 
-MAX_CHARACTERS = {
-    "job": 255,
-    "crawler": 255,
-    "pipeline": 64,
-}  # Glue's limits, less room for the stage in names
+# Glue's limits, less room for the stage in names.
+MAX_CHARACTERS = {"job": 255, "crawler": 255, "pipeline": 64}
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 # An address becomes part of an ARN, where * and ? are wildcards, and of a comma-separated list.
 PINNED_MODULE = re.compile(

@@ -20,25 +20,22 @@ def data_of(
 ) -> dict[str, list[dict[str, object]]]:
     """Return the data that a job reads and writes, each with its table and its contract."""
     return {
-        "reads": [
-            {"uri": data.uri, **({"delivered": True} if data.delivered else {}), **_table(data)}
-            for data in reads
-        ],
+        "reads": [_uri(data, delivered=data.delivered) | _table(data) for data in reads],
         "writes": [
             *(
-                {
-                    "uri": data.uri,
-                    **({"published": True} if data.published else {}),
-                    **_table(data, True),
-                }
+                _uri(data, published=data.published) | _table(data, is_written=True)
                 for data in writes
             ),
             # No job reads it.
-            *({"uri": data.uri, "published": True, "state": True} for data in keeps),
+            *(_uri(data, published=True, state=True) for data in keeps),
             # People read it.
-            *({"uri": q.uri, "published": True, "quarantine": True} for q in quarantines),
+            *(_uri(data, published=True, quarantine=True) for data in quarantines),
         ],
     }
+
+
+def _uri(data: Folder, **flags: bool) -> dict[str, object]:
+    return {"uri": data.uri, **{flag: True for flag, is_set in flags.items() if is_set}}
 
 
 def tables_of(uses: Sequence[TableUse]) -> dict[str, list[str]]:

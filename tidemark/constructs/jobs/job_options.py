@@ -8,6 +8,10 @@ from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked, wrong
 from tidemark.model.stage.settings import RETENTION_DAYS
 
+BOOKMARK_LOST = "a bookmark, which the second of two runs cannot commit"
+WINDOW_TAKEN = (
+    "watermarks, whose open window the second of two runs takes over, so that the first fails"
+)
 MAX_RUNS = 4_000  # concurrent runs of one job, Glue's default quota
 
 
@@ -84,15 +88,9 @@ class JobOptions:
         """
         runs = self.max_concurrent_runs
         if runs > 1 and (bookmark or watermark):
-            reason, remedy = (
-                ("a bookmark, which the second of two runs cannot commit", "BookmarkOption.DISABLE")
-                if bookmark
-                else (
-                    "watermarks, whose open window the second of two runs takes over, so that the "
-                    "first fails",
-                    "leave watermark= out",
-                )
-            )
+            reason, remedy = WINDOW_TAKEN, "leave watermark= out"
+            if bookmark:
+                reason, remedy = BOOKMARK_LOST, "BookmarkOption.DISABLE"
             raise JobDefinitionError(
                 f"job '{job}' has max_concurrent_runs {runs} and keeps {reason}; allowed: 1; "
                 f"set it to 1, or {remedy}"

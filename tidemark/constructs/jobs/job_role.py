@@ -18,6 +18,7 @@ from tidemark.constructs.security.explanations import (
     explain_wildcards,
 )
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.resources import MISSING_GRANTS
 
 GLUE = "glue.amazonaws.com"
 _GIVEN: WeakKeyDictionary[iam.IRole, list[Statement]] = WeakKeyDictionary()  # grants by jobs
@@ -36,6 +37,13 @@ class JobRole:
     role: iam.IRole
     missing: tuple[Statement, ...] = ()
     policies: tuple[IDependable, ...] = ()
+
+    def attach(self, resource: cdk.CfnResource) -> None:
+        """Note at a job or crawler what its role lacks, and let it wait for its policies."""
+        if self.missing:
+            resource.add_metadata(MISSING_GRANTS, list(self.missing))
+        if self.policies:
+            resource.node.add_dependency(*self.policies)
 
 
 def role_of(

@@ -91,11 +91,7 @@ def network_of(connection: object) -> Network:
 def use_connections(
     stack: cdk.Stack, names: Sequence[str], network: Network, *, has_saas: bool = False
 ) -> list[Statement]:
-    """Return the permission to use Glue connections and to join their networks, if any.
-
-    Glue creates a network interface in the connection's subnet on behalf of the job. New interfaces
-    have no known ids; deleting them is limited to the subnet.
-    """
+    """Return the permission to use Glue connections and to join their networks, if any."""
     if not names:
         return []
     connections = [
@@ -115,17 +111,16 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
     """Return the permission to create, tag and delete network interfaces."""
     if not network.subnets:
         return []
+    # Glue creates a network interface in the connection's subnet on behalf of the job. New
+    # interfaces have no known ids; deleting them is limited to the subnet.
     interfaces = [arn_of(stack, "ec2", "network-interface", ANY)]
     subnets = _shared(stack, "subnet", network.subnets)
     groups = _shared(stack, "security-group", network.groups)
     there: Conditions = {"ArnEquals": {"ec2:Subnet": subnets}}
+    where = None if ANY in network.subnets else there
     return [
         allow(["ec2:CreateNetworkInterface"], [*interfaces, *subnets, *groups]),
-        allow(
-            ["ec2:DeleteNetworkInterface"],
-            interfaces,
-            there if ANY not in network.subnets else None,
-        ),
+        allow(["ec2:DeleteNetworkInterface"], interfaces, where),
         allow(["ec2:CreateTags", "ec2:DeleteTags"], interfaces, TAGGED),
     ]
 

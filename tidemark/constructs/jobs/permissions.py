@@ -33,12 +33,6 @@ def read_objects(object_arns: Sequence[str]) -> list[Statement]:
 def use_data(read: Sequence[BucketFolder], written: Sequence[BucketFolder]) -> list[Statement]:
     """Return the permission to list and read data, and to write and replace some of it.
 
-    A reader first asks whether an object named like the folder exists, with a HEAD request, which
-    carries no `s3:prefix`. S3 answers such a request about a missing object with "not found" only
-    to principals that may list; hence IfExists, and the folder's own name among the objects. No
-    condition key tells this request from a list without a prefix, which is therefore allowed too.
-    Spark lists and reads its target, and aborts its uploaded parts when a task fails.
-
     Args:
         read: places that are read only.
         written: places that are read and written.
@@ -47,6 +41,10 @@ def use_data(read: Sequence[BucketFolder], written: Sequence[BucketFolder]) -> l
     prefixes: dict[str, list[str]] = {}
     for bucket_arn, prefix in places:
         prefixes.setdefault(bucket_arn, []).extend((prefix.rstrip("/"), f"{prefix}*"))
+    # A reader first asks whether an object named like the folder exists, with a HEAD request, which
+    # carries no `s3:prefix`. S3 answers such a request about a missing object with "not found" only
+    # to principals that may list; hence IfExists, and the folder's own name among the objects. No
+    # condition key tells this request from a list without a prefix, which is therefore allowed too.
     statements = [
         allow(["s3:ListBucket"], [bucket_arn], {"StringLikeIfExists": {"s3:prefix": listed}})
         for bucket_arn, listed in prefixes.items()
@@ -58,6 +56,7 @@ def use_data(read: Sequence[BucketFolder], written: Sequence[BucketFolder]) -> l
             for name in (prefix.rstrip("/"), f"{prefix}*")
         ]
         statements.append(allow(["s3:GetObject"], objects))
+    # Spark lists and reads its target, and aborts its uploaded parts when a task fails.
     return [*statements, *write_objects(written)]
 
 
@@ -76,10 +75,10 @@ def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
     """
     return [
         allow(["dynamodb:DescribeTable"], [table_arn]),
-        allow(
+        _use_rows(
             ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
-            [table_arn],
-            {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [job_name]}},
+            table_arn,
+            job_name,
         ),
     ]
 
@@ -95,24 +94,24 @@ def ask_for_last_run(stack: cdk.Stack, table_arn: str, job_name: str) -> list[St
     job = arn_of(stack, "glue", "job", job_name)
     return [
         allow(["glue:GetJobBookmark", "glue:GetJobRun"], [job]),
-        allow(
-            ["dynamodb:GetItem", "dynamodb:PutItem"],
-            [table_arn],
-            {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [job_name]}},
-        ),
+        _use_rows(["dynamodb:GetItem", "dynamodb:PutItem"], table_arn, job_name),
     ]
+
+
+def _use_rows(actions: Sequence[str], table_arn: str, job_name: str) -> Statement:
+    own: Conditions = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [job_name]}}
+    return allow(actions, [table_arn], own)
 
 
 def write_logs(stack: cdk.Stack, groups: str) -> list[Statement]:
     """Return the permission to write the log groups of a pipeline.
 
-    Their names contain the job's role, which its own policy cannot name. Glue associates the key
-    with a group that does not exist yet.
-
     Args:
         stack: account and region.
         groups: their names, in which a `*` matches any string.
     """
+    # Their names contain the job's role, which its own policy cannot name. Glue associates the key
+    # with a group that does not exist yet.
     return [allow(WRITE_LOGS, [log_group_arn(stack, groups)])]
 
 
@@ -147,10 +146,8 @@ def use_run_properties(stack: cdk.Stack, workflow_name: str, *, may_put: bool) -
 
 
 def put_metrics() -> list[Statement]:
-    """Return the permission to publish metrics in the namespace of Glue.
-
-    PutMetricData has no resources, so the namespace is its only limit.
-    """
+    """Return the permission to publish metrics in the namespace of Glue."""
+    # PutMetricData has no resources, so the namespace is its only limit.
     return [
         allow(
             ["cloudwatch:PutMetricData"], ["*"], {"StringEquals": {"cloudwatch:namespace": "Glue"}}
@@ -159,19 +156,16 @@ def put_metrics() -> list[Statement]:
 
 
 def get_lake_formation_data() -> list[Statement]:
-    """Return the permission to get data from Lake Formation, which decides by its own grants.
-
-    GetDataAccess has no resources.
-    Source: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable.html
-    """
+    """Return the permission to get data from Lake Formation, which decides by its own grants."""
+    # GetDataAccess has no resources.
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable.html
     return [allow(["lakeformation:GetDataAccess"], ["*"])]
 
 
 def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]:
     """Return the permission to find tables of the Data Catalog by Spark SQL.
 
-    A Hive metastore has a database `default`, which Spark looks up, and creates if it is missing;
-    it looks up `global_temp` too. Reading the tables themselves needs another permission.
+    Reading the tables themselves needs another permission.
 
     Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-data-catalog-hive.html,
     https://docs.aws.amazon.com/glue/latest/dg/getting-started-min-privs-job.html
@@ -196,6 +190,8 @@ def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]
             [arn("userDefinedFunction", f"{name}/*") for name in databases],
         ),
     ]
+    # A Hive metastore has a database `default`, which Spark looks up, and creates if it is missing;
+    # it looks up `global_temp` too.
     return [
         allow(
             ["glue:GetDatabase"],

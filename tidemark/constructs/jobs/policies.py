@@ -41,7 +41,7 @@ def fit(statements: Sequence[Statement]) -> tuple[list[Statement], list[list[Sta
 def size(statements: Sequence[Statement]) -> int:
     """Return how many characters a policy may have once it is deployed."""
     text = json.dumps({**EMPTY, "Statement": list(statements)}, separators=(",", ":"))
-    return len(TOKEN.sub(lambda found: "x" * LENGTHS.get(found[1], MAX_ARN_LENGTH), text))
+    return len(TOKEN.sub(lambda token: "x" * LENGTHS.get(token[1], MAX_ARN_LENGTH), text))
 
 
 def _pieces(statement: Statement) -> Iterator[Statement]:

@@ -3,21 +3,12 @@
 import json
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from tidemark.constructs.monitoring.metrics import (
-    REPORTED_EVERY_S,
-    Metric,
-    bytes_read,
-    executors,
-    matched_events,
-    messages,
-    rows_aside,
-    watermark_age,
-    watermark_commits,
-)
+from tidemark.constructs.monitoring import metrics
 from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 from tidemark.model.messages import plural
 from tidemark.model.stage.runtime import JobRuntime
@@ -50,7 +41,7 @@ class Alarms(Construct):
             "Stalled",
             f"No run of {self._pipeline} reached its end for {plural(hours, 'hour')}. Look: aws "
             f"glue get-workflow-runs --name {self._pipeline}",
-            [_query(matched_events(rule_name, "ended"), "ended", HOUR_S)],
+            [_query(metrics.matched_events(rule_name, "ended"), "ended", HOUR_S)],
             periods=hours,
         )
 
@@ -60,7 +51,7 @@ class Alarms(Construct):
             f"NotRunning-{job_name}",
             f"The streaming job {job_name} does not run. {_runs_of(job_name)}. Start it: aws glue "
             f"start-job-run --job-name {job_name}. It continues from its checkpoint",
-            [_query(executors(job_name, "SampleCount"), "reports", QUARTER_S)],
+            [_query(metrics.executors(job_name, "SampleCount"), "reports", QUARTER_S)],
             periods=2,  # Glue may need some minutes to restart it
         )
 
@@ -83,7 +74,7 @@ class Alarms(Construct):
             "not over. Why, is in the queue of its DeadLetterConfig: aws scheduler get-schedule "
             f"--group-name {group} --name {self._pipeline}. Start it: {start}. Then purge "
             "the queue",
-            [_query(messages(queue_name), "messages", HOUR_S)],
+            [_query(metrics.messages(queue_name), "messages", HOUR_S)],
             above=0,
         )
 
@@ -94,7 +85,7 @@ class Alarms(Construct):
             f"An event did not reach {self._pipeline}, so no run may have started for it. Which, "
             f"and why, is in the queue {queue_name}. Start a run: "
             f"{start_by_event(self._pipeline)}. Then purge the queue",
-            [_query(messages(queue_name), "messages", HOUR_S)],
+            [_query(metrics.messages(queue_name), "messages", HOUR_S)],
             above=0,
         )
 
@@ -104,7 +95,7 @@ class Alarms(Construct):
             f"Stale-{job_name}",
             f"The watermark of {job_name} did not move for {plural(hours, 'hour')}. "
             f"{_runs_of(job_name)}",
-            [_query(watermark_commits(job_name), "commits", HOUR_S)],
+            [_query(metrics.watermark_commits(job_name), "commits", HOUR_S)],
             periods=hours,
         )
 
@@ -114,7 +105,7 @@ class Alarms(Construct):
             f"Old-{job_name}",
             f"{job_name} reads data that is older than {plural(hours, 'hour')}: its source is "
             f"late, or it does not keep up. {_runs_of(job_name)}",
-            [_query(watermark_age(job_name), "age", HOUR_S)],
+            [_query(metrics.watermark_age(job_name), "age", HOUR_S)],
             above=hours * HOUR_S,
             missing="ignore",
         )
@@ -125,23 +116,20 @@ class Alarms(Construct):
             f"{metric}-{job_name}",
             f"{job_name} met rows that break the contract of a dataset: look for {metric} in its "
             f"log, then into the quarantine, or for _rescued_data. {_runs_of(job_name)}",
-            [_query(rows_aside(job_name, metric), "rows", HOUR_S)],
+            [_query(metrics.rows_aside(job_name, metric), "rows", HOUR_S)],
             above=0,
         )
 
     def on_nothing_read(self, job_name: str, hours: int) -> None:
-        """Alarm when the runs of some hours, in whole days, read nothing at all.
-
-        Days without a run have no data here; `on_stall` covers them.
-        """
+        """Alarm when the runs of some hours, in whole days, read nothing at all."""
         days = min(MAX_DAYS, math.ceil(hours * HOUR_S / DAY_S))
         self._alarm(
             f"NothingRead-{job_name}",
             f"{job_name} ran and read nothing for {plural(days, 'day')}: nothing was delivered, or "
             f"its bookmark is stuck. {_bookmark_of(job_name)}",
-            [_query(bytes_read(job_name), "bytes", DAY_S)],
+            [_query(metrics.bytes_read(job_name), "bytes", DAY_S)],
             periods=days,
-            missing="notBreaching",
+            missing="notBreaching",  # a day without a run, which `on_stall` covers
         )
 
     def on_unusual_bytes(self, job_name: str) -> None:
@@ -151,7 +139,7 @@ class Alarms(Construct):
             f"{job_name} read unusually few or many bytes: its bookmark may be stuck or lost. "
             f"{_bookmark_of(job_name)}",
             [
-                _query(bytes_read(job_name), "bytes", DAY_S),
+                _query(metrics.bytes_read(job_name), "bytes", DAY_S),
                 _Query(id="band", expression=f"ANOMALY_DETECTION_BAND(bytes, {BAND})"),
             ],
             band="band",
@@ -159,17 +147,16 @@ class Alarms(Construct):
         )
 
     def on_dpu_hours(self, job_name: str, runtime: JobRuntime, limit: float) -> None:
-        """Alarm when the runs of a job use more DPU-hours in a day than a limit.
-
-        A driver is one more worker than the executors, hence the number of reports on top.
-        """
-        hours = REPORTED_EVERY_S / HOUR_S * runtime.dpus_of_worker
+        """Alarm when the runs of a job use more DPU-hours in a day than a limit."""
+        hours = metrics.REPORTED_EVERY_S / HOUR_S * runtime.dpus_of_worker
+        counts = partial(metrics.executors, job_name)
         self._alarm(
             f"DpuHours-{job_name}",
             f"{job_name} used more than {limit} DPU-hours in a day. {_runs_of(job_name)}",
+            # A driver is one more worker than the executors, hence the number of reports on top.
             [
-                _query(executors(job_name, "Sum"), "executors", DAY_S, is_shown=False),
-                _query(executors(job_name, "SampleCount"), "drivers", DAY_S, is_shown=False),
+                _query(counts("Sum"), "executors", DAY_S, is_shown=False),
+                _query(counts("SampleCount"), "drivers", DAY_S, is_shown=False),
                 _Query(
                     id="hours", expression=f"(executors + drivers) * {hours:g}", label="DPU-hours"
                 ),
@@ -181,7 +168,7 @@ class Alarms(Construct):
         self,
         id_: str,
         description: str,
-        metrics: Sequence[_Query],
+        queries: Sequence[_Query],
         *,
         above: float | None = None,
         band: str | None = None,
@@ -196,7 +183,7 @@ class Alarms(Construct):
             self,
             id_,
             alarm_description=description,
-            metrics=list(metrics),
+            metrics=list(queries),
             comparison_operator="LessThanLowerOrGreaterThanUpperThreshold" if band else operator,
             threshold=None if band else threshold,
             threshold_metric_id=band,
@@ -230,7 +217,7 @@ def _bookmark_of(job_name: str) -> str:
     )
 
 
-def _query(metric: Metric, id_: str, period_s: int, *, is_shown: bool = True) -> _Query:
+def _query(metric: metrics.Metric, id_: str, period_s: int, *, is_shown: bool = True) -> _Query:
     return _Query(
         id=id_,
         metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(

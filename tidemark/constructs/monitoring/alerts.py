@@ -75,13 +75,8 @@ class Alerts(Construct):
         self._crawlers = crawlers
         self.failed_crawl_rule: str | None = None
         if email:
-            sns.Subscription(
-                self,
-                "Mail",
-                topic=self.topic,
-                protocol=sns.SubscriptionProtocol.EMAIL,
-                endpoint=email,
-            )
+            mail = sns.SubscriptionProtocol.EMAIL
+            sns.Subscription(self, "Mail", topic=self.topic, protocol=mail, endpoint=email)
         for subscriber in alerting.subscribers:
             if not isinstance(subscriber, SlackChannel):
                 subscribe(self, self.topic, subscriber)

@@ -177,11 +177,8 @@ class Workflow(Construct):
 
     def _start_by(self, starts: Sequence[Start], trigger: glue.CfnTrigger) -> None:
         """Create what starts the workflow."""
-        name, events, schedules = (
-            self._stage.name_of(self.name),
-            events_of(starts),
-            schedules_of(starts),
-        )
+        name = self._stage.name_of(self.name)
+        events, schedules = events_of(starts), schedules_of(starts)
         waiting: list[cdk.CfnResource] = []
         if schedules:
             group = group_name(name)

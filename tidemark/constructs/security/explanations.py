@@ -77,11 +77,9 @@ def explain_wildcards(stack: cdk.Stack, owner: Construct, document: iam.PolicyDo
 
     The document counts, even if others added to it: a resource is not acknowledged if the document
     allows an action on it that has no reason.
-
-    An acknowledgement names the resource as the template spells it, which is known after the
-    references between stacks are resolved: in the validation of the tree. It takes time, hence
-    only if the context asks for it.
     """
+    # An acknowledgement names the resource as the template spells it, which is known after the
+    # references between stacks are resolved: in the validation of the tree. It takes time.
     if _asks_for_reasons(stack):
         owner.node.add_validation(_Explanation(owner, document))
 

@@ -52,11 +52,7 @@ class StageKey(Construct):
 
 
 def let_services_use(scope: Construct, key: kms.IKey) -> None:
-    """Let logs, alarms and rules of a stage use a key; warn if only the key's owner can allow it.
-
-    An app can neither change nor see an imported key: without these permissions CloudFormation
-    cannot create a log group, and no alert arrives.
-    """
+    """Let logs, alarms and rules of a stage use a key; warn if only its owner can allow it."""
     if key in _IN_USE:
         return
     stack = cdk.Stack.of(scope)
@@ -67,6 +63,8 @@ def let_services_use(scope: Construct, key: kms.IKey) -> None:
     if all(added):
         _IN_USE.add(key)
         return
+    # An app can neither change nor see an imported key: without these permissions CloudFormation
+    # cannot create a log group, and no alert arrives.
     cdk.Annotations.of(scope).add_warning_v2(
         "tidemark:imported-key",
         "the key is imported, so its policy is not changed: it must let CloudWatch Logs, "
@@ -269,18 +267,14 @@ class JobSecurity(Construct):
             let_logs_use(self, self._logs_key, groups)
 
     def prefix_of(self, job: str, *, role_is_given: bool) -> str:
-        """Return the prefix of a job's log groups.
-
-        Glue ends the names with the name of the role, which two jobs may share.
-        """
+        """Return the prefix of a job's log groups."""
+        # Glue ends the names with the name of the role, which two jobs may share.
         return f"{self.log_group_prefix}/{job}" if role_is_given else self.log_group_prefix
 
     def groups_below(self, prefix: str) -> str:
-        """Return the log groups of this pipeline below a prefix, for a policy.
-
-        The prefix of Spark jobs is the pipeline's own; below any other one Glue puts the name of
-        the security configuration first.
-        """
+        """Return the log groups of this pipeline below a prefix, for a policy."""
+        # The prefix of Spark jobs is the pipeline's own; below any other one Glue puts the name of
+        # the security configuration first.
         is_own = prefix.startswith(self.log_group_prefix)
         return f"{prefix}/*" if is_own else f"{prefix}/{self.name}-role/*"
 

@@ -115,10 +115,8 @@ def let_send_events(scope: Construct, bucket: s3.IBucket) -> None:
                 event_bridge_enabled=True
             )
         )
-        if resource.notification_configuration is None:
+        if resource.notification_configuration in (None, sends):
             resource.notification_configuration = sends
-            return
-        if resource.notification_configuration == sends:
             return
     cdk.Annotations.of(scope).add_warning_v2(
         f"tidemark:bucket-events:{bucket.node.path}",
