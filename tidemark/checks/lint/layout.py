@@ -64,11 +64,8 @@ class Layout(Places):
             for function in (*called_functions(call, names), *handed):
                 self._sites.setdefault(function, []).append(call)
 
-    def ways(self, node: ast.expr | ast.stmt) -> list[Way]:
+    def ways(self, node: ast.expr | ast.stmt, depth: int = 0) -> list[Way]:
         """Return the ways to a node; none if nothing visible calls its function."""
-        return self._ways(node, 0)
-
-    def _ways(self, node: ast.expr | ast.stmt, depth: int) -> list[Way]:
         function, repeating = self.function_of(node), tuple(self._repeating(node))
         if function is None:
             return [Way(self._names.constants, (node,), repeating)]
@@ -84,7 +81,7 @@ class Layout(Places):
         """Yield the ways into a function."""
         for site in self._sites.get(function, ()) if depth < DEEPEST else ():
             mapping = (site,) if identifier(site.func) in MAPPING else ()
-            for way in self._ways(site, depth + 1):
+            for way in self.ways(site, depth + 1):
                 scope = self._inside(function, site, way.scope)
                 yield Way(scope, way.sites, (*mapping, *way.repeating))
 
@@ -172,7 +169,7 @@ def _is_always(at: ast.AST, arm: str) -> bool:
     """Return whether every run that goes on comes to a branch."""
     match at:
         case ast.If(test=test):
-            return truth(test) is (arm == "body") if truth(test) is not None else False
+            return truth(test) is (arm == "body")
         case ast.While(test=test):
             return truth(test) is True
         case ast.Try(handlers=handlers):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tidemark.checks.lint.findings import Finding, note
 from tidemark.checks.script.chains import given
-from tidemark.checks.script.script_names import READERS, Names, identifier, names_of, place_of
+from tidemark.checks.script.script_names import Names, identifier, names_of, place_of
 from tidemark.model.awsglue_api.connections import (
     READ_FORMATS,
     READ_TYPES,
@@ -90,10 +90,12 @@ def _origin(node: ast.expr, origins: dict[str, str]) -> str:
 
 def _targets(call: ast.Call, names: Names) -> Iterator[str]:
     """Yield the problems with the connection type and the format of a source or a sink."""
-    opens = _opens(call, names)
-    if opens is None:
+    method = identifier(call.func) or ""
+    if method == "from_options" and isinstance(call.func, ast.Attribute):
+        method = f"{names.reader(call.func.value)}_{method}"
+    if method not in OPENS:
         return
-    reads, type_place, format_place = opens
+    reads, type_place, format_place = OPENS[method]
     verb = "read" if reads else "written"
     types = READ_TYPES if reads else WRITE_TYPES
     formats = READ_FORMATS if reads else WRITE_FORMATS
@@ -103,12 +105,3 @@ def _targets(call: ast.Call, names: Names) -> Iterator[str]:
         yield f"the connection type {kind!r} is not {verb} locally; allowed are {', '.join(types)}"
     elif isinstance(name, str) and name and name.lower() not in formats:
         yield f"the format {name!r} is not {verb} locally; allowed are {', '.join(formats)}"
-
-
-def _opens(call: ast.Call, names: Names) -> tuple[bool, int, int] | None:
-    method = identifier(call.func) or ""
-    if method == "from_options" and isinstance(call.func, ast.Attribute):
-        if names.reader(call.func.value) in READERS:
-            return True, 0, 2
-        return (False, 1, 3) if identifier(call.func.value) == "write_dynamic_frame" else None
-    return OPENS.get(method)

@@ -144,18 +144,12 @@ def _names_and_queries(
         if not parameter:
             continue
         node = argument(call, parameter, position)
-        if node is None or (method == "load" and not _is_of_iceberg(call)):
+        words = {str(part.value) for part in ast.walk(call) if isinstance(part, ast.Constant)}
+        # A read names its format somewhere in the call.
+        if node is None or (method == "load" and FORMAT not in map(str.lower, words)):
             continue
         for bound in script.bindings(place):
             yield call, with_arguments(str(script.read(node, place, bound)), arguments), is_query
-
-
-def _is_of_iceberg(load: ast.Call) -> bool:
-    """Return whether the format of a read is written out as that of Iceberg."""
-    return any(
-        isinstance(node, ast.Constant) and str(node.value).lower() == FORMAT
-        for node in ast.walk(load)
-    )
 
 
 def _uses(call: ast.Call, text: str, is_query: bool) -> Iterator[Use]:
