@@ -101,7 +101,9 @@ class Layout(Places):
         """Yield the loops in which a node runs again, not those that it only feeds."""
         fed: ast.AST | None = None
         for parent in self.around(node):
-            if isinstance(parent, LOOPS) and not (fed and fed in _sources(parent)):
+            # What a loop goes through, or a comprehension first, is evaluated before it begins.
+            source = getattr(getattr(parent, "generators", [parent])[0], "iter", None)
+            if isinstance(parent, LOOPS) and (fed is None or fed is not source):
                 yield parent
             fed = node if getattr(parent, "iter", None) is node else fed
             node = parent
@@ -151,12 +153,6 @@ class Layout(Places):
             isinstance(at, ast.If) and at not in theirs and isinstance(getattr(at, arm)[-1], LEAVES)
             for at, arm in self.branches(node).items()
         )
-
-
-def _sources(loop: ast.AST) -> list[ast.expr]:
-    """Return what is evaluated once, before a loop begins."""
-    first = getattr(loop, "generators", [loop])[0]
-    return [first.iter] if hasattr(first, "iter") else []
 
 
 def position(node: ast.expr | ast.stmt) -> Position:

@@ -23,17 +23,10 @@ SETTING = "spark.sql.catalog."
 CLASSES = "org.apache.iceberg."
 SESSION_CATALOG = "spark_catalog"
 # Calls that name a table, and where; of `sql` the name stands in a query.
-NAMING = {
-    "table": ("tableName", 0),
-    "writeTo": ("table", 0),
-    "saveAsTable": ("name", 0),
-    "insertInto": ("tableName", 0),
-    "load": ("path", 0),
-    "merge_window": ("table", 1),
-    "append_window": ("table", 1),
-    "newest_snapshot": ("table", 1),
-    "read_snapshots": ("table", 1),
-}
+NAMING = {"table": ("tableName", 0), "insertInto": ("tableName", 0), "writeTo": ("table", 0)}
+NAMING |= {"saveAsTable": ("name", 0), "load": ("path", 0)}
+BY_WATERMARKS = ("merge_window", "append_window", "newest_snapshot", "read_snapshots")
+NAMING |= dict.fromkeys(BY_WATERMARKS, ("table", 1))
 NAME = re.compile(r"`?([A-Za-z_]\w*)`?\.([^.]+)\.([^.]+)")
 # Packages whose modules set no catalog; those of others may.
 FOREIGN = {"awsglue", "boto3", "botocore", "delta", "numpy", "pandas", "pyarrow", "pyspark", "py4j"}
