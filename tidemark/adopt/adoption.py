@@ -8,7 +8,7 @@ from itertools import count
 
 from tidemark.adopt.choosing import Selection, choose, ordered
 from tidemark.adopt.data import broken_rules
-from tidemark.adopt.jobs.fields import FACT, SECRET, UNKNOWN
+from tidemark.adopt.jobs.fields import FACT, SECRET
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.model import Adoption, Difference, Existing, LeftOut
 from tidemark.adopt.nodes import make_nodes
@@ -161,12 +161,11 @@ def workflow_of(existing: Existing) -> tuple[dict[str, str], list[Difference]]:
             reading.differ_for(SECRET, "DefaultRunProperties", name)
         else:
             properties[name] = str(reading.take("DefaultRunProperties", name))
-    if reading.get("MaxConcurrentRuns") == 1:
-        reading.take("MaxConcurrentRuns")
-    elif reading.get("MaxConcurrentRuns") is None:
+    reading.takes("MaxConcurrentRuns", values=[1])
+    if reading.get("MaxConcurrentRuns") is None:
         why, do = WORKFLOW_FIELDS["MaxConcurrentRuns"]
         reading.differ("MaxConcurrentRuns", why=f"it was not limited; {why}", do=do)
-    rest(reading, WORKFLOW_FIELDS, UNKNOWN)
+    rest(reading, WORKFLOW_FIELDS)
     return properties, reading.differences
 
 

@@ -23,6 +23,9 @@ from tidemark.checks.graph.paths import way_back
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import CRAWLER, SHELL, STREAMING
 
+OTHER_TABLE = "its watermarks are in the table {}, and those of the pipeline in {}"
+ONE_TABLE = "adopt it in another call: a pipeline has one table"
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -55,10 +58,7 @@ def choose(existing: Existing) -> Selection:
     reasons: list[UsageError] = []
     for own in dict.fromkeys(tables.values()) or [""]:
         others = {
-            job: (
-                f"its watermarks are in the table {table}, and those of the pipeline in {own}",
-                "adopt it in another call: a pipeline has one table",
-            )
+            job: (OTHER_TABLE.format(table, own), ONE_TABLE)
             for job, table in tables.items()
             if table != own
         }

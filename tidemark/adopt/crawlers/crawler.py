@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from tidemark.adopt.crawlers.targets import SCAN_ALL, SCAN_RATE, are_strings, targets_of
-from tidemark.adopt.jobs.fields import FACT, UNKNOWN
+from tidemark.adopt.jobs.fields import FACT
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.jobs.options import description_of, tags_of
 from tidemark.adopt.model import AdoptedCrawler, CrawlTarget, Member, Reason
@@ -125,7 +125,7 @@ def crawler_of(crawler: Reading, name: str, locations: Mapping[str, str]) -> Ado
     )
     for leaf in [leaf for leaf in crawler.left() if leaf[0] == "Targets"]:
         crawler.differ_for(FIELDS["Targets"], *leaf)
-    rest(crawler, FIELDS, UNKNOWN)
+    rest(crawler, FIELDS)
     return adopted
 
 

@@ -135,7 +135,7 @@ def _pairs(parts: list[str], form: re.Pattern[str]) -> dict[str, str] | None:
     return pairs
 
 
-def _objects(text: str, ends: tuple[str, ...] = ("",)) -> tuple[str, ...] | None:
+def _objects(text: str, ends: tuple[str, ...]) -> tuple[str, ...] | None:
     uris = tuple(text.split(","))
     is_list = all(OBJECT.fullmatch(uri) and uri.endswith(ends) for uri in uris)
     return uris if is_list and len(set(uris)) == len(uris) else None

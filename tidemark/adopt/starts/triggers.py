@@ -184,7 +184,7 @@ def account_for(
             reading.take("Predicate")
         else:
             _account_for_start(reading, trigger, starts, own_rules)
-        rest(reading, FIELDS, UNKNOWN)
+        rest(reading, FIELDS)
         starts.differences += reading.differences
 
 
