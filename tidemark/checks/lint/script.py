@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from tidemark.checks.lint import layout
-from tidemark.checks.lint.arguments_read import note_arguments
 from tidemark.checks.lint.facts import (
     Ask,
     Opened,
@@ -16,6 +15,7 @@ from tidemark.checks.lint.facts import (
     is_init_without_args,
     is_job_call,
     is_of_a_job,
+    note_arguments,
 )
 from tidemark.checks.lint.layout import Layout, Way, parsed_script
 from tidemark.checks.script.operators import Ctx, Operator, is_spark_read, is_write, operator_of

@@ -7,13 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tidemark.checks.script.chains import argument
-from tidemark.checks.script.script_names import (
-    READERS,
-    ScriptPlace,
-    given_to,
-    identifier,
-    place_of,
-)
+from tidemark.checks.script.script_names import READERS, ScriptPlace, given_to, identifier, place_of
 from tidemark.checks.script.sql import HOLE, UNKNOWN, creates_unplaced, tables_named_in
 from tidemark.checks.script.values import ScriptValues, with_arguments
 from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES
