@@ -46,7 +46,7 @@ WORDS = (*KINDS, "Server", "Listener", "multiprocessing.connection")
 LAST_NAMES = {name.rpartition(".")[2] for name in KINDS}
 # File and kind: its users, and why it is trusted.
 ALLOWED = {
-    ("tidemark/adopt/plan/output.py", STARTS): "ruff of this environment formats written code",
+    ("tidemark/checks/formatting.py", STARTS): "ruff of this environment formats written code",
     ("tidemark/app.py", STARTS): "Node: of the environment, or on the PATH",
     ("tidemark/model/assembly/synthesis.py", STARTS): "the user's app, as cdk.json names it",
     ("tidemark/checks/state/project.py", STARTS): "git on the PATH, in the project",
@@ -99,7 +99,6 @@ ALLOWED = {
     ("tidemark/glue_service/runs/python_modules.py", STARTS): "pip of this environment",
     ("tidemark/report/drawing.py", STARTS): "Node, with the report's own script",
     ("tidemark/cli/notebook.py", STARTS): "this Python or that of --python, for Jupyter",
-    ("tidemark/scaffold/files.py", STARTS): "git on the PATH",
     ("tidemark/testing/process_state.py", STARTS): "for the scripts of tests",
     ("tidemark/testing/spark_engine.py", STARTS): "the Java that machine/java.py found",
 }

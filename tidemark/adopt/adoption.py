@@ -8,15 +8,14 @@ from itertools import count
 
 from tidemark.adopt.choosing import Selection, choose, ordered
 from tidemark.adopt.data import broken_rules
-from tidemark.adopt.jobs.fields import FACT, SECRET, UNKNOWN
+from tidemark.adopt.jobs.fields import FACT, SECRET
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.model import Adoption, Difference, Existing, LeftOut
 from tidemark.adopt.nodes import make_nodes
 from tidemark.adopt.others import others_of
 from tidemark.adopt.reading import Reading
-from tidemark.adopt.starts.outside import Adopted, Outside, outside_of
+from tidemark.adopt.starts.outside import Adopted, outside_of
 from tidemark.adopt.starts.triggers import nodes_of, watched_by
-from tidemark.adopt.watching import reporting_rules
 from tidemark.errors import UsageError, show
 from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.plain_secrets import shows_secret
@@ -57,7 +56,7 @@ def adopt(
         old = node.removeprefix(CRAWLER)
         names[node] = free_name(old, {*taken, *names.values()}, MAX_JOB_NAME)
     nodes, differences, guesses = make_nodes(existing, chosen, names, keep_roles=keep_roles)
-    outside = _outside(existing, chosen, order)
+    outside = outside_of(existing, _adopted(existing, chosen))
     properties, of_workflow = workflow_of(existing)
     hours = [*((schedule, "UTC") for schedule in starts.schedules), *outside.schedules]
     roles = {node.role for node in nodes}
@@ -104,22 +103,19 @@ def _check_names(existing: Existing) -> None:
             )
 
 
-def _outside(existing: Existing, chosen: Selection, order: Sequence[str]) -> Outside:
-    """Return what starts the jobs from outside of Glue."""
+def _adopted(existing: Existing, chosen: Selection) -> Adopted:
+    """Return what the pipeline replaces."""
     starts, own = chosen.starts, existing.workflow_name
     workflows = {*(trigger.get("WorkflowName") for trigger in chosen.triggers), own}
-    first = [node for node in order if node in starts.waits and starts.waits[node] is None]
+    first = [node for node, wait in starts.waits.items() if wait is None]
     is_whole = not starts.is_late
-    adopted = Adopted(
+    return Adopted(
         frozenset(existing.jobs),
         own if is_whole else None,
         frozenset(str(name) for name in workflows if name),
         first[0] if len(first) == 1 and is_whole else None,
         frozenset(starts.left_out),
     )
-    reporting = reporting_rules(existing)
-    other_rules = [rule for rule in existing.other_rules if rule["Name"] not in reporting]
-    return outside_of(existing.clock, other_rules, adopted, existing.rules)
 
 
 def _started_by(existing: Existing, chosen: Selection, job: str) -> str:
@@ -162,15 +158,14 @@ def workflow_of(existing: Existing) -> tuple[dict[str, str], list[Difference]]:
     properties = {}
     for name, value in (reading.get("DefaultRunProperties") or {}).items():
         if shows_secret(name, str(value)):
-            reading.differ("DefaultRunProperties", name, why=SECRET[0], do=SECRET[1])
+            reading.differ_for(SECRET, "DefaultRunProperties", name)
         else:
             properties[name] = str(reading.take("DefaultRunProperties", name))
-    if reading.get("MaxConcurrentRuns") == 1:
-        reading.take("MaxConcurrentRuns")
-    elif reading.get("MaxConcurrentRuns") is None:
+    reading.takes("MaxConcurrentRuns", values=[1])
+    if reading.get("MaxConcurrentRuns") is None:
         why, do = WORKFLOW_FIELDS["MaxConcurrentRuns"]
         reading.differ("MaxConcurrentRuns", why=f"it was not limited; {why}", do=do)
-    rest(reading, WORKFLOW_FIELDS, UNKNOWN)
+    rest(reading, WORKFLOW_FIELDS)
     return properties, reading.differences
 
 

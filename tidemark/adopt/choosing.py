@@ -23,6 +23,9 @@ from tidemark.checks.graph.paths import way_back
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import CRAWLER, SHELL, STREAMING
 
+OTHER_TABLE = "its watermarks are in the table {}, and those of the pipeline in {}"
+ONE_TABLE = "adopt it in another call: a pipeline has one table"
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -55,10 +58,7 @@ def choose(existing: Existing) -> Selection:
     reasons: list[UsageError] = []
     for own in dict.fromkeys(tables.values()) or [""]:
         others = {
-            job: (
-                f"its watermarks are in the table {table}, and those of the pipeline in {own}",
-                "adopt it in another call: a pipeline has one table",
-            )
+            job: (OTHER_TABLE.format(table, own), ONE_TABLE)
             for job, table in tables.items()
             if table != own
         }
@@ -86,13 +86,10 @@ def _choose(existing: Existing, not_ours: Mapping[str, Reason]) -> Selection:
     declared = [node for node in possible if node not in streaming]
     starts = read_triggers(triggers_of(existing, [*declared, *streaming]), declared)
     starts.streaming, starts.left_out = streaming, left_out | starts.left_out
-    in_circles = {
-        node: (
-            f"it starts itself endlessly, by triggers in a circle: {' <- '.join(path)}",
-            "correct one of the triggers, or keep the jobs of the circle",
-        )
-        for node, path in _circles(starts.waits).items()
-    }
+    why = "it starts itself endlessly, by triggers in a circle: "
+    do = "correct one of the triggers, or keep the jobs of the circle"
+    circles = _circles(starts.waits).items()
+    in_circles = {node: (f"{why}{' <- '.join(path)}", do) for node, path in circles}
     for node, reason in (*in_circles.items(), *not_ours.items()):
         starts.left_out.setdefault(node, reason)
         starts.waits.pop(node, None)
@@ -127,11 +124,8 @@ def _waits(
     groups = {node: starts.groups[node] for node, wait in waits.items() if wait is None}
     if not starts.streaming and all(node.startswith(CRAWLER) for node in waits):
         # What waits only for jobs and crawlers that no pipeline can hold.
-        late = {
-            node: wait
-            for node, wait in starts.waits.items()
-            if wait and undeclared.issuperset(wait.nodes)
-        }
+        waiting = ((node, wait) for node, wait in starts.waits.items() if wait)
+        late = {node: wait for node, wait in waiting if undeclared.issuperset(wait.nodes)}
         if any(not node.startswith(CRAWLER) for node in late) or (late and not waits):
             return _of_late(existing, starts, late, undeclared)
     common, apart = _one_start(groups, existing.own_triggers)
@@ -217,6 +211,11 @@ def ordered(waits: Mapping[str, Wait | None]) -> list[str]:
 # Glue's events for the end of a crawl or a run, and their spelling of a state.
 # Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloudwatch-events.html
 CRAWLER_EVENT, JOB_EVENT = "Glue Crawler State Change", "Glue Job State Change"
+TOGETHER = "a pipeline starts its first jobs together"
+BY_HAND = (
+    "start these jobs by hand (aws glue start-job-run), or declare them again in a separate "
+    "pipeline"
+)
 
 
 def _one_start(
@@ -233,13 +232,9 @@ def _one_start(
             common = both
             continue
         theirs, ours = (", ".join(sorted(group)) or "nothing" for group in (names, common))
-        apart[job] = (
-            f"it is started by {theirs}, and {first.removeprefix(CRAWLER)} by {ours}; a pipeline "
-            "starts its first jobs together",
-            "adopt it in another call, with the jobs that wait for it"
-            if not job.startswith(CRAWLER)
-            else "keep it with its trigger",
-        )
+        why = f"it is started by {theirs}, and {first.removeprefix(CRAWLER)} by {ours}; {TOGETHER}"
+        do = "adopt it in another call, with the jobs that wait for it"
+        apart[job] = (why, "keep it with its trigger" if job.startswith(CRAWLER) else do)
     return common or frozenset(), apart
 
 
@@ -252,11 +247,7 @@ def _extra_triggers(
         for name in sorted(names - common) if job not in apart else ():
             nodes_by_group.setdefault(name, []).append(job.removeprefix(CRAWLER))
     return {
-        name: (
-            f"it starts {', '.join(jobs)} alone, and a pipeline starts its first jobs together",
-            "start these jobs by hand (aws glue start-job-run), or declare them again in a "
-            "separate pipeline",
-        )
+        name: (f"it starts {', '.join(jobs)} alone, and {TOGETHER}", BY_HAND)
         for name, jobs in nodes_by_group.items()
     }
 

@@ -56,8 +56,8 @@ def make_nodes(
         if node.startswith(CRAWLER)
     ]
     # Triggers are read with the timeouts of their jobs, and before the jobs take what these add.
-    started = [(old, job) for old, job in alone.items() if old not in starts.streaming]
-    timeouts = {old: job.runtime.timeout_minutes for old, job in started}
+    started = (job for job in alone.values() if not job.is_streaming)
+    timeouts = {job.old: job.runtime.timeout_minutes for job in started}
     timeouts |= dict.fromkeys(crawler.old for crawler in crawlers)
     account_for(chosen.triggers, starts, timeouts, existing.rules)
     facts = {job: facts_of(scripts.get(job, ""), f"job {job}") for job in alone}

@@ -11,6 +11,7 @@ from tidemark.model.assembly.definitions import CRAWLER
 STAYS = "nothing: it is not changed"
 NOT_NAMED = "it was not named, and nothing that was named needs it"
 CALLS = "its starts are not part of a job; it may start one of the old"
+SEE = "see its targets"
 NOT_KNOWN = ("a pipeline does not create it", STAYS)
 CATALOG = (
     "a pipeline writes existing tables; it creates those that a Dataset has as table=",
@@ -22,9 +23,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "trigger": ("it starts no job or crawler that moves", "it continues unchanged"),
     "workflow": (NOT_NAMED, "adopt it in another call: --workflow"),
     "connection": ("jobs name it in connections=, and it stays where it is", STAYS),
-    "database": CATALOG,
-    "table": CATALOG,
-    "partition": CATALOG,
+    **dict.fromkeys(("database", "table", "partition"), CATALOG),
     "securityconfiguration": (
         "the pipeline creates its own",
         "delete it when nothing uses it; or pass it: security=ExistingSecurity(...)",
@@ -34,11 +33,10 @@ REASONS: Mapping[str, tuple[str, str]] = {
         "the rules of a table are declared as DataQualityRuleset",
         f"{STAYS}; declare it if the app is to create it",
     ),
-    "rule": (CALLS, "see its targets; disable it if that is an old job"),
-    "schedule": (CALLS, "see its targets; disable it if that is an old job"),
+    **dict.fromkeys(("rule", "schedule"), (CALLS, f"{SEE}; disable it if that is an old job")),
     "statemachine": (CALLS, "let it start the new workflow (glue:startWorkflowRun)"),
     "function": (CALLS, "let it start the new workflow (glue:startWorkflowRun), or remove it"),
-    "pipe": (CALLS, "see its targets; stop it if that is an old job"),
+    "pipe": (CALLS, f"{SEE}; stop it if that is an old job"),
     "environment": (
         "the targets of its DAGs cannot be read here",
         "let those that start an old job start the new workflow",

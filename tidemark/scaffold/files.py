@@ -35,9 +35,10 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
     stacks = _stacks(project)
     stack = stacks.pop(job.stack, None)
     if stack is None:
+        allowed = ", ".join(_names(stacks)) or "none"
         raise UsageError(
             f"there is no pipeline {job.pipeline!r}: no {job.stack} in {project}; allowed: "
-            f"{', '.join(_names(stacks)) or 'none'}; docs/second-pipeline.md shows how to add one"
+            f"{allowed}; docs/second-pipeline.md shows how to add one"
         )
     with_job = stack_with(job, stack, stacks)
     for path in (job.script, job.test):

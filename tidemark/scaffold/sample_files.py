@@ -7,15 +7,8 @@ from pathlib import Path
 
 STACK = "infra/flights_stack.py"  # the sample is where this is
 IN_WHEEL = ("tidemark", "scaffold", "templates", "sample")  # where setup.py puts it
-PATTERNS = (
-    "app.py",
-    "cdk.json",
-    "package.json",
-    "infra/*.py",
-    "glue_jobs/*.py",
-    "sample/*.py",
-    "tests/glue_jobs/test_*.py",
-)
+PATTERNS = ["app.py", "cdk.json", "package.json", "infra/*.py", "glue_jobs/*.py", "sample/*.py"]
+PATTERNS += ["tests/glue_jobs/test_*.py"]
 
 
 def sample_files(root: Path) -> list[str]:

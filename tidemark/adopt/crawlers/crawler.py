@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from tidemark.adopt.crawlers.targets import SCAN_ALL, SCAN_RATE, are_strings, targets_of
-from tidemark.adopt.jobs.fields import FACT, UNKNOWN
+from tidemark.adopt.jobs.fields import FACT
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.jobs.options import description_of, tags_of
 from tidemark.adopt.model import AdoptedCrawler, CrawlTarget, Member, Reason
@@ -18,7 +18,13 @@ ON_CHANGE = {"UPDATE_IN_DATABASE": "UPDATE", "LOG": "LOG"}
 ON_MISSING = {"LOG": "LOG", "DEPRECATE_IN_DATABASE": "DEPRECATE", "DELETE_FROM_DATABASE": "DELETE"}
 ON_RESOURCE = "set it on crawler.resource if it matters"
 
-FIELDS: dict[str, tuple[str, str]] = {
+READS_NOTHING = (
+    "it reads nothing that add_crawler can name: folders of S3 (with / at the end, of letters, "
+    "digits and _.=-), tables whose data is in one, databases by JDBC, tables of Delta Lake "
+    "(native, without a manifest), Hudi, Iceberg, DynamoDB",
+    "keep it with its own trigger",
+)
+FIELDS: dict[str, Reason] = {
     **dict.fromkeys(("CrawlElapsedTime", "CreationTime", "LastCrawl", "LastUpdated"), FACT),
     **dict.fromkeys(("State", "Version"), FACT),
     "Classifiers": ("names of classifiers are strings", "name them in options="),
@@ -80,18 +86,13 @@ def crawler_refusal(crawler: Reading, locations: Mapping[str, str]) -> Reason | 
     paths = [str(target.get("Path")) for target in crawler.get("Targets", "S3Targets") or []]
     whole = [path for path in paths if WHOLE_BUCKET.fullmatch(path)]
     if not kinds and whole:
-        return (
-            f"it reads the whole bucket {whole[0]}, and a pipeline declares folders of a bucket",
+        why = f"it reads the whole bucket {whole[0]}, and a pipeline declares folders of a bucket"
+        return why, (
             "name the folders that it is to read, each as a target, or keep it with a trigger of "
-            "its own",
+            "its own"
         )
     if not kinds:
-        return (
-            "it reads nothing that add_crawler can name: folders of S3 (with / at the end, of "
-            "letters, digits and _.=-), tables whose data is in one, databases by JDBC, tables "
-            "of Delta Lake (native, without a manifest), Hudi, Iceberg, DynamoDB",
-            "keep it with its own trigger",
-        )
+        return READS_NOTHING
     if "CrawledTable" in kinds and len(kinds) > 1:
         return "it reads tables of the catalog and other data", "make two crawlers of it"
     return None
@@ -124,7 +125,7 @@ def crawler_of(crawler: Reading, name: str, locations: Mapping[str, str]) -> Ado
     )
     for leaf in [leaf for leaf in crawler.left() if leaf[0] == "Targets"]:
         crawler.differ_for(FIELDS["Targets"], *leaf)
-    rest(crawler, FIELDS, UNKNOWN)
+    rest(crawler, FIELDS)
     return adopted
 
 
@@ -193,8 +194,7 @@ def _account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTa
 
 def _account_for_switches(crawler: Reading, path: tuple[str, ...], target: CrawlTarget) -> None:
     """Account for values that the template always states, under any of their names."""
-    names: tuple[str, ...] = ()
-    what = "every item is read"
+    names, what = tuple[str, ...](), "every item is read"
     if target.kind == "CrawledDynamoDB":
         names = SCAN_ALL
         for name in SCAN_RATE if "scan_rate" in target.fields else ():

@@ -135,7 +135,7 @@ def _pairs(parts: list[str], form: re.Pattern[str]) -> dict[str, str] | None:
     return pairs
 
 
-def _objects(text: str, ends: tuple[str, ...] = ("",)) -> tuple[str, ...] | None:
+def _objects(text: str, ends: tuple[str, ...]) -> tuple[str, ...] | None:
     uris = tuple(text.split(","))
     is_list = all(OBJECT.fullmatch(uri) and uri.endswith(ends) for uri in uris)
     return uris if is_list and len(set(uris)) == len(uris) else None
@@ -143,14 +143,13 @@ def _objects(text: str, ends: tuple[str, ...] = ("",)) -> tuple[str, ...] | None
 
 def _spark_ui(job: Reading, fields: dict[str, object]) -> None:
     switch, path = (DEFAULTS, "--enable-spark-ui"), (DEFAULTS, "--spark-event-logs-path")
-    text = job.get(*path)
-    place = place_of(str(text)) if text else None
-    if job.get(*switch) == "true" and place and place.uri == text:
+    text = str(job.get(*path) or "")
+    place = place_of(text)
+    if place and place.uri == text and job.takes(*switch, values=["true"]):
         fields["spark_ui"] = place
-        job.take(*switch)
         job.take(*path)
         return
+    why = "the UI is switched on by naming the folder of its logs"
     for path_of in (switch, path):
         if job.get(*path_of) is not None:
-            why = "the UI is switched on by naming the folder of its logs"
             job.differ(*path_of, why=why, do="name it in GlueArguments(spark_ui=Dataset(...))")

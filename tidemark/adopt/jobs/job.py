@@ -102,16 +102,16 @@ def job_of(job: Reading, name: str, bookmark_of_runs: str | None = None) -> Adop
         glue=glue,
         options=options,
     )
-    rest(job, FIELDS, UNKNOWN)
+    rest(job, FIELDS)
     if job.get("SecurityConfiguration") is None:
         job.differ_for(FIELDS["SecurityConfiguration"], "SecurityConfiguration")
     return adopted
 
 
-def rest(resource: Reading, fields: dict[str, Reason], unknown: Reason) -> None:
+def rest(resource: Reading, fields: Mapping[str, Reason]) -> None:
     """List the remaining fields of a resource, each with its reason."""
     for field_name in dict.fromkeys(path[0] for path in resource.left()):
-        resource.differ_for(fields.get(field_name, unknown), field_name)
+        resource.differ_for(fields.get(field_name, UNKNOWN), field_name)
 
 
 def is_open(option: object) -> bool:

@@ -58,11 +58,8 @@ def facts_of(text: str, of: str) -> ScriptResources:
     named = [place for source in sources for place in source.places]
     tables = tuple(dict.fromkeys(name for name in named if TABLE.fullmatch(name)))
     places = tuple(dict.fromkeys(p for name in named if (p := place_of(name))))
-    properties = None
-    if "get_workflow_run_properties" in text:
-        properties = "READ"
-    if "put_workflow_run_properties" in text:
-        properties = "READ_AND_PUT"
+    properties = "READ" if "get_workflow_run_properties" in text else None
+    properties = "READ_AND_PUT" if "put_workflow_run_properties" in text else properties
     guesses = _guesses(text, of, tables, places)
     elsewhere = WRITES_ELSEWHERE.search(text)
     if elsewhere:

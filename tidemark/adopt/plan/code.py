@@ -18,8 +18,6 @@ from tidemark.adopt.model import (
 )
 from tidemark.adopt.plan.literals import (
     call,
-    dict_of,
-    json_literal,
     list_of,
     literal,
     quoted,
@@ -117,7 +115,7 @@ def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
         switch=SWITCH if adoption.schedules or adoption.events else "",
         starts=starts,
         watermarks=watermarks,
-        pipeline=f"            run_properties={dict_of(adoption.run_properties)},\n        "
+        pipeline=f"            run_properties={literal(adoption.run_properties, {})},\n        "
         if adoption.run_properties
         else "        ",
         data=data,
@@ -148,7 +146,7 @@ def _starts(adoption: Adoption) -> str:
         for expression, zone in adoption.schedules
     ]
     for event in adoption.events:
-        given = [json_literal(event.pattern)]
+        given = [literal(event.pattern, {})]
         given += [f"batch_size={event.batch_size}"] if event.batch_size > 1 else []
         minutes = event.batch_window_minutes
         given += [f"batch_window_minutes={minutes}"] if minutes else []

@@ -19,24 +19,6 @@ def quoted(text: str) -> str:
     return f'"{"".join(escaped)}"'
 
 
-def json_literal(value: object) -> str:
-    """Return a value of JSON as Python writes it."""
-    match value:
-        case Mapping():
-            pairs = (f"{quoted(str(key))}: {json_literal(one)}" for key, one in value.items())
-            return "{" + ", ".join(pairs) + "}"
-        case list():
-            return list_of(map(json_literal, value))
-        case str():
-            return quoted(value)
-    return repr(value)
-
-
-def dict_of(texts: Mapping[str, str]) -> str:
-    """Return strings by name as a dict of Python."""
-    return "{" + ", ".join(f"{quoted(k)}: {quoted(v)}" for k, v in texts.items()) + "}"
-
-
 def runtime_call(runtime: Runtime) -> str:
     """Return the call that creates a runtime: values that differ from the default, or matter."""
     default = type(runtime)()
@@ -66,8 +48,9 @@ def literal(value: object, datasets: Mapping[Folder, str]) -> str:
         case str():
             return quoted(value)
         case Mapping():
-            return dict_of({str(name): str(text) for name, text in value.items()})
-        case tuple():
+            parts = (f"{quoted(str(k))}: {literal(part, datasets)}" for k, part in value.items())
+            return f"{{{', '.join(parts)}}}"
+        case tuple() | list():
             return list_of(literal(part, datasets) for part in value)
     return repr(value)
 

@@ -68,15 +68,15 @@ def _fetch(adoption: Adoption, existing: Existing) -> Iterator[MigrationStep]:
     missing = [job for job in adoption.jobs if job.old not in existing.scripts]
     if not missing:
         return
+    commands = []
+    for job in missing:
+        by_hand = f"# write {job.script}: the job {job.old} names no script"
+        copy = f"aws s3 cp {in_shell(job.script_location or '')} {job.script}"
+        commands.append(copy if job.script_location else by_hand)
     yield MigrationStep(
         "Fetch the scripts that could not be read",
         "The app is not synthesized without them.",
-        tuple(
-            f"aws s3 cp {in_shell(job.script_location)} {job.script}"
-            if job.script_location
-            else f"# write {job.script}: the job {job.old} names no script"
-            for job in missing
-        ),
+        tuple(commands),
         tuple(f"python -m py_compile {job.script}" for job in missing),
         tuple(f"rm {job.script}" for job in missing),
     )
@@ -220,17 +220,15 @@ def _delete(adoption: Adoption, existing: Existing) -> MigrationStep:
     left = bool(adoption.left_out)
     triggers = () if left else (*adoption.start_triggers, *adoption.other_triggers)
     commands = [
+        "# what Terraform deploys: take it out of its configuration instead",
         *(f"aws glue delete-trigger --name {in_shell(name)}" for name in triggers),
         *(f"aws glue delete-job --job-name {name}" for name in names),
         *(f"aws glue delete-crawler --name {in_shell(c.old_name)}" for c in adoption.crawlers),
     ]
     if adoption.old_workflow and not left:
         commands.append(f"aws glue delete-workflow --name {in_shell(adoption.old_workflow)}")
-    commands = (
-        ["# take their resources out of the template, and deploy its stack"]
-        if existing.is_of_stack
-        else ["# what Terraform deploys: take it out of its configuration instead", *commands]
-    )
+    if existing.is_of_stack:
+        commands = ["# take their resources out of the template, and deploy its stack"]
     return MigrationStep(
         "Delete the old jobs, weeks later",
         "Until here there is a way back. AWS deletes a bookmark with its job. Resources of a "

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any, TypeAlias
 
 from tidemark.adopt.model import AdoptedJob, Adoption, Difference, Existing, KeyPath, MigrationStep
@@ -68,8 +68,8 @@ def as_markdown(adoption: Adoption, existing: Existing, steps: list[MigrationSte
         names = [(crawler.old_name, crawler.name) for crawler in adoption.crawlers]
         parts += ["## Crawlers", _table(("until now", "from now on"), names)]
     if adoption.left_out:
-        rows = [(left.job, left.why, left.do) for left in adoption.left_out]
-        parts += ["## Not adopted", _table(("of", "why", "do"), rows)]
+        omitted = [astuple(left) for left in adoption.left_out]
+        parts += ["## Not adopted", _table(("of", "why", "do"), omitted)]
     parts.append("## Steps")
     for number, step in enumerate(steps, 1):
         parts += [f"### {number}. {step.title}", step.why, _block(step.commands)]
@@ -88,9 +88,8 @@ def as_markdown(adoption: Adoption, existing: Existing, steps: list[MigrationSte
         ]
     parts += ["## What is different", _table(*_differences(adoption.differences))]
     if adoption.others:
-        rows = [(left.job, left.why, left.do) for left in adoption.others]
-        head = "## What else the source has"
-        parts += [head, "None of it is in the code.", _table(("of", "why", "do"), rows)]
+        rest = _table(("of", "why", "do"), [astuple(left) for left in adoption.others])
+        parts += ["## What else the source has", "None of it is in the code.", rest]
     parts += ["## What every job has in addition", _table(("what", "why"), list(ADDED))]
     return "\n\n".join(parts) + "\n"
 

@@ -6,14 +6,23 @@ import re
 from tidemark.adopt.model import AdoptedJob, Adoption, Existing, MigrationStep, Switch
 from tidemark.adopt.plan.carrying import in_shell, overrides
 
+IN_TEMPLATE = (
+    "# in the template, set StartOnCreation: false (State: DISABLED in schedules and rules), or a "
+    "deployment that changes them starts them again"
+)
+IN_TERRAFORM = (
+    "# if Terraform deploys these, set enabled = false in each aws_glue_trigger (state = DISABLED "
+    "in schedules and rules), or its next apply starts them again"
+)
+
 
 def stack_name(adoption: Adoption) -> str:
     """Return the stack's name for the CDK; its stage is in the environment."""
     return f'"*-{adoption.name}" -c stage=$STAGE'
 
 
-def stop(adoption: Adoption, existing: Existing) -> MigrationStep:
-    """Return the step after which nothing starts the old jobs."""
+def _switches(adoption: Adoption, existing: Existing) -> tuple[list[str], list[str]]:
+    """Return the commands that switch the starts of the old jobs off, and those back on."""
     commands, back = [], []
     for name in adoption.start_triggers:
         kind = existing.triggers[name].get("Type")
@@ -32,50 +41,36 @@ def stop(adoption: Adoption, existing: Existing) -> MigrationStep:
     for switch in adoption.switches:
         commands += _set_state(switch, "DISABLED")
         back += _set_state(switch, "ENABLED")
-    commands += _callers(adoption)
     if adoption.start_triggers or adoption.switches:
-        commands = [_in_source(existing.is_of_stack), *commands]
+        # Without a change at its source the next deployment of the old starts them again.
+        commands.insert(0, IN_TEMPLATE if existing.is_of_stack else IN_TERRAFORM)
+    return commands, back
+
+
+def stop(adoption: Adoption, existing: Existing) -> MigrationStep:
+    """Return the step after which nothing starts the old jobs."""
+    commands, back = _switches(adoption, existing)
+    why = "From here on nothing writes the targets until the new pipeline does."
+    if not adoption.started_jobs:
+        what = "From here on nothing starts an old streaming job again"
+        why = f"{what}; a run continues until the new job takes over."
+    triggers = list(map(in_shell, adoption.start_triggers))
+    crawlers = [in_shell(crawler.old_name) for crawler in adoption.crawlers]
+    disabled = "DISABLED, " if adoption.switches else ""
+    ready = "; each crawler READY" if crawlers else ""
+    states = "DEACTIVATED (CREATED of an ON_DEMAND or EVENT trigger)"
     return MigrationStep(
         "Stop everything that starts the old jobs",
+        why + _remaining(adoption),
+        (*commands, *_callers(adoption)),
         (
-            "From here on nothing writes the targets until the new pipeline does."
-            if adoption.started_jobs
-            else "From here on nothing starts an old streaming job again; a run continues until "
-            "the "
-            "new job takes over."
-        )
-        + _remaining(adoption),
-        tuple(commands),
-        (
-            *(
-                f"aws glue get-trigger --name {in_shell(name)} --query Trigger.State"
-                for name in adoption.start_triggers
-            ),
+            *(f"aws glue get-trigger --name {name} --query Trigger.State" for name in triggers),
             *map(_state_of, adoption.switches),
             *(_runs_of(job.old) for job in adoption.started_jobs),
-            *(
-                f"aws glue get-crawler --name {in_shell(crawler.old_name)} --query Crawler.State"
-                for crawler in adoption.crawlers
-            ),
-            "# DEACTIVATED (CREATED of an ON_DEMAND or EVENT trigger), "
-            + ("DISABLED, " if adoption.switches else "")
-            + "and no run"
-            + ("; each crawler READY" if adoption.crawlers else ""),
+            *(f"aws glue get-crawler --name {name} --query Crawler.State" for name in crawlers),
+            f"# {states}, {disabled}and no run{ready}",
         ),
         tuple(back) or ("# let the callers start the old jobs again",),
-    )
-
-
-def _in_source(is_of_stack: bool) -> str:
-    """Return what keeps the next deployment of the old from starting them again."""
-    if is_of_stack:
-        return (
-            "# in the template, set StartOnCreation: false (State: DISABLED in schedules and "
-            "rules), or a deployment that changes them starts them again"
-        )
-    return (
-        "# if Terraform deploys these, set enabled = false in each aws_glue_trigger (state = "
-        "DISABLED in schedules and rules), or its next apply starts them again"
     )
 
 

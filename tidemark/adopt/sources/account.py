@@ -187,11 +187,8 @@ class _Account:
     ) -> dict[str, str]:
         """Return the KMS keys of the buckets that are named, as far as they may be read."""
         values = [text for job in jobs for text in job.get("DefaultArguments", {}).values()]
-        values += [
-            target.get("Path", "")
-            for crawler in crawlers
-            for target in crawler.get("Targets", {}).get("S3Targets", [])
-        ]
+        targets = [crawler.get("Targets", {}).get("S3Targets", []) for crawler in crawlers]
+        values += [target.get("Path", "") for of_crawler in targets for target in of_crawler]
         buckets = {place.bucket for text in values if (place := place_of(str(text)))}
         keys = {}
         for bucket in sorted(buckets):

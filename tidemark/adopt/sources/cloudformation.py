@@ -30,13 +30,8 @@ from tidemark.model.assembly.glue_shapes import LATE, plain, shape_of
 
 STARTERS = ("AWS::Events::Rule", "AWS::MWAA::Environment", "AWS::Scheduler::Schedule")
 # What starts jobs where its definition names one, or Glue.
-CALLERS = (
-    "AWS::Lambda::Function",
-    "AWS::Pipes::Pipe",
-    "AWS::Serverless::Function",
-    "AWS::Serverless::StateMachine",
-    "AWS::StepFunctions::StateMachine",
-)
+CALLERS = {"AWS::Lambda::Function", "AWS::Pipes::Pipe", "AWS::StepFunctions::StateMachine"}
+CALLERS |= {f"{SAM}Function", f"{SAM}StateMachine"}
 OWN_NAMES = ("StateMachineName", "FunctionName", "Name")
 # Resources that are always listed, or not part of the code.
 ACCOUNTED = ("CrawlerSecurityConfiguration", "Name", "Role", "SecurityConfiguration")

@@ -76,11 +76,8 @@ def clock_of(resources: Sequence[Declared]) -> tuple[Resource, ...]:
 
 def connections_of(resources: Sequence[Declared]) -> dict[str, Resource]:
     """Return the properties of connections, by name; a secret of the template by its name."""
-    secrets = {
-        f"{{{secret.id}}}": secret.name
-        for secret in _of(resources, SECRETS)
-        if secret.name != secret.id
-    }
+    named = [secret for secret in _of(resources, SECRETS) if secret.name != secret.id]
+    secrets = {f"{{{secret.id}}}": secret.name for secret in named}
     properties: dict[str, Resource] = {}
     for connection in _of(resources, "AWS::Glue::Connection"):
         stated = _mapping(connection.properties.get("ConnectionInput"))
@@ -107,11 +104,8 @@ def policies_of(resources: Sequence[Declared], arns: Iterable[str]) -> dict[str,
 
 def _role(resources: Sequence[Declared], name: str) -> RolePolicies:
     roles = [role for role in _of(resources, "AWS::IAM::Role") if role.name == name]
-    documents = [
-        policy.get("PolicyDocument")
-        for role in roles
-        for policy in role.properties.get("Policies") or []
-    ]
+    inline = [policy for role in roles for policy in role.properties.get("Policies") or []]
+    documents = [policy.get("PolicyDocument") for policy in inline]
     ids = {name, *(role.id for role in roles), *(f"{{{role.id}}}" for role in roles)}
     for kind in ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy"):
         for policy in _of(resources, kind):

@@ -20,12 +20,7 @@ KINDS = {"principalpermissions": "permissions"}
 KINDS |= dict.fromkeys(("managedpolicy", "rolepolicy", "userpolicy", "grouppolicy"), "policy")
 
 
-SHAPES = {
-    "AWS::Glue::Job": "Job",
-    "AWS::Glue::Trigger": "Trigger",
-    "AWS::Glue::Workflow": "Workflow",
-    "AWS::Glue::Crawler": "Crawler",
-}
+SHAPES = {f"AWS::Glue::{kind}": kind for kind in ("Job", "Trigger", "Workflow", "Crawler")}
 
 
 @dataclass

@@ -5,13 +5,12 @@ Jobs and crawlers stand together; a crawler is named `CRAWLER` + its name.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from tidemark.adopt.jobs.fields import FACT, UNKNOWN
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.model import Difference, Existing, Reason, Resource, Wait
 from tidemark.adopt.reading import Reading
-from tidemark.adopt.starts.events import Events, add_events, schedule_problem
+from tidemark.adopt.starts.outside import Events, add_events, schedule_problem
 from tidemark.adopt.starts.started import started_of
 from tidemark.model.assembly.definitions import CRAWLER
 
@@ -72,6 +71,7 @@ class Starts(Events):
         groups: the triggers that start each first job, by name of the job.
         is_late: whether the pipeline starts when something has ended that it does not hold.
         apart: triggers of jobs of the pipeline that it does not declare: why, and what to do.
+        timeouts: the minutes of each job that it declares, None for crawlers, as they are known.
     """
 
     waits: dict[str, Wait | None] = field(default_factory=dict)
@@ -83,9 +83,10 @@ class Starts(Events):
     groups: dict[str, frozenset[str]] = field(default_factory=dict)
     is_late: bool = False
     apart: dict[str, Reason] = field(default_factory=dict)
+    timeouts: Mapping[str, int | None] = field(default_factory=dict)
 
 
-def node_of(part: Mapping[str, Any]) -> str | None:
+def node_of(part: Resource) -> str | None:
     """Return the job or crawler that an action starts, or a condition watches."""
     if part.get("CrawlerName") and not part.get("JobName"):
         return f"{CRAWLER}{part['CrawlerName']}"
@@ -165,15 +166,16 @@ def account_for(
     rules: Mapping[str, Sequence[Resource]] | None = None,
 ) -> None:
     """Account for everything that the triggers have."""
+    starts.timeouts = timeouts
     readings = {t["Name"]: Reading(f"trigger {t['Name']}", t) for t in triggers}
     for trigger in sorted(triggers, key=lambda trigger: not _is_on(trigger)):
         reading = readings[trigger["Name"]]
         for number, action in enumerate(trigger.get("Actions") or []):
-            _account_for_action(reading, str(number), action, starts, timeouts)
+            _account_for_action(reading, str(number), action, starts)
     for trigger in triggers:
         reading = readings[trigger["Name"]]
         own_rules = (rules or {}).get(str(trigger.get("WorkflowName")), ())
-        if reason := _apart_reason(trigger, starts, timeouts):
+        if reason := _apart_reason(trigger, starts):
             for key in SAY_WHEN:
                 if reading.get(key) is not None:
                     reading.differ_for(reason, key)
@@ -182,18 +184,16 @@ def account_for(
             reading.take("Predicate")
         else:
             _account_for_start(reading, trigger, starts, own_rules)
-        rest(reading, FIELDS, UNKNOWN)
+        rest(reading, FIELDS)
         starts.differences += reading.differences
 
 
-def _apart_reason(
-    trigger: Resource, starts: Starts, declared: Mapping[str, int | None]
-) -> Reason | None:
+def _apart_reason(trigger: Resource, starts: Starts) -> Reason | None:
     """Return why the pipeline does not declare when a trigger fires, and what to do."""
     if reason := starts.apart.get(str(trigger["Name"])):
         return reason
     own = set(nodes_of(trigger))
-    if not own or declared.keys() & own:
+    if not own or starts.timeouts.keys() & own:
         return None
     if own.intersection(starts.streaming):
         return STREAMS_ONLY if trigger.get("Type") != "CONDITIONAL" else None
@@ -234,24 +234,18 @@ def _wait(trigger: Resource) -> Wait:
     return Wait(predicate.get("Logical") or "AND", tuple(dict.fromkeys(conditions)))
 
 
-def _state(condition: Mapping[str, Any]) -> str | None:
+def _state(condition: Resource) -> str | None:
     return condition.get("State" if condition.get("JobName") else "CrawlState")
 
 
-def _account_for_action(
-    reading: Reading,
-    number: str,
-    action: Mapping[str, Any],
-    starts: Starts,
-    timeouts: Mapping[str, int | None],
-) -> None:
+def _account_for_action(reading: Reading, number: str, action: Resource, starts: Starts) -> None:
     node = node_of(action)
     key = "JobName" if action.get("JobName") else "CrawlerName"
     path = ("Actions", number)
-    if node is not None and node in timeouts:
+    if node is not None and node in starts.timeouts:
         reading.take(*path, key)
         if not node.startswith(CRAWLER):
-            _account_for_run(reading, number, node, starts, timeouts[node])
+            _account_for_run(reading, number, node, starts)
     elif node in starts.streaming:
         why = "no trigger of a pipeline starts a streaming job, whose run does not end"
         reading.differ(*path, key, why=why, do="start it once, as its step says")
@@ -262,17 +256,14 @@ def _account_for_action(
             reading.differ_for(ACTION_FIELDS.get(key, UNKNOWN), *path, key)
 
 
-def _account_for_run(
-    reading: Reading, number: str, job: str, starts: Starts, timeout_minutes: int | None
-) -> None:
+def _account_for_run(reading: Reading, number: str, job: str, starts: Starts) -> None:
     """Account for the options of an action for a job, which has one `started`."""
-    before = starts.started.get(job)
-    if before is None:
-        starts.started[job] = started_of(reading, number, timeout_minutes)
-        return
+    minutes = starts.timeouts[job]
     trial = Reading("", {"Actions": [reading.get("Actions", number)]})
-    if started_of(trial, "0", timeout_minutes) == before and not trial.differences:
-        started_of(reading, number, timeout_minutes)
+    if job not in starts.started:
+        starts.started[job] = started_of(reading, number, minutes)
+    elif started_of(trial, "0", minutes) == starts.started[job] and not trial.differences:
+        started_of(reading, number, minutes)
 
 
 def _account_for_start(

@@ -35,17 +35,14 @@ class IcebergJob:
         pairs = self.arguments.get("--conf", "").split(" --conf ")
         return {name.strip(): value for name, _, value in (pair.partition("=") for pair in pairs)}
 
-    @property
-    def has_format(self) -> bool:
-        """Whether Glue adds the jar of Iceberg."""
-        return FORMAT in table_formats(self.arguments)
-
 
 def iceberg_findings(text: str, job: IcebergJob, *, has_bookmarks: bool) -> Iterator[Finding]:
     """Yield what fails, or has no effect, in a job that uses Iceberg."""
     script = iceberg_in(text, job.arguments)
     has_settings = script.has_classes or any(CLASSES in value for value in job.settings.values())
-    if has_settings and not job.has_format and "--extra-jars" not in job.arguments:
+    # Glue adds the jar of Iceberg for its format, and a job may bring its own.
+    has_jar = FORMAT in table_formats(job.arguments) or "--extra-jars" in job.arguments
+    if has_settings and not has_jar:
         text = "the job sets up Iceberg and has no --datalake-formats iceberg: its jar is missing"
         yield error("iceberg-no-format", ScriptPlace(1, 1), text)
     else:

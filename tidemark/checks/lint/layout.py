@@ -64,11 +64,8 @@ class Layout(Places):
             for function in (*called_functions(call, names), *handed):
                 self._sites.setdefault(function, []).append(call)
 
-    def ways(self, node: ast.expr | ast.stmt) -> list[Way]:
+    def ways(self, node: ast.expr | ast.stmt, depth: int = 0) -> list[Way]:
         """Return the ways to a node; none if nothing visible calls its function."""
-        return self._ways(node, 0)
-
-    def _ways(self, node: ast.expr | ast.stmt, depth: int) -> list[Way]:
         function, repeating = self.function_of(node), tuple(self._repeating(node))
         if function is None:
             return [Way(self._names.constants, (node,), repeating)]
@@ -84,7 +81,7 @@ class Layout(Places):
         """Yield the ways into a function."""
         for site in self._sites.get(function, ()) if depth < DEEPEST else ():
             mapping = (site,) if identifier(site.func) in MAPPING else ()
-            for way in self._ways(site, depth + 1):
+            for way in self.ways(site, depth + 1):
                 scope = self._inside(function, site, way.scope)
                 yield Way(scope, way.sites, (*mapping, *way.repeating))
 
@@ -104,7 +101,9 @@ class Layout(Places):
         """Yield the loops in which a node runs again, not those that it only feeds."""
         fed: ast.AST | None = None
         for parent in self.around(node):
-            if isinstance(parent, LOOPS) and not (fed and fed in _sources(parent)):
+            # What a loop goes through, or a comprehension first, is evaluated before it begins.
+            source = getattr(getattr(parent, "generators", [parent])[0], "iter", None)
+            if isinstance(parent, LOOPS) and (fed is None or fed is not source):
                 yield parent
             fed = node if getattr(parent, "iter", None) is node else fed
             node = parent
@@ -156,12 +155,6 @@ class Layout(Places):
         )
 
 
-def _sources(loop: ast.AST) -> list[ast.expr]:
-    """Return what is evaluated once, before a loop begins."""
-    first = getattr(loop, "generators", [loop])[0]
-    return [first.iter] if hasattr(first, "iter") else []
-
-
 def position(node: ast.expr | ast.stmt) -> Position:
     """Return where a node begins; a call of a chain where the chain ends."""
     # The calls of `a.b().c()` begin at one place; they run in the order in which they end.
@@ -172,7 +165,7 @@ def _is_always(at: ast.AST, arm: str) -> bool:
     """Return whether every run that goes on comes to a branch."""
     match at:
         case ast.If(test=test):
-            return truth(test) is (arm == "body") if truth(test) is not None else False
+            return truth(test) is (arm == "body")
         case ast.While(test=test):
             return truth(test) is True
         case ast.Try(handlers=handlers):

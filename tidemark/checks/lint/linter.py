@@ -111,7 +111,6 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
         option = ENABLE if ENABLE in options and one.has_bookmarks else DISABLE
         text = _read(asset.source)
         file = _original(asset.source, text, project, job.name)
-        is_local = job.command != STREAMING  # no streaming job runs here
         of_job += retry_findings(text, one.stated_version, job.max_retries)
         iceberg = IcebergJob(one.starts[0].arguments, one.iceberg_tables)
         if job.command in (SPARK, STREAMING):
@@ -121,7 +120,7 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
             file,
             option,
             one.starts,
-            is_local=is_local,
+            is_local=job.command != STREAMING,  # none of these runs here
             of_job=of_job,
             without_ctx=reads_of_iceberg(text, iceberg),
         )

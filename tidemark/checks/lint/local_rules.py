@@ -24,20 +24,15 @@ REFUSED = {f"{module}.{name}" for module in NOT_YET for name in refused_in(modul
 CONTEXT_MEMBERS = set(members_of("awsglue.context", CONTEXT))
 CONTEXT_NAMES = {"gluecontext", "gluectx", "glue"}  # without underscores, in lower case
 # A method -> whether it reads, and the positions of connection_type and format in a call.
-OPENS = {
-    "create_dynamic_frame_from_options": (True, 0, 2),
-    "create_data_frame_from_options": (True, 0, 2),
-    "getSource": (True, 0, 1),
-    "getSink": (False, 0, 1),
-    "write_dynamic_frame_from_options": (False, 1, 3),
-    "write_from_options": (False, 1, 3),
-}
+OPENS = {"getSource": (True, 0, 1), "getSink": (False, 0, 1)}
+OPENS |= {f"{reader}_from_options": (True, 0, 2) for reader in READERS}
+OPENS |= {f"{writer}_from_options": (False, 1, 3) for writer in ("write_dynamic_frame", "write")}
 
 
 def local_findings(tree: ast.Module) -> list[Finding]:
     """Return a note for each used name that does not run here, by line."""
     names = names_of(tree)
-    origins = _origins(tree)
+    origins = _origins(tree, names)
     findings = dict[tuple[int, str], Finding]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name | ast.Attribute | ast.Call):
@@ -61,20 +56,14 @@ def _notes_on(node: ast.expr, names: Names, origins: dict[str, str]) -> Iterator
             yield str(refusal(f"{CONTEXT}.{node.attr}"))
 
 
-def _origins(tree: ast.Module) -> dict[str, str]:
+def _origins(tree: ast.Module, names: Names) -> dict[str, str]:
     """Return the meaning of a script's imported names, with those of AWS that a star brings."""
     origins = dict[str, str]()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                top = alias.name.partition(".")[0]
-                origins[alias.asname or top] = alias.name if alias.asname else top
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            for alias in node.names:
-                brought = refused_in(module) if alias.name == "*" else [alias.name]
-                origins |= {alias.asname or name: f"{module}.{name}" for name in brought}
-    return origins
+        match node:
+            case ast.ImportFrom(module=str(module), names=[ast.alias(name="*")]):
+                origins |= {name: f"{module}.{name}" for name in refused_in(module)}
+    return origins | dict(names.imports)
 
 
 def _origin(node: ast.expr, origins: dict[str, str]) -> str:
@@ -90,10 +79,12 @@ def _origin(node: ast.expr, origins: dict[str, str]) -> str:
 
 def _targets(call: ast.Call, names: Names) -> Iterator[str]:
     """Yield the problems with the connection type and the format of a source or a sink."""
-    opens = _opens(call, names)
-    if opens is None:
+    method = identifier(call.func) or ""
+    if method == "from_options" and isinstance(call.func, ast.Attribute):
+        method = f"{names.reader(call.func.value)}_{method}"
+    if method not in OPENS:
         return
-    reads, type_place, format_place = opens
+    reads, type_place, format_place = OPENS[method]
     verb = "read" if reads else "written"
     types = READ_TYPES if reads else WRITE_TYPES
     formats = READ_FORMATS if reads else WRITE_FORMATS
@@ -103,12 +94,3 @@ def _targets(call: ast.Call, names: Names) -> Iterator[str]:
         yield f"the connection type {kind!r} is not {verb} locally; allowed are {', '.join(types)}"
     elif isinstance(name, str) and name and name.lower() not in formats:
         yield f"the format {name!r} is not {verb} locally; allowed are {', '.join(formats)}"
-
-
-def _opens(call: ast.Call, names: Names) -> tuple[bool, int, int] | None:
-    method = identifier(call.func) or ""
-    if method == "from_options" and isinstance(call.func, ast.Attribute):
-        if names.reader(call.func.value) in READERS:
-            return True, 0, 2
-        return (False, 1, 3) if identifier(call.func.value) == "write_dynamic_frame" else None
-    return OPENS.get(method)

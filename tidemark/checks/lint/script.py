@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from tidemark.checks.lint import layout
-from tidemark.checks.lint.arguments_read import note_arguments
 from tidemark.checks.lint.facts import (
     Ask,
     Opened,
@@ -16,6 +15,7 @@ from tidemark.checks.lint.facts import (
     is_init_without_args,
     is_job_call,
     is_of_a_job,
+    note_arguments,
 )
 from tidemark.checks.lint.layout import Layout, Way, parsed_script
 from tidemark.checks.script.operators import Ctx, Operator, is_spark_read, is_write, operator_of
@@ -54,6 +54,8 @@ class ScriptReader:
         calls = self._layout.calls
         self._inits = [call for call in calls if is_job_call(call, "init", self._names)]
         self._commits = [call for call in calls if is_job_call(call, "commit", self._names)]
+        self._certain_inits = self._layout.leaders(self._inits, is_certain=True)
+        self._certain_commits = self._layout.leaders(self._commits, is_certain=True)
         self._reads: dict[ast.Call, None] = {}  # in their order, each once
 
     def read(self) -> ScriptFacts:
@@ -173,14 +175,6 @@ class ScriptReader:
     def _is_committed(self, sites: Sequence[ast.expr | ast.stmt]) -> bool:
         commits = self._certain_commits
         return any(self._layout.follows(commit, site) for site in sites for commit in commits)
-
-    @cached_property
-    def _certain_inits(self) -> list[ast.Call]:
-        return self._layout.leaders(self._inits, is_certain=True)
-
-    @cached_property
-    def _certain_commits(self) -> list[ast.Call]:
-        return self._layout.leaders(self._commits, is_certain=True)
 
     @cached_property
     def _committed_reads(self) -> list[ast.Call]:

@@ -148,10 +148,10 @@ def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 yield name, value
                 inner = [value]
-            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(
-                names
-            ) == len(values):
-                inner = [ast.Assign([name], value) for name, value in zip(names, values)]  # noqa: B905 (as many)
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                if len(names) == len(values):
+                    pairs = zip(names, values, strict=True)
+                    inner = [ast.Assign([name], value) for name, value in pairs]
             case ast.AnnAssign(target=ast.Name(id=name), value=value) if value:
                 yield name, value
                 inner = [value]
@@ -224,8 +224,7 @@ def literal(node: ast.expr, scope: Scope) -> Value:
 def strings(node: ast.expr, scope: Scope) -> tuple[str, ...] | None:
     """Return the strings of a list that always has them, None if that is not known."""
     value = literal(node, scope)
-    is_known = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return tuple(value) if is_known else None
+    return tuple(value) if _are_strings(value) else None
 
 
 def module_constants(tree: ast.Module) -> Scope:

@@ -7,13 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tidemark.checks.script.chains import argument
-from tidemark.checks.script.script_names import (
-    READERS,
-    ScriptPlace,
-    given_to,
-    identifier,
-    place_of,
-)
+from tidemark.checks.script.script_names import READERS, ScriptPlace, given_to, identifier, place_of
 from tidemark.checks.script.sql import HOLE, UNKNOWN, creates_unplaced, tables_named_in
 from tidemark.checks.script.values import ScriptValues, with_arguments
 from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES
@@ -23,17 +17,10 @@ SETTING = "spark.sql.catalog."
 CLASSES = "org.apache.iceberg."
 SESSION_CATALOG = "spark_catalog"
 # Calls that name a table, and where; of `sql` the name stands in a query.
-NAMING = {
-    "table": ("tableName", 0),
-    "writeTo": ("table", 0),
-    "saveAsTable": ("name", 0),
-    "insertInto": ("tableName", 0),
-    "load": ("path", 0),
-    "merge_window": ("table", 1),
-    "append_window": ("table", 1),
-    "newest_snapshot": ("table", 1),
-    "read_snapshots": ("table", 1),
-}
+NAMING = {"table": ("tableName", 0), "insertInto": ("tableName", 0), "writeTo": ("table", 0)}
+NAMING |= {"saveAsTable": ("name", 0), "load": ("path", 0)}
+BY_WATERMARKS = ("merge_window", "append_window", "newest_snapshot", "read_snapshots")
+NAMING |= dict.fromkeys(BY_WATERMARKS, ("table", 1))
 NAME = re.compile(r"`?([A-Za-z_]\w*)`?\.([^.]+)\.([^.]+)")
 # Packages whose modules set no catalog; those of others may.
 FOREIGN = {"awsglue", "boto3", "botocore", "delta", "numpy", "pandas", "pyarrow", "pyspark", "py4j"}
@@ -144,18 +131,12 @@ def _names_and_queries(
         if not parameter:
             continue
         node = argument(call, parameter, position)
-        if node is None or (method == "load" and not _is_of_iceberg(call)):
+        words = {str(part.value) for part in ast.walk(call) if isinstance(part, ast.Constant)}
+        # A read names its format somewhere in the call.
+        if node is None or (method == "load" and FORMAT not in map(str.lower, words)):
             continue
         for bound in script.bindings(place):
             yield call, with_arguments(str(script.read(node, place, bound)), arguments), is_query
-
-
-def _is_of_iceberg(load: ast.Call) -> bool:
-    """Return whether the format of a read is written out as that of Iceberg."""
-    return any(
-        isinstance(node, ast.Constant) and str(node.value).lower() == FORMAT
-        for node in ast.walk(load)
-    )
 
 
 def _uses(call: ast.Call, text: str, is_query: bool) -> Iterator[Use]:

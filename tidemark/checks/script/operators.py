@@ -19,13 +19,9 @@ from tidemark.checks.script.script_names import (
 
 CTX = "transformation_ctx"
 # Where transformation_ctx stands if it is not given by name.
-SOURCE_METHODS = {
-    "create_dynamic_frame_from_options": 4,
-    "create_dynamic_frame_from_catalog": 3,
-    "create_data_frame_from_options": 4,
-    "create_data_frame_from_catalog": 3,
-    "getSource": 2,
-}
+SOURCE_METHODS = {"getSource": 2}
+SOURCE_METHODS |= {f"{reader}_from_options": 4 for reader in READERS}
+SOURCE_METHODS |= {f"{reader}_from_catalog": 3 for reader in READERS}
 # The connection types that AWS documents job bookmarks for; getSource takes formats as well.
 BOOKMARKED_TYPES = {"s3", "parquet", "orc", "jdbc", "mysql", "postgresql", "oracle", "sqlserver"}
 TABLE_FORMATS = {"hudi", "delta", "iceberg"}  # formats that bookmarks leave out

@@ -128,7 +128,8 @@ def _imports(tree: ast.Module) -> dict[str, str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                imports[alias.asname or alias.name.partition(".")[0]] = alias.name
+                top = alias.name.partition(".")[0]
+                imports[alias.asname or top] = alias.name if alias.asname else top
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 imports[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
