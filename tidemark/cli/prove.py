@@ -20,7 +20,7 @@ from tidemark.checks.script.surrogates import surrogates_of
 from tidemark.cli.engines import prepare_sparks
 from tidemark.cli.environment import ask_for_s3
 from tidemark.cli.interrupts import interrupted_once
-from tidemark.cli.prove_dbt import dbt_run, prove_dbt
+from tidemark.cli.prove_dbt import dbt_run, prove_dbt, refuse_options
 from tidemark.cli.script_or_app import database_writes, submission_of
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.terminal import Terminal, print_json
@@ -92,11 +92,14 @@ def prove(
     if replay is not None:
         sys.exit(_replayed(home, console, replay))
     if dbt is not None:
+        refuse_options(
+            workflow=workflow, only=only, app=app, context=context, sample=sample, replay=replay
+        )
         run = dbt_run(dbt, dbt_command, [*filter(None, [what]), *arguments])
         columns, left_out = _columns(key, "--key"), _columns(ignore, "--ignore")
         wish = Wish(budget_s=budget, key=columns, ignored=left_out)
         with _progress(console) as progress:
-            proof = prove_dbt(home, run, wish, lake, _progress_printer(console, progress))
+            proof = prove_dbt(home, run, wish, (lake, allow), _progress_printer(console, progress))
         _show(proof, page, dbt.name, output)
         sys.exit(proof.exit_code)
     with scratch_of(home) as scratch:

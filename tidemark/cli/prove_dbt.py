@@ -10,6 +10,7 @@ from tidemark.errors import UsageError
 from tidemark.glue_service.runs.jvms.supply import jvms_of, lends_jvms
 from tidemark.glue_service.submission import Submission
 from tidemark.local_state.home import Home
+from tidemark.local_state.outside import withhold_others
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.dbt import Say
@@ -45,13 +46,27 @@ def dbt_run(project: Path, command: str, words: Sequence[str]) -> DbtRun:
     return DbtRun(project.absolute(), [str(Path(found).absolute()), *(words or BUILD), *threads])
 
 
-def prove_dbt(home: Home, run: DbtRun, wish: Wish, lake: Path | None, say: Say) -> Proof:
-    """Return the proof of a project, on a copy of a home or of a lake."""
+def refuse_options(**options: object) -> None:
+    """Raise if an option is given that is for jobs alone."""
+    for name, value in options.items():
+        if value:
+            raise UsageError(
+                f"--dbt and --{name}: a project of dbt has no such option; allowed: --dbt-command, "
+                "--key, --ignore, --budget, --lake, --allow, --html, --format; leave it out"
+            )
+
+
+def prove_dbt(
+    home: Home, run: DbtRun, wish: Wish, given: tuple[Path | None, Sequence[str]], say: Say
+) -> Proof:
+    """Return the proof of a project, on a copy of a home or of a lake, with what it may reach."""
+    lake, allowed = given
     version = own_glue_version()
     subject = script_subject(Submission(JUDGE_JOB, "dbt", {}, version))  # what compares rows
     deadline = None if wish.budget_s is None else time.monotonic() + wish.budget_s
     with scratch_of(home) as scratch:
         base = home_of(home, scratch / "home", lake)
+        withhold_others(base, allowed)
         with jvms_of(home if lends_jvms(home, AT_ONCE) else base) as jvms:
             bench = Bench(subject, jvms, scratch, base, deadline=deadline)
             with interrupted_once(bench.is_interrupted):

@@ -34,23 +34,17 @@ def prove_dbt(bench: Bench, run: DbtRun, wish: Wish, say: Say) -> Proof:
     """Return what deaths of dbt between two statements lose or double of its models.
 
     Raises:
-        NotProvedError: the run fails by itself, or sends no statement.
+        NotProvedError: the run fails by itself, or changes nothing.
     """
     begun = time.monotonic()
-    say("dbt runs as it should", 0, 0)
-    first = _run(bench, run, "first")
-    if first.code or not first.statements:
-        raise NotProvedError(
-            f"dbt ended with exit code {first.code} and sent {len(first.statements)} statements, "
-            f"so nothing can be proved; it said at the end:\n{first.said}"
-        )
-    say("an equal run", 0, 0)
-    control = _run(bench, run, "control")
+    first, control = _well(bench, run, "first", say), _well(bench, run, "control", say)
     states = [*(statement.state for statement in first.statements), first.state]
     experiments = [
         Experiment(CRASH, _title(first.statements, number), after=number)
         for number in changing(states)
     ]
+    if not experiments:
+        raise NotProvedError("dbt changes no object of the lake, and no table: nothing can be lost")
     outcomes, findings = [], []
     trials: dict[int, DbtTrial] = {}
     for number, experiment in enumerate(experiments):
@@ -131,6 +125,21 @@ def at_fault(model: Model, wrong: Sequence[Model]) -> Model:
         if other.id in model.reads and other != model:
             return at_fault(other, [each for each in wrong if each != model])
     return model
+
+
+def _well(bench: Bench, run: DbtRun, name: str, say: Say) -> DbtTrial:
+    """Return a run that nothing kills."""
+    say("dbt runs as it should", 0, 0)
+    try:
+        trial = _run(bench, run, name)
+    except OutOfTimeError as error:
+        raise NotProvedError(f"nothing was tried: {error}") from error
+    if trial.code or not trial.statements:
+        raise NotProvedError(
+            f"dbt ended with exit code {trial.code} and sent {len(trial.statements)} statements, "
+            f"so nothing can be proved; it said at the end:\n{trial.said}"
+        )
+    return trial
 
 
 def _run(bench: Bench, run: DbtRun, name: str, killed_before: int | None = None) -> DbtTrial:
