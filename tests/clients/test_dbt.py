@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import ast
+import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.clients.conftest import VENVS
 from tests.tidemark.glue_service.sessions.conftest import Sessions
+from tidemark.local_state.home import Home
 
 pytestmark = pytest.mark.clients
 PROJECT = Path(__file__).with_name("dbt")
+RETRIES = PROJECT.with_name("dbt_retries")
 LATER = "2,b,25,2026-01-01\n4,c,7,2026-01-03\n"
 
 
@@ -75,3 +82,33 @@ def test_models_of_every_kind_are_right_after_two_runs(dbt, port, tmp_path):
         (3, 5, True),
         (4, 7, True),
     ]
+
+
+def test_a_proof_names_the_model_that_a_retry_doubles(tmp_path):
+    home = Home.open(tmp_path / "home")
+    home.create_bucket("shop-lake")
+    command = [sys.executable, "-m", "tidemark", "prove", "--format", "json"]
+    of_dbt = ["--dbt", str(RETRIES), "--dbt-command", str(VENVS / "dbt" / "bin" / "dbt"), "run"]
+    done = subprocess.run(
+        [*command, *of_dbt],
+        env={**os.environ, "TIDEMARK_HOME": str(home.root)},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    proof = json.loads(done.stdout)
+    assert proof["verdict"] == "doubled"
+    wrong = {
+        target["target"]: experiment["causes"][target["target"]]["script"]
+        for experiment in proof["experiments"]
+        for target in experiment["targets"]
+        if target["verdict"] != "equal"
+    }
+    assert wrong == {
+        "s3://shop-lake/dbt/shop/doubles/": "models/doubles.sql",
+        "s3://shop-lake/dbt/shop/reads/": "models/doubles.sql",  # which it reads
+    }
+    titles = [experiment["title"] for experiment in proof["experiments"]]
+    assert any("after model.retries.doubles" in title for title in titles)
+    assert any(title.endswith("its last statement") for title in titles)

@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,8 @@ from tidemark.checks.script.clocks import clocks_of
 from tidemark.checks.script.surrogates import surrogates_of
 from tidemark.cli.engines import prepare_sparks
 from tidemark.cli.environment import ask_for_s3
+from tidemark.cli.interrupts import interrupted_once
+from tidemark.cli.prove_dbt import dbt_run, prove_dbt, refuse_options
 from tidemark.cli.script_or_app import database_writes, submission_of
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.terminal import Terminal, print_json
@@ -61,6 +62,8 @@ def prove(
     lake: Path | None,
     sample: int | None,
     replay: str | None,
+    dbt: Path | None,
+    dbt_command: str,
     page: Path | None,
     output: str,
     what: str | None,
@@ -88,6 +91,17 @@ def prove(
     }
     if replay is not None:
         sys.exit(_replayed(home, console, replay))
+    if dbt is not None:
+        refuse_options(
+            workflow=workflow, only=only, app=app, context=context, sample=sample, replay=replay
+        )
+        run = dbt_run(dbt, dbt_command, [*filter(None, [what]), *arguments])
+        columns, left_out = _columns(key, "--key"), _columns(ignore, "--ignore")
+        wish = Wish(budget_s=budget, key=columns, ignored=left_out)
+        with _progress(console) as progress:
+            proof = prove_dbt(home, run, wish, (lake, allow), _progress_printer(console, progress))
+        _show(proof, page, dbt.name, output)
+        sys.exit(proof.exit_code)
     with scratch_of(home) as scratch:
         subject = _subject(console, command, scratch)
         _refuse_shared(subject)
@@ -147,25 +161,6 @@ def _replayed(home: Home, console: Console, name: str) -> int:
         click.echo(f"{run.job}  {run.state}  {run.error or ''}".rstrip())
     click.echo(f"after: TIDEMARK_HOME={state.home.root}")
     return 1 if trial.failure else 0
-
-
-@contextmanager
-def interrupted_once(is_interrupted: threading.Event) -> Iterator[None]:
-    """Let the first Ctrl-C or SIGTERM of the block only set an event."""
-
-    def interrupt(_number: int, _frame: object) -> None:
-        if is_interrupted.is_set():
-            raise KeyboardInterrupt
-        is_interrupted.set()
-
-    before = {
-        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _refuse_shared(subject: Subject) -> None:

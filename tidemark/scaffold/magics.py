@@ -27,22 +27,18 @@ ARGUMENTS = {
     "spark_conf": "--conf",
 }
 CONNECTIONS, TAGS, CONFIGURE = "connections", "tags", "configure"
-OF_DEPLOYMENT = "the deployment has credentials and a region of its own"
-OF_SESSION = "it is about the session"
+ABOUT_SESSIONS = (
+    *("session_id_prefix", "session_id", "reconnect", "stop_session"),
+    *("status", "list_sessions", "help"),
+)
 NO_PICTURE = "a job shows no pictures; write what they show to S3"
 NO_MEANING = {
     "idle_timeout": "a job ends with its script",
-    "session_id_prefix": OF_SESSION,
-    "session_id": OF_SESSION,
-    "reconnect": OF_SESSION,
-    "stop_session": OF_SESSION,
-    "status": OF_SESSION,
-    "list_sessions": OF_SESSION,
-    "help": OF_SESSION,
-    "profile": OF_DEPLOYMENT,
-    "region": OF_DEPLOYMENT,
-    "endpoint": OF_DEPLOYMENT,
-    "assume_role": OF_DEPLOYMENT,
+    **dict.fromkeys(ABOUT_SESSIONS, "it is about the session"),
+    **dict.fromkeys(
+        ("profile", "region", "endpoint", "assume_role"),
+        "the deployment has credentials and a region of its own",
+    ),
     "iam_role": "the job gets a role of its own; role= of add_job names another one",
     "max_capacity": "a job has workers: runtime=JobRuntime(number_of_workers=…)",
     "security_config": "the pipeline has security= for all its jobs",
@@ -161,7 +157,7 @@ def _set(settings: JobSettings, magic: Magic, name: str, value: Any) -> None:
     if name in RUNTIME:
         settings.runtime[RUNTIME[name]] = _of_runtime(magic, RUNTIME[name], value)
     elif name in ARGUMENTS:
-        text = value if name == "spark_conf" else ",".join(_listed(value))
+        text = str(value) if name == "spark_conf" else ",".join(_listed(value))
         settings.arguments[ARGUMENTS[name]] = text
     elif name == CONNECTIONS:
         settings.connections = _listed(value)
@@ -182,7 +178,7 @@ def _inside(magic: Magic, name: str) -> str:
 
 def _of_runtime(magic: Magic, name: str, value: Any) -> Any:
     try:
-        typed: Any = value if name in ("glue_version", "worker_type") else int(value)
+        typed: Any = str(value) if name in ("glue_version", "worker_type") else int(value)
         JobRuntime(**{name: typed})
     except (ValueError, TypeError, JobDefinitionError) as error:
         raise UsageError(f"{magic} {value!r} is not possible: {error}") from error

@@ -43,7 +43,7 @@ def read_notebook(path: Path) -> Notebook:
         UsageError: it is no notebook in Python that a job can be made of.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the notebook {path}: {error}; name another file") from error
     return notebook_of(text, path.name)
@@ -88,10 +88,10 @@ def _cells(text: str, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             f"{name} is a notebook of nbformat {version!r}; allowed: {OLDEST_FORMAT} or later; "
             f"open it in JupyterLab and save it, or: jupyter nbconvert --to notebook {name}"
         )
-    metadata = document.get("metadata", {})
-    language = metadata.get("language_info", {}).get("name")
-    language = language or metadata.get("kernelspec", {}).get("language") or "python"
-    if not PYTHON.search(language):
+    metadata = _object(document.get("metadata"))
+    language = _object(metadata.get("language_info")).get("name")
+    language = language or _object(metadata.get("kernelspec")).get("language") or "python"
+    if not PYTHON.search(str(language)):
         raise UsageError(
             f"{name} is a notebook in {language}; allowed: Python, since jobs are scripts of it"
         )
@@ -100,8 +100,13 @@ def _cells(text: str, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield number, cell
 
 
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def _is_tagged(cell: Mapping[str, Any]) -> bool:
-    return TAG in cell.get("metadata", {}).get("tags", ())
+    tags = _object(cell.get("metadata")).get("tags")
+    return isinstance(tags, list) and TAG in tags
 
 
 def _source(cell: Mapping[str, Any], name: str, number: int) -> str:

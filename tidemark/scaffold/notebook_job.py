@@ -23,6 +23,7 @@ IMPORTS = {
     "getResolvedOptions(": "from awsglue.utils import getResolvedOptions",
     "SparkContext.": "from pyspark.context import SparkContext",
 }
+FUTURE = "from __future__ import"  # has to be first in a script
 ADDRESS = re.compile(r"s3[an]?://[^\s'\"`,;(){}]+")
 
 
@@ -33,6 +34,8 @@ def script_of_cells(job: str, notebook: Notebook) -> str:
     """
     cells = {number: f"# Cell {number}\n{code}\n" for number, code in notebook.code.items()}
     text = "\n".join(cells.values())
+    first = [line for line in text.splitlines() if line.startswith(FUTURE)]
+    text = "\n".join("" if line in first else line for line in text.splitlines())
     tree = ast.parse(text)
     names, calls = names_of(tree), [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     made = next(_jobs_made(tree, names), None)
@@ -46,6 +49,7 @@ def script_of_cells(job: str, notebook: Notebook) -> str:
         init = [
             f'{arguments} = getResolvedOptions(sys.argv, ["JOB_NAME"])',
             f'{variable}.init({arguments}["JOB_NAME"], {arguments})',
+            "",
         ]
     added = "\n".join([*begin, *init])
     imports = [line for name, line in IMPORTS.items() if name in added]
@@ -54,8 +58,9 @@ def script_of_cells(job: str, notebook: Notebook) -> str:
     text = "\n".join([*lines[:place], *init, *lines[place:]])
     if not any(is_job_call(call, "commit", names) for call in calls):
         text += f"\n\n{variable}.commit()"
-    docstring = f'"""Glue job {job}: the cells of {notebook.name}."""'
-    return "\n".join([docstring, "", *imports, "", *begin, text, ""])
+    name = notebook.name.replace("\\", "/").replace('"', "'")
+    docstring = f'"""Glue job {job}: the cells of {name}."""'
+    return "\n".join([docstring, "", *first, *imports, "", *begin, text, ""])
 
 
 def addresses_in(script: str) -> list[str]:

@@ -140,6 +140,9 @@ def test_what_no_job_can_be_is_refused_with_its_place(cells, told):
         (document(nbformat=3), "nbformat 3; allowed: 4 or later"),
         (document(metadata={"language_info": {"name": "scala"}}), "is a notebook in scala"),
         (document({"cell_type": "code", "source": 3}), "cell 1 has no text as its source"),
+        (document(metadata=None), "has no code for a job"),
+        (document(cell("!ls") | {"metadata": None}), "'!ls' is for notebooks only"),
+        (document(metadata={"kernelspec": {"language": 3}}), "is a notebook in 3"),
     ],
 )
 def test_other_files_than_notebooks_in_python_are_refused(text, told):
@@ -156,6 +159,7 @@ def test_other_files_than_notebooks_in_python_are_refused(text, told):
         (["job = 'mine'"], ["glue_job = Job(glueContext)", "glue_job.commit()"]),
         ([BOILERPLATE], ['job.init(job_arguments["JOB_NAME"], job_arguments)', "job.commit()"]),
         ([f"{BOILERPLATE}\njob.init('a', {{}})", "job.commit()"], []),
+        (["a = 1", "from __future__ import annotations\nb = 2"], ["job.commit()"]),
     ],
 )
 def test_a_script_gets_what_its_cells_do_not_make(cells, lines):
@@ -165,7 +169,7 @@ def test_a_script_gets_what_its_cells_do_not_make(cells, lines):
     own = {line for code in notebook.code.values() for line in code.splitlines()}
     added = [line for line in script.splitlines() if line not in own]
     assert set(lines) <= set(added)
-    ast.parse(script)
+    compile(script, "script", "exec")
     for call in ("Job(glueContext)", ".init(", ".commit()"):
         assert script.count(call) == 1
     if "GlueContext(sc)" in "".join(own):

@@ -28,6 +28,8 @@ ALLOW_HELP = "A host, program or path outside the home that the job may reach; m
 LAKE_HELP = "Start from this folder, a sub-folder for each bucket, without bookmarks."
 SAMPLE_HELP = "Make this many rows for each source, with the schema of its files or its table."
 REPLAY_HELP = "Run once from a state that the last proof saw go wrong, named [ID] in its lines."
+DBT_HELP = "Prove this project of dbt: dbt build, or the words that follow, such as run -s orders."
+DBT_COMMAND_HELP = "The dbt of an environment with dbt-glue; the one on the PATH by default."
 HTML_HELP = "Also write a page with all changes, crashes and rows into this file."
 MANIFEST_HELP = (
     "Also compare with the manifest of this commit or branch, as CI does with a request."
@@ -106,6 +108,8 @@ def lint() -> None:
 @click.option("--lake", type=FILE, metavar="DIR", help=LAKE_HELP)
 @click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help=SAMPLE_HELP)
 @click.option("--replay", metavar="ID", help=REPLAY_HELP)
+@click.option("--dbt", type=FILE, metavar="PROJECT", help=DBT_HELP)
+@click.option("--dbt-command", default="dbt", metavar="PATH", help=DBT_COMMAND_HELP)
 @click.option("--html", "page", type=FILE, metavar="FILE", help=HTML_HELP)
 @output_format()
 @click.argument("what", required=False, metavar="[JOB|SCRIPT]", type=JOB_OR_FILE)

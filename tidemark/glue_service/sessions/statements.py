@@ -36,6 +36,7 @@ def run_statement(glue: GlueState, request: Request) -> Answer:
             f"Session {name} is of {SPARK_CONNECT}: its clients connect to GetSessionEndpoint's",
         )
     check_status(name, run, READY)
+    glue.sessions.before_statement(request["Code"])
     files = files_of(run)
     number = files.add(request["Code"])
     try:

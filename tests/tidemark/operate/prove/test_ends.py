@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW, WHERE_ANY
 from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.commands.prove import Seconds
+from tidemark.cli.interrupts import interrupted_once
 from tidemark.cli.main import main
-from tidemark.cli.prove import interrupted_once
 from tidemark.operate.prove.bench import NOT_OPENED
 
 APPEND = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
