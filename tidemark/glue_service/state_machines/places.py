@@ -49,6 +49,8 @@ class Run:
 
     def pause(self, environment: Any, until_ms: float) -> None:
         """Wait until a time of the home's clock."""
+        if until_ms > self.now_ms():
+            self.record.write()
         while (left_ms := until_ms - self.now_ms()) > 0:
             self.check(environment)
             seen = self.changes.number()
@@ -158,6 +160,7 @@ class Place:
             ):
                 run.record.settle(step, HEARTBEAT)
             else:
+                run.record.write()
                 run.changes.wait(seen, LOOK_S)
 
 
