@@ -37,6 +37,7 @@ SECTIONS = (
     "Triggers and workflows",
     "Arguments",
     "The API on a port",
+    "Step Functions",
     "Glue 5.1 and 6.0",
 )
 UPPER = {"aws", "csv", "id", "jdbc", "json", "ntz", "orc", "s3", "uri", "xml"}

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -154,23 +156,7 @@ def execution_line(machine: str, execution: ExecutionOfMachine) -> str:
 
 def execution_json(execution: ExecutionOfMachine) -> dict[str, Any]:
     """Return an execution as plain data, times in ISO 8601."""
-    return {
-        "arn": execution.arn,
-        "name": execution.name,
-        "status": execution.status,
-        "started_at": execution.started_at.isoformat(),
-        "ended_at": execution.ended_at.isoformat() if execution.ended_at else None,
-        "output": json.loads(execution.output) if execution.output else None,
-        "error": execution.error,
-        "cause": execution.cause,
-        "steps": [
-            {
-                "name": step.name,
-                "state": step.state,
-                "started_at": step.started_at.isoformat(),
-                "ended_at": step.ended_at.isoformat() if step.ended_at else None,
-                "error": step.error,
-            }
-            for step in execution.steps
-        ],
-    }
+    output = json.loads(execution.output) if execution.output else None
+    members = {**asdict(execution), "output": output}
+    plain: dict[str, Any] = json.loads(json.dumps(members, default=datetime.isoformat))
+    return plain

@@ -241,7 +241,9 @@ class Pipeline(Workflow):
             JobDefinitionError: something else starts the pipeline, or wait_seconds is not allowed.
 
         Example:
+            >>> from aws_cdk import Stack
             >>> from aws_cdk import aws_stepfunctions as sfn
+            >>> stack = Stack.of(pipeline)
             >>> machine = sfn.StateMachine(
             ...     stack,
             ...     "Nightly",

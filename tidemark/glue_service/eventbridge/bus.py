@@ -12,7 +12,6 @@ from tidemark.glue_service.eventbridge.documents import GLUE, CreatedObject, Eve
 from tidemark.glue_service.eventbridge.rules import Rule, workflow_of
 from tidemark.glue_service.eventbridge.topics import is_topic
 from tidemark.glue_service.glue_state import GlueState, origin_of
-from tidemark.glue_service.state_machines.executions import start_execution
 from tidemark.glue_service.workflows.batch_firing import notify
 from tidemark.model.assembly.state_machines import machine_name_of
 
@@ -63,6 +62,9 @@ def _pass(glue: GlueState, rule: Rule, target: Mapping[str, Any], event: Event) 
 
 
 def _start_execution(glue: GlueState, rule: Rule, target: Mapping[str, Any], event: Event) -> None:
+    # The models of services, which a port does not need to start.
+    from tidemark.glue_service.state_machines.executions import start_execution
+
     name = f"{event['id']}_{target['Id']}"[:MAX_NAME]
     try:
         given = message_of(target, event, rule.name)

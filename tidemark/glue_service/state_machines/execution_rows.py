@@ -141,6 +141,12 @@ def add_event(store: Store, arn: str, step: str, event: Mapping[str, Any]) -> in
     return int(rows[0]["number"])
 
 
+def put_event(store: Store, arn: str, number: int, step: str, event: Mapping[str, Any]) -> None:
+    """Insert an event that has its id."""
+    values = (arn, number, step, json.dumps(dict(event)))
+    store.change("INSERT INTO execution_event VALUES (?, ?, ?, ?)", values)
+
+
 def events_of(store: Store, arn: str) -> list[tuple[int, str, dict[str, Any]]]:
     """Return id, step and content of the events of an execution, the first one first."""
     rows = store.query("SELECT * FROM execution_event WHERE arn = ? ORDER BY number", (arn,))

@@ -32,6 +32,7 @@ from tidemark.glue_service.state_machines.execution_rows import (
 )
 from tidemark.glue_service.state_machines.machines import (
     MACHINE,
+    NOT_SUPPORTED,
     check_is_standard,
     check_name,
     get_machine,
@@ -114,8 +115,7 @@ def _check_input(text: str) -> None:
 def start_sync_execution(glue: GlueState, request: Request) -> Answer:
     """Start an execution of an EXPRESS machine; `of_sync_execution` is its end."""
     if get_machine(glue, request["stateMachineArn"]).definition["type"] != EXPRESS:
-        text = "This operation is not supported by this type of state machine"
-        raise ServiceError("StateMachineTypeNotSupported", text)
+        raise ServiceError("StateMachineTypeNotSupported", NOT_SUPPORTED)
     return start_execution(glue, request)
 
 
@@ -181,7 +181,7 @@ def list_executions(glue: GlueState, request: Request) -> Answer:
     if "stateMachineArn" not in request:
         text = "mapRunArn: distributed maps are on AWS only; give a stateMachineArn"
         raise ServiceError("ValidationException", text)
-    check_is_standard(get_machine(glue, request["stateMachineArn"]))
+    check_is_standard(get_machine(glue, request["stateMachineArn"]).definition["type"])
     status = request.get("statusFilter")
     executions = [
         execution

@@ -3,10 +3,12 @@
 import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tidemark.glue_service.protocol.service_errors import ServiceError
-from tidemark.glue_service.state_machines.definitions import Fault
+
+if TYPE_CHECKING:
+    from tidemark.glue_service.state_machines.definitions import Fault
 
 CHECKING = "tidemark.glue_service.state_machines.checking"  # by name: it knows all operations
 
@@ -69,7 +71,7 @@ class LiveExecutions:
         self.changes = Changes()
         self.records: dict[str, LiveRecord] = {}
 
-    def faults(self, definition: str) -> list[Fault]:
+    def faults(self, definition: str) -> "list[Fault]":
         """Return what is wrong with a definition of a state machine."""
         faults: list[Fault] = import_module(CHECKING).check(definition, self.stand_ins)
         return faults

@@ -31,6 +31,7 @@ ARN = re.compile(r"arn:aws[a-z-]*:states:[a-z0-9-]+:\d{12}:(?P<type>[a-zA-Z]+):(
 MACHINE = "stateMachine"
 LOGGING = {"level": "OFF", "includeExecutionData": False}
 TOKEN = "InvalidToken"  # noqa: S105 (a code)
+NOT_SUPPORTED = "This operation is not supported by this type of state machine"
 # Members of requests that only AWS honours.
 ON_AWS_ONLY = ("publish", "versionDescription")
 
@@ -215,10 +216,7 @@ def _check_members(request: Mapping[str, Any]) -> None:
         raise ServiceError("ValidationException", f"{text}it out")
 
 
-def check_is_standard(entity_or_kind: Entity | str) -> None:
-    """Raise Step Functions' StateMachineTypeNotSupported for what is EXPRESS."""
-    is_entity = isinstance(entity_or_kind, Entity)
-    kind = entity_or_kind.definition["type"] if is_entity else entity_or_kind  # type: ignore[union-attr]
+def check_is_standard(kind: str) -> None:
+    """Raise Step Functions' StateMachineTypeNotSupported for the type EXPRESS."""
     if kind == EXPRESS:
-        text = "This operation is not supported by this type of state machine"
-        raise ServiceError("StateMachineTypeNotSupported", text)
+        raise ServiceError("StateMachineTypeNotSupported", NOT_SUPPORTED)

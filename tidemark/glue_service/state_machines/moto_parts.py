@@ -34,11 +34,13 @@ END = "end"
 SHORT_S = 0.01
 PATHS = 1024  # of JSON, that are kept parsed
 INDEFINITE = re.compile(r"""\[\s*(\?|\*|[^\]'"]*[:,])|\.\.|\.\*""")  # of paths to several values
+FORMAT = re.compile(r"\\(.)|\{\}", re.DOTALL)  # an escaped character, or a place for a value
 ONE_ITEM = re.compile(r"\[\d+\]$")
 NO_CHOICE = (
     "An error occurred while executing the state '{name}'. Failed to transition out of the state. "
     "The state does not point to a next state."
 )
+NO_VALUE = "Invalid path '{path}': The choice state's condition path references an invalid value."
 BOTO_NAMES = {"eventbridge": "events", "cloudwatchlogs": "logs"}
 ERROR_NAMES = {  # of services, in errors
     "eventbridge": "EventBridge",
@@ -95,9 +97,23 @@ def _replace_values() -> None:
     # An error of JSONata ends the execution as States.Runtime; on AWS it can be caught.
     jsonata_text = part("component.common.string.string_expression").StringJSONata
     jsonata_text._eval_body = _with_jsonata_errors(jsonata_text._eval_body)
-    # A choice without a match is States.Runtime.
+    # A choice without a match is States.Runtime, and a path without a value matches nothing.
     choice = part("component.state.choice.state_choice").StateChoice
     choice._eval_state = _with_no_choice(choice._eval_state)
+    comparison = part("component.state.choice.comparison.comparison_func").ComparisonFuncValue
+    comparison._eval_body = _with_missing_values(comparison._eval_body)
+    # An intrinsic function keeps the escapes of JSON, such as those of its own quotation marks.
+    intrinsic = part("parse.intrinsic.intrinsic_parser").IntrinsicParser
+    read = intrinsic.parse
+    intrinsic.parse = staticmethod(lambda text: read(json.loads(f'"{text}"')))
+    texts = part("parse.intrinsic.preprocessor").Preprocessor
+    unescape = texts._replace_escaped_characters
+    texts._replace_escaped_characters = staticmethod(
+        lambda match: "'" if match[1] == "'" else unescape(match)
+    )
+    # States.Format is Python's, which fails on other braces and reads attributes.
+    functions = part("component.intrinsic.function.statesfunction.generic.string_format")
+    functions.StringFormat._eval_body = _format
     # A path such as $.a[0].b returns a list, and every path is parsed at each use.
     for module in _modules_with("extract_json"):
         module.extract_json = _extract  # type: ignore[attr-defined]
@@ -167,6 +183,13 @@ def _failure(env: Any, name: Any, kind: str, details: Mapping[str, Any]) -> Any:
     )
 
 
+def _format(self: Any, env: Any) -> None:
+    self.argument_list.eval(env=env)
+    text, *values = env.stack.pop()
+    shown = map(self._to_str_repr, values)
+    env.stack.append(FORMAT.sub(lambda match: match[1] or next(shown, "{}"), text))
+
+
 _parsed_path = lru_cache(PATHS)(parse)
 
 
@@ -186,11 +209,27 @@ def _with_no_choice(evaluate: Callable[[Any, Any], None]) -> Callable[[Any, Any]
             evaluate(self, env)
         except RuntimeError as error:
             kind = _name_types.StatesErrorNameType.StatesNoChoiceMatched
-            details = {"error": kind.to_name(), "cause": NO_CHOICE.format(name=self.name)}
-            name, event = _names.StatesErrorName(typ=kind), {"executionFailedEventDetails": details}
-            raise _failure(env, name, "ExecutionFailed", event) from error
+            raise _end_of_execution(env, kind, NO_CHOICE.format(name=self.name)) from error
 
     return choose
+
+
+def _with_missing_values(evaluate: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    def compare(self: Any, env: Any) -> None:
+        value = env.stack[-2 if hasattr(self, "string_variable_sample") else -1]
+        is_missing = type(value).__name__ == "NoSuchVariable"
+        if is_missing and not self.operator_type.name.startswith("Is"):
+            path = value.path.partition(",")[0]
+            kind = _name_types.StatesErrorNameType.StatesRuntime
+            raise _end_of_execution(env, kind, NO_VALUE.format(path=path))
+        evaluate(self, env)
+
+    return compare
+
+
+def _end_of_execution(env: Any, kind: Any, cause: str) -> Any:
+    details = {"executionFailedEventDetails": {"error": kind.to_name(), "cause": cause}}
+    return _failure(env, _names.StatesErrorName(typ=kind), "ExecutionFailed", details)
 
 
 class _Moment:

@@ -15,6 +15,7 @@ from tidemark.glue_service.state_machines.live import Changes
 from tidemark.glue_service.state_machines.record import CutOffError, Record
 
 LOOK_S = 0.2  # clocks are set, and machines sleep
+LOOK_AGAIN_S = 2.0
 MS_PER_S = 1000
 EXPRESS_S = 300  # an execution of EXPRESS takes five minutes at most
 TIMEOUT, HEARTBEAT = "timeout", "heartbeat"
@@ -48,6 +49,8 @@ class Run:
 
     def pause(self, environment: Any, until_ms: float) -> None:
         """Wait until a time of the home's clock."""
+        if until_ms > self.now_ms():
+            self.record.write()
         while (left_ms := until_ms - self.now_ms()) > 0:
             self.check(environment)
             seen = self.changes.number()
@@ -137,14 +140,17 @@ class Place:
         run, step = self.run, self.step("end")
         began_ms = self.value("began", run.now_ms)
         run.record.beats[step] = run.now_ms()
-        began_looking = time.monotonic()
+        looked_at, looked_s = -1, 0.0
         while True:
             seen = run.changes.number()
             if (known := run.record.known(step)) in (TIMEOUT, HEARTBEAT):
                 return known
             run.check(environment)
-            if (answer := look()) is not None:
-                return answer
+            # What ends is noted as a change: without one, a look now and then is enough.
+            if seen != looked_at or time.monotonic() >= looked_s + LOOK_AGAIN_S:
+                looked_at, looked_s = seen, time.monotonic()
+                if (answer := look()) is not None:
+                    return answer
             now_ms = run.now_ms()
             if timeout_s is not None and now_ms >= began_ms + timeout_s * MS_PER_S:
                 run.record.settle(step, TIMEOUT)
@@ -154,9 +160,8 @@ class Place:
             ):
                 run.record.settle(step, HEARTBEAT)
             else:
-                # A change wakes at once; the longer a task takes, the rarer the looks without one.
-                waited_s = time.monotonic() - began_looking
-                run.changes.wait(seen, min(max(waited_s / 10, LOOK_S / 4), LOOK_S))
+                run.record.write()
+                run.changes.wait(seen, LOOK_S)
 
 
 class _Here(threading.local):

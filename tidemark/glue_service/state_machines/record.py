@@ -20,6 +20,7 @@ from tidemark.glue_service.state_machines.execution_rows import (
     answers_of,
     events_of,
     find_execution,
+    put_event,
     put_execution,
     settle,
 )
@@ -49,6 +50,8 @@ class Record:
         self._events: dict[str, tuple[int, Mapping[str, Any]]] = {
             step: (number, event) for number, step, event in events
         }
+        self._last_number = len(events)
+        self._unwritten: list[tuple[int, str, Mapping[str, Any]]] = []
         self.beats: dict[str, int] = {}  # epoch milliseconds of the last heartbeat, by step
         self.is_closed = False
 
@@ -74,23 +77,51 @@ class Record:
         def answered(glue: GlueState) -> Any:
             with glue.store.transaction():
                 self._check(glue)
+                written = self._write_events(glue)
                 known = answer_of(glue.store, arn, step)
-                return settle(glue.store, arn, step, work(glue)) if known is None else known
+                answer = settle(glue.store, arn, step, work(glue)) if known is None else known
+            self._forget_written(written)
+            return answer
 
         self.learn(step, self._ask(answered))
         return self._answers[step]
 
     def event(self, step: str, event: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]]:
-        """Return id and content of the event of a step; a new one is recorded."""
-        if step not in self._events:
-            arn = self.execution.arn
+        """Return id and content of the event of a step.
 
-            def added(glue: GlueState) -> int:
+        A new one is recorded together with what follows: the next answer, a wait, the end.
+        """
+        with self._lock:
+            if self.is_closed:
+                raise CutOffError
+            if step not in self._events:
+                self._last_number += 1
+                self._events[step] = self._last_number, event
+                self._unwritten.append((self._last_number, step, event))
+            return self._events[step]
+
+    def write(self) -> None:
+        """Record the events so far, because a wait follows."""
+
+        def write_all(glue: GlueState) -> None:
+            with glue.store.transaction():
                 self._check(glue)
-                return add_event(glue.store, arn, step, event)
+                written = self._write_events(glue)
+            self._forget_written(written)
 
-            self._events[step] = self._ask(added), event
-        return self._events[step]
+        if self._unwritten:
+            self._ask(write_all)
+
+    def _write_events(self, glue: GlueState) -> int:
+        with self._lock:
+            unwritten = list(self._unwritten)
+        for number, step, event in unwritten:
+            put_event(glue.store, self.execution.arn, number, step, event)
+        return len(unwritten)
+
+    def _forget_written(self, count: int) -> None:
+        with self._lock:
+            del self._unwritten[:count]
 
     def finish(self, event: Mapping[str, Any], **changes: Any) -> None:
         """Record the end of the execution, with its last event."""
@@ -98,6 +129,7 @@ class Record:
         def ended(glue: GlueState) -> None:
             with glue.store.transaction():
                 self._check(glue)
+                self._write_events(glue)
                 add_event(glue.store, self.execution.arn, "end", event)
                 put_execution(glue.store, replace(self.execution, **changes))
 

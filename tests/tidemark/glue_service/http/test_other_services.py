@@ -24,7 +24,7 @@ from tidemark.local_state.home import Home
     ("service", "operation", "name"),
     [
         ("lambda", "list_functions", "lambda"),  # REST with JSON
-        ("stepfunctions", "list_state_machines", "states"),  # JSON
+        ("athena", "list_work_groups", "athena"),  # JSON
         ("cloudformation", "list_stacks", "cloudformation"),  # a form, and XML
         ("ec2", "describe_instances", "ec2"),  # XML of its own
         ("route53", "list_hosted_zones", "route53"),  # REST with XML

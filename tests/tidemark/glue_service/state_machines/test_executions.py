@@ -13,6 +13,7 @@ from tests.waiting import wait_until
 LONG = steps("W", W={"Type": "Wait", "Seconds": 60, **END})
 
 
+@pytest.mark.rule("Step Functions", source="SFNE")
 def test_the_same_name_and_input_is_the_same_execution_while_it_runs(states):
     arn = states.machine("named", LONG)
 
@@ -27,6 +28,26 @@ def test_the_same_name_and_input_is_the_same_execution_while_it_runs(states):
     assert other_input.value.response["Error"]["Code"] == "ExecutionAlreadyExists"
 
 
+@pytest.mark.rule(
+    "Step Functions",
+    source="SFN",
+    choice="it fails with States.TaskFailed: the run has not done its work",
+)
+def test_a_job_run_that_was_stopped_fails_its_task(states):
+    states.port.job("stops", "import time; time.sleep(60)")
+    job = task("glue:startJobRun.sync", Parameters={"JobName": "stops"})
+    execution = states.start(states.machine("stops", steps("A", A=job)))
+    wait_until(lambda: states.port.states("stops") == ["RUNNING"])
+
+    (run,) = states.port.glue.get_job_runs(JobName="stops")["JobRuns"]
+    states.port.glue.batch_stop_job_run(JobName="stops", JobRunIds=[run["Id"]])
+
+    answer = states.ended(execution)
+    assert (answer["status"], answer["error"]) == ("FAILED", "States.TaskFailed")
+    assert json.loads(answer["cause"])["JobRunState"] == "STOPPED"
+
+
+@pytest.mark.rule("Step Functions", source="SFN")
 def test_a_stop_ends_the_job_run_that_the_task_waits_for(states):
     states.port.job("waits", "import time; time.sleep(60)")
     arn = states.machine(

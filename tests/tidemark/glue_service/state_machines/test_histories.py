@@ -5,9 +5,13 @@ Source: https://docs.aws.amazon.com/step-functions/latest/apireference/API_Histo
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tidemark.glue_service.state_machines.conftest import END, PASS, steps, task
+from tests.waiting import wait_until
+from tidemark.glue_service.state_machines.execution_rows import find_execution, put_execution
 
 JOB = {"JobName": "good"}
 RETRY = [{"ErrorEquals": ["States.ALL"], "IntervalSeconds": 1, "MaxAttempts": 1}]
@@ -209,3 +213,37 @@ def test_each_event_names_the_one_before_it(states):
     events = states.events(answer["executionArn"])
 
     assert [event["previousEventId"] for event in events] == [0, 0, 2, 3, 4, 5]
+
+
+def replayed(states, execution):
+    """Interpret an execution again, as after a kill just before its end was recorded."""
+    engine = states.port.engine
+
+    def forget_end(glue):
+        row = find_execution(glue.store, execution)
+        put_execution(glue.store, replace(row, status="RUNNING", output=None, error=None))
+        where = "DELETE FROM execution_event WHERE arn = ? AND step = 'end'"
+        glue.store.change(where, (execution,))
+        glue.executions.begin()
+
+    wait_until(lambda: execution not in engine.ask(lambda glue: glue.executions.records))
+    engine.ask(forget_end)
+    return states.ended(execution)
+
+
+@pytest.mark.parametrize("name", [name for name in MACHINES if name != "late"])
+def test_an_execution_comes_to_the_same_end_from_its_record(states, name):
+    definition, given, *_ = MACHINES[name]
+    arn = states.machine(name.replace(" ", "-"), definition)
+    first = states.ended(states.start(arn, given))
+    before = states.events(first["executionArn"])
+    runs = states.port.states("good")
+
+    again = replayed(states, first["executionArn"])
+
+    after = states.events(first["executionArn"])
+    assert again.get("output") == first.get("output")
+    assert again.get("error") == first.get("error")
+    assert after[:-1] == before[:-1]
+    assert after[-1]["type"] == before[-1]["type"]
+    assert states.port.states("good") == runs

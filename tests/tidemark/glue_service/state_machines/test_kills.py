@@ -102,8 +102,8 @@ OUTPUT = {
     "each": [{"job": "tell"}, {"job": "tell"}],
     "nested": {"output": {"ok": True}},
 }
-STEPS = 61  # about as many as an execution records
-GATE = [(9, "after"), (30, "before"), (44, "after")]
+STEPS = 16  # more than an execution records one after the other
+GATE = [(4, "after"), (8, "before"), (12, "after")]
 NIGHT = [
     (number, side)
     for number in range(1, STEPS)
