@@ -16,6 +16,7 @@ from tidemark.checks.lint.ignores import repeated
 from tidemark.constructs.catalog.lake_formation import grant_in_lake_formation
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset, check_no_table
+from tidemark.constructs.jobs.audits import check_audited, with_audits
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
 from tidemark.constructs.jobs.contracts import held_by, quarantines_of, with_contracts
@@ -184,6 +185,7 @@ class GlueJob(Construct):
             name, self.reads, self.writes, _with_outputs(opened), has_spark=cluster is not None
         )
         self._quarantines = quarantines
+        check_audited(name, self.writes, _with_outputs(opened), self._text)
         self._fixed = fixed_arguments(name, self._options.non_overridable, self._arguments)
         asset = shared.scripts.get(script)
         if asset is None:
@@ -326,9 +328,10 @@ class GlueJob(Construct):
         )
 
     def _told(self, arguments: Mapping[str, object]) -> dict[str, str | Dataset]:
-        """Return arguments with jobs replaced by their outputs, and the contracts of data."""
+        """Return arguments with jobs replaced by their outputs, contracts and audits of data."""
         held = held_by(self.reads, self.writes)
-        return with_contracts(_with_outputs(arguments), held, self._text)
+        told = with_contracts(_with_outputs(arguments), held, self._text)
+        return with_audits(told, self.writes)
 
     @property
     def _table_names(self) -> list[str]:
