@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -80,8 +81,14 @@ def diff(
         runs = _runs(home, what, from_run, to_run)
         with _room(home) as room:
             made = diff_of_runs(home, runs, asked, room)
+    made = replace(made, notes=[*made.notes, *_unused(made, tolerance)])
     _show(made, output, page)
     sys.exit(0 if made.is_equal else 1)
+
+
+def _unused(made: Diff, tolerance: float) -> list[str]:
+    keyless = [one.target for one in made.targets if tolerance and not (one.key or one.problem)]
+    return [f"{target}: --tolerance needs a key, and was not used" for target in keyless]
 
 
 def _show(made: Diff, output: str, page: Path | None) -> None:
