@@ -1,6 +1,7 @@
 """Measures windows and Iceberg: `python -m benchmarks.iceberg`.
 
-Three figures: a merge of 1 % of a table by `merge_window` and by the same SQL, in turns; the
+Four figures: a merge of 1 % of a table by `merge_window`, with and without an audit of all its
+rows, and by the same SQL, in turns; the
 reading of 100 new rows of a table with 10,000 snapshots; and a whole small job that merges, in a
 JVM that ran one before.
 """
@@ -47,14 +48,15 @@ rows, rounds = map(int, sys.argv[-1].split(","))
 base = f"SELECT id, id % 97 AS kind, CAST(0 AS BIGINT) AS at FROM range({rows})"
 spark.sql(f"CREATE TABLE glue_catalog.b.t USING iceberg AS {base}")
 changed = "SELECT id, 1 AS kind, CAST({} AS BIGINT) AS at FROM range({}) WHERE id % 100 = 0"
-ours, theirs = [], []
-for number in range(1, 2 * rounds + 1):
+ours, audited, theirs = [], [], []
+for number in range(1, 3 * rounds + 1):
     frame = spark.sql(changed.format(number, rows))
     start = time.monotonic()
-    if number % 2:
+    if number % 3:
         window = Window("j", "jr", "at", f"{number:010d}-b", number, None, number)
-        merge_window(frame, "glue_catalog.b.t", window, ["id"])
-        ours.append(time.monotonic() - start)
+        audit = "kind >= 0" if number % 3 == 2 else None
+        merge_window(frame, "glue_catalog.b.t", window, ["id"], audit=audit)
+        (audited if audit else ours).append(time.monotonic() - start)
         continue
     frame.createOrReplaceTempView("changes")
     spark.sql(
@@ -64,7 +66,7 @@ for number in range(1, 2 * rounds + 1):
         "WHEN NOT MATCHED THEN INSERT *"
     )
     theirs.append(time.monotonic() - start)
-print(json.dumps([ours[1:], theirs[1:]]))  # the first of each compiles its code
+print(json.dumps([ours[1:], audited[1:], theirs[1:]]))  # the first of each compiles its code
 """
 READ = """
 import boto3
@@ -120,13 +122,15 @@ def measure() -> list[Result]:
         home.create_bucket("lake")
         with jvms_of(home) as jvms:
             run = _runner(Path(folder), home, jvms)
-            ours, sql = json.loads(run("merge", BEGIN + MERGE, ROWS, ROUNDS + 1)[0])
+            ours, audited, sql = json.loads(run("merge", BEGIN + MERGE, ROWS, ROUNDS + 1)[0])
             reads = json.loads(run("read", BEGIN + READ, SNAPSHOTS)[0])
             run("job", BEGIN + JOB, 0)
             jobs = [run("job", BEGIN + JOB, 0)[1] for _ in range(5)]
     shares = [mine / theirs for mine, theirs in zip(ours, sql, strict=True)]
+    audits = [mine / plain for mine, plain in zip(audited, ours, strict=True)]
     return [
         Result("merge_window of 1 % of 5 M rows, share of SQL", COMMAND, shares, "target 1.05"),
+        Result("the same with an audit, share of it without", COMMAND, audits, "target 1.15"),
         Result("100 new rows after 10,000 snapshots, metadata", COMMAND, reads, "target 1.0 s"),
         Result("a small job that merges, warm JVM", COMMAND, jobs, "target 2.5 s"),
     ]

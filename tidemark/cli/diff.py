@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -80,8 +81,14 @@ def diff(
         runs = _runs(home, what, from_run, to_run)
         with _room(home) as room:
             made = diff_of_runs(home, runs, asked, room)
+    made = replace(made, notes=[*made.notes, *_unused(made, tolerance)])
     _show(made, output, page)
     sys.exit(0 if made.is_equal else 1)
+
+
+def _unused(made: Diff, tolerance: float) -> list[str]:
+    keyless = [one.target for one in made.targets if tolerance and not (one.key or one.problem)]
+    return [f"{target}: --tolerance needs a key, and was not used" for target in keyless]
 
 
 def _show(made: Diff, output: str, page: Path | None) -> None:
@@ -119,17 +126,15 @@ def _runs(
     by_id = {run.run_id: run for run in runs}
     jobs = {run.run_id: run.job_name for run in runs}
     whose = f"of job {job} that recorded what it did" if job else "that recorded what it did"
-
-    def meant(text: str) -> Checkpoint:
-        return by_id[known_run(text, by_id, whose, "`tidemark runs` lists them", jobs)]
-
-    to = meant(to_run) if to_run else None
-    start = meant(from_run) if from_run else None
-    job = (to or start or runs[0]).job_name if runs else job
-    of_job = [run for run in runs if run.job_name == job]
-    to = to or (of_job[0] if of_job else None)
-    earlier = of_job[of_job.index(to) + 1 :] if to else []
-    start = start or (earlier[0] if earlier else None)
+    start, to = (
+        by_id[known_run(text, by_id, whose, "`tidemark runs` lists them", jobs)] if text else None
+        for text in (from_run, to_run)
+    )
+    if named := to or start:
+        job = named.job_name
+        runs = [run for run in runs if run.job_name == job]
+    to = to or next(iter(runs), None)
+    start = start or next(iter(runs[runs.index(to) + 1 :] if to in runs else ()), None)
     if to is None or start is None:
         raise EntityNotFoundError(
             f"job {job} has fewer than two runs to compare that recorded what they did here"

@@ -1,6 +1,7 @@
 """A named location of data: a bucket and a prefix."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aws_cdk import aws_iam as iam
@@ -12,7 +13,9 @@ from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked
+from tidemark.model.dqdl.check import find_problem
 
+RULES = re.compile(r"\s*Rules\s*=", re.IGNORECASE)
 # A key has up to 1,024 characters, and the names of files need some.
 # In S3 `..` is a name; in Hadoop, which reads it, it is the parent folder.
 PREFIX = re.compile(r"(?=.{1,900}\Z)((?!\.{1,2}/)[A-Za-z0-9_.=-]+/)+")
@@ -37,10 +40,14 @@ class Dataset:
             `Table` without columns gets the columns of `schema`.
         schema: the contract that rows are held to by the job that writes the data, or, if it is
             delivered, by those that read it. They get it as the argument `schema_of_NAME`.
+        audit: what holds for the data before readers see it: conditions or queries of SQL, or rules
+            in DQDL, as `audit=` of the watermark library takes them. The jobs that write the data
+            get them as the argument `audit_of_NAME`, a list in JSON.
 
     Raises:
         JobDefinitionError: the prefix is not a folder, the table has no columns or others than the
-            contract, or the quarantine of the contract is in the data.
+            contract, the quarantine of the contract is in the data, or an audit is empty or has
+            rules that are not DQDL.
 
     Example:
         >>> Dataset(bucket, "flights/").uri
@@ -53,8 +60,11 @@ class Dataset:
     published: bool = False
     table: Table | IcebergTable | None = None
     schema: SchemaPolicy | None = None
+    audit: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "audit", tuple(self.audit))
+        check_audits(self.prefix, self.audit)
         if not PREFIX.fullmatch(self.prefix):
             raise JobDefinitionError(
                 f"dataset prefix {self.prefix!r} is not a folder; allowed: letters, digits and "
@@ -137,3 +147,18 @@ def check_no_table(of: str, key: str, data: Dataset | None) -> None:
             f"{of} has {key} {data.prefix!r} with a table or a contract, and nothing in it is "
             "rows of one; allowed: a Dataset without table= and schema=; leave them out there"
         )
+
+
+def check_audits(prefix: str, audits: Sequence[str]) -> None:
+    """Raise if an audit of a dataset is empty, or has rules that are not DQDL.
+
+    Raises:
+        JobDefinitionError: the audit is named.
+    """
+    for audit in audits:
+        problem = find_problem(audit) if RULES.match(audit) else ""
+        if problem or not audit.strip():
+            raise JobDefinitionError(
+                f"the dataset {prefix!r} has the audit {audit!r}: {problem or 'it is empty'}; "
+                "allowed: a condition or a query of SQL, or rules in DQDL; correct audit="
+            )

@@ -49,6 +49,17 @@ class LoadedTable:
         }
         return TargetColumns(table, schema, later, renamed)
 
+    def forget(self) -> None:
+        """Let the session read the table anew.
+
+        It keeps a table for half a minute, and may have loaded this one again meanwhile: what is
+        committed here would not be in it.
+        """
+        util: Any = self._jvm.org.apache.iceberg.spark.Spark3Util
+        located = util.catalogAndIdentifier(self.spark._jsparkSession, self.name)
+        # REFRESH TABLE would also drop what a script has cached.
+        located.catalog().invalidateTable(located.identifier())
+
     def metadata(self) -> Mapping[str, Any]:
         """Return the table's metadata, as Iceberg writes them."""
         metadata: Mapping[str, Any] = json.loads(

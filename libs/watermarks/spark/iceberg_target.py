@@ -125,10 +125,12 @@ class IcebergTarget:
                 continue
             place, is_kept = f"{self.table.name}.`branch_{branch}`", False
             try:
+                self.table.forget()  # else it may lack the branch
                 write(place)
                 if audits:
                     self._audit(audits, branch, place)
                 if self._is_published(branch, base, schema, note):
+                    self.table.forget()
                     return True
             except Exception as error:
                 java.refresh()
@@ -149,6 +151,7 @@ class IcebergTarget:
         java = self.table.java
         java.refresh()
         written = _id_of(java.snapshot(branch))
+        self.table.forget()
         reader = self.table.spark.read.option("snapshot-id", str(written))
         check_audits(reader.table(self.table.name), audits, self.window, place)
         java.refresh()

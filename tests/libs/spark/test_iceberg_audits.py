@@ -9,7 +9,8 @@ import pytest
 
 from tests.iceberg import run_with_iceberg
 
-PROGRAM = (Path(__file__).parent / "programs" / "iceberg_audits.py").read_text(encoding="utf-8")
+PROGRAMS = Path(__file__).parent / "programs"
+PROGRAM = (PROGRAMS / "iceberg_audits.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.nightly
@@ -29,3 +30,13 @@ def test_audits_see_the_new_state_and_readers_only_what_they_let_through(tmp_pat
     assert told["other writer"] == [[2, 3], [[1, 2, 2], [2, 8, 4], [3, 3, 3]], 1]
     assert told["appended"] == [4, []]
     assert told["superseded"] == "WatermarkSupersededError"
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
+def test_the_session_sees_what_was_published_however_long_it_took(tmp_path):
+    program = PROGRAMS / "iceberg_stale.py"
+
+    told = json.loads(run_with_iceberg(program.read_text(encoding="utf-8"), tmp_path)[-1])
+
+    assert told == [2, ["main"]]

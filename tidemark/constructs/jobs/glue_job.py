@@ -16,6 +16,7 @@ from tidemark.constructs.catalog.lake_formation import grant_in_lake_formation
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs import job_checks
+from tidemark.constructs.jobs.audits import check_audited, with_audits
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
 from tidemark.constructs.jobs.contracts import held_by, quarantines_of, with_contracts
@@ -165,6 +166,7 @@ class GlueJob(Construct):
         quarantines = quarantines_of(
             name, self.reads, self.writes, _with_outputs(opened), has_spark=cluster is not None
         )
+        check_audited(name, self.writes, _with_outputs(opened), self._text)
         self._fixed = fixed_arguments(name, self.options.non_overridable, self._arguments)
         asset = shared.scripts.get(script)
         if asset is None:
@@ -309,9 +311,10 @@ class GlueJob(Construct):
         return self._rendered(opened)
 
     def _rendered(self, arguments: Mapping[str, object]) -> dict[str, str]:
-        """Return arguments in Glue's form: outputs of jobs, and the contracts of data."""
+        """Return arguments in Glue's form: outputs of jobs, contracts and audits of data."""
         held = held_by(self.reads, self.writes)
         told = with_contracts(_with_outputs(arguments), held, self._text)
+        told = with_audits(told, self.writes)
         return render_arguments(self.name, told, self._data, self._taken)
 
     def _notification(self, timeout_minutes: int) -> glue.CfnJob.NotificationPropertyProperty:

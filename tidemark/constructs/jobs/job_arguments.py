@@ -20,7 +20,13 @@ from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 
-FLAGS = ("delivered", "published", "table", "schema")  # of a dataset, in addition to its location
+FLAGS = (
+    "delivered",
+    "published",
+    "table",
+    "schema",
+    "audit",
+)  # of a dataset, in addition to its location
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
 OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")  # an option to argparse; numbers may be negative
 # The limit of one argument of a program; https://man7.org/linux/man-pages/man2/execve.2.html

@@ -16,6 +16,7 @@ _MARKERS = re.compile(
     r"_SUCCESS|_(committed|started)_.*|_metadata|_common_metadata|_temporary"  # of Spark
     r"|_spark_metadata|\.spark-staging.*|\.(hive-)?staging.*|\..*\.crc|.*\._COPYING_"
     r"|_delta_log|_change_data|_symlink_format_manifest|\.hoodie.*"  # of Delta Lake and Hudi
+    r"|_audit"  # of the watermark library: rows that no audit has let through
     r"|_copy_into_log|_delta_index|_checkpoints?"  # of Delta Lake, and of streams
     r"|__magic(_job-.*)?|_distcp.*|\.distcp\.tmp.*|_(task_)?tmp\..*"  # of Hadoop and Hive
     r"|_impala_insert_staging|\..*\.inprogress\..*"  # of Impala and Flink

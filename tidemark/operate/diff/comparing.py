@@ -57,7 +57,7 @@ class RowsCompared:
     """How the rows of two tables differ.
 
     Attributes:
-        rows: how many there are, old and new.
+        rows: how many there are, old and new; None where there is no file.
         key: the columns that identify a row; empty where whole rows were compared.
         only: how many are on one side alone, old and new.
         changed: how many keys are on both sides with other values.
@@ -68,7 +68,7 @@ class RowsCompared:
             with both values.
     """
 
-    rows: tuple[int, int]
+    rows: tuple[int | None, int | None] = (None, None)
     key: Sequence[str] = ()
     only: tuple[int, int] = (0, 0)
     changed: int = 0
@@ -118,12 +118,8 @@ def compare_rows(engine: Engine, types: Mapping[str, str], asked: Asked) -> Rows
     return result
 
 
-def _same(one: str, other: str, keys: Sequence[str]) -> str:
-    return " AND ".join(f"{one}.{key} IS NOT DISTINCT FROM {other}.{key}" for key in keys)
-
-
-def _equal(one: str, other: str, keys: Sequence[str]) -> str:
-    return " AND ".join(f"{one}.{key} = {other}.{key}" for key in keys)
+def _same(one: str, other: str, keys: Sequence[str], sign: str = "IS NOT DISTINCT FROM") -> str:
+    return " AND ".join(f"{one}.{key} {sign} {other}.{key}" for key in keys)
 
 
 def _texts(columns: Sequence[str], of: str = "") -> str:
@@ -252,12 +248,12 @@ def _add_examples(
     is_null = " OR ".join(f"{key} IS NULL" for key in keys)
     has_null = engine.ask(f"SELECT count(*) FROM shown WHERE {is_null}")[0][0]  # noqa: S608
     # By an equality DuckDB looks for the few rows in the files: it need not read all columns.
-    same = _same if has_null else _equal
+    same = _same("s", "r", keys) if has_null else _same("s", "r", keys, "=")
     both: list[dict[tuple[str | None, ...], Row]] = []
     for side in SIDES:
         rows = engine.ask(
             f"SELECT s.kind, {_texts(list(columns), 'r.')} FROM shown s "  # noqa: S608
-            f"JOIN {side}_rows r ON {same('s', 'r', keys)} "
+            f"JOIN {side}_rows r ON {same} "
             f"ORDER BY s.kind, {', '.join(f's.{key}' for key in keys)}"
         )
         in_columns = [(kind, dict(zip(columns, values, strict=True))) for kind, *values in rows]

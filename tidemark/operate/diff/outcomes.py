@@ -4,39 +4,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from tidemark.operate.diff.comparing import RowsCompared
 from tidemark.operate.versions.outcomes import RunOutcome, StateOutcome
 
 
-@dataclass(frozen=True)
-class TargetDiff:
-    """How the rows of one target differ.
+@dataclass
+class TargetDiff(RowsCompared):
+    """How the rows of one target differ, with what `RowsCompared` has.
 
     Attributes:
         target: `s3://bucket/folder/` or `table:database.name`.
-        rows: how many there are, old and new; None where the target is not there.
-        bytes: the size of its files.
-        key: the columns that identify a row; empty where whole rows were compared, as a multiset.
-        only: how many rows are on one side alone.
-        changed: how many keys have other values.
-        columns: in how many rows each column has other values.
+        bytes: the size of its files, old and new.
         schema: columns with another type, with both; None: not there.
-        twice: how many keys several rows have; these rows were compared as multisets.
-        twice_example: one of these keys.
-        examples: of rows `old` and `new`, which one side has alone, and of `changed` values.
         problem: why the rows could not be compared; empty if they were.
     """
 
-    target: str
-    rows: tuple[int | None, int | None] = (None, None)
+    target: str = ""
     bytes: tuple[int, int] = (0, 0)
-    key: Sequence[str] = ()
-    only: tuple[int, int] = (0, 0)
-    changed: int = 0
-    columns: Mapping[str, int] = field(default_factory=dict)
-    schema: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
-    twice: tuple[int, int] = (0, 0)
-    twice_example: Mapping[str, str | None] | None = None
-    examples: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    schema: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
     problem: str = ""
 
     @property
@@ -110,4 +95,4 @@ def target_diff(name: str, sizes: tuple[int, int], answer: Mapping[str, Any]) ->
     for pair in ("rows", "only", "twice"):
         if pair in fields:
             fields[pair] = tuple(fields[pair])
-    return TargetDiff(name, bytes=sizes, schema=schema, **fields)
+    return TargetDiff(target=name, bytes=sizes, schema=schema, **fields)

@@ -118,6 +118,6 @@ def _diff(pair: Pair, answer: dict[str, Any] | None) -> TargetDiff:
     sizes = (pair.sides[0].size_bytes, pair.sides[1].size_bytes)
     if answer is None:
         return TargetDiff(
-            pair.name, bytes=sizes, problem=pair.sides[0].problem or pair.sides[1].problem
+            target=pair.name, bytes=sizes, problem=pair.sides[0].problem or pair.sides[1].problem
         )
     return target_diff(pair.name, sizes, answer)

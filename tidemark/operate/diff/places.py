@@ -171,9 +171,7 @@ def datasets_of(checkpoints: Iterable[Checkpoint], job: str | None) -> set[str]:
     return {write.dataset for run in of_job for write in run.written}
 
 
-def file_pairs(
-    states: tuple[State, State], targets: Iterable[ComparedTarget], key: Sequence[str] = ()
-) -> list[Pair]:
+def file_pairs(states: tuple[State, State], targets: Iterable[ComparedTarget]) -> list[Pair]:
     """Return targets of files with both sides; lines of CSV with a header as their columns."""
     pairs = []
     for target in targets:
@@ -184,17 +182,14 @@ def file_pairs(
         if kind == "lines" and suffixes in ({".csv"}, {".tsv"}):
             has_header = all(header_of(kind, [side]) is not None for side in sides)
             kind = suffixes.pop().lstrip(".") if has_header else kind
-        pairs.append(Pair(target.uri, kind, (old, new), key))
+        pairs.append(Pair(target.uri, kind, (old, new)))
     return pairs
 
 
-def metadata_of(home: Home, tables: Collection[str] | None = None) -> dict[str, Mapping[str, Any]]:
-    """Return the metadata of tables of Iceberg in a home, by `database.table`."""
-    return {
-        name: read_metadata(home, place)
-        for name, place in iceberg_tables(home).items()
-        if tables is None or name in tables
-    }
+def metadata_of(home: Home, tables: Collection[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the metadata of some tables of Iceberg in a home, by `database.table`."""
+    places = iceberg_tables(home)
+    return {name: read_metadata(home, places[name]) for name in tables if name in places}
 
 
 def key_of(metadata: Mapping[str, Any]) -> list[str]:

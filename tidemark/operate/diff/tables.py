@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +28,19 @@ def table_pairs(
     names: Collection[str],
     scratch: Path,
     jvms: Jvms,
-    key: Sequence[str] = (),
 ) -> list[Pair]:
     """Return tables of Iceberg with the rows of both sides, each written as Parquet."""
     if not names:
         return []
     known = [metadata_of(state.home, names) for state in states]
     keys = {name: key_of(metadata) for of_home in known for name, metadata in of_home.items()}
-    sides = [
+    old, new = (
         _sides(state, known[number], scratch / f"tables-{number}", jvms)
         for number, state in enumerate(states)
-    ]
+    )
     return [
         Pair(
-            f"{TABLE}{name}",
-            "parquet",
-            (sides[0].get(name, Side()), sides[1].get(name, Side())),
-            key or keys[name],
+            f"{TABLE}{name}", "parquet", (old.get(name, Side()), new.get(name, Side())), keys[name]
         )
         for name in sorted(keys)
     ]
@@ -66,14 +63,8 @@ def _sides(
         sides[name] = Side(str(out))
     if asked:
         _dump(state.home, asked, folder, jvms)
-    return {
-        name: side if side.problem else Side(side.folder, _data_files(side.folder))
-        for name, side in sides.items()
-    }
-
-
-def _data_files(folder: str) -> list[str]:
-    return sorted(map(str, Path(folder).glob("[!_.]*")))
+    files = {name: sorted(map(str, (folder / name).glob("[!_.]*"))) for name in sides}
+    return {name: replace(side, files=files[name]) for name, side in sides.items()}
 
 
 def _dump(home: Home, asked: Sequence[object], folder: Path, jvms: Jvms) -> None:

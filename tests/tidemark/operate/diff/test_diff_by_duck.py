@@ -207,7 +207,7 @@ def query_of(rows):
     return f"SELECT * FROM (VALUES {', '.join(texts)}) t(a, b, c)"  # noqa: S608
 
 
-ON_EVERY_CHANGE, AT_NIGHT_TRIES = 12, 200
+ON_EVERY_CHANGE, AT_NIGHT_TRIES = 8, 200
 TRIES = AT_NIGHT_TRIES if settings.get_current_profile_name() == AT_NIGHT else ON_EVERY_CHANGE
 
 
