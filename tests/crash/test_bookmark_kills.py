@@ -1,6 +1,6 @@
 """Kill -9 of a bookmarked job before and after every step: its bookmark is the old or the new one.
 
-`docs/crash-matrix.md` lists the steps; TIDEMARK_WRITE_MATRIX=1 writes its table again.
+`matrix.md` lists the steps; TIDEMARK_WRITE_MATRIX=1 writes its table again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tidemark.model.checkpoints.checkpoint import BookmarkMove
 pytestmark = pytest.mark.stress
 
 FOLDER = Path(__file__).parent
-MATRIX = FOLDER.parents[1] / "docs" / "crash-matrix.md"
+MATRIX = FOLDER / "matrix.md"
 TITLE = "\n## Bookmarks\n"
 COMMITS = "\n## Between two objects of a commit\n"  # of test_commit_kills
 HEADER = """\

@@ -1,7 +1,7 @@
 """A write that dies between any two objects of its commit, as S3 and its readers then are.
 
 In one JVM for all: from the object on, the recorder lets the JVM change nothing more, which leaves
-the lake as SIGKILL does. `docs/crash-matrix.md` has the table; TIDEMARK_WRITE_MATRIX=1 writes it.
+the lake as SIGKILL does. `matrix.md` has the table; TIDEMARK_WRITE_MATRIX=1 writes it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from watermarks import Watermarks
 
 pytestmark = pytest.mark.spark
 
-MATRIX = Path(__file__).parents[2] / "docs" / "crash-matrix.md"
+MATRIX = Path(__file__).parent / "matrix.md"
 TITLE = "\n## Between two objects of a commit\n"
 HEADER = """\
 Six rows were there, and a write of six others, in two files, was killed after each object that it

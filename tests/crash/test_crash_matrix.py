@@ -1,7 +1,7 @@
 """Kill -9 of ingest-flights before and after every request and every step of the Spark write.
 
 After each kill more data lands and the job runs again; then every landed row is committed exactly
-once. `docs/crash-matrix.md` is the list of steps; TIDEMARK_WRITE_MATRIX=1 writes it again.
+once. `matrix.md` is the list of steps; TIDEMARK_WRITE_MATRIX=1 writes it again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.spark
 
 PROJECT = Path(__file__).parents[2]
 SCRIPT = PROJECT / "glue_jobs" / "ingest_flights.py"
-MATRIX = PROJECT / "docs" / "crash-matrix.md"
+MATRIX = Path(__file__).parent / "matrix.md"
 VERSIONS = ("5.1", "6.0")
 TABLE = "glue-watermarks"
 REGION = "us-east-1"

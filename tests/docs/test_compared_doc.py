@@ -1,4 +1,4 @@
-"""The pipelines of docs/compared.md start the same jobs, whichever way they are written."""
+"""The pipelines of three_ways.md start the same jobs, whichever way they are written."""
 
 import inspect
 import re
@@ -11,7 +11,7 @@ from tests.fixtures.pipelines import ACCOUNT, KEY, REGION, Declared, stage_of
 from tests.pages import Page
 
 pytestmark = pytest.mark.synth
-PAGE = Page("docs/compared.md")
+PAGE = Page("tests/docs/three_ways.md")
 JOBS = ["ingest-orders", "publish-orders"]
 
 
