@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache, wraps
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import (
     Any,
     Literal,
@@ -122,7 +122,9 @@ def _checked_method(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _signature(method: Callable[..., Any]) -> tuple[inspect.Signature, bool]:
     """Return a signature with resolved annotations, and whether it includes properties."""
-    hints = get_type_hints(method)
+    annotations = {name: hint for name, hint in method.__annotations__.items() if name != "return"}
+    # What a method returns need not be imported before it is called.
+    hints = get_type_hints(SimpleNamespace(__annotations__=annotations), method.__globals__)
     parameters = []
     props: list[inspect.Parameter] = []
     for parameter in inspect.signature(method).parameters.values():

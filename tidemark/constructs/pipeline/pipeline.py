@@ -1,10 +1,9 @@
 """A Glue workflow and its jobs: one call per job."""
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from tidemark.constructs.catalog.databases import Database
@@ -26,9 +25,12 @@ from tidemark.constructs.pipeline.nodes import construct_id
 from tidemark.constructs.pipeline.workflow import Workflow
 from tidemark.constructs.predicates import Predicate
 from tidemark.constructs.starts.events import described
-from tidemark.constructs.starts.state_machine import ByStateMachine, start_task
+from tidemark.constructs.starts.state_machine import ByStateMachine
 from tidemark.errors import JobDefinitionError
 from tidemark.model.checked import checked, wrong
+
+if TYPE_CHECKING:
+    from aws_cdk import aws_stepfunctions as sfn
 
 MAX_WAIT_SECONDS = 99_999_999
 
@@ -221,7 +223,7 @@ class Pipeline(Workflow):
         return crawler
 
     @checked
-    def start_task(self, scope: Construct, id_: str, *, wait_seconds: int = 30) -> sfn.Chain:
+    def start_task(self, scope: Construct, id_: str, *, wait_seconds: int = 30) -> "sfn.Chain":
         """Return states of a state machine that run this pipeline, with the grants for it.
 
         The execution waits for the end of the workflow run, and fails with
@@ -261,5 +263,7 @@ class Pipeline(Workflow):
         if not 1 <= wait_seconds <= MAX_WAIT_SECONDS:
             allowed = f"an integer from 1 to {MAX_WAIT_SECONDS:,}"
             raise wrong("start_task", "wait_seconds", wait_seconds, allowed, "pass one")
+        from tidemark.constructs.starts.start_task import start_task  # a large module of the CDK
+
         self._is_started.is_started = True
         return start_task(scope, id_, workflow=self.name, wait_seconds=wait_seconds)
