@@ -95,7 +95,8 @@ def create_session(glue: GlueState, request: Request) -> Answer:
         create_entity(glue.store, entity)
         run = glue.runner.start(start)
     if start.request.arguments.get(BOOKMARK_OPTION, DISABLE) != DISABLE:
-        keep_warnings(glue.store, run.run_id, [RunWarning.SESSION_BOOKMARK.message])
+        warning = RunWarning.SESSION_BOOKMARK.message.format(f"the session {name}")
+        keep_warnings(glue.store, run.run_id, [warning])
     return {"Session": _member(glue, entity, run)}
 
 
