@@ -54,8 +54,7 @@ def choose(existing: Existing) -> Selection:
         if (table := reading.get(DEFAULTS, "--watermark_table"))
         and reading.get("Command", "Name") not in (SHELL, STREAMING)
     }
-    possible: list[Selection] = []
-    reasons: list[UsageError] = []
+    possible, reasons = list[Selection](), list[UsageError]()
     for own in dict.fromkeys(tables.values()) or [""]:
         others = {
             job: (OTHER_TABLE.format(table, own), ONE_TABLE)

@@ -12,16 +12,8 @@ imported, as of 2024: https://github.com/aws-cloudformation/cloudformation-cover
 from collections.abc import Iterator, Sequence
 
 from tidemark.adopt.model import AdoptedJob, Adoption, Existing, MigrationStep, Node
-from tidemark.adopt.plan.carrying import (
-    decision,
-    first_crawl,
-    has_bookmark,
-    in_shell,
-    late_objects,
-    overrides,
-    rename_watermarks,
-    scratch_run,
-)
+from tidemark.adopt.plan import carrying
+from tidemark.adopt.plan.carrying import in_shell
 from tidemark.adopt.plan.switching import stack_name, start, stop, stop_stream, take_over_stream
 
 BEFORE = "before"  # the folder for the record of the old state
@@ -29,8 +21,8 @@ BEFORE = "before"  # the folder for the record of the old state
 
 def steps_of(adoption: Adoption, existing: Existing, stack_file: str) -> list[MigrationStep]:
     """Return the steps, in their order."""
-    stateful = [job for job in adoption.jobs if has_bookmark(job, existing)]
-    scratched = [job for job in stateful if overrides(job)]
+    stateful = [job for job in adoption.jobs if carrying.has_bookmark(job, existing)]
+    scratched = [job for job in stateful if carrying.overrides(job)]
     has_started = bool(adoption.started_jobs or adoption.crawlers)
     return [
         *_fetch(adoption, existing),
@@ -41,10 +33,10 @@ def steps_of(adoption: Adoption, existing: Existing, stack_file: str) -> list[Mi
         *(_hold(adoption, stateful) if stateful else ()),
         *([_last_run(adoption, stateful)] if has_started else ()),
         stop(adoption, existing),
-        *(scratch_run(adoption, job) for job in scratched),
-        *(decision(job) for job in stateful if job not in scratched),
-        *(rename_watermarks(job) for job in adoption.jobs if job.watermark_table),
-        *(first_crawl(crawler) for crawler in adoption.crawlers),
+        *(carrying.scratch_run(adoption, job) for job in scratched),
+        *(carrying.decision(job) for job in stateful if job not in scratched),
+        *(carrying.rename_watermarks(job) for job in adoption.jobs if job.watermark_table),
+        *(carrying.first_crawl(crawler) for crawler in adoption.crawlers),
         *(take_over_stream(job) for job in adoption.streaming_jobs),
         *([start(adoption, stack_file)] if has_started else ()),
         _delete(adoption, existing),
@@ -115,7 +107,7 @@ def _record(adoption: Adoption, existing: Existing) -> MigrationStep:
     for job in adoption.jobs:
         old, file = in_shell(job.old), f"{BEFORE}/{job.name}"
         commands.append(f"aws glue get-job --job-name {old} > {file}.job.json")
-        if has_bookmark(job, existing):
+        if carrying.has_bookmark(job, existing):
             commands.append(f"aws glue get-job-bookmark --job-name {old} > {file}.bookmark.json")
     commands += [
         f"aws glue get-crawler --name {in_shell(crawler.old_name)} > "
@@ -187,7 +179,7 @@ def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Migrat
             *(line for job in adoption.streaming_jobs for line in stop_stream(job.old)),
             "date -u +%Y-%m-%dT%H:%M:%SZ | tee held-since",
         ),
-        (*late_objects(adoption, stateful), "# null, and no new rows in databases"),
+        (*carrying.late_objects(adoption, stateful), "# null, and no new rows in databases"),
         ("# let deliveries continue", "rm held-since"),
     )
 

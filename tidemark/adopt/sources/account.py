@@ -8,14 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from tidemark.adopt.model import Difference, Existing, Resource
 from tidemark.adopt.places import place_of
-from tidemark.adopt.sources.account_surroundings import (
-    listed,
-    read_around,
-    read_roles,
-    read_rules,
-    read_schedules,
-    workflows_by_event,
-)
+from tidemark.adopt.sources import account_surroundings as surroundings
 from tidemark.adopt.starts.triggers import crawlers_of
 from tidemark.errors import TidemarkError, UsageError, show
 
@@ -49,7 +42,7 @@ class _Account:
 
     def read(self, names: list[str], workflow_name: str | None, with_roles: bool) -> Existing:
         """Return what there is; see `read_account`."""
-        every = listed(self._glue, "get_triggers", "Triggers")
+        every = surroundings.listed(self._glue, "get_triggers", "Triggers")
         triggers = {trigger["Name"]: trigger for trigger in every}
         named = (trigger.get("WorkflowName") for trigger in triggers.values())
         workflows = {str(name) for name in named if name}
@@ -61,11 +54,11 @@ class _Account:
             names = names or jobs_of(triggers.values(), workflow_name)
         jobs = {name: self._job(name) for name in names}
         crawlers = self._crawlers(crawlers_of(triggers.values(), names, workflow_name))
-        events = workflows_by_event(triggers.values(), [*jobs, *crawlers])
+        events = surroundings.workflows_by_event(triggers.values(), [*jobs, *crawlers])
         arns = {name: self._arn("workflow", name) for name in events}
-        rules, unread = read_rules(self._session, arns)
-        clock, unread_clock = read_schedules(self._session)
-        around, unread_around = read_around(self._session)
+        rules, unread = surroundings.read_rules(self._session, arns)
+        clock, unread_clock = surroundings.read_schedules(self._session)
+        around, unread_around = surroundings.read_around(self._session)
         nodes = (*jobs.values(), *crawlers.values())
         roles = [str(node["Role"]) for node in nodes if "Role" in node]
         names_taken = (*self._names("get_jobs", "Jobs"), *self._names("get_crawlers", "Crawlers"))
@@ -83,7 +76,7 @@ class _Account:
             taken=frozenset({*names, *workflows, *crawlers, *names_taken}),
             rules=rules,
             clock=clock,
-            roles=read_roles(self._session, roles) if with_roles else {},
+            roles=surroundings.read_roles(self._session, roles) if with_roles else {},
             unread=(*self._unread, *unread, *unread_clock, *unread_around),
             around=around,
         )
@@ -125,7 +118,7 @@ class _Account:
         return answer
 
     def _names(self, operation: str, key: str) -> list[str]:
-        return [resource["Name"] for resource in listed(self._glue, operation, key)]
+        return [resource["Name"] for resource in surroundings.listed(self._glue, operation, key)]
 
     def _crawlers(self, names: Iterable[str]) -> dict[str, Resource]:
         return {

@@ -11,17 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.adopt.model import Difference, KeyPath, Resource
+from tidemark.adopt.sources import nested_templates as nested
 from tidemark.adopt.sources.cloudformation_surroundings import Declared
 from tidemark.adopt.sources.contents import GLUE_TYPES, SHAPES, TemplateContents
-from tidemark.adopt.sources.nested_templates import (
-    PLACES,
-    SAM,
-    Nested,
-    later,
-    not_at_hand,
-    transformed,
-    with_nested,
-)
 from tidemark.adopt.sources.template_file import read_template_file
 from tidemark.adopt.sources.template_values import ATTRIBUTES, Values
 from tidemark.errors import UsageError, show
@@ -31,7 +23,7 @@ from tidemark.model.assembly.glue_shapes import LATE, plain, shape_of
 STARTERS = ("AWS::Events::Rule", "AWS::MWAA::Environment", "AWS::Scheduler::Schedule")
 # What starts jobs where its definition names one, or Glue.
 CALLERS = {"AWS::Lambda::Function", "AWS::Pipes::Pipe", "AWS::StepFunctions::StateMachine"}
-CALLERS |= {f"{SAM}Function", f"{SAM}StateMachine"}
+CALLERS |= {f"{nested.SAM}Function", f"{nested.SAM}StateMachine"}
 OWN_NAMES = ("StateMachineName", "FunctionName", "Name")
 # Resources that are always listed, or not part of the code.
 ACCOUNTED = ("CrawlerSecurityConfiguration", "Name", "Role", "SecurityConfiguration")
@@ -47,7 +39,7 @@ def read_templates(path: Path, given: Mapping[str, str]) -> TemplateContents:
     else:
         stacks, assets = (Stack(path.stem, read_template_file(path), file=path),), ()
         what = "CloudFormation template"
-    trees = [with_nested(stack.template, stack.file) for stack in stacks]
+    trees = [nested.with_nested(stack.template, stack.file) for stack in stacks]
     reader = TemplateContents(f"the {what} {path.name}")
     _check_given(reader.where, given, stacks, trees)
     exports: dict[str, Any] = {}
@@ -69,7 +61,7 @@ def read_templates(path: Path, given: Mapping[str, str]) -> TemplateContents:
 
 
 def _check_given(
-    where: str, given: Mapping[str, str], stacks: Sequence[Stack], trees: Sequence[Nested]
+    where: str, given: Mapping[str, str], stacks: Sequence[Stack], trees: Sequence[nested.Nested]
 ) -> None:
     """Raise if a template has no such parameter or resource, as after a typo."""
     declared = sorted({id_ for stack in stacks for id_ in stack.template.get("Parameters", {})})
@@ -96,10 +88,10 @@ def _read_stack(reader: TemplateContents, stack: str, values: Values) -> None:
     """Read a template, and those of its nested stacks that are at hand."""
     transforms = values.template.get("Transform") or []
     for name in transforms if isinstance(transforms, list) else [transforms]:
-        reader.unread_of_all.append(transformed(stack, str(name), values.template))
+        reader.unread_of_all.append(nested.transformed(stack, str(name), values.template))
     for id_, resource in values.template.get("Resources", {}).items():
         if not isinstance(resource, Mapping) or "Type" not in resource:
-            reader.unread_of_all.append(later(stack, str(id_)))
+            reader.unread_of_all.append(nested.later(stack, str(id_)))
         elif values.is_made(resource):
             _add(reader, str(id_), resource, values)
             if (inner := values.child(str(id_))) is not None:
@@ -117,10 +109,11 @@ def _add(reader: TemplateContents, id_: str, resource: Mapping[str, Any], values
     name = values.name_of(id_) or id_
     if kind in (*STARTERS, *CALLERS):
         name = next((str(properties[key]) for key in OWN_NAMES if properties.get(key)), id_)
-    if (kind.startswith((*GLUE_TYPES, SAM)) or kind in STARTERS) and id_ not in values.nested:
+    is_listed = kind.startswith((*GLUE_TYPES, nested.SAM)) or kind in STARTERS
+    if is_listed and id_ not in values.nested:
         reader.resources.append((kind, name))
-    if kind in PLACES and id_ not in values.nested:
-        reader.unread_of_all.append(not_at_hand(id_, PLACES[kind]))
+    if kind in nested.PLACES and id_ not in values.nested:
+        reader.unread_of_all.append(nested.not_at_hand(id_, nested.PLACES[kind]))
     if kind not in SHAPES:
         reader.others.append(Declared(id_, kind, name, properties))
         return
@@ -142,7 +135,7 @@ def _callers(reader: TemplateContents) -> Iterator[tuple[str, str]]:
     nodes = {name for named in reader.kinds.values() for name in named}
     for resource in reader.others:
         # Those of SAM are listed whatever they name.
-        if resource.kind in CALLERS and not resource.kind.startswith(SAM):
+        if resource.kind in CALLERS and not resource.kind.startswith(nested.SAM):
             definition = str(resource.properties)
             if "glue" in definition.lower() or any(node in definition for node in nodes):
                 yield resource.kind, resource.name

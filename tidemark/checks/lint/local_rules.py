@@ -9,12 +9,7 @@ from collections.abc import Iterator
 from tidemark.checks.lint.findings import Finding, note
 from tidemark.checks.script.chains import given
 from tidemark.checks.script.script_names import READERS, Names, identifier, names_of, place_of
-from tidemark.model.awsglue_api.connections import (
-    READ_FORMATS,
-    READ_TYPES,
-    WRITE_FORMATS,
-    WRITE_TYPES,
-)
+from tidemark.model.awsglue_api import connections
 from tidemark.model.awsglue_api.not_yet import NOT_YET, members_of, refusal
 from tidemark.model.awsglue_api.not_yet import names_of as refused_in
 
@@ -86,8 +81,8 @@ def _targets(call: ast.Call, names: Names) -> Iterator[str]:
         return
     reads, type_place, format_place = OPENS[method]
     verb = "read" if reads else "written"
-    types = READ_TYPES if reads else WRITE_TYPES
-    formats = READ_FORMATS if reads else WRITE_FORMATS
+    types = connections.READ_TYPES if reads else connections.WRITE_TYPES
+    formats = connections.READ_FORMATS if reads else connections.WRITE_FORMATS
     kind = given(call, "connection_type", type_place, names.constants)
     name = given(call, "format", format_place, names.constants)
     if isinstance(kind, str) and kind not in types:
