@@ -9,6 +9,7 @@ from tidemark.checks.script.expressions import Scope, changed_names, strings
 from tidemark.checks.script.operators import Operator
 from tidemark.checks.script.script_names import Names, ScriptPlace, identifier, place_of
 from tidemark.model.assembly.glue_arguments import Passed, names_passed
+from tidemark.model.programs import nodes_of
 
 # Keys of the result of getResolvedOptions in addition to the requested ones.
 RETURNED = names_passed(Passed.ALONE, Passed.BY_GLUE_ALONE, Passed.OPTIONAL)
@@ -101,19 +102,19 @@ def hands_the_context_out(node: ast.Call, values: Iterable[ast.expr], names: Nam
 
 def note_arguments(tree: ast.Module, names: Names, facts: ScriptFacts) -> None:
     """Note the arguments that are only tested for, other uses of sys.argv, and unknown keys."""
-    constants = [str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    constants = [str(node.value) for node in nodes_of(tree) if isinstance(node, ast.Constant)]
     options = [constant[2:] for constant in constants if constant.startswith("--")]
     facts.mentioned = frozenset(option.partition("=")[0] for option in options)
     # What getResolvedOptions gets, or a test for a name, does not count as another use.
     known: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Call) and is_ask(node):
             known.update(node.args[:1], (keyword.value for keyword in node.keywords))
         elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
             known.update(node.comparators)
     facts.reads_argv_itself = any(
         identifier(node) == "argv" and node not in known and isinstance(node, ast.expr)
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
     )
     facts.unknown_keys = sorted(_unknown_keys(tree, names), key=lambda found: found[0].line)
 
@@ -121,7 +122,7 @@ def note_arguments(tree: ast.Module, names: Names, facts: ScriptFacts) -> None:
 def _unknown_keys(tree: ast.Module, names: Names) -> Iterator[tuple[ScriptPlace, str]]:
     """Yield the keys that a script reads from arguments without requesting them."""
     results = _results(tree, names)
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case ast.Subscript(
                 value=ast.Name(id=name), slice=ast.Constant(value=str(key)), ctx=ast.Load()
@@ -132,9 +133,9 @@ def _unknown_keys(tree: ast.Module, names: Names) -> Iterator[tuple[ScriptPlace,
 
 def _results(tree: ast.Module, names: Names) -> dict[str, set[str]]:
     """Return the keys of what getResolvedOptions returned, by the one variable that holds it."""
-    bound = [node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)]
+    bound = [node.arg for node in nodes_of(tree) if isinstance(node, ast.arg)]
     asked_by_name: dict[str, set[str]] = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.append(node.id)
         match node:
@@ -153,7 +154,7 @@ def _tested(tree: ast.Module, name: str) -> set[str]:
     """Return the keys that a script looks for before it takes them."""
     return {
         str(node.left.value)
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Compare)
         and isinstance(node.left, ast.Constant)
         and identifier(node.comparators[0]) == name

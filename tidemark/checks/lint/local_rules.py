@@ -12,6 +12,7 @@ from tidemark.checks.script.script_names import READERS, Names, identifier, name
 from tidemark.model.awsglue_api import connections
 from tidemark.model.awsglue_api.not_yet import NOT_YET, members_of, refusal
 from tidemark.model.awsglue_api.not_yet import names_of as refused_in
+from tidemark.model.programs import nodes_of
 
 RULE = "not-run-locally"
 CONTEXT = "GlueContext"
@@ -29,7 +30,7 @@ def local_findings(tree: ast.Module) -> list[Finding]:
     names = names_of(tree)
     origins = _origins(tree, names)
     findings = dict[tuple[int, str], Finding]()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Name | ast.Attribute | ast.Call):
             for text in _notes_on(node, names, origins):
                 place = place_of(node)
@@ -54,7 +55,7 @@ def _notes_on(node: ast.expr, names: Names, origins: dict[str, str]) -> Iterator
 def _origins(tree: ast.Module, names: Names) -> dict[str, str]:
     """Return the meaning of a script's imported names, with those of AWS that a star brings."""
     origins = dict[str, str]()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case ast.ImportFrom(module=str(module), names=[ast.alias(name="*")]):
                 origins |= {name: f"{module}.{name}" for name in refused_in(module)}

@@ -27,6 +27,7 @@ from tidemark.checks.script.script_names import (
     place_of,
 )
 from tidemark.errors import UsageError
+from tidemark.model.programs import nodes_of
 
 MAX_SOURCES = 200  # of one ctx that are compared
 
@@ -125,7 +126,7 @@ class ScriptReader:
             for call in own
             if not all(map(self._is_after_init, self._layout.ways(call)))
         ]
-        ends = [node.finalbody for node in ast.walk(self._tree) if isinstance(node, ast.Try)]
+        ends = [node.finalbody for node in nodes_of(self._tree) if isinstance(node, ast.Try)]
         last = {node for body in ends for statement in body for node in ast.walk(statement)}
         in_finally = [call for call in own if last.intersection(self._layout.leaders([call]))]
         facts.commits_in_finally = list(map(place_of, in_finally))
@@ -168,7 +169,7 @@ class ScriptReader:
         for call in self._reads:
             if not all(self._is_committed(way.sites) for way in self._layout.ways(call)):
                 yield place_of(call)
-        for node in ast.walk(self._tree):
+        for node in nodes_of(self._tree):
             if isinstance(node, ast.Return) or layout.is_normal_exit(node):
                 yield from (place_of(node) for way in self._layout.ways(node) if self._loses(way))
 
@@ -250,7 +251,7 @@ class ScriptReader:
 
 def _swallowing(tree: ast.Module) -> Iterator[tuple[ast.Try, ast.ExceptHandler]]:
     """Yield the handlers of any exception, `with suppress(Exception)` as one of them."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Try):
             yield from ((node, handler) for handler in node.handlers if layout.is_broad(handler))
         for item in node.items if isinstance(node, ast.With) else ():
@@ -266,7 +267,7 @@ def _tested(tree: ast.Module) -> set[str | None]:
     """Return the names on which a script decides anything."""
     return {
         identifier(part)
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Match)
         for part in ast.walk(node.subject if isinstance(node, ast.Match) else node.test)
     }

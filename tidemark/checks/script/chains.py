@@ -16,6 +16,7 @@ from tidemark.checks.script.script_names import (
     identifier,
     returned,
 )
+from tidemark.model.programs import nodes_of
 
 DEEPEST = 6  # variables through which a chain is followed
 WRITERS = {"write", "writeTo", "write_dynamic_frame"}  # what comes before them writes nothing
@@ -47,7 +48,7 @@ class Chains:
         self._values = {key: [*values] for key, values in self.places.assigned.items()}
         # The calls of a DataFrameWriter that a variable holds, each a statement of its own.
         self._changes: dict[tuple[Function | None, str], list[Link]] = {}
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             match node:
                 case ast.Call():
                     for function in called_functions(node, names):

@@ -11,7 +11,7 @@ from tidemark.checks.script.appends import SINKS
 from tidemark.checks.script.chains import chain_of, given
 from tidemark.checks.script.expressions import Scope, literal
 from tidemark.checks.script.script_names import identifier, names_of
-from tidemark.model.programs import readable_program
+from tidemark.model.programs import nodes_of, readable_program
 
 # The data sources and types of connections that are files of the lake, or written nowhere. What
 # DynamoDB holds is copied with the home.
@@ -40,8 +40,8 @@ def database_writes_in(text: str, *, is_without_jdbc: bool = False) -> tuple[int
     tree = readable_program(text)
     scope = names_of(tree).constants
     places = LAKE_FORMATS | BY_JDBC if is_without_jdbc else LAKE_FORMATS
-    lines = {line for node in ast.walk(tree) for line in _lines(node, scope, places)}
-    for node in () if is_without_jdbc else ast.walk(tree):
+    lines = {line for node in nodes_of(tree) for line in _lines(node, scope, places)}
+    for node in () if is_without_jdbc else nodes_of(tree):
         match node:
             case ast.Attribute(attr=name, end_lineno=int(line)) if name == JAVA:
                 lines.add(line)

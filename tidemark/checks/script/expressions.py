@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from tidemark.model.programs import nodes_of
+
 Value: TypeAlias = Any
 """A string, or a list or dict of values; None if it is not certain."""
 
@@ -165,7 +167,7 @@ def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
 def attributes(tree: ast.Module) -> dict[str, list[ast.expr | None]]:
     """Return what attributes are bound to: in the body of a class, or as ``self.name = …``."""
     held: dict[str, list[ast.expr | None]] = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.ClassDef):
             for name, value in bindings(node.body):
                 held.setdefault(name, []).append(value)
@@ -179,7 +181,7 @@ def attributes(tree: ast.Module) -> dict[str, list[ast.expr | None]]:
 def changed_names(tree: ast.AST) -> set[str]:
     """Return the names that are changed in place, or bound by more than an assignment."""
     changed: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case ast.AugAssign(target=ast.Name(id=name) | ast.Attribute(attr=name)):
                 changed.add(name)

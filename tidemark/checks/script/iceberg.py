@@ -11,7 +11,7 @@ from tidemark.checks.script.script_names import READERS, ScriptPlace, given_to, 
 from tidemark.checks.script.sql import HOLE, UNKNOWN, creates_unplaced, tables_named_in
 from tidemark.checks.script.values import ScriptValues, with_arguments
 from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES
-from tidemark.model.programs import program_of
+from tidemark.model.programs import nodes_of, program_of
 
 SETTING = "spark.sql.catalog."
 CLASSES = "org.apache.iceberg."
@@ -78,7 +78,7 @@ def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
         reads = dict.fromkeys(_reads(script, arguments))
     except (SyntaxError, ValueError, RecursionError):
         return IcebergScript()
-    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    constants = [node.value for node in nodes_of(tree) if isinstance(node, ast.Constant)]
     texts = [text for text in constants if isinstance(text, str)]
     settings = [text.removeprefix(SETTING) for text in texts if text.startswith(SETTING)]
     catalogs = frozenset(setting.partition(".")[0] for setting in settings)
@@ -96,7 +96,7 @@ def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
 def _imports_own(tree: ast.Module) -> bool:
     """Return whether a script imports modules that may set up its session."""
     modules: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             modules.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -106,7 +106,7 @@ def _imports_own(tree: ast.Module) -> bool:
 
 def _sets_unknown(tree: ast.Module) -> bool:
     """Return whether a script gives its session settings whose names it does not say."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case ast.Call(
                 func=ast.Attribute(attr="config"), args=[ast.Name() | ast.Subscript(), *_]

@@ -25,7 +25,7 @@ from tidemark.checks.script.frames import (
 from tidemark.checks.script.reaching import position
 from tidemark.checks.script.script_names import ScriptPlace, identifier, place_of
 from tidemark.checks.script.sql import HOLE
-from tidemark.model.programs import UNREADABLE, program_of
+from tidemark.model.programs import UNREADABLE, nodes_of, program_of
 
 TO_FOLDER = {*FILE_FORMATS, "save", "xml"}
 TO_TABLE = {"insertInto", "saveAsTable"}
@@ -95,7 +95,7 @@ class _Reader:
         self._is_dynamic = DYNAMIC in lower
         self._keeps_tables = any(name in lower for name in OTHER_FORMATS - {"jdbc"})
         self._owners: dict[str, set[str]] = {}  # of the keys that stand for arguments
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             match node:
                 case ast.Subscript(value=owner, slice=ast.Constant(value=str(key))):
                     self._owners.setdefault(f"{{--{key}}}", set()).add(ast.dump(owner))

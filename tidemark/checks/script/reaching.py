@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from tidemark.checks.script.expressions import bindings
 from tidemark.checks.script.script_names import FUNCTION, Function, identifier
+from tidemark.model.programs import nodes_of
 
 BRANCHING = (ast.If, ast.Match, ast.Try, ast.For, ast.AsyncFor, ast.While)
 LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
@@ -17,7 +18,7 @@ class Places:
     """Where the expressions of a script stand: their function, and the branches around them."""
 
     def __init__(self, tree: ast.Module) -> None:
-        nodes = list(ast.walk(tree))
+        nodes = list(nodes_of(tree))
         self._parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
         self._loops = [node for node in nodes if isinstance(node, LOOPS)]
         # Asked for each pair of calls: a script of 200 reads has 40,000 of them.

@@ -3,9 +3,11 @@
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import takewhile
 
 from tidemark.checks.script.expressions import Scope, module_constants
+from tidemark.model.programs import nodes_of
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,10 @@ def identifier(node: ast.AST) -> str | None:
     return None
 
 
+@lru_cache(maxsize=16)
 def names_of(tree: ast.Module) -> Names:
     """Return the names of a script."""
-    classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    classes = {node.name: node for node in nodes_of(tree) if isinstance(node, ast.ClassDef)}
     methods: dict[str, tuple[Function, ...]] = {}
     for class_ in classes.values():
         for function in class_.body:
@@ -90,11 +93,11 @@ def names_of(tree: ast.Module) -> Names:
     owned = {function for group in methods.values() for function in group}
     functions = {
         node.name: node
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, FUNCTION) and node not in owned
     }
     plain = Names(functions, methods, classes, _imports(tree), module_constants(tree))
-    binding = [node for node in ast.walk(tree) if isinstance(node, BINDING)]
+    binding = [node for node in nodes_of(tree) if isinstance(node, BINDING)]
 
     def holders(is_made: Holds) -> frozenset[str]:
         return _holders(binding, plain, is_made)
@@ -125,7 +128,7 @@ def is_of_this_run(value: ast.expr) -> bool:
 
 def _imports(tree: ast.Module) -> dict[str, str]:
     imports: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.partition(".")[0]
@@ -183,7 +186,7 @@ def _targets(target: ast.expr, value: ast.expr, names: Names, holds: Holds) -> I
 def returned(value: ast.expr, names: Names) -> Iterator[ast.expr]:
     """Yield the return values of the called function, if it is a function of the script."""
     for function in called_functions(value, names) if isinstance(value, ast.Call) else ():
-        for node in ast.walk(function):
+        for node in nodes_of(function):
             if isinstance(node, ast.Return) and node.value is not None:
                 yield node.value
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tidemark.checks.script.chains import written_chain
 from tidemark.checks.script.script_names import identifier
 from tidemark.checks.script.sql import NUMBERING, numbered_columns, query_of
-from tidemark.model.programs import readable_program
+from tidemark.model.programs import nodes_of, readable_program
 
 RELATIONALIZE_KEYS = ("id", "index")  # of the tables that it makes of arrays
 
@@ -22,7 +22,7 @@ def surrogates_in(text: str) -> tuple[tuple[str, ...], ...]:
         `surrogates_in("df.withColumn('k', F.monotonically_increasing_id())")` returns `(("k",),)`.
     """
     tree = readable_program(text)
-    nodes = list(ast.walk(tree))
+    nodes = list(nodes_of(tree))
     names = {
         name for node in nodes for name, value in _named(node) if _has(value, NUMBERING | {"uuid4"})
     }

@@ -25,7 +25,7 @@ from tidemark.checks.script.script_names import (
     positional,
 )
 from tidemark.errors import UsageError
-from tidemark.model.programs import program_of
+from tidemark.model.programs import nodes_of, program_of
 
 DEEPEST = 5  # calls and names through which a value is followed
 MAX_WAYS = 1_000  # to a function; beyond that names have too many values
@@ -51,7 +51,7 @@ class ScriptValues:
         self._constants = bound_once(module.body, changed)
         self._locals = {
             function: bound_once(function.body, changed_names(function))
-            for function in ast.walk(module)
+            for function in nodes_of(module)
             if isinstance(function, FUNCTION)
         }
         self._attributes = {
@@ -60,11 +60,11 @@ class ScriptValues:
             if len(values) == 1 and values[0] is not None and name not in changed
         }
         self._functions_of = {
-            node: function for function in self._locals for node in ast.walk(function)
+            node: function for function in self._locals for node in nodes_of(function)
         }
         self._called_as = {
             function: class_.name
-            for class_ in ast.walk(module)
+            for class_ in nodes_of(module)
             if isinstance(class_, ast.ClassDef)
             for function in class_.body
             if isinstance(function, FUNCTION) and function.name == "__init__"
