@@ -195,3 +195,13 @@ def test_a_valid_definition_has_no_diagnostics(states):
 )
 def test_errors_have_the_codes_of_aws(states, operation, members, code):
     assert refusal(getattr(states.client, operation), **members)[0] == code
+
+
+def test_without_the_interpreter_a_start_says_what_to_install(states, monkeypatch):
+    arn = states.machine("bare", ONE)
+    without = {"antlr4": None}
+    monkeypatch.setattr("tidemark.extras.find_spec", lambda name: without.get(name, name))
+
+    _, text = refusal(states.client.start_execution, stateMachineArn=arn)
+
+    assert "pip install 'tidemark-glue[states]'" in text
