@@ -18,7 +18,7 @@ from tidemark.glue_service.protocol.models import find_operation
 
 SERVICES = (
     *("glue", "events", "logs", "s3", "sts", "iam"),
-    *("dynamodb", "dynamodbstreams", "sns", "sqs", "ssm", "secretsmanager"),
+    *("dynamodb", "dynamodbstreams", "sns", "sqs", "ssm", "secretsmanager", "states"),
 )
 DEEPEST = 6
 KNOWN = "fuzzed"  # the name of everything that a world has

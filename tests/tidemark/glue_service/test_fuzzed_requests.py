@@ -75,6 +75,8 @@ def define_known(url):
     types = [{"AttributeName": "id", "AttributeType": "S"}]
     items = {"TableName": KNOWN, "KeySchema": key, "BillingMode": "PAY_PER_REQUEST"}
     define("dynamodb", "create_table", **items, AttributeDefinitions=types)
+    machine = '{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true}}}'
+    define("stepfunctions", "create_state_machine", name=KNOWN, roleArn="r", definition=machine)
     define("sns", "create_topic", Name=KNOWN)
     define("sqs", "create_queue", QueueName=KNOWN)
     define("ssm", "put_parameter", Name=KNOWN, Value="a", Type="String")
@@ -95,7 +97,7 @@ def fault_of(wire: Wire, status: int, body: bytes) -> str | None:
     """Return what is wrong with an answer; None if it is one of AWS."""
     if status >= 500 and not (wire.service == "s3" and status == NOT_IMPLEMENTED):
         return f"the status {status}"
-    if wire.service not in ("glue", "events", "logs") or status < 400:
+    if wire.service not in ("glue", "events", "logs", "states") or status < 400:
         return None
     code = json.loads(body)["__type"]
     operation = find_operation(wire.service, wire.operation)

@@ -7,12 +7,11 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tidemark.errors import TidemarkError
 from tidemark.extras import require
 from tidemark.glue_service.access.gate import Gate, key_of_port
 from tidemark.glue_service.commands import region
@@ -32,7 +31,7 @@ from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.runs.take_over import continue_runs
 from tidemark.glue_service.served import ServedPort, announced
 from tidemark.glue_service.state_machines.execution_rows import open_executions
-from tidemark.glue_service.state_machines.live import LiveExecutions
+from tidemark.glue_service.state_machines.live import LiveExecutions, begin_in_background
 from tidemark.glue_service.workflows.due import Schedules
 from tidemark.glue_service.workflows.flows import Flows
 from tidemark.local_state.dynamodb import dynamodb_endpoint
@@ -126,7 +125,7 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
             key = None if options.any_key else key_of_port(home)
             gate = Gate(key, port.secret, options.names, has_pages=pages is not None)
             listener.serve(application, gate, any_user=options.any_user)
-            live.begin = partial(_begin, application)
+            live.begin = partial(begin_in_background, application)
             if engine.ask(lambda glue: open_executions(glue.store)):
                 live.begin()
             try:
@@ -136,16 +135,6 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
                     pages.close()
                 live.close_all()
                 listener.close(others.made.waits if others.made else None)
-
-
-def _begin(application: Lazy["Application"]) -> None:
-    """Begin what executions of state machines have to do, without waiting for it."""
-
-    def begin() -> None:
-        with suppress(TidemarkError):  # the engine ends: the next one goes on
-            application().begin_executions()
-
-    threading.Thread(target=begin, name="executions", daemon=True).start()
 
 
 @contextmanager

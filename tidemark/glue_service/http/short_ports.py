@@ -18,6 +18,7 @@ from tidemark.glue_service.lazy import Lazy
 from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
+from tidemark.glue_service.state_machines.live import LiveExecutions, begin_in_background
 from tidemark.glue_service.workflows.due import Schedules
 from tidemark.glue_service.workflows.flows import Flows
 from tidemark.local_state.access_key import AccessKey, access_key
@@ -53,22 +54,30 @@ def _serving(
 ) -> Iterator[Machine]:
     with listening(LOOPBACK, 0) as listener:
         served = replace(machine, port=listener.url)
-        with Engine(partial(_open, served, open_store)) as engine:
+        live = LiveExecutions(since_ms=now_ms())
+        with Engine(partial(_open, served, open_store, live)) as engine:
             gate = Gate(key, secrets.token_hex(32))  # no other command knows the secret
-            listener.serve(Lazy(lambda: Application(engine, machine.home, machine.region)), gate)
+            application = Lazy(lambda: Application(engine, machine.home, machine.region))
+            live.begin = partial(begin_in_background, application)
+            listener.serve(application, gate)
             try:
                 yield served
             finally:
+                live.close_all()
                 listener.close()
 
 
 @contextmanager
-def _open(machine: Machine, open_store: Callable[[], Store]) -> Iterator[GlueState]:
+def _open(
+    machine: Machine, open_store: Callable[[], Store], live: LiveExecutions
+) -> Iterator[GlueState]:
     # SQLite wants a connection to be used by the thread that made it, which is the engine's.
     with open_store() as store:
         flows = Flows(store, now_ms)
-        runner = Runner(machine, store, flows.follow)
+        runner = Runner(machine, store, flows.follow, lambda _: live.changes.note())
+        glue = GlueState(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)
+        glue.executions = live
         try:
-            yield GlueState(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)
+            yield glue
         finally:
             runner.close()

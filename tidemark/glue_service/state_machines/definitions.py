@@ -13,6 +13,11 @@ from tidemark.glue_service.protocol.json_protocol import parsed
 
 FINAL_TYPES = ("Succeed", "Fail")
 TYPES = ("Task", "Pass", "Choice", "Wait", "Parallel", "Map", *FINAL_TYPES)
+FIELDS = {
+    **dict.fromkeys(("Choices", "Catch", "Retry", "Branches"), (list, "array")),
+    **dict.fromkeys(("ItemProcessor", "Iterator"), (Mapping, "object")),
+    **dict.fromkeys(("Next", "Default", "Resource"), (str, "string")),
+}
 SCHEMA, TARGET = "SCHEMA_VALIDATION_FAILED", "MISSING_TRANSITION_TARGET"
 INVALID_JSON = "INVALID_JSON_DESCRIPTION"
 RESOURCE = re.compile(r"arn:aws[a-z-]*:states:[^:]*:[^:]*:(?P<service>[^:]+):(?P<action>.+)")
@@ -133,6 +138,10 @@ def _faults_of_state(state: Any, place: str) -> Iterator[Fault]:
     if not isinstance(state, Mapping) or state.get("Type") not in TYPES:
         yield Fault(SCHEMA, f"Value is not one of {', '.join(TYPES)}", f"{place}/Type")
         return
+    for name, (kind, word) in FIELDS.items():
+        if name in state and not isinstance(state[name], kind):
+            yield Fault(SCHEMA, f"Value is not of type {word}", f"{place}/{name}")
+            return
     needs_next = state["Type"] not in (*FINAL_TYPES, "Choice")
     if needs_next and ("Next" in state) == (state.get("End") is True):
         yield Fault(SCHEMA, "These fields are required, one of them: [Next, End]", place)
@@ -146,7 +155,7 @@ def _targets(state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield step, state[step]
     for step in ("Choices", "Catch"):
         for index, rule in enumerate(state.get(step, [])):
-            if isinstance(rule, Mapping) and "Next" in rule:
+            if isinstance(rule, Mapping) and isinstance(rule.get("Next"), str):
                 yield f"{step}[{index}]/Next", rule["Next"]
 
 
@@ -159,7 +168,8 @@ def why_not_here(
     """Return why a state cannot run on this machine, with what to do; None if it can."""
     if state["Type"] == "Map":
         processor = state.get("ItemProcessor", {}).get("ProcessorConfig", {})
-        is_distributed = processor.get("Mode") == "DISTRIBUTED" or "ItemReader" in state
+        mode = processor.get("Mode") if isinstance(processor, Mapping) else None
+        is_distributed = mode == "DISTRIBUTED" or "ItemReader" in state
         why = f"the Map state {name} is distributed, which is on AWS only; use the mode INLINE"
         return why if is_distributed else None
     if state["Type"] != "Task" or name in stand_ins:

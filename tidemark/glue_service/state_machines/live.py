@@ -2,9 +2,11 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tidemark.errors import TidemarkError
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 if TYPE_CHECKING:
@@ -45,6 +47,13 @@ class LiveRecord(Protocol):
 
     def learn(self, step: str, answer: Any) -> None:
         """Take an answer that another thread has recorded."""
+
+
+class Begins(Protocol):
+    """What has threads for executions."""
+
+    def begin_executions(self) -> None:
+        """Start a thread for each execution that has none."""
 
 
 class LiveExecutions:
@@ -92,3 +101,13 @@ class LiveExecutions:
         """End the interpretation of all of them, because the port ends."""
         for arn in list(self.records):
             self.close(arn)
+
+
+def begin_in_background(application: Callable[[], Begins]) -> None:
+    """Begin what executions of state machines have to do, without waiting for it."""
+
+    def begin() -> None:
+        with suppress(TidemarkError):  # the engine ends: the next one goes on
+            application().begin_executions()
+
+    threading.Thread(target=begin, name="executions", daemon=True).start()

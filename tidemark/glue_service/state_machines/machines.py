@@ -60,7 +60,7 @@ def create_state_machine(glue: GlueState, request: Request) -> Answer:
     _check_members(request)
     glue.executions.check(request["definition"])
     now_ms = glue.now_ms()
-    tags = {tag["key"]: tag.get("value", "") for tag in request.get("tags", [])}
+    tags = _tags(request)
     definition["revisionId"] = ""
     entity = Entity(EntityKind.STATE_MACHINE, name, definition, tags, now_ms, now_ms)
     put_entity(glue.store, entity)
@@ -139,8 +139,7 @@ def validate_state_machine_definition(glue: GlueState, request: Request) -> Answ
 def tag_resource(glue: GlueState, request: Request) -> Answer:
     """Add tags to a state machine."""
     entity = _tagged(glue, request["resourceArn"])
-    tags = {**entity.tags, **{tag["key"]: tag.get("value", "") for tag in request["tags"]}}
-    put_entity(glue.store, replace(entity, tags=tags))
+    put_entity(glue.store, replace(entity, tags={**entity.tags, **_tags(request)}))
     return {}
 
 
@@ -156,6 +155,10 @@ def list_tags_for_resource(glue: GlueState, request: Request) -> Answer:
     """Return the tags of a state machine."""
     tags = _tagged(glue, request["resourceArn"]).tags
     return {"tags": [{"key": key, "value": value} for key, value in tags.items()]}
+
+
+def _tags(request: Request) -> dict[str, str]:
+    return {tag.get("key", ""): tag.get("value", "") for tag in request.get("tags", [])}
 
 
 def _tagged(glue: GlueState, arn: str) -> Entity:

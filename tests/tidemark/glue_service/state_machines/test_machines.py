@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from tests.tidemark.glue_service.state_machines.conftest import END, PASS, ROLE, steps, task
 
 ONE = steps("A", A=PASS)
+MAP = {"Type": "Map", **END}
 
 
 def refusal(call, **members):
@@ -110,6 +111,9 @@ def test_a_deleted_machine_is_gone_with_its_executions(states):
         (steps("A", A={"Type": "Pass"}), "These fields are required, one of them: [Next, End]"),
         (steps("A", A={"Type": "Sleep"}), "Value is not one of Task, Pass, Choice"),
         (steps("A", A={**PASS, "Colour": 1}), 'at "Colour"'),
+        (steps("A", A={**PASS, "Catch": 5}), "Value is not of type array at /States/A/Catch"),
+        (steps("A", A={**MAP, "ItemProcessor": []}), "Value is not of type object"),
+        (steps("A", A={"Type": "Pass", "Next": []}), "Value is not of type string"),
         (
             steps("A", A=task("lambda:invoke")),
             "the task A is of lambda; it is on AWS only; give a function in its place: "
@@ -195,3 +199,13 @@ def test_a_valid_definition_has_no_diagnostics(states):
 )
 def test_errors_have_the_codes_of_aws(states, operation, members, code):
     assert refusal(getattr(states.client, operation), **members)[0] == code
+
+
+def test_without_the_interpreter_a_start_says_what_to_install(states, monkeypatch):
+    arn = states.machine("bare", ONE)
+    without = {"antlr4": None}
+    monkeypatch.setattr("tidemark.extras.find_spec", lambda name: without.get(name, name))
+
+    _, text = refusal(states.client.start_execution, stateMachineArn=arn)
+
+    assert "pip install 'tidemark-glue[states]'" in text
