@@ -99,6 +99,8 @@ ALLOWED = {
     ("tidemark/glue_service/runs/python_modules.py", STARTS): "pip of this environment",
     ("tidemark/report/drawing.py", STARTS): "Node, with the report's own script",
     ("tidemark/cli/notebook.py", STARTS): "this Python or that of --python, for Jupyter",
+    ("tidemark/cli/prove_dbt.py", STARTS): "dbt on the PATH, or that of --dbt-command",
+    ("tidemark/operate/prove/dbt_runs.py", STARTS): "the same",
     ("tidemark/scaffold/files.py", STARTS): "git on the PATH",
     ("tidemark/testing/process_state.py", STARTS): "for the scripts of tests",
     ("tidemark/testing/spark_engine.py", STARTS): "the Java that machine/java.py found",
