@@ -134,6 +134,8 @@ def test_what_happened_to_sessions_is_told(sessions, port, monkeypatch):
     with urllib.request.urlopen(url, timeout=20) as log:  # noqa: S310 (of the port)
         assert b"to the log" in log.read()
     run_id = sessions.glue.get_job_runs(JobName="session-marked")["JobRuns"][0]["Id"]
+    of_run = {"JobName": "session-marked", "RunId": run_id}
+    assert run_id in sessions.glue.get_system_logs_for_job_run(**of_run)["SystemLogsUrl"]
     with Store(port.home.database) as store:
         assert any("TM282" in text for text in texts_of_run(store, run_id))
     sessions.create("fails")
