@@ -164,7 +164,11 @@ def test_a_process_that_dies_fails_its_session(sessions):
     failed = sessions.becomes("dies", "FAILED")
     assert "exit code 3" in failed["ErrorMessage"]
     statement = sessions.ended("dies", number)
-    assert (statement["State"], statement["Output"]["ErrorName"]) == ("ERROR", "SessionEnded")
+    output = statement["Output"]
+    assert (statement["State"], output["ErrorName"]) == ("ERROR", "SessionEnded")
+    assert "exit code 3" in output["ErrorValue"]
+    assert (output["Data"], output["ExecutionCount"]) == ({"TextPlain": ""}, number)
+    assert (statement["CompletedOn"] > 0, statement["Progress"]) == (True, 1.0)
 
 
 EXHAUSTS_FILES = """
