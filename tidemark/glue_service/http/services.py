@@ -21,6 +21,7 @@ from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge import service as events
 from tidemark.glue_service.eventbridge import tags as rule_tags
 from tidemark.glue_service.glue_state import GlueState
+from tidemark.glue_service.logs import addresses
 from tidemark.glue_service.logs import service as logs
 from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.protocol.pages import Request
@@ -111,9 +112,9 @@ GLUE = CATALOG | _operations(
         tags: "GetTags TagResource UntagResource",
         resume: "ResumeWorkflowRun",
         sessions: (
-            "CreateSession DeleteSession GetSession GetSessionEndpoint GetSystemLogsForSession "
-            "ListSessions StopSession"
+            "CreateSession DeleteSession GetSession GetSessionEndpoint ListSessions StopSession"
         ),
+        addresses: "GetSystemLogsForJobRun GetSystemLogsForSession",
         statements: "CancelStatement GetStatement ListStatements RunStatement",
     }
 )

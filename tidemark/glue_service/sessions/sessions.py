@@ -5,10 +5,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-interactive-sess
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
-
-import boto3
 
 from tidemark.errors import EntityNotFoundError
 from tidemark.glue_job.session.statement_files import END
@@ -32,7 +29,6 @@ from tidemark.glue_service.runs.job_run_process import new_run_id
 from tidemark.glue_service.runs.run_requests import capacity_of
 from tidemark.glue_service.sessions.session_runs import (
     FAILED,
-    FOLDER,
     LIVY,
     PROVISIONING,
     READY,
@@ -49,8 +45,6 @@ from tidemark.glue_service.sessions.session_runs import (
     start_of_session,
     status_of,
 )
-from tidemark.glue_service.submission import SCRIPTS
-from tidemark.local_state.access_key import access_key
 from tidemark.local_state.catalog.definitions import find_connection
 from tidemark.local_state.run_warnings import RunWarning
 from tidemark.local_state.store.database import JobRun
@@ -72,7 +66,6 @@ RETURNED = (  # members of CreateSession that a Session has, too
 )
 MS_PER_S, MS_PER_MINUTE = 1000, 60_000
 END_GRACE_MS = 5_000
-LOG_URL_S = 3_600
 PYTHON = "3"
 # Of a session that names neither workers nor a capacity.
 # Source: https://docs.aws.amazon.com/glue/latest/dg/interactive-sessions-magics.html
@@ -95,7 +88,7 @@ def create_session(glue: GlueState, request: Request) -> Answer:
         create_entity(glue.store, entity)
         run = glue.runner.start(start)
     if start.request.arguments.get(BOOKMARK_OPTION, DISABLE) != DISABLE:
-        warning = RunWarning.SESSION_BOOKMARK.message.format(f"the session {name}")
+        warning = RunWarning.SESSION_BOOKMARK.message.format(name)
         keep_warnings(glue.store, run.run_id, [warning])
     return {"Session": _member(glue, entity, run)}
 
@@ -161,23 +154,6 @@ def get_session_endpoint(glue: GlueState, request: Request) -> Answer:
     expires_ms = run.started_at_ms + minutes * MS_PER_MINUTE
     endpoint = {**files_of(run).endpoint(), "AuthTokenExpirationTime": expires_ms}
     return {"SparkConnect": endpoint}
-
-
-def get_system_logs_for_session(glue: GlueState, request: Request) -> Answer:
-    """Return the address of a session's log as it is now, which anybody may open for an hour."""
-    _, run = find_session(glue, request["Id"])
-    name, home = f"{FOLDER}/{run.run_id}.log", glue.machine.home
-    log, key = Path(run.log_path), access_key(home)
-    (home.lake / SCRIPTS / name).write_bytes(log.read_bytes() if log.is_file() else b"")
-    client = boto3.client(
-        "s3",
-        endpoint_url=glue.machine.port,
-        region_name=glue.machine.region,
-        aws_access_key_id=key.key_id,
-        aws_secret_access_key=key.secret,
-    )
-    where = {"Bucket": SCRIPTS, "Key": name}
-    return {"SystemLogsUrl": client.generate_presigned_url("get_object", where, LOG_URL_S)}
 
 
 def _check(glue: GlueState, request: Request) -> None:

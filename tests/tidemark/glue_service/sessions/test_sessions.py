@@ -134,6 +134,8 @@ def test_what_happened_to_sessions_is_told(sessions, port, monkeypatch):
     with urllib.request.urlopen(url, timeout=20) as log:  # noqa: S310 (of the port)
         assert b"to the log" in log.read()
     run_id = sessions.glue.get_job_runs(JobName="session-marked")["JobRuns"][0]["Id"]
+    of_run = {"JobName": "session-marked", "RunId": run_id}
+    assert run_id in sessions.glue.get_system_logs_for_job_run(**of_run)["SystemLogsUrl"]
     with Store(port.home.database) as store:
         assert any("TM282" in text for text in texts_of_run(store, run_id))
     sessions.create("fails")
@@ -162,7 +164,11 @@ def test_a_process_that_dies_fails_its_session(sessions):
     failed = sessions.becomes("dies", "FAILED")
     assert "exit code 3" in failed["ErrorMessage"]
     statement = sessions.ended("dies", number)
-    assert (statement["State"], statement["Output"]["ErrorName"]) == ("ERROR", "SessionEnded")
+    output = statement["Output"]
+    assert (statement["State"], output["ErrorName"]) == ("ERROR", "SessionEnded")
+    assert "exit code 3" in output["ErrorValue"]
+    assert (output["Data"], output["ExecutionCount"]) == ({"TextPlain": ""}, number)
+    assert (statement["CompletedOn"] > 0, statement["Progress"]) == (True, 1.0)
 
 
 EXHAUSTS_FILES = """
