@@ -45,7 +45,7 @@ def test_a_job_takes_the_commands_of_the_guide(tmp_path):
     assert re.search(rf"{JOB}  SUCCEEDED .* 1 row read, 1 written", first)
     assert re.search(r"ingest-weather  SUCCEEDED .* 0 rows read, 0 written", first)
     assert "would read 0 of 1 file" in explained
-    assert len(list((project / RAW).glob("*.parquet"))) == 1
+    assert len(list((project / RAW).glob("source_file=*/*.parquet"))) == 1
 
     _, explained, second = run(project, "second run")
     assert "would read 1 of 2 files" in explained

@@ -17,7 +17,7 @@ from tests.projects import of_the_sample
 from tidemark.cli.main import main
 
 README = Page("README.md")
-SNIPPETS = {**Page("docs/add-a-job.md").blocks, **README.blocks}
+SNIPPETS = {**Page("docs/add-a-job.md").blocks, **Page("docs/sample.md").blocks}
 SHELL = {"source .venv/bin/activate"}
 PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs", "sample")
 
@@ -145,7 +145,7 @@ def test_the_readme_shows_what_make_demo_prints() -> None:
 @pytest.mark.spark
 @pytest.mark.synth
 @pytest.mark.nightly
-def test_the_readme_commands_and_its_job_run_one_after_the_other(tmp_path, monkeypatch) -> None:
+def test_the_sample_and_a_job_by_hand_run_one_after_the_other(tmp_path, monkeypatch) -> None:
     """The job is added between the two runs, and works the first time."""
     monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
@@ -154,7 +154,7 @@ def test_the_readme_commands_and_its_job_run_one_after_the_other(tmp_path, monke
     at = lines.index("tidemark run") + 1
 
     first = [run_line(project, line) for line in lines[:at]]
-    add_the_job_of_the_readme(project)
+    add_the_job_by_hand(project)
     *_, ran, status, _ = [run_line(project, line) for line in lines[at:]]
 
     assert "publish-origins" not in first[-1]
@@ -169,7 +169,7 @@ def run_line(project: Path, line: str) -> str:
     return run.stdout
 
 
-def add_the_job_of_the_readme(project: Path) -> None:
+def add_the_job_by_hand(project: Path) -> None:
     script = SNIPPETS["glue_jobs/publish_origins.py"]
     (project / "glue_jobs" / "publish_origins.py").write_text(script, encoding="utf-8")
     stack = project / "infra" / "flights_stack.py"
