@@ -1,12 +1,12 @@
 """Glue job: flatten the weather reports that are new to the job bookmark from landing into raw.
 
 Source:  JSON lines under ``source_path``, read through the bookmark of context ``landing_weather``:
-         a report per airport, with its observations nested. Numbers are whole or not, as they come.
+         a report per airport, with its observations nested. Some numbers have a fraction.
 Target:  ``target_path``weather_date=YYYY-MM-DD/*.parquet, appended, one row per observation with
-         the id of its report; Relationalize keeps in its bookmark which ids are taken. The columns
-         are those of the contract that the stack declares; what else a report has is kept as JSON
-         in ``_rescued_data``. A run that died before ``job.commit()`` is read again and leaves the
-         rows twice; readers keep the newest version of each (origin, time_hour).
+         the id of its report; Relationalize keeps in its bookmark which ids are taken. The stack
+         declares a contract with the columns; other fields of a report are JSON in
+         ``_rescued_data``. If a run dies before ``job.commit()``, the next one reads the same files
+         and writes their rows again; readers keep the newest row of each (origin, time_hour).
 """
 
 import sys

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
-_TOLD = 500  # characters of what is no contract
+_SHOWN = 500  # characters of a text that cannot be read
 Frame = TypeVar("Frame")
 """A DataFrame, or a DynamicFrame of Glue."""
 
@@ -72,7 +72,7 @@ class Contract(Terms):
         except (TypeError, ValueError, RecursionError) as error:
             known = ", ".join(field.name for field in fields(cls))
             raise WatermarkValueError(
-                f"the contract is {str(text)[:_TOLD]!r}: {error}; allowed is JSON, an object of "
+                f"the contract is {str(text)[:_SHOWN]!r}: {error}; allowed is JSON, an object of "
                 f"{known}: pass the argument schema_of_NAME as the job gets it"
             ) from error
 

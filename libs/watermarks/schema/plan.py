@@ -367,7 +367,7 @@ def is_case_sensitive(spark: SparkSession) -> bool:
 
 
 def schema_of(contract: Terms, frame: DataFrame) -> StructType:
-    """Return the checked columns of a contract; a contract without columns has those of a frame."""
+    """Return the columns of a contract, checked; if it has none, the columns of the frame."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
     from pyspark.sql.types import StructType, _parse_datatype_string

@@ -157,7 +157,7 @@ def _aside(frame: DataFrame, merged: Merged, promised: Collection[str]) -> tuple
 
 
 def _required(schema: StructType) -> list[str]:
-    """Return the columns of a table that may not be null: what does not fit is no row of it."""
+    """Return the columns of a table that may not be null."""
     return [field.name for field in schema.fields if not field.nullable]
 
 

@@ -50,12 +50,12 @@ class SchemaPolicy:
     """The contract of a `Dataset`: its columns, and what becomes of rows that are otherwise.
 
     A job gets it as the argument `schema_of_NAME`, where NAME is the argument that has the dataset;
-    `watermarks.Contract.from_json` makes a contract of it. docs/schema.md tells what modes do.
+    `watermarks.Contract.from_json` makes a contract of it. docs/schema.md says what each mode does.
 
     Attributes:
-        schema: the columns as DDL, in types of the Data Catalog, or a file with it, or with the
-            JSON of a StructType, as a Path. Without them, the contract takes those of the first
-            run, or of the table of Iceberg.
+        schema: the columns as DDL in types of the Data Catalog, or the Path of a file that has DDL
+            or the JSON of a StructType. None: the columns of the first run, or of the table of
+            Iceberg.
         columns: of a column that the schema lacks: "evolve", "freeze", "discard" or "rescue".
         types: of a value of another type: "evolve", "freeze", "rescue" or "discard_row".
         missing: of a column that a frame lacks: "null" or "freeze".
