@@ -143,7 +143,7 @@ def faults_of_machines(
         (kind, name, f"the state machine {name} cannot be deployed: {fault.text}")
         for _, kind, name, properties in definitions
         if kind == EntityKind.STATE_MACHINE
-        for fault in glue.executions.faults(properties["definition"])
+        for fault in glue.executions.faults(properties["definition"], properties["type"])
     ]
 
 

@@ -11,11 +11,11 @@ import re
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cache, lru_cache
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import jsonata
@@ -58,7 +58,6 @@ _jsonata = part("jsonata.jsonata")
 _json_path = part("utils.json_path")
 _states = part("component.state.state")
 _services = "component.state.exec.state_task.service"
-_to_json_str: Callable[..., str] = part("utils.encoding").to_json_str
 
 
 @cache
@@ -76,20 +75,28 @@ def text_of(time_ms: float) -> str:
     return as_text(datetime.fromtimestamp(time_ms / MS_PER_S, UTC))
 
 
-def _modules_with(name: str) -> Iterator[ModuleType]:
-    """Yield the modules of the interpreter that have imported a function."""
+def as_json(value: Any, separators: tuple[str, str] | None = None) -> str:
+    """Return the JSON of a value, with characters as they are; moto escapes what is not ASCII."""
+    return json.dumps(value, ensure_ascii=False, separators=separators, default=_as_plain)
+
+
+def _as_plain(value: Any) -> str:
+    return value.isoformat() if isinstance(value, (datetime, date)) else str(value)
+
+
+def _replace_function(name: str, function: Callable[..., Any], within: str = "") -> None:
+    """Replace a function in the modules of the interpreter that have imported it."""
     for module_name, module in list(sys.modules.items()):
-        if module_name.startswith(PACKAGE) and hasattr(module, name):
-            yield module
+        if module_name.startswith(PACKAGE) and within in module_name and hasattr(module, name):
+            setattr(module, name, function)
 
 
 def _replace_values() -> None:
+    _replace_function("to_json_str", as_json)
     # The JVM that evaluates JSONata is not in the package.
-    for module in _modules_with("eval_jsonata_expression"):
-        module.eval_jsonata_expression = _eval_jsonata  # type: ignore[attr-defined]
+    _replace_function("eval_jsonata_expression", _eval_jsonata)
     # A text is put between quotation marks as it is: one with a quotation mark is an error.
-    for module in _modules_with("encode_jsonata_variable_declarations"):
-        module.encode_jsonata_variable_declarations = _declared  # type: ignore[attr-defined]
+    _replace_function("encode_jsonata_variable_declarations", _declared)
     # $uuid and $hash return a text that says that they are missing.
     declarations = part("component.intrinsic.jsonata")._DECLARATION_BY_VARIABLE_REFERENCE
     for name in ("$uuid", "$hash"):
@@ -102,10 +109,6 @@ def _replace_values() -> None:
     choice._eval_state = _with_no_choice(choice._eval_state)
     comparison = part("component.state.choice.comparison.comparison_func").ComparisonFuncValue
     comparison._eval_body = _with_missing_values(comparison._eval_body)
-    # An intrinsic function keeps the escapes of JSON, such as those of its own quotation marks.
-    intrinsic = part("parse.intrinsic.intrinsic_parser").IntrinsicParser
-    read = intrinsic.parse
-    intrinsic.parse = staticmethod(lambda text: read(json.loads(f'"{text}"')))
     texts = part("parse.intrinsic.preprocessor").Preprocessor
     unescape = texts._replace_escaped_characters
     texts._replace_escaped_characters = staticmethod(
@@ -115,12 +118,9 @@ def _replace_values() -> None:
     functions = part("component.intrinsic.function.statesfunction.generic.string_format")
     functions.StringFormat._eval_body = _format
     # A path such as $.a[0].b returns a list, and every path is parsed at each use.
-    for module in _modules_with("extract_json"):
-        module.extract_json = _extract  # type: ignore[attr-defined]
+    _replace_function("extract_json", _extract)
     # Chance: a restart would draw again.
-    for module in _modules_with("long_uid"):
-        if ".intrinsic." in module.__name__:
-            module.long_uid = _uuid  # type: ignore[attr-defined]
+    _replace_function("long_uid", _uuid, ".intrinsic.")
     chance = part("component.intrinsic.function.statesfunction.math_operations.math_random")
     evaluate = chance.MathRandom._eval_body
 
@@ -152,12 +152,12 @@ def _eval_jsonata(expression: str) -> Any:
 
 
 def _hash(value: Any, algorithm: str = "SHA-256") -> str:
-    text = value if isinstance(value, str) else _to_json_str(value, separators=(",", ":"))
+    text = value if isinstance(value, str) else as_json(value, separators=(",", ":"))
     return hashlib.new(algorithm.replace("-", "").lower(), text.encode()).hexdigest()
 
 
 def _declared(bindings: Mapping[str, Any]) -> str:
-    return "".join(f"{name}:={_to_json_str(value)};" for name, value in bindings.items())
+    return "".join(f"{name}:={as_json(value)};" for name, value in bindings.items())
 
 
 def _with_jsonata_errors(evaluate: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
@@ -330,9 +330,8 @@ def _seconds_until(self: Any, env: Any) -> float:
 
 def _replace_tasks() -> None:
     # Clients are of moto's own backends, or of a server at a fixed address.
-    for module in _modules_with("boto_client_for"):
-        in_millis = "aws_sdk" not in module.__name__
-        module.boto_client_for = _client_for(in_millis)  # type: ignore[attr-defined]
+    _replace_function("boto_client_for", _client_for(in_millis=True))
+    _replace_function("boto_client_for", _client_for(in_millis=False), "aws_sdk")
     # Names of parameters and results are those of the service: moto has none of the models.
     service = part(f"{_services}.state_task_service").StateTaskService
     service._normalise_parameters = _to_service
@@ -358,7 +357,7 @@ def _replace_tasks() -> None:
     sdk.StateTaskServiceAwsSdk._eval_service_task = call
 
 
-def _client_for(in_millis: bool) -> Callable[..., Any]:
+def _client_for(*, in_millis: bool) -> Callable[..., Any]:
     def client_for(region: str, service: str, state_credentials: Any = None) -> Any:
         return TASKS.client(service, in_millis=in_millis)
 

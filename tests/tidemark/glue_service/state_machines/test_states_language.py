@@ -152,7 +152,7 @@ CASES = {
                     "P",
                     P={
                         "Type": "Parallel",
-                        "Branches": [one(), one(Result=0)],
+                        "Branches": [one(), steps("B", B={**PASS, "Result": 0})],
                         **END,
                     },
                 ),
