@@ -6,15 +6,15 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from antlr4 import CommonTokenStream, InputStream, Token
-
 from tidemark.glue_service.state_machines.definitions import states_of
 from tidemark.glue_service.state_machines.light_moto import part
 from tidemark.glue_service.state_machines.rules import SCHEMA, Fault
 
+END = -1  # of the tokens
 PROGRAMS = 64  # that are kept parsed
 UNKNOWN = "the state has a form that the Amazon States Language does not have"
 
+_texts = part("parse.asl_parser")
 _language = part("antlr.runtime.ASLParser")
 _intrinsics = part("antlr.runtime.ASLIntrinsicParser")
 _readers = part("parse.preprocessor")
@@ -68,7 +68,9 @@ def intrinsic_of(text: str) -> tuple[Any, Any]:
     try:
         return _read(text, lexer, _intrinsics.ASLIntrinsicParser, "func_decl", reader), None
     except Exception as error:
-        raise IntrinsicError(f"{text} is no intrinsic function, or has other arguments") from error
+        raise IntrinsicError(
+            f"{text} is not an intrinsic function, or has other arguments"
+        ) from error
 
 
 # moto's prints a function that does not exist, and then fails as an error of Python.
@@ -82,16 +84,16 @@ def _read(
     rule: str,
     reader: Callable[[], Any],
 ) -> Any:
-    listener = part("parse.asl_parser").SyntaxErrorListener()
-    lexer = new_lexer(InputStream(text))
-    parser = new_parser(CommonTokenStream(lexer))
+    listener = _texts.SyntaxErrorListener()
+    lexer = new_lexer(_texts.InputStream(text))
+    parser = new_parser(_texts.CommonTokenStream(lexer))
     for source in (lexer, parser):  # each prints errors otherwise
         source.removeErrorListeners()
         source.addErrorListener(listener)
     with _parsing:
         tree = getattr(parser, rule)()
-        if listener.errors or parser.getTokenStream().LA(1) != Token.EOF:
-            raise ValueError("; ".join(listener.errors) or f"{text!r} goes on after its end")
+        if listener.errors or parser.getTokenStream().LA(1) != END:
+            raise ValueError("; ".join(listener.errors) or f"{text!r} has more after its end")
         return reader().visit(tree)
 
 

@@ -365,7 +365,7 @@ def _faults_of_errors(errors: Any, place: str, *, is_last: bool) -> Iterator[Fau
     else:
         for error in errors:
             if error.startswith("States.") and error not in STATES_ERRORS:
-                yield Fault(SCHEMA, f"The error '{error}' is none of Step Functions", here)
+                yield Fault(SCHEMA, f"Step Functions has no error '{error}'", here)
 
 
 def duplicate_key(text: str) -> str | None:

@@ -53,7 +53,7 @@ REFUSED = {
     ),
     "an unknown error": (
         one({**GET_JOB, "Retry": [{"ErrorEquals": ["States.No"]}]}),
-        "The error 'States.No' is none",
+        "has no error 'States.No'",
     ),
     "a bad retry": (
         one({**GET_JOB, "Retry": [{"ErrorEquals": ["X"], "BackoffRate": 0.5}]}),
@@ -73,7 +73,7 @@ REFUSED = {
     "a path that is none": (one({**PASS, "Parameters": {"a.$": 5}}), "must be a JSONPath"),
     "an unknown function": (
         one({**PASS, "Parameters": {"a.$": "States.Foo(1)"}}),
-        "States.Foo(1) is no intrinsic function, or has other arguments at /States/A",
+        "States.Foo(1) is not an intrinsic function, or has other arguments at /States/A",
     ),
     "choices of no list": (one({"Type": "Choice", "Choices": 5}), "Value is not of type array"),
     "a rule without next": (choice(Variable="$.a", StringEquals="x"), "'Next' is missing"),
