@@ -52,7 +52,8 @@ _callbacks = part("eval.callback.callback")
 _failures = part("component.common.error_name.failure_event")
 _names = part("component.common.error_name.states_error_name")
 _name_types = part("component.common.error_name.states_error_name_type")
-_custom_names = part("component.common.error_name.custom_error_name")
+_error_names = part("component.common.error_name.error_name")
+CustomErrorName = part("component.common.error_name.custom_error_name").CustomErrorName
 _jsonata = part("jsonata.jsonata")
 _json_path = part("utils.json_path")
 _states = part("component.state.state")
@@ -139,6 +140,10 @@ def _replace_values() -> None:
     _replace_error(
         "component.common.path.result_path", "ResultPath", "StatesResultPathMatchFailure"
     )
+    # An error of a branch, or of a token, may be one of Step Functions' own.
+    _replace_function("CustomErrorName", _error_named)
+    # What a Map goes over must be a list; moto's error is one of JSONata.
+    part("component.common.path.items_path").ItemsPath._eval_body = _items
     # A path such as $.a[0].b returns a list, and every path is parsed at each use.
     _replace_function("extract_json", _extract)
     # Chance: a restart would draw again.
@@ -170,6 +175,23 @@ def _replace_error(module: str, component: str, error: str) -> None:
             raise _task_error(env, kind, str(error)) from error
 
     replaced._eval_body = evaluated
+
+
+def _error_named(error_name: str | None) -> Any:
+    if not (error_name or "").startswith("States."):
+        return CustomErrorName(error_name)
+    try:
+        kind = _name_types.StatesErrorNameType.from_name(error_name)
+    except ValueError:
+        return _error_names.ErrorName(error_name)
+    return _names.StatesErrorName(typ=kind)
+
+
+def _items(self: Any, env: Any) -> None:
+    self.string_sampler.eval(env=env)
+    if not isinstance(env.stack[-1], list):
+        cause = f'Reference path "{self.string_sampler.literal_value}" must point to array.'
+        raise _task_error(env, _name_types.StatesErrorNameType.StatesRuntime, cause)
 
 
 def _uuid() -> str:
@@ -569,7 +591,7 @@ def _stand_in(self: Any, env: Any, parameters: Mapping[str, Any]) -> None:
         answer = place.run.record.settle(step, answer)
     if "error" in answer:
         details = {"resource": "call", "resourceType": "aws-sdk:tidemark", **answer}
-        name = _custom_names.CustomErrorName(answer["error"])
+        name = _error_named(answer["error"])
         raise _failure(env, name, "TaskFailed", {"taskFailedEventDetails": details})
     env.stack.append(answer["output"])
 
