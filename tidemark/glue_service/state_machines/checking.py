@@ -15,7 +15,7 @@ from tidemark.glue_service.state_machines.local_tasks import (
     why_not_here,
     with_stand_ins,
 )
-from tidemark.glue_service.state_machines.rules import SCHEMA, Fault
+from tidemark.glue_service.state_machines.rules import ON_AWS_ONLY, Fault
 
 PARSING = "tidemark.glue_service.state_machines.parsing"
 PACKAGES = ("moto", "antlr4", "jsonpath_ng", "jsonata")
@@ -48,6 +48,6 @@ def _faults_of_tasks(
         if kind == EXPRESS and (fault := fault_of_express(state, place)):
             yield fault
         elif why := why_not_here(name, state, OPERATIONS, stand_ins):
-            yield Fault(SCHEMA, why, f"{place}/Resource")
+            yield Fault(ON_AWS_ONLY, why, f"{place}/Resource")
         elif state["Type"] == "Task" and name not in stand_ins:
             yield from faults_of_parameters(state, place)

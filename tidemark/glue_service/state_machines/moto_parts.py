@@ -26,6 +26,7 @@ from tidemark.glue_service.state_machines.light_moto import PACKAGE, part
 from tidemark.glue_service.state_machines.places import HEARTBEAT, MS_PER_S, TIMEOUT, here
 from tidemark.glue_service.state_machines.port_clients import as_text
 from tidemark.glue_service.state_machines.record import CutOffError
+from tidemark.glue_service.state_machines.stand_ins import in_thread
 from tidemark.glue_service.state_machines.tokens import token_of
 
 MOST_ITERATIONS = 40  # at once, of an inline Map, as on AWS
@@ -506,10 +507,7 @@ def _integrate(
     state_credentials: Any,
 ) -> None:
     place, submitted = here.place, env.stack.pop()
-    timeout_s = None
-    if not self.timeout.is_default_value():
-        self.timeout.eval(env=env)
-        timeout_s = env.stack.pop()
+    timeout_s = _timeout_of(self, env)
     if self.resource.condition == "waitForTaskToken":
         _await_token(self, env, timeout_s)
         return
@@ -584,16 +582,24 @@ def _stand_in(self: Any, env: Any, parameters: Mapping[str, Any]) -> None:
     step = place.step("call1")
     answer = place.run.record.known(step)
     if answer is None:
-        try:
-            answer = {"output": TASKS.stand_in(self.name, parameters["input"])}
-        except Exception as error:  # noqa: BLE001 (code of somebody else: its task fails by it)
-            answer = {"error": type(error).__name__, "cause": str(error)}
+        look = in_thread(TASKS.stand_in, self.name, parameters["input"], place.run.changes)
+        answer = place.await_end(env, _timeout_of(self, env), look)
+        if answer == TIMEOUT:
+            raise _callbacks.CallbackTimeoutError
         answer = place.run.record.settle(step, answer)
     if "error" in answer:
         details = {"resource": "call", "resourceType": "aws-sdk:tidemark", **answer}
         name = _error_named(answer["error"])
         raise _failure(env, name, "TaskFailed", {"taskFailedEventDetails": details})
     env.stack.append(answer["output"])
+
+
+def _timeout_of(self: Any, env: Any) -> float | None:
+    if self.timeout.is_default_value():
+        return None
+    self.timeout.eval(env=env)
+    seconds: float = env.stack.pop()
+    return seconds
 
 
 def _replace_branches() -> None:
