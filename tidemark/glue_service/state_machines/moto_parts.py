@@ -429,6 +429,18 @@ def _seconds_until(self: Any, env: Any) -> float:
 
 
 def _replace_tasks() -> None:
+    # What a task starts must be known as awaited when it begins.
+    executions = part(f"{_services}.state_task_service_sfn").StateTaskServiceSfn
+    start = executions._eval_service_task
+
+    def start_awaited(self: Any, env: Any, **rest: Any) -> None:
+        here.place.is_awaited = (self.resource.condition or "").startswith("sync")
+        try:
+            start(self, env, **rest)
+        finally:
+            here.place.is_awaited = False
+
+    executions._eval_service_task = start_awaited
     # Clients are of moto's own backends, or of a server at a fixed address.
     _replace_function("boto_client_for", _client_for(in_millis=True))
     _replace_function("boto_client_for", _client_for(in_millis=False), "aws_sdk")

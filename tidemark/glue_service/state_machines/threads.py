@@ -114,7 +114,7 @@ class ExecutionThreads:
         known = record.known(step)
         if known is not None:
             return dict(known)
-        work = of_engine(request, record.execution)
+        work = of_engine(request, record.execution, is_awaited=place.is_awaited)
         if work is None:
             return dict(record.settle(step, self._clients.forward(request)))
         try:
@@ -123,7 +123,7 @@ class ExecutionThreads:
             return dict(record.settle(step, refused(request, error)))
 
     def _answered(self, request: AWSPreparedRequest, run: Run) -> SavedReply:
-        work = of_engine(request, run.record.execution)
+        work = of_engine(request, run.record.execution, is_awaited=False)
         if work is None:
             return self._clients.forward(request)
         try:
