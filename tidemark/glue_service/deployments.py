@@ -23,7 +23,9 @@ from tidemark.glue_service.eventbridge.rules import not_local
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.state_machines.machines import check_name
-from tidemark.glue_service.state_machines.rules import ON_AWS_ONLY
+from tidemark.glue_service.state_machines.values import (
+    ON_AWS_ONLY,
+)
 from tidemark.glue_service.upgrades import with_upgrade
 from tidemark.glue_service.workflows.trigger_forms import initial_state
 from tidemark.local_state.deployment.deployed_apps import record_app, replace_deployed_jobs

@@ -15,7 +15,10 @@ from tidemark.glue_service.state_machines.local_tasks import (
     why_not_here,
     with_stand_ins,
 )
-from tidemark.glue_service.state_machines.rules import ON_AWS_ONLY, Fault
+from tidemark.glue_service.state_machines.values import (
+    ON_AWS_ONLY,
+    Fault,
+)
 
 PARSING = "tidemark.glue_service.state_machines.parsing"
 PACKAGES = ("moto", "antlr4", "jsonpath_ng", "jsonata")

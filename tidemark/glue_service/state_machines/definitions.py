@@ -8,18 +8,20 @@ from typing import Any
 
 from tidemark.glue_service.protocol.json_protocol import parsed
 from tidemark.glue_service.state_machines.rules import (
-    DUPLICATE,
     FIELDS,
     JSON_PATH,
     JSONATA,
     LANGUAGES,
     MACHINE,
     MOST_S,
+    faults_of_state,
+)
+from tidemark.glue_service.state_machines.values import (
+    DUPLICATE,
     SCHEMA,
     TARGET,
     Fault,
     duplicate_key,
-    faults_of_state,
 )
 
 INVALID_JSON = "INVALID_JSON_DESCRIPTION"

@@ -10,7 +10,9 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 if TYPE_CHECKING:
-    from tidemark.glue_service.state_machines.rules import Fault
+    from tidemark.glue_service.state_machines.values import (
+        Fault,
+    )
 
 CHECKING = "tidemark.glue_service.state_machines.checking"  # by name: it knows all operations
 

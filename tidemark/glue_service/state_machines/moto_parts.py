@@ -35,6 +35,7 @@ SHORT_S = 0.01
 PATHS = 1024  # of JSON, that are kept parsed
 INDEFINITE = re.compile(r"""\[\s*(\?|\*|[^\]'"]*[:,])|\.\.|\.\*""")  # of paths to several values
 FORMAT = re.compile(r"\\(.)|\{\}", re.DOTALL)  # an escaped character, or a place for a value
+CLASS = re.compile(r"'?<class '(?:\w+\.)*(\w+)'>'?")  # which texts of moto name
 ONE_ITEM = re.compile(r"\[\d+\]$")
 NO_CHOICE = (
     "An error occurred while executing the state '{name}'. Failed to transition out of the state. "
@@ -173,7 +174,7 @@ def _replace_error(module: str, component: str, error: str) -> None:
             # A path without a value is States.Runtime in a Pass, which cannot catch it.
             if isinstance(error, _json_path.NoSuchJsonPathError) and not here.place.attempt:
                 raise
-            raise _task_error(env, kind, str(error)) from error
+            raise _task_error(env, kind, CLASS.sub(r"\1", str(error))) from error
 
     replaced._eval_body = evaluated
 
@@ -481,6 +482,18 @@ def _client_for(*, in_millis: bool) -> Callable[..., Any]:
 def _to_service(self: Any, parameters: Any, *_: Any, **names: Any) -> None:
     if (operation := _operation_of(self, **names)) and operation.input_shape:
         self._to_boto_request(parameters, operation.input_shape)
+    if self._get_boto_service_name() == "dynamodb":
+        _decode(parameters)
+
+
+def _decode(value: Any) -> None:
+    """Replace the Base64 of binary attributes by their bytes, as the service has them."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in list(items):
+        if key == "B" and isinstance(item, str):
+            value[key] = base64.b64decode(item)
+        elif isinstance(item, (dict, list)):
+            _decode(item)
 
 
 def _from_service(self: Any, response: Any, *_: Any, **names: Any) -> None:

@@ -3,16 +3,20 @@
 Source: https://states-language.net/spec.html
 """
 
-import json
-import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-SCHEMA, TARGET = "SCHEMA_VALIDATION_FAILED", "MISSING_TRANSITION_TARGET"
-DUPLICATE = "DUPLICATE_STATE_NAME"
-ON_AWS_ONLY = "NOT_ON_THIS_MACHINE"  # which AWS takes
+from tidemark.glue_service.state_machines.values import (
+    SCHEMA,
+    Fault,
+    faults_of_expression,
+    faults_of_template,
+    faults_of_values,
+    is_expression,
+    is_path,
+    time_of,
+)
+
 JSON_PATH, JSONATA = "JSONPath", "JSONata"
 LANGUAGES = (JSON_PATH, JSONATA)
 MOST_S = 99_999_999
@@ -76,34 +80,6 @@ STATES_ERRORS = frozenset(
     "ExceedToleratedFailureThreshold ItemReaderFailed ResultWriterFailed QueryEvaluationError "
     "Http.Socket".split()
 )
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What is wrong with a definition, and where, as a JSON pointer."""
-
-    code: str
-    text: str
-    place: str = "/"
-
-    def __str__(self) -> str:
-        return f"{self.code}: {self.text} at {self.place}"
-
-
-def time_of(text: object) -> datetime | None:
-    """Return the instant of a time as Step Functions reads it; None if it is none.
-
-    >>> time_of("2026-03-01T12:00:00.5+01:00").isoformat()
-    '2026-03-01T12:00:00.500000+01:00'
-    >>> time_of("2026-03-01")
-    """
-    if not isinstance(text, str) or not TIME.fullmatch(text):
-        return None
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 def faults_of_state(
@@ -141,7 +117,7 @@ def _faults_of_field(field: str, value: Any, place: str, language: str) -> Itera
     if field in (OF_JSON_PATH if is_jsonata else OF_JSONATA):
         yield Fault(SCHEMA, f"Field '{field}' is not supported with {language}", place)
     elif is_jsonata and is_expression(value) and field not in TEXTS:
-        yield from _faults_of_expression(value, place)
+        yield from faults_of_expression(value, place)
     elif (why := _why_not(field, value)) is not None:
         yield Fault(SCHEMA, why, place)
     elif field == "Choices":
@@ -150,7 +126,7 @@ def _faults_of_field(field: str, value: Any, place: str, language: str) -> Itera
     elif field in HANDLERS:
         yield from _faults_of_handlers(field, value, place, language)
     elif field in VALUES:
-        yield from (_faults_of_values if is_jsonata else faults_of_template)(value, place)
+        yield from (faults_of_values if is_jsonata else faults_of_template)(value, place)
 
 
 def _why_not(field: str, value: Any) -> str | None:
@@ -193,70 +169,6 @@ PATHS = OF_JSON_PATH - {"Parameters", "ResultSelector", "Variable"}
 NUMBERS = {"TimeoutSeconds": 1, "HeartbeatSeconds": 1, "Seconds": 0, "MaxConcurrency": 0}
 
 
-def is_path(value: Any, *, is_reference: bool = False) -> bool:
-    """Return whether a value is a path in JSON; a reference path names one place."""
-    if not isinstance(value, str) or not value.startswith("$"):
-        return False
-    if is_reference and re.search(r"[*?@]|\.\.|:", re.sub(r"\['[^']*'\]", "", value)):
-        return False
-    try:
-        from jsonpath_ng.ext.parser import parse
-    except ImportError:
-        return True
-    try:
-        # The context object begins with $$, and a variable with $ and its name.
-        parse(re.sub(r"^\$\$|^\$\w+", "$", value))
-    except Exception:  # noqa: BLE001 (its parser raises several, of no common kind)
-        return False
-    return True
-
-
-def is_expression(value: Any) -> bool:
-    """Return whether a value is an expression of JSONata."""
-    return isinstance(value, str) and value.startswith("{%") and value.endswith("%}")
-
-
-def _faults_of_expression(text: str, place: str) -> Iterator[Fault]:
-    if re.search(r"\$eval\b", text):
-        yield Fault(SCHEMA, "The function $eval is not supported", place)
-    try:
-        from jsonata import Jsonata
-    except ImportError:
-        return
-    try:
-        Jsonata(text[2:-2])
-    except Exception as error:  # noqa: BLE001 (whatever it is, it is of the expression)
-        yield Fault(SCHEMA, f"The JSONata expression '{text}' is not valid: {error}", place)
-
-
-def _faults_of_values(value: Any, place: str) -> Iterator[Fault]:
-    """Yield the faults of expressions in a value."""
-    if is_expression(value):
-        yield from _faults_of_expression(value, place)
-    elif isinstance(value, (Mapping, list)):
-        items = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for key, item in items:
-            yield from _faults_of_values(item, f"{place}/{key}")
-
-
-def faults_of_template(value: Any, place: str) -> Iterator[Fault]:
-    """Yield the faults of a payload template: fields that end in `.$` are paths or functions."""
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from faults_of_template(item, f"{place}/{index}")
-    if not isinstance(value, Mapping):
-        return
-    for key, item in value.items():
-        here = f"{place}/{key}"
-        if not key.endswith(".$"):
-            yield from faults_of_template(item, here)
-        elif not isinstance(item, str) or not (item.startswith("States.") or is_path(item)):
-            text = f"The value of the field '{key}' must be a JSONPath, or an intrinsic function"
-            yield Fault(SCHEMA, text, here)
-        elif key[:-2] in value:
-            yield Fault(SCHEMA, f"The field '{key[:-2]}' is there twice", here)
-
-
 def _faults_of_choice(
     rule: Any, place: str, language: str, *, is_inner: bool = False
 ) -> Iterator[Fault]:
@@ -273,7 +185,7 @@ def _faults_of_choice(
             condition in (True, False) or is_expression(condition)
         ):
             yield Fault(SCHEMA, "The rule must have a 'Condition', and nothing like it", place)
-        yield from _faults_of_values(rule, place)
+        yield from faults_of_values(rule, place)
     elif len(operators) != 1:
         yield Fault(SCHEMA, f"The rule must have one operator, and has {len(operators)}", place)
     elif operators[0] in ("And", "Or", "Not"):
@@ -321,7 +233,7 @@ RETRY = {
 CATCH = ("Next", "ResultPath", "Output", "Assign")
 
 
-def _is_from(value: Any, least: int) -> bool:
+def _is_from(value: Any, least: float) -> bool:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return is_number and least <= value <= MOST_S
 
@@ -340,8 +252,8 @@ def _faults_of_handlers(
         known = RETRY if field == "Retry" else CATCH
         for name, value in handler.items():
             yield from _faults_of_handler(name, value, known, f"{here}/{name}", language)
-        most, least = handler.get("MaxDelaySeconds", MOST_S), handler.get("IntervalSeconds", 1)
-        if _is_from(most, 1) and _is_from(least, 1) and most <= least:
+        most, least = handler.get("MaxDelaySeconds", MOST_S), handler.get("IntervalSeconds", 0.5)
+        if _is_from(most, 1) and _is_from(least, 0.5) and most <= least:
             yield Fault(SCHEMA, "MaxDelaySeconds must be greater than IntervalSeconds", here)
 
 
@@ -367,16 +279,3 @@ def _faults_of_errors(errors: Any, place: str, *, is_last: bool) -> Iterator[Fau
         for error in errors:
             if error.startswith("States.") and error not in STATES_ERRORS:
                 yield Fault(SCHEMA, f"Step Functions has no error '{error}'", here)
-
-
-def duplicate_key(text: str) -> str | None:
-    """Return a key that an object of a JSON text has twice; None without any."""
-    twice: list[str] = []
-
-    def take(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        twice.extend(name for name in names if names.count(name) > 1)
-        return dict(pairs)
-
-    json.loads(text, object_pairs_hook=take)
-    return twice[0] if twice else None
