@@ -161,7 +161,7 @@ def _text_of_object(home: Home, bucket: str, key: str) -> str:
         return home.existing_path(f"s3://{bucket}/{key}").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, TidemarkError) as error:
         raise UsageError(
-            f"its DefinitionS3Location s3://{bucket}/{key} cannot be read as a text in UTF-8 "
+            f"its DefinitionS3Location s3://{bucket}/{key} cannot be read as UTF-8 "
             f"({error}); put the definition there first"
         ) from error
 

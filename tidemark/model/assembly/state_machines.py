@@ -54,7 +54,7 @@ def _definition(properties: Mapping[str, Any], read: Callable[[str, str], str]) 
     if isinstance(place, Mapping) and isinstance(place.get("Bucket"), str) and "Key" in place:
         return read(place["Bucket"], str(place["Key"]))
     raise UsageError(
-        "it has no definition; give DefinitionString (a text), Definition (an object), or "
+        "it has no definition; give DefinitionString (a string), Definition (an object), or "
         "DefinitionS3Location with Bucket and Key"
     )
 

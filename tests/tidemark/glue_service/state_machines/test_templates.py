@@ -105,7 +105,7 @@ LOCATION = {"Bucket": "definitions", "Key": "k"}
     [
         ({}, "it has no definition; give DefinitionString"),
         ({"DefinitionS3Location": {**LOCATION, "Key": "../../access-key.json"}}, "a part '..'"),
-        ({"DefinitionS3Location": {**LOCATION, "Key": "/etc/passwd"}}, "cannot be read as a text"),
+        ({"DefinitionS3Location": {**LOCATION, "Key": "/etc/passwd"}}, "cannot be read as UTF-8"),
         ({"DefinitionS3Location": {**LOCATION, "Key": "binary"}}, "can't decode byte"),
         ({"DefinitionS3Location": {**LOCATION, "Bucket": "none"}}, "has no folder"),
         ({"Definition": steps("A", A=PASS), "Tags": [{"Key": "a"}]}, "allowed: an object with Key"),
