@@ -113,11 +113,11 @@ def versions_of_runs(app: App, home: Home) -> set[str]:
     return versions
 
 
-def define(glue: GlueState, app: App, deployment: Deployment) -> list[str]:
-    """Define jobs, triggers and workflows of a prepared app; return deleted jobs."""
+def define(glue: GlueState, app: App, deployment: Deployment) -> tuple[list[str], list["LeftOut"]]:
+    """Define the content of a prepared app; return deleted jobs, and machines left out."""
     # A run of a workflow needs no machine: those that cannot run here are left out.
-    wanted, _ = machines_here(glue, _all_definitions(app.assembly, glue.machine.region))
-    return _define_all(glue, deployment, wanted, app)
+    wanted, left_out = machines_here(glue, _all_definitions(app.assembly, glue.machine.region))
+    return _define_all(glue, deployment, wanted, app), left_out
 
 
 class LeftOut(NamedTuple):

@@ -132,7 +132,10 @@ def test_a_run_of_a_workflow_needs_no_machine(port, write_assembly):
         deployment = prepare(app, glue.machine.home, glue.machine.dynamodb_endpoint)
         return define(glue, app, deployment)
 
-    assert port.engine.ask(define_app) == []
+    deleted, (left_out,) = port.engine.ask(define_app)
+
+    assert deleted == []
+    assert "cannot be deployed: it has no definition" in str(left_out)
 
 
 BODIES = {
