@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -327,21 +327,9 @@ def _end_of_execution(env: Any, kind: Any, cause: str) -> Any:
     return _failure(env, _names.StatesErrorName(typ=kind), "ExecutionFailed", details)
 
 
-class _Moment:
-    def __init__(self, time_ms: int) -> None:
-        self._time_ms = time_ms
-
-    def isoformat(self) -> str:
-        return text_of(self._time_ms)
-
-
 def _replace_times() -> None:
-    # The time of entering a state is a new one after a restart.
-    _states.StateData = partial(dict, RetryCount=0)  # moto has it after the input is read alone
-    _states.datetime = SimpleNamespace(
-        datetime=SimpleNamespace(now=lambda tz: _Moment(here.place.last_ms)),
-        timezone=SimpleNamespace(utc=UTC),
-    )
+    # The time of entering a state is a new one after a restart, and has no count of retries.
+    _states.StateData = _entered
     evaluate = _states.CommonStateField._eval_body
 
     def enter(self: Any, env: Any) -> None:
@@ -369,6 +357,10 @@ def _replace_times() -> None:
         sleep=lambda seconds: here.place.pause(here.place.environment, seconds)
     )
     retrier.RetrierDecl._eval_body = wait_and_retry
+
+
+def _entered(Name: str, **_: Any) -> dict[str, Any]:  # noqa: N803 (as in the context object)
+    return {"EnteredTime": text_of(here.place.last_ms), "Name": Name, "RetryCount": 0}
 
 
 def _attempt(self: Any, env: Any) -> None:
