@@ -69,7 +69,9 @@ def _glue_with_app(stack: ExitStack, where: Where, stand_ins: dict[str, str]) ->
     def deploy_app(_: Home, deploy: Any) -> None:
         if deploy is None:
             raise UsageError("another command runs jobs in this home: wait until it has ended")
-        deploy(folder)
+        text = str(deploy(folder))
+        if "cannot be deployed" in text:  # the machine that is to run may be one of these
+            click.echo(text, err=True)
 
     return stack.enter_context(glue_here(deploy_app, tasks=stand_ins))
 

@@ -128,6 +128,7 @@ class JobProgress:
         for names, text in (
             (parts.streaming_jobs, "Streaming jobs do not run on this machine: "),
             (parts.crawlers, "Taken as SUCCEEDED, without a crawl: "),
+            (parts.machines, "Left out: "),
         ):
             if names:
                 self._print(Text.assemble((text, "yellow"), ", ".join(names)))

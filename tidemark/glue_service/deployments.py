@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tidemark.errors import UsageError
+from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.commands import App, deploy, load_app, region
 from tidemark.glue_service.engine import load
 from tidemark.glue_service.entities import (
@@ -21,6 +22,10 @@ from tidemark.glue_service.entities import (
 from tidemark.glue_service.eventbridge.rules import not_local
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
+from tidemark.glue_service.state_machines.machines import check_name
+from tidemark.glue_service.state_machines.values import (
+    ON_AWS_ONLY,
+)
 from tidemark.glue_service.upgrades import with_upgrade
 from tidemark.glue_service.workflows.trigger_forms import initial_state
 from tidemark.local_state.deployment.deployed_apps import record_app, replace_deployed_jobs
@@ -66,8 +71,9 @@ def deploy_on_port(glue: GlueState, folder: Path) -> str:
     machine = glue.machine
     app = load_app(folder)
     deployment = prepare(app, machine.home, machine.dynamodb_endpoint)
-    definitions = with_machines(glue, _all_definitions(app.assembly, machine.region))
-    if refused := [fault for *_, fault in faults_of_machines(glue, definitions)]:
+    every = _all_definitions(app.assembly, machine.region)
+    definitions, left_out = machines_here(glue, every)
+    if refused := [str(machine) for machine in left_out if not machine.is_on_aws]:
         raise UsageError("; ".join(refused))
     _define_all(glue, deployment, definitions, app)
     numbers = Counter(kind for _, kind, *_ in definitions)
@@ -78,7 +84,7 @@ def deploy_on_port(glue: GlueState, folder: Path) -> str:
         counts += f", {plural(machines, 'state machine')}"
     rules = [rule for rule in list_entities(glue.store, EntityKind.RULE) if STACK_TAG in rule.tags]
     has_topics = glue.topics is not None and glue.topics.missing_package() is None
-    away = "; ".join(not_local(rules, has_topics=has_topics))
+    away = "; ".join([*not_local(rules, has_topics=has_topics), *map(str, left_out)])
     return f"{folder} is deployed: {counts}" + (f"; not on this machine: {away}" if away else "")
 
 
@@ -107,44 +113,57 @@ def versions_of_runs(app: App, home: Home) -> set[str]:
     return versions
 
 
-def define(glue: GlueState, app: App, deployment: Deployment) -> list[str]:
-    """Define jobs, triggers and workflows of a prepared app; return deleted jobs."""
-    definitions = with_machines(glue, _all_definitions(app.assembly, glue.machine.region))
-    refused = {(kind, name) for kind, name, _ in faults_of_machines(glue, definitions)}
+def define(glue: GlueState, app: App, deployment: Deployment) -> tuple[list[str], list["LeftOut"]]:
+    """Define the content of a prepared app; return deleted jobs, and machines left out."""
     # A run of a workflow needs no machine: those that cannot run here are left out.
-    wanted = [definition for definition in definitions if definition[1:3] not in refused]
-    return _define_all(glue, deployment, wanted, app)
+    wanted, left_out = machines_here(glue, _all_definitions(app.assembly, glue.machine.region))
+    return _define_all(glue, deployment, wanted, app), left_out
 
 
-def with_machines(glue: GlueState, definitions: list[Definition]) -> list[Definition]:
-    """Return definitions whose state machines are in the form of requests, with their tags."""
+class LeftOut(NamedTuple):
+    """A state machine that this machine does not have, and why; AWS may take it all the same."""
 
-    def read(bucket: str, key: str) -> str:
-        return (glue.machine.home.lake / bucket / key).read_text(encoding="utf-8")
+    name: str
+    why: str
+    is_on_aws: bool
 
-    return [
-        (
-            stack,
-            kind,
-            name,
-            {**machine_request(properties, read), "Tags": tags_of_list(properties.get("Tags"))},
-        )
-        if kind == EntityKind.STATE_MACHINE
-        else (stack, kind, name, properties)
-        for stack, kind, name, properties in definitions
-    ]
+    def __str__(self) -> str:
+        return f"the state machine {self.name} cannot be deployed: {self.why}"
 
 
-def faults_of_machines(
+def machines_here(
     glue: GlueState, definitions: list[Definition]
-) -> list[tuple[EntityKind, str, str]]:
-    """Return kind, name and fault of each state machine that cannot run on this machine."""
-    return [
-        (kind, name, f"the state machine {name} cannot be deployed: {fault.text}")
-        for _, kind, name, properties in definitions
-        if kind == EntityKind.STATE_MACHINE
-        for fault in glue.executions.faults(properties["definition"])
-    ]
+) -> tuple[list[Definition], list[LeftOut]]:
+    """Return definitions with state machines in the form of requests, and those left out."""
+    wanted: list[Definition] = []
+    left_out: list[LeftOut] = []
+    for stack, kind, name, properties in definitions:
+        if kind == EntityKind.STATE_MACHINE:
+            try:
+                check_name(name)
+                request = machine_request(properties, partial(_text_of_object, glue.machine.home))
+                request["Tags"] = tags_of_list(properties.get("Tags"))
+            except TidemarkError as error:
+                left_out.append(LeftOut(name, str(error), is_on_aws=False))
+                continue
+            if faults := glue.executions.faults(request["definition"], request["type"]):
+                is_on_aws = all(fault.code == ON_AWS_ONLY for fault in faults)
+                why = "; ".join(fault.text for fault in faults)
+                left_out.append(LeftOut(name, why, is_on_aws))
+                continue
+            properties = request
+        wanted.append((stack, kind, name, properties))
+    return wanted, left_out
+
+
+def _text_of_object(home: Home, bucket: str, key: str) -> str:
+    try:
+        return home.existing_path(f"s3://{bucket}/{key}").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, TidemarkError) as error:
+        raise UsageError(
+            f"its DefinitionS3Location s3://{bucket}/{key} cannot be read as UTF-8 "
+            f"({error}); put the definition there first"
+        ) from error
 
 
 def _define_all(

@@ -29,10 +29,12 @@ class NotRun:
     Attributes:
         crawlers: crawlers that the workflow starts, each as `crawler NAME`.
         streaming_jobs: streaming jobs of the assembly; no trigger starts them.
+        machines: state machines that were left out, each with the reason.
     """
 
     crawlers: tuple[str, ...]
     streaming_jobs: tuple[str, ...]
+    machines: tuple[str, ...] = ()
 
 
 class RunListener(Protocol):
@@ -118,7 +120,9 @@ def run_workflow(
         watch.has_ended = lambda _: show_unseen(store, listener.warn)
         endpoint = engine.ask(lambda glue: glue.machine.dynamodb_endpoint)
         deployment = prepare(app, home, endpoint)
-        deleted = engine.ask(lambda glue: define(glue, app, deployment))
+        deleted, left_out = engine.ask(lambda glue: define(glue, app, deployment))
+        if left_out:
+            listener.not_run(NotRun((), (), tuple(map(str, left_out))))
         if selection is not None:
             deployment = select(deployment, name, selection)
         return replace(run_to_its_end(engine, deployment, name, watch), deleted_jobs=tuple(deleted))

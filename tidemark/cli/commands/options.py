@@ -17,7 +17,9 @@ Command: TypeAlias = Callable[..., None]
 FILE = click.Path(path_type=Path)
 SCRIPT_ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 RUN_FORMS = "an id, a prefix of one, or a number # of `tidemark bookmark show`"
-APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk --app` does."
+APP_HELP = (
+    "Folder of a cloud assembly, such as cdk.out, to use instead of synthesizing the app first."
+)
 CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."
 DEPLOYED_HELP = (
     "On AWS instead of this machine: what the app of this stage has deployed, in its account and "

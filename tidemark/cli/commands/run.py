@@ -83,7 +83,12 @@ def _refuse_options(ctx: click.Context) -> None:
 @click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
 @click.option("--machine", metavar="NAME", help=MACHINE_HELP)
 @click.option("--input", "given", metavar="JSON|@FILE", help=INPUT_HELP)
-@click.option("--task", multiple=True, metavar="STATE=python:FUNCTION", help=options.TASK_HELP)
+@click.option(
+    "--task",
+    multiple=True,
+    metavar="STATE=python:FUNCTION",
+    help=f"{options.TASK_HELP} Give --machine too.",
+)
 @click.option("--only", metavar="JOB", type=JOB, help="Run this job of the workflow alone.")
 @click.option("--from", "begin", metavar="JOB", type=JOB, help="Run this job and what follows it.")
 @click.option("--lineage", metavar="FILE|URL", help=options.LINEAGE_HELP)

@@ -239,7 +239,7 @@ def _call_states(
     live = engine.ask(lambda glue: glue.executions)
     if "definition" in request:
         # The interpreter is imported here, so that the engine waits for no import.
-        live.faults(request["definition"])
+        live.faults(request["definition"], request.get("type", "STANDARD"))
     reply = engine.ask(answer)
     # An execution of EXPRESS ends after five minutes at the latest.
     arn = reply["executionArn"] if operation == "StartSyncExecution" else None

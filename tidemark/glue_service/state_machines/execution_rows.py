@@ -33,6 +33,7 @@ class Execution:
         machine: the ARN of its state machine.
         definition: that of the machine when it began, which later changes leave alone.
         parent: the ARN of the execution that started it; empty if none did.
+        is_awaited: a task of the parent waits for its end.
     """
 
     arn: str
@@ -46,6 +47,7 @@ class Execution:
     role_arn: str
     revision: str
     parent: str = ""
+    is_awaited: bool = False
     stopped_at_ms: int | None = None
     output: str | None = None
     error: str | None = None

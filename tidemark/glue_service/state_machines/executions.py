@@ -27,6 +27,7 @@ from tidemark.glue_service.state_machines.execution_rows import (
     executions_of,
     find_execution,
     make_tables,
+    open_executions,
     put_execution,
     settle,
 )
@@ -50,15 +51,19 @@ MAX_INPUT_BYTES = 262_144
 
 def start_execution(glue: GlueState, request: Request) -> Answer:
     """Start an execution; the same one again, while it runs, is not an error."""
-    return _start(glue, request, "")
+    return _start(glue, request)
 
 
-def start_child(glue: GlueState, request: Request, parent: Execution) -> Answer:
-    """Start an execution for a task of another one."""
-    return _start(glue, request, parent.arn)
+def start_child(
+    glue: GlueState, request: Request, parent: Execution, *, is_awaited: bool
+) -> Answer:
+    """Start an execution for a task of another one, which waits for its end or does not."""
+    return _start(glue, request, parent.arn, is_awaited=is_awaited)
 
 
-def _start(glue: GlueState, request: Request, parent: str) -> Answer:
+def _start(
+    glue: GlueState, request: Request, parent: str = "", *, is_awaited: bool = False
+) -> Answer:
     entity = get_machine(glue, request["stateMachineArn"])
     for package in PACKAGES:
         require(package)
@@ -85,6 +90,7 @@ def _start(glue: GlueState, request: Request, parent: str) -> Answer:
         role_arn=entity.definition["roleArn"],
         revision=entity.definition.get("revisionId", ""),
         parent=parent,
+        is_awaited=is_awaited,
     )
     put_execution(glue.store, execution)
     glue.executions.begin()
@@ -147,8 +153,19 @@ def stop_execution(glue: GlueState, request: Request) -> Answer:
     with glue.store.transaction():
         add_event(glue.store, execution.arn, "end", event)
         put_execution(glue.store, ended)
+        stop_children(glue, execution.arn)
     glue.executions.close(execution.arn)
     return {"stopDate": now_ms}
+
+
+def stop_children(glue: GlueState, arn: str) -> None:
+    """Abort the executions that tasks of an execution wait for, because it ends.
+
+    It is one transaction with that end: after a kill they are not interpreted again.
+    """
+    for child in open_executions(glue.store):
+        if child.is_awaited and child.parent == arn:
+            stop_execution(glue, {"executionArn": child.arn})
 
 
 def describe_execution(glue: GlueState, request: Request) -> Answer:

@@ -2,24 +2,21 @@
 
 import json
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from tidemark.glue_service.state_machines.execution_rows import FAILED, SUCCEEDED, TIMED_OUT
 from tidemark.glue_service.state_machines.light_moto import part
-from tidemark.glue_service.state_machines.moto_parts import TASKS, prepare, text_of
+from tidemark.glue_service.state_machines.moto_parts import TASKS, as_json, prepare, text_of
+from tidemark.glue_service.state_machines.parsing import program_of
 from tidemark.glue_service.state_machines.places import Place, Run, here
 from tidemark.glue_service.state_machines.record import CutOffError
 
-PROGRAMS = 64  # that are kept parsed
 LAST_EVENTS = ("ExecutionSucceeded", "ExecutionFailed")
 COMPACT = (",", ":")
 
 Environment = part("eval.environment").Environment
 EventHistoryContext = part("eval.event.event_manager").EventHistoryContext
 EventManager = part("eval.event.event_manager").EventManager
-parser = part("parse.asl_parser")
-to_json_str: Callable[..., str] = part("utils.encoding").to_json_str
 
 
 class Interpreter:
@@ -67,7 +64,7 @@ class Interpreter:
         state, now_ms = environment.program_state(), run.now_ms()
         kind = type(state).__name__
         if kind == "ProgramEnded":
-            _finish(run, SUCCEEDED, output=to_json_str(environment.states.get_input(), COMPACT))
+            _finish(run, SUCCEEDED, output=as_json(environment.states.get_input(), COMPACT))
         elif kind == "ProgramError":
             error = state.error or {}
             _finish(run, FAILED, error=error.get("error"), cause=error.get("cause"))
@@ -86,21 +83,6 @@ class Interpreter:
 def _finish(run: Run, status: str, **members: str | None) -> None:
     stopped_at_ms = run.last_event["timestamp"]
     run.record.finish(run.last_event, status=status, stopped_at_ms=stopped_at_ms, **members)
-
-
-@lru_cache(PROGRAMS)
-def program_of(definition: str) -> Any:
-    """Return the program of a definition.
-
-    Raises:
-        ValueError: moto's grammar refuses the definition.
-    """
-    try:
-        return parser.AmazonStateLanguageParser.parse(definition)[0]
-    except parser.ASLParserException as error:
-        raise ValueError("; ".join(error.errors)) from error
-    except Exception as error:  # whatever it is, the definition is at fault
-        raise ValueError(str(error) or type(error).__name__) from error
 
 
 def _environment(run: Run) -> Any:
@@ -146,7 +128,7 @@ class _RecordedEvents(EventManager):  # type: ignore[misc, valid-type] # it is m
             "type": str(getattr(event_type, "value", event_type)),
             "timestamp": place.run.now_ms(),
             "previousEventId": context.source_event_id,
-            **json.loads(to_json_str(event_details or {})),
+            **json.loads(as_json(event_details or {})),
         }
         if event["type"] in LAST_EVENTS:
             # It is recorded together with the end of the execution.

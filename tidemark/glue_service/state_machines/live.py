@@ -10,7 +10,9 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 if TYPE_CHECKING:
-    from tidemark.glue_service.state_machines.definitions import Fault
+    from tidemark.glue_service.state_machines.values import (
+        Fault,
+    )
 
 CHECKING = "tidemark.glue_service.state_machines.checking"  # by name: it knows all operations
 
@@ -80,14 +82,14 @@ class LiveExecutions:
         self.changes = Changes()
         self.records: dict[str, LiveRecord] = {}
 
-    def faults(self, definition: str) -> "list[Fault]":
-        """Return what is wrong with a definition of a state machine."""
-        faults: list[Fault] = import_module(CHECKING).check(definition, self.stand_ins)
+    def faults(self, definition: str, kind: str) -> "list[Fault]":
+        """Return what is wrong with a definition of a state machine of a type."""
+        faults: list[Fault] = import_module(CHECKING).check(definition, kind, self.stand_ins)
         return faults
 
-    def check(self, definition: str) -> None:
+    def check(self, definition: str, kind: str) -> None:
         """Raise Step Functions' InvalidDefinition for a definition that has a fault."""
-        if faults := self.faults(definition):
+        if faults := self.faults(definition, kind):
             text = f"Invalid State Machine Definition: '{', '.join(map(str, faults))}'"
             raise ServiceError("InvalidDefinition", text)
 

@@ -28,6 +28,8 @@ from tidemark.glue_service.state_machines.execution_rows import (
 
 NAME = re.compile(r"""[^\x00-\x20\x7f-\x9f<>{}\[\]?*"#%\\^|~`$&,;:/]{1,80}""")
 ARN = re.compile(r"arn:aws[a-z-]*:states:[a-z0-9-]+:\d{12}:(?P<type>[a-zA-Z]+):(?P<name>.+)")
+ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/.+")
+MOST_TAGS = 50  # of a machine, that clients give
 MACHINE = "stateMachine"
 LOGGING = {"level": "OFF", "includeExecutionData": False}
 TOKEN = "InvalidToken"  # noqa: S105 (a code)
@@ -58,9 +60,9 @@ def create_state_machine(glue: GlueState, request: Request) -> Answer:
             )
         return {"stateMachineArn": arn, "creationDate": old.created_at_ms}
     _check_members(request)
-    glue.executions.check(request["definition"])
+    glue.executions.check(request["definition"], kind)
     now_ms = glue.now_ms()
-    tags = _tags(request)
+    tags = _tags(request, {})
     definition["revisionId"] = ""
     entity = Entity(EntityKind.STATE_MACHINE, name, definition, tags, now_ms, now_ms)
     put_entity(glue.store, entity)
@@ -93,7 +95,7 @@ def update_state_machine(glue: GlueState, request: Request) -> Answer:
         text += "TracingConfiguration must be specified"
         raise ServiceError("MissingRequiredParameter", text)
     if "definition" in changes:
-        glue.executions.check(changes["definition"])
+        glue.executions.check(changes["definition"], entity.definition["type"])
     revision, now_ms = str(uuid.uuid4()), glue.now_ms()
     definition = {**entity.definition, **changes, "revisionId": revision}
     put_entity(glue.store, replace(entity, definition=definition, changed_at_ms=now_ms))
@@ -128,7 +130,7 @@ def validate_state_machine_definition(glue: GlueState, request: Request) -> Answ
     """Return what is wrong with a definition; nothing is changed."""
     diagnostics = [
         {"severity": "ERROR", "code": fault.code, "message": fault.text, "location": fault.place}
-        for fault in glue.executions.faults(request["definition"])
+        for fault in glue.executions.faults(request["definition"], request.get("type", STANDARD))
     ]
     most = request.get("maxResults") or PAGE
     result = "FAIL" if diagnostics else "OK"
@@ -139,7 +141,7 @@ def validate_state_machine_definition(glue: GlueState, request: Request) -> Answ
 def tag_resource(glue: GlueState, request: Request) -> Answer:
     """Add tags to a state machine."""
     entity = _tagged(glue, request["resourceArn"])
-    put_entity(glue.store, replace(entity, tags={**entity.tags, **_tags(request)}))
+    put_entity(glue.store, replace(entity, tags=_tags(request, entity.tags)))
     return {}
 
 
@@ -157,8 +159,21 @@ def list_tags_for_resource(glue: GlueState, request: Request) -> Answer:
     return {"tags": [{"key": key, "value": value} for key, value in tags.items()]}
 
 
-def _tags(request: Request) -> dict[str, str]:
-    return {tag.get("key", ""): tag.get("value", "") for tag in request.get("tags", [])}
+def _tags(request: Request, old: Mapping[str, str]) -> dict[str, str]:
+    given = {tag.get("key", ""): tag.get("value", "") for tag in request.get("tags", [])}
+    for key in given:
+        if not key or key.lower().startswith("aws:"):
+            text = (
+                f"the key of a tag is {key!r}; allowed: 1 to 128 characters, not aws: at the start"
+            )
+            raise ServiceError("ValidationException", text)
+    tags = {**old, **given}
+    if len(tags) > MOST_TAGS:
+        text = (
+            f"'{request.get('resourceArn', '')}' would have {len(tags)} tags; allowed: {MOST_TAGS}"
+        )
+        raise ServiceError("TooManyTags", text)
+    return tags
 
 
 def _tagged(glue: GlueState, arn: str) -> Entity:
@@ -214,6 +229,9 @@ def _check_members(request: Mapping[str, Any]) -> None:
     key = request.get("encryptionConfiguration", {}).get("type", "AWS_OWNED_KEY")
     if key != "AWS_OWNED_KEY":
         given.append("encryptionConfiguration")
+    role = request.get("roleArn", "")
+    if role and not ROLE.fullmatch(role):
+        raise ServiceError("InvalidArn", f"Invalid Arn: 'Invalid role ARN: {role}'")
     if given:
         text = f"{', '.join(given)}: versions, aliases and keys of KMS are on AWS only; leave "
         raise ServiceError("ValidationException", f"{text}it out")

@@ -3,30 +3,30 @@
 They are replaced in the process at the first use: moto's own Step Functions needs another process.
 """
 
+import base64
 import copy
-import hashlib
 import json
-import random
 import re
 import sys
 import time
-import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cache, lru_cache
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
-import jsonata
 from botocore import xform_name
 from jsonpath_ng.ext.parser import parse
 
 from tidemark.glue_service.protocol.models import service_model
+from tidemark.glue_service.state_machines.comparisons import compare
+from tidemark.glue_service.state_machines.evaluations import EVALUATIONS, MADE, EvaluationError
 from tidemark.glue_service.state_machines.light_moto import PACKAGE, part
 from tidemark.glue_service.state_machines.places import HEARTBEAT, MS_PER_S, TIMEOUT, here
 from tidemark.glue_service.state_machines.port_clients import as_text
 from tidemark.glue_service.state_machines.record import CutOffError
+from tidemark.glue_service.state_machines.stand_ins import in_thread
 from tidemark.glue_service.state_machines.tokens import token_of
 
 MOST_ITERATIONS = 40  # at once, of an inline Map, as on AWS
@@ -35,6 +35,7 @@ SHORT_S = 0.01
 PATHS = 1024  # of JSON, that are kept parsed
 INDEFINITE = re.compile(r"""\[\s*(\?|\*|[^\]'"]*[:,])|\.\.|\.\*""")  # of paths to several values
 FORMAT = re.compile(r"\\(.)|\{\}", re.DOTALL)  # an escaped character, or a place for a value
+CLASS = re.compile(r"'?<class '(?:\w+\.)*(\w+)'>'?")  # which texts of moto name
 ONE_ITEM = re.compile(r"\[\d+\]$")
 NO_CHOICE = (
     "An error occurred while executing the state '{name}'. Failed to transition out of the state. "
@@ -53,12 +54,12 @@ _callbacks = part("eval.callback.callback")
 _failures = part("component.common.error_name.failure_event")
 _names = part("component.common.error_name.states_error_name")
 _name_types = part("component.common.error_name.states_error_name_type")
-_custom_names = part("component.common.error_name.custom_error_name")
+_error_names = part("component.common.error_name.error_name")
+CustomErrorName = part("component.common.error_name.custom_error_name").CustomErrorName
 _jsonata = part("jsonata.jsonata")
 _json_path = part("utils.json_path")
 _states = part("component.state.state")
 _services = "component.state.exec.state_task.service"
-_to_json_str: Callable[..., str] = part("utils.encoding").to_json_str
 
 
 @cache
@@ -76,20 +77,30 @@ def text_of(time_ms: float) -> str:
     return as_text(datetime.fromtimestamp(time_ms / MS_PER_S, UTC))
 
 
-def _modules_with(name: str) -> Iterator[ModuleType]:
-    """Yield the modules of the interpreter that have imported a function."""
+def as_json(value: Any, separators: tuple[str, str] | None = None) -> str:
+    """Return the JSON of a value, with characters as they are; moto escapes what is not ASCII."""
+    return json.dumps(value, ensure_ascii=False, separators=separators, default=_as_plain)
+
+
+def _as_plain(value: Any) -> str:
+    return value.isoformat() if isinstance(value, (datetime, date)) else str(value)
+
+
+def _replace_function(name: str, function: Callable[..., Any], within: str = "") -> None:
+    """Replace a function in the modules of the interpreter that have imported it."""
     for module_name, module in list(sys.modules.items()):
-        if module_name.startswith(PACKAGE) and hasattr(module, name):
-            yield module
+        if module_name.startswith(PACKAGE) and within in module_name and hasattr(module, name):
+            setattr(module, name, function)
 
 
 def _replace_values() -> None:
+    _replace_function("to_json_str", as_json)
     # The JVM that evaluates JSONata is not in the package.
-    for module in _modules_with("eval_jsonata_expression"):
-        module.eval_jsonata_expression = _eval_jsonata  # type: ignore[attr-defined]
+    _replace_function("eval_jsonata_expression", _eval_jsonata)
     # A text is put between quotation marks as it is: one with a quotation mark is an error.
-    for module in _modules_with("encode_jsonata_variable_declarations"):
-        module.encode_jsonata_variable_declarations = _declared  # type: ignore[attr-defined]
+    _replace_function("encode_jsonata_variable_declarations", _declared)
+    # $ and $$ are refused everywhere; in a predicate they are what it is of.
+    _jsonata._ILLEGAL_VARIABLE_REFERENCES.clear()
     # $uuid and $hash return a text that says that they are missing.
     declarations = part("component.intrinsic.jsonata")._DECLARATION_BY_VARIABLE_REFERENCE
     for name in ("$uuid", "$hash"):
@@ -97,15 +108,15 @@ def _replace_values() -> None:
     # An error of JSONata ends the execution as States.Runtime; on AWS it can be caught.
     jsonata_text = part("component.common.string.string_expression").StringJSONata
     jsonata_text._eval_body = _with_jsonata_errors(jsonata_text._eval_body)
-    # A choice without a match is States.Runtime, and a path without a value matches nothing.
+    # A choice without a match is States.Runtime.
     choice = part("component.state.choice.state_choice").StateChoice
     choice._eval_state = _with_no_choice(choice._eval_state)
-    comparison = part("component.state.choice.comparison.comparison_func").ComparisonFuncValue
-    comparison._eval_body = _with_missing_values(comparison._eval_body)
-    # An intrinsic function keeps the escapes of JSON, such as those of its own quotation marks.
-    intrinsic = part("parse.intrinsic.intrinsic_parser").IntrinsicParser
-    read = intrinsic.parse
-    intrinsic.parse = staticmethod(lambda text: read(json.loads(f'"{text}"')))
+    comparison = part("component.state.choice.comparison.comparison_func")
+    comparison.ComparisonFuncValue._eval_body = _compare
+    comparison.ComparisonFuncStringVariableSample._eval_body = _compare_with_variable
+    # A condition that is no boolean is an error of Python.
+    condition = part("component.state.choice.comparison.comparison").ConditionStringJSONata
+    condition._eval_body = _condition
     texts = part("parse.intrinsic.preprocessor").Preprocessor
     unescape = texts._replace_escaped_characters
     texts._replace_escaped_characters = staticmethod(
@@ -114,13 +125,31 @@ def _replace_values() -> None:
     # States.Format is Python's, which fails on other braces and reads attributes.
     functions = part("component.intrinsic.function.statesfunction.generic.string_format")
     functions.StringFormat._eval_body = _format
+    # These take ASCII alone, and no number with a fraction.
+    coding = "component.intrinsic.function.statesfunction.encoding_decoding.base_64"
+    part(f"{coding}_encode").Base64Encode._eval_body = _encoded
+    part(f"{coding}_decode").Base64Decode._eval_body = _decoded
+    texts.visitFunc_arg_float = lambda _, place: part(
+        "component.intrinsic.argument.argument"
+    ).ArgumentLiteral(float(place.NUMBER().getText()))
+    # Each error has its own name, by which it can be caught; moto's are States.Runtime.
+    _replace_error(
+        "component.common.string.string_expression",
+        "StringIntrinsicFunction",
+        "StatesIntrinsicFailure",
+    )
+    _replace_error("component.common.parargs", "Parameters", "StatesParameterPathFailure")
+    _replace_error(
+        "component.common.path.result_path", "ResultPath", "StatesResultPathMatchFailure"
+    )
+    # An error of a branch, or of a token, may be one of Step Functions' own.
+    _replace_function("CustomErrorName", _error_named)
+    # What a Map goes over must be a list; moto's error is one of JSONata.
+    part("component.common.path.items_path").ItemsPath._eval_body = _items
     # A path such as $.a[0].b returns a list, and every path is parsed at each use.
-    for module in _modules_with("extract_json"):
-        module.extract_json = _extract  # type: ignore[attr-defined]
+    _replace_function("extract_json", _extract)
     # Chance: a restart would draw again.
-    for module in _modules_with("long_uid"):
-        if ".intrinsic." in module.__name__:
-            module.long_uid = _uuid  # type: ignore[attr-defined]
+    _replace_function("long_uid", _uuid, ".intrinsic.")
     chance = part("component.intrinsic.function.statesfunction.math_operations.math_random")
     evaluate = chance.MathRandom._eval_body
 
@@ -132,32 +161,62 @@ def _replace_values() -> None:
     chance.MathRandom._eval_body = draw
 
 
+def _replace_error(module: str, component: str, error: str) -> None:
+    replaced = getattr(part(module), component)
+    evaluate, kind = replaced._eval_body, getattr(_name_types.StatesErrorNameType, error)
+
+    def evaluated(self: Any, env: Any) -> None:
+        try:
+            evaluate(self, env)
+        except _failures.FailureEventException:
+            raise
+        except Exception as error:
+            # A path without a value is States.Runtime in a Pass, which cannot catch it.
+            if isinstance(error, _json_path.NoSuchJsonPathError) and not here.place.attempt:
+                raise
+            raise _task_error(env, kind, CLASS.sub(r"\1", str(error))) from error
+
+    replaced._eval_body = evaluated
+
+
+def _error_named(error_name: str | None) -> Any:
+    if not (error_name or "").startswith("States."):
+        return CustomErrorName(error_name)
+    try:
+        kind = _name_types.StatesErrorNameType.from_name(error_name)
+    except ValueError:
+        return _error_names.ErrorName(error_name)
+    return _names.StatesErrorName(typ=kind)
+
+
+def _items(self: Any, env: Any) -> None:
+    self.string_sampler.eval(env=env)
+    if not isinstance(env.stack[-1], list):
+        cause = f'Reference path "{self.string_sampler.literal_value}" must point to array.'
+        raise _task_error(env, _name_types.StatesErrorNameType.StatesRuntime, cause)
+
+
 def _uuid() -> str:
-    return str(here.place.value("uuid", lambda: str(uuid.uuid4())))
+    return str(here.place.value("uuid", MADE["uuid"]))
 
 
 def _eval_jsonata(expression: str) -> Any:
     place = here.place
-    entered_ms = place.last_ms
     try:
-        program = jsonata.Jsonata(expression)
-        program.register_lambda("millis", lambda: entered_ms)
-        program.register_lambda("now", lambda *_: text_of(entered_ms))
-        program.register_lambda("uuid", _uuid)
-        program.register_lambda("random", lambda: place.value("chance", random.random))
-        program.register_lambda("hash", _hash)
-        return program.evaluate(None)
-    except Exception as error:
+        return EVALUATIONS.value(expression, text_of(place.last_ms), place)
+    except EvaluationError as error:
         raise _jsonata.JSONataException("States.QueryEvaluationError", str(error)) from error
 
 
-def _hash(value: Any, algorithm: str = "SHA-256") -> str:
-    text = value if isinstance(value, str) else _to_json_str(value, separators=(",", ":"))
-    return hashlib.new(algorithm.replace("-", "").lower(), text.encode()).hexdigest()
-
-
 def _declared(bindings: Mapping[str, Any]) -> str:
-    return "".join(f"{name}:={_to_json_str(value)};" for name, value in bindings.items())
+    return "".join(f"{name}:={as_json(value)};" for name, value in bindings.items())
+
+
+def _condition(self: Any, env: Any) -> None:
+    self.string_jsonata.eval(env=env)
+    if not isinstance(env.stack[-1], bool):
+        expression, value = self.string_jsonata.expression, as_json(env.stack[-1])
+        raise _query_error(env, f"The condition '{expression}' is {value}; allowed: true or false")
 
 
 def _with_jsonata_errors(evaluate: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
@@ -165,15 +224,22 @@ def _with_jsonata_errors(evaluate: Callable[[Any, Any], None]) -> Callable[[Any,
         try:
             evaluate(self, env)
         except _jsonata.JSONataException as error:
-            kind = _name_types.StatesErrorNameType.StatesQueryEvaluationError
-            cause = f"The JSONata expression '{self.expression}' failed: {error.details}"
-            details = {"error": kind.to_name(), "cause": cause}
-            event = {"evaluationFailedEventDetails": details}
-            env.event_manager.add_event(env.event_history_context, "EvaluationFailed", event)
-            name = _names.StatesErrorName(typ=kind)
-            raise _failure(env, name, "EvaluationFailed", event) from error
+            text = f"The JSONata expression '{self.expression}' failed: {error.details}"
+            raise _query_error(env, text) from error
 
     return evaluated
+
+
+def _query_error(env: Any, cause: str) -> Any:
+    kind = _name_types.StatesErrorNameType.StatesQueryEvaluationError
+    event = {"evaluationFailedEventDetails": {"error": kind.to_name(), "cause": cause}}
+    env.event_manager.add_event(env.event_history_context, "EvaluationFailed", event)
+    return _failure(env, _names.StatesErrorName(typ=kind), "EvaluationFailed", event)
+
+
+def _task_error(env: Any, kind: Any, cause: str) -> Any:
+    details = {"taskFailedEventDetails": {"error": kind.to_name(), "cause": cause}}
+    return _failure(env, _names.StatesErrorName(typ=kind), "TaskFailed", details)
 
 
 def _failure(env: Any, name: Any, kind: str, details: Mapping[str, Any]) -> Any:
@@ -181,6 +247,18 @@ def _failure(env: Any, name: Any, kind: str, details: Mapping[str, Any]) -> Any:
     return _failures.FailureEventException(
         _failures.FailureEvent(env, name, event_type, dict(details))
     )
+
+
+def _encoded(self: Any, env: Any) -> None:
+    self.argument_list.eval(env=env)
+    (text,) = env.stack.pop()
+    env.stack.append(base64.b64encode(text.encode()).decode())
+
+
+def _decoded(self: Any, env: Any) -> None:
+    self.argument_list.eval(env=env)
+    (text,) = env.stack.pop()
+    env.stack.append(base64.b64decode(text, validate=True).decode())
 
 
 def _format(self: Any, env: Any) -> None:
@@ -214,17 +292,34 @@ def _with_no_choice(evaluate: Callable[[Any, Any], None]) -> Callable[[Any, Any]
     return choose
 
 
-def _with_missing_values(evaluate: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-    def compare(self: Any, env: Any) -> None:
-        value = env.stack[-2 if hasattr(self, "string_variable_sample") else -1]
-        is_missing = type(value).__name__ == "NoSuchVariable"
-        if is_missing and not self.operator_type.name.startswith("Is"):
-            path = value.path.partition(",")[0]
-            kind = _name_types.StatesErrorNameType.StatesRuntime
-            raise _end_of_execution(env, kind, NO_VALUE.format(path=path))
-        evaluate(self, env)
+def _compare(self: Any, env: Any) -> None:
+    # moto knows times without fractions and offsets alone, and more wildcards than *.
+    value = env.stack.pop()
+    other = self.value
+    if self.operator_type.name.endswith("Path"):
+        is_of_context = other.startswith("$$")
+        context = env.states.context_object.context_object_data
+        other = _extract(other[is_of_context:], context if is_of_context else env.stack[-1])
+    _judge(self, env, value, other)
 
-    return compare
+
+def _compare_with_variable(self: Any, env: Any) -> None:
+    # moto compares the other way round.
+    value = env.stack.pop()
+    self.string_variable_sample.eval(env=env)
+    _judge(self, env, value, env.stack.pop())
+
+
+def _judge(self: Any, env: Any, value: Any, other: Any) -> None:
+    name, is_missing = self.operator_type.name, type(value).__name__ == "NoSuchVariable"
+    if name == "IsPresent":
+        env.stack.append(is_missing is not other)
+    elif is_missing:
+        path = value.path.partition(",")[0]
+        kind = _name_types.StatesErrorNameType.StatesRuntime
+        raise _end_of_execution(env, kind, NO_VALUE.format(path=path))
+    else:
+        env.stack.append(compare(name, value, other))
 
 
 def _end_of_execution(env: Any, kind: Any, cause: str) -> Any:
@@ -232,20 +327,9 @@ def _end_of_execution(env: Any, kind: Any, cause: str) -> Any:
     return _failure(env, _names.StatesErrorName(typ=kind), "ExecutionFailed", details)
 
 
-class _Moment:
-    def __init__(self, time_ms: int) -> None:
-        self._time_ms = time_ms
-
-    def isoformat(self) -> str:
-        return text_of(self._time_ms)
-
-
 def _replace_times() -> None:
-    # The time of entering a state is a new one after a restart.
-    _states.datetime = SimpleNamespace(
-        datetime=SimpleNamespace(now=lambda tz: _Moment(here.place.last_ms)),
-        timezone=SimpleNamespace(utc=UTC),
-    )
+    # The time of entering a state is a new one after a restart, and has no count of retries.
+    _states.StateData = _entered
     evaluate = _states.CommonStateField._eval_body
 
     def enter(self: Any, env: Any) -> None:
@@ -255,7 +339,9 @@ def _replace_times() -> None:
 
     _states.CommonStateField._eval_body = enter
     # Waits and timeouts are those of threads, by the machine's clock, and begin again.
-    part("component.state.exec.execute_state").ExecutionState._evaluate_with_timeout = _attempt
+    execution = part("component.state.exec.execute_state").ExecutionState
+    execution._evaluate_with_timeout = _attempt
+    execution._eval_state_output = lambda *_, **__: None  # it is a part of the attempt
     part("component.program.program").Program.eval = _run_program
     part("component.state.wait.wait_function.wait_function").WaitFunction._eval_body = _wait
     timestamp = part("component.state.wait.wait_function.timestamp").Timestamp
@@ -271,6 +357,10 @@ def _replace_times() -> None:
         sleep=lambda seconds: here.place.pause(here.place.environment, seconds)
     )
     retrier.RetrierDecl._eval_body = wait_and_retry
+
+
+def _entered(Name: str, **_: Any) -> dict[str, Any]:  # noqa: N803 (as in the context object)
+    return {"EnteredTime": text_of(here.place.last_ms), "Name": Name, "RetryCount": 0}
 
 
 def _attempt(self: Any, env: Any) -> None:
@@ -301,6 +391,9 @@ def _attempt(self: Any, env: Any) -> None:
         self.result_path.eval(env)
     else:
         env.states.reset(input_value=env.stack.pop())
+    # An error in them can be retried and caught, as one of the task.
+    _states.CommonStateField._eval_state_output(self, env)
+    _states.CommonStateField._verify_size_quota(self, env, env.states.get_input())
 
 
 def _run_program(self: Any, env: Any) -> None:
@@ -329,10 +422,21 @@ def _seconds_until(self: Any, env: Any) -> float:
 
 
 def _replace_tasks() -> None:
+    # What a task starts must be known as awaited when it begins.
+    executions = part(f"{_services}.state_task_service_sfn").StateTaskServiceSfn
+    start = executions._eval_service_task
+
+    def start_awaited(self: Any, env: Any, **rest: Any) -> None:
+        here.place.is_awaited = (self.resource.condition or "").startswith("sync")
+        try:
+            start(self, env, **rest)
+        finally:
+            here.place.is_awaited = False
+
+    executions._eval_service_task = start_awaited
     # Clients are of moto's own backends, or of a server at a fixed address.
-    for module in _modules_with("boto_client_for"):
-        in_millis = "aws_sdk" not in module.__name__
-        module.boto_client_for = _client_for(in_millis)  # type: ignore[attr-defined]
+    _replace_function("boto_client_for", _client_for(in_millis=True))
+    _replace_function("boto_client_for", _client_for(in_millis=False), "aws_sdk")
     # Names of parameters and results are those of the service: moto has none of the models.
     service = part(f"{_services}.state_task_service").StateTaskService
     service._normalise_parameters = _to_service
@@ -341,6 +445,8 @@ def _replace_tasks() -> None:
     # moto looks every half second, and knows neither the port's end nor an earlier answer.
     callback = part(f"{_services}.state_task_service_callback").StateTaskServiceCallback
     callback._eval_integration_pattern = _integrate
+    # A heartbeat that is missing is a timeout, and cannot be caught by its own name.
+    callback._from_error = _with_heartbeats(callback._from_error)
     # A run that was stopped has not done its work, yet its task would succeed.
     part(f"{_services}.state_task_service_glue")._JOB_RUN_STATE_ABNORMAL_TERMINAL_VALUE.add(
         "STOPPED"
@@ -358,7 +464,7 @@ def _replace_tasks() -> None:
     sdk.StateTaskServiceAwsSdk._eval_service_task = call
 
 
-def _client_for(in_millis: bool) -> Callable[..., Any]:
+def _client_for(*, in_millis: bool) -> Callable[..., Any]:
     def client_for(region: str, service: str, state_credentials: Any = None) -> Any:
         return TASKS.client(service, in_millis=in_millis)
 
@@ -368,11 +474,34 @@ def _client_for(in_millis: bool) -> Callable[..., Any]:
 def _to_service(self: Any, parameters: Any, *_: Any, **names: Any) -> None:
     if (operation := _operation_of(self, **names)) and operation.input_shape:
         self._to_boto_request(parameters, operation.input_shape)
+    if self._get_boto_service_name() == "dynamodb":
+        _decode(parameters)
+
+
+def _decode(value: Any) -> None:
+    """Replace the Base64 of binary attributes by their bytes, as the service has them."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in list(items):
+        if key == "B" and isinstance(item, str):
+            value[key] = base64.b64decode(item)
+        elif isinstance(item, (dict, list)):
+            _decode(item)
 
 
 def _from_service(self: Any, response: Any, *_: Any, **names: Any) -> None:
     if (operation := _operation_of(self, **names)) and operation.output_shape:
         self._from_boto_response(response, operation.output_shape)
+    _encode(response)
+
+
+def _encode(value: Any) -> None:
+    """Replace the bytes in a value, which are no JSON, by their Base64."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in list(items):
+        if isinstance(item, bytes):
+            value[key] = base64.b64encode(item).decode()
+        elif isinstance(item, (dict, list)):
+            _encode(item)
 
 
 def _operation_of(
@@ -395,10 +524,7 @@ def _integrate(
     state_credentials: Any,
 ) -> None:
     place, submitted = here.place, env.stack.pop()
-    timeout_s = None
-    if not self.timeout.is_default_value():
-        self.timeout.eval(env=env)
-        timeout_s = env.stack.pop()
+    timeout_s = _timeout_of(self, env)
     if self.resource.condition == "waitForTaskToken":
         _await_token(self, env, timeout_s)
         return
@@ -426,6 +552,21 @@ def _integrate(
         TASKS.stop(place.run, submitted)
         raise
     _answer_task(env, answer)
+
+
+class _HeartbeatName(_names.StatesErrorName):  # type: ignore[misc, name-defined] # it is moto's
+    def matches(self, error_name: str | None) -> bool:
+        return error_name in ("States.HeartbeatTimeout", "States.Timeout")
+
+
+def _with_heartbeats(from_error: Callable[..., Any]) -> Callable[..., Any]:
+    def event_of(self: Any, env: Any, ex: Exception) -> Any:
+        event = from_error(self, env=env, ex=ex)
+        if isinstance(ex, _callbacks.HeartbeatTimeoutError):
+            event.error_name = _HeartbeatName(_name_types.StatesErrorNameType.StatesTimeout)
+        return event
+
+    return event_of
 
 
 def _answer_task(env: Any, answer: Any) -> None:
@@ -458,16 +599,24 @@ def _stand_in(self: Any, env: Any, parameters: Mapping[str, Any]) -> None:
     step = place.step("call1")
     answer = place.run.record.known(step)
     if answer is None:
-        try:
-            answer = {"output": TASKS.stand_in(self.name, parameters["input"])}
-        except Exception as error:  # noqa: BLE001 (code of somebody else: its task fails by it)
-            answer = {"error": type(error).__name__, "cause": str(error)}
+        look = in_thread(TASKS.stand_in, self.name, parameters["input"], place.run.changes)
+        answer = place.await_end(env, _timeout_of(self, env), look)
+        if answer == TIMEOUT:
+            raise _callbacks.CallbackTimeoutError
         answer = place.run.record.settle(step, answer)
     if "error" in answer:
         details = {"resource": "call", "resourceType": "aws-sdk:tidemark", **answer}
-        name = _custom_names.CustomErrorName(answer["error"])
+        name = _error_named(answer["error"])
         raise _failure(env, name, "TaskFailed", {"taskFailedEventDetails": details})
     env.stack.append(answer["output"])
+
+
+def _timeout_of(self: Any, env: Any) -> float | None:
+    if self.timeout.is_default_value():
+        return None
+    self.timeout.eval(env=env)
+    seconds: float = env.stack.pop()
+    return seconds
 
 
 def _replace_branches() -> None:

@@ -67,6 +67,7 @@ class Place:
         last_ms: the time of the last event here.
         environment: moto's, of the state that is retried.
         at_work: the iterations that have a thread now.
+        is_awaited: the task waits for the end of what it starts.
         reply: the answer to the last look at what a task has started.
     """
 
@@ -81,6 +82,7 @@ class Place:
     at_work: set[int] = field(default_factory=set)
     environment: Any = None
     is_looking: bool = False
+    is_awaited: bool = False
     reply: Any = None
 
     def enter(self, name: str) -> None:

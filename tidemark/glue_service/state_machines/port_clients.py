@@ -108,8 +108,13 @@ class _Raw(io.BytesIO):
             yield chunk
 
 
-def of_engine(request: AWSPreparedRequest, parent: Execution) -> Callable[[GlueState], Any] | None:
-    """Return what answers a request in the engine's thread; None if it is not for the engine."""
+def of_engine(
+    request: AWSPreparedRequest, parent: Execution, *, is_awaited: bool
+) -> Callable[[GlueState], Any] | None:
+    """Return what answers a request in the engine's thread; None if it is not for the engine.
+
+    The task that has made the request may wait for the end of what it starts.
+    """
     headers = headers_of(request)
     service = TARGETS.get(headers.get("x-amz-target", "").rpartition(".")[0], "")
     if service not in ENGINE_SERVICES:
@@ -122,7 +127,7 @@ def of_engine(request: AWSPreparedRequest, parent: Execution) -> Callable[[GlueS
             raise unsupported(service, name)
         parameters = json_protocol.read_request(operation, _body(request))
         if name == "StartExecution":
-            answer: Mapping[str, Any] = start_child(glue, parameters, parent)
+            answer: Mapping[str, Any] = start_child(glue, parameters, parent, is_awaited=is_awaited)
         else:
             answer = ENGINE_SERVICES[service][name](glue, parameters)
         body = json_protocol.json_answer(operation, answer)

@@ -24,6 +24,7 @@ from tidemark.glue_service.state_machines.execution_rows import (
     put_execution,
     settle,
 )
+from tidemark.glue_service.state_machines.executions import stop_children
 
 SERVER = 500
 
@@ -132,6 +133,7 @@ class Record:
                 self._write_events(glue)
                 add_event(glue.store, self.execution.arn, "end", event)
                 put_execution(glue.store, replace(self.execution, **changes))
+                stop_children(glue, self.execution.arn)
 
         self._ask(ended)
 

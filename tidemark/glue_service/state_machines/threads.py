@@ -13,7 +13,6 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.job_runs import batch_stop_job_run
-from tidemark.glue_service.state_machines.definitions import with_stand_ins
 from tidemark.glue_service.state_machines.execution_rows import (
     FAILED,
     RUNNING,
@@ -22,6 +21,7 @@ from tidemark.glue_service.state_machines.execution_rows import (
 )
 from tidemark.glue_service.state_machines.executions import stop_execution
 from tidemark.glue_service.state_machines.interpreter import Interpreter
+from tidemark.glue_service.state_machines.local_tasks import with_stand_ins
 from tidemark.glue_service.state_machines.places import Run, here
 from tidemark.glue_service.state_machines.port_clients import (
     PortClients,
@@ -114,7 +114,7 @@ class ExecutionThreads:
         known = record.known(step)
         if known is not None:
             return dict(known)
-        work = of_engine(request, record.execution)
+        work = of_engine(request, record.execution, is_awaited=place.is_awaited)
         if work is None:
             return dict(record.settle(step, self._clients.forward(request)))
         try:
@@ -123,7 +123,7 @@ class ExecutionThreads:
             return dict(record.settle(step, refused(request, error)))
 
     def _answered(self, request: AWSPreparedRequest, run: Run) -> SavedReply:
-        work = of_engine(request, run.record.execution)
+        work = of_engine(request, run.record.execution, is_awaited=False)
         if work is None:
             return self._clients.forward(request)
         try:

@@ -9,6 +9,8 @@ from botocore.exceptions import ClientError
 
 from tests.tidemark.glue_service.state_machines.conftest import END, PASS, steps, task
 from tests.waiting import wait_until
+from tidemark.glue_service.state_machines.execution_rows import executions_of
+from tidemark.glue_service.state_machines.executions import stop_execution
 
 LONG = steps("W", W={"Type": "Wait", "Seconds": 60, **END})
 
@@ -291,3 +293,39 @@ def test_paths_return_one_value_or_a_list_as_on_aws(states):
         "slice": [{"n": 1}],
         "none": [],
     }
+
+
+def test_a_stop_aborts_what_tasks_wait_for_in_the_same_transaction(port, states):
+    child = states.machine("long", steps("W", W={"Type": "Wait", "Seconds": 600, **END}))
+    started = {"StateMachineArn": child, "Name": "awaited"}
+    alone = task("states:startExecution", Parameters={**started, "Name": "alone"}, Next="B")
+    waits = task("states:startExecution.sync:2", Parameters=started)
+    parent = states.start(states.machine("stops-both", steps("A", A=alone, B=waits)))
+
+    def children(glue):
+        return {run.name: run.status for run in executions_of(glue.store, child)}
+
+    wait_until(lambda: "awaited" in port.engine.ask(children))
+
+    def stop_and_look(glue):
+        stop_execution(glue, {"executionArn": parent})
+        return children(glue)  # no thread of the execution has done anything since
+
+    assert port.engine.ask(stop_and_look) == {"alone": "RUNNING", "awaited": "ABORTED"}
+
+
+def test_a_missing_heartbeat_is_caught_by_its_name(port, states):
+    queue = port.client("sqs").create_queue(QueueName="beats")["QueueUrl"]
+    parameters = {"QueueUrl": queue, "MessageBody.$": "$$.Task.Token"}
+    catch = [{"ErrorEquals": ["States.HeartbeatTimeout"], "Next": "B"}]
+    waits = task(
+        "sqs:sendMessage.waitForTaskToken",
+        Parameters=parameters,
+        HeartbeatSeconds=1,
+        Catch=catch,
+        Next="B",
+    )
+
+    answer = states.run("beats", steps("A", A=waits, B={**PASS, "Result": "caught"}))
+
+    assert answer["output"] == '"caught"'

@@ -110,8 +110,11 @@ def test_a_deleted_machine_is_gone_with_its_executions(states):
         (steps("A", A=PASS, B=PASS), 'State "B" is not reachable. at /States/B'),
         (steps("A", A={"Type": "Pass"}), "These fields are required, one of them: [Next, End]"),
         (steps("A", A={"Type": "Sleep"}), "Value is not one of Task, Pass, Choice"),
-        (steps("A", A={**PASS, "Colour": 1}), 'at "Colour"'),
-        (steps("A", A={**PASS, "Catch": 5}), "Value is not of type array at /States/A/Catch"),
+        (
+            steps("A", A={**PASS, "Colour": 1}),
+            "Field 'Colour' is not supported at /States/A/Colour",
+        ),
+        (steps("A", A={**MAP, "Catch": 5}), "Value is not of type array at /States/A/Catch"),
         (steps("A", A={**MAP, "ItemProcessor": []}), "Value is not of type object"),
         (steps("A", A={"Type": "Pass", "Next": []}), "Value is not of type string"),
         (

@@ -152,7 +152,7 @@ CASES = {
                     "P",
                     P={
                         "Type": "Parallel",
-                        "Branches": [one(), one(Result=0)],
+                        "Branches": [one(), steps("B", B={**PASS, "Result": 0})],
                         **END,
                     },
                 ),
@@ -273,6 +273,100 @@ CASES = {
         {"w": 8},
     ),
 }
+
+
+MISSING_JOB = {"JobName.$": "$.none"}
+TIMES = {"t": "2026-01-01T00:00:00Z", "u": "2026-01-01T01:00:00.000+01:00", "s": "a*c"}
+
+
+def caught(error, **members):
+    handler = [{"ErrorEquals": [error], "Next": "Caught"}]
+    state = task("aws-sdk:glue:getJob", Parameters={"JobName": "x"}, Catch=handler)
+    return steps("A", A={**state, **members}, Caught={**PASS, "Result": "caught"})
+
+
+def rule(operator, value, variable="$.t"):
+    return choose({"Variable": variable, operator: value})
+
+
+OTHER_CASES = {
+    "one instant": (rule("TimestampEqualsPath", "$.u"), TIMES, "yes"),
+    "a fraction of a second": (
+        rule("TimestampLessThan", "2026-01-01T00:00:00.001Z"),
+        TIMES,
+        "yes",
+    ),
+    "a time with an offset": (rule("IsTimestamp", True, "$.u"), TIMES, "yes"),
+    "a text is no time": (rule("TimestampLessThan", "2027-01-01T00:00:00Z", "$.s"), TIMES, "no"),
+    "times of the execution": (
+        rule("TimestampLessThanEqualsPath", "$$.State.EnteredTime", "$$.Execution.StartTime"),
+        {},
+        "yes",
+    ),
+    "a star that is escaped": (rule("StringMatches", "a\\*c", "$.s"), TIMES, "yes"),
+    "one wildcard": (rule("StringMatches", "a?c", "$.s"), TIMES, "no"),
+    "a missing variable": (rule("IsNull", True, "$.q"), TIMES, "!States.Runtime"),
+    "an intrinsic function fails": (
+        caught("States.IntrinsicFailure", Parameters={"JobName.$": "States.ArrayGetItem($.l, 9)"}),
+        {"l": [1]},
+        "caught",
+    ),
+    "a path fails": (caught("States.ParameterPathFailure", Parameters=MISSING_JOB), {}, "caught"),
+    "a result has no place": (
+        caught(
+            "States.ResultPathMatchFailure",
+            Resource="arn:aws:states:::aws-sdk:glue:getJobs",
+            Parameters={},
+            ResultPath="$.a.b",
+        ),
+        {"a": 1},
+        "caught",
+    ),
+    "too much data of a branch": (
+        steps(
+            "P",
+            P={
+                "Type": "Parallel",
+                "Branches": [one(Parameters={"a.$": "$.a", "b.$": "$.a"})],
+                **END,
+            },
+        ),
+        {"a": "x" * 150_000},
+        "!States.DataLimitExceeded",
+    ),
+    "letters of other languages": (
+        steps(
+            "Prüfen 😀",
+            **{
+                "Prüfen 😀": {
+                    **PASS,
+                    "Parameters": {
+                        "ü": "é",
+                        "f.$": "States.Format('{} 😀', $['ü'])",
+                        "b.$": "States.Base64Decode(States.Base64Encode($['ü']))",
+                        "n.$": "$$.State.Name",
+                        "r.$": "$$.State.RetryCount",
+                    },
+                    "ResultPath": "$['ö']",
+                }
+            },
+        ),
+        {"ü": "ñ"},
+        {"ü": "ñ", "ö": {"ü": "é", "f": "ñ 😀", "b": "ñ", "n": "Prüfen 😀", "r": 0}},
+    ),
+    "a quotation mark in a name": (
+        steps('a"b\\', **{'a"b\\': {**PASS, "Parameters": {'k"': "v", "n.$": "$$.State.Name"}}}),
+        {},
+        {'k"': "v", "n": 'a"b\\'},
+    ),
+    "a fraction": (one(Parameters={"a.$": "States.Array(1.5)"}), {}, {"a": [1.5]}),
+    "a map of no list": (
+        steps("M", M={**MAP, "ItemProcessor": steps("A", A=PASS)}),
+        {"xs": 5},
+        "!States.Runtime",
+    ),
+}
+CASES |= OTHER_CASES
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -11,7 +11,8 @@ from tests.tidemark.glue_service.conftest import Port
 from tests.tidemark.glue_service.state_machines.conftest import PASS, States, steps, task
 from tests.waiting import wait_until
 from tidemark.errors import UsageError
-from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.glue_service.commands import load_app
+from tidemark.glue_service.deployments import define, deploy_on_port, prepare
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.local_state.home import Home
 
@@ -87,40 +88,86 @@ def lambda_app():
     return {"M": {"Type": MACHINE["Type"], "Properties": notify}}
 
 
-def test_a_task_on_aws_only_is_refused_at_deployment_with_its_stand_in(port, write_assembly):
-    folder = write_assembly({"one": ""}, others=lambda_app())
+def test_a_machine_with_a_task_on_aws_only_is_left_out_and_told(port, states, write_assembly):
+    text = deploy(port, write_assembly({"one": ""}, others={**APP, **lambda_app()}))
 
-    with pytest.raises(UsageError) as refused:
-        deploy(port, folder)
+    (machine,) = states.client.list_state_machines()["stateMachines"]
+    assert machine["name"] == "stack-nightly"
+    assert "the state machine notifies cannot be deployed: the task Notify is of lambda" in text
+    assert "--task Notify=python:MODULE.FUNCTION" in text
 
-    assert "the state machine notifies cannot be deployed: the task Notify is of lambda" in str(
-        refused.value
-    )
-    assert "--task Notify=python:MODULE.FUNCTION" in str(refused.value)
+
+LOCATION = {"Bucket": "definitions", "Key": "k"}
 
 
 @pytest.mark.parametrize(
-    ("given", "output", "error"),
-    [({"n": 1}, {"seen": {"FunctionName": "f"}}, None), (None, None, "ValueError")],
+    ("properties", "text"),
+    [
+        ({}, "it has no definition; give DefinitionString"),
+        ({"DefinitionS3Location": {**LOCATION, "Key": "../../access-key.json"}}, "a part '..'"),
+        ({"DefinitionS3Location": {**LOCATION, "Key": "/etc/passwd"}}, "cannot be read as UTF-8"),
+        ({"DefinitionS3Location": {**LOCATION, "Key": "binary"}}, "can't decode byte"),
+        ({"DefinitionS3Location": {**LOCATION, "Bucket": "none"}}, "has no folder"),
+        ({"Definition": steps("A", A=PASS), "Tags": [{"Key": "a"}]}, "allowed: an object with Key"),
+        ({"Definition": steps("A", A={**PASS, "Colour": 1})}, "Field 'Colour' is not supported"),
+        ({"Definition": steps("A", A=PASS), "StateMachineType": "FAST"}, "allowed: STANDARD,"),
+    ],
 )
-def test_a_function_stands_in_for_a_task(
-    tmp_path, monkeypatch, write_assembly, given, output, error
-):
-    body = "return {'seen': given}" if error is None else "raise ValueError('no')"
-    module = f"stand_in_{error or 'good'}"
-    (tmp_path / f"{module}.py").write_text(f"def notify(given):\n    {body}\n", encoding="utf-8")
+def test_a_machine_that_aws_refuses_refuses_the_app(port, write_assembly, properties, text):
+    port.home.create_bucket("definitions")
+    (port.home.lake / "definitions/binary").write_bytes(b"\xff\xfe")
+    machine = {"Type": MACHINE["Type"], "Properties": {"StateMachineName": "m", **properties}}
+
+    with pytest.raises(UsageError) as refused:
+        deploy(port, write_assembly({"one": ""}, others={"M": machine}))
+
+    assert "the state machine m cannot be deployed: " in str(refused.value)
+    assert text in str(refused.value)
+
+
+def test_a_run_of_a_workflow_needs_no_machine(port, write_assembly):
+    app = load_app(write_assembly({"one": ""}, others={"M": {**MACHINE, "Properties": {}}}))
+
+    def define_app(glue):
+        deployment = prepare(app, glue.machine.home, glue.machine.dynamodb_endpoint)
+        return define(glue, app, deployment)
+
+    deleted, (left_out,) = port.engine.ask(define_app)
+
+    assert deleted == []
+    assert "cannot be deployed: it has no definition" in str(left_out)
+
+
+BODIES = {
+    "seen": ("return {'seen': given}", None),
+    "raises": ("raise ValueError('no')", "ValueError"),
+    "exits": ("import sys; sys.exit(3)", "SystemExit"),
+    "interrupts": ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    "nan": ("return float('nan')", "States.TaskFailed"),
+    "no_json": ("return {1, 2}", "States.TaskFailed"),
+    "never": ("import time; time.sleep(60)", "States.Timeout"),
+}
+
+
+def test_a_function_stands_in_for_a_task_whatever_it_does(tmp_path, monkeypatch):
+    text = "".join(f"def {name}(given):\n    {body}\n" for name, (body, _) in BODIES.items())
+    (tmp_path / "stand_in_bodies.py").write_text(text, encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    home, options = (
-        Home.open(tmp_path / "home"),
-        Options(tasks={"Notify": f"python:{module}.notify"}),
-    )
+    tasks = {name: f"python:stand_in_bodies.{name}" for name in BODIES}
+    home = Home.open(tmp_path / "home")
 
-    with serving(home, options) as (url, engine):
-        port = Port(home, url, engine)
-        deploy(port, write_assembly({"one": ""}, others=lambda_app()))
-        states = States(port)
-        arn = "arn:aws:states:us-east-1:000000000000:stateMachine:notifies"
-        answer = states.ended(states.start(arn, given))
+    with serving(home, Options(tasks=tasks)) as (url, engine):
+        states = States(Port(home, url, engine))
+        started = {}
+        for name in BODIES:
+            state = task("lambda:invoke", Parameters={"FunctionName": "f"}, TimeoutSeconds=1)
+            started[name] = states.start(states.machine(name, steps(name, **{name: state})))
+        late = {**steps("never", never=task("lambda:invoke")), "TimeoutSeconds": 1}
+        ends_late = states.start(states.machine("late", late))
+        answers = {name: states.ended(execution) for name, execution in started.items()}
+        status = states.ended(ends_late)["status"]
 
-    assert answer.get("error") == error
-    assert json.loads(answer.get("output", "null")) == output
+    errors = {name: answer.get("error") for name, answer in answers.items()}
+    assert errors == {name: error for name, (_, error) in BODIES.items()}
+    assert json.loads(answers["seen"]["output"]) == {"seen": {"FunctionName": "f"}}
+    assert status == "TIMED_OUT"

@@ -1,0 +1,281 @@
+"""The rules of the Amazon States Language for machines, states and their fields.
+
+Source: https://states-language.net/spec.html
+"""
+
+from collections.abc import Container, Iterator, Mapping
+from typing import Any
+
+from tidemark.glue_service.state_machines.values import (
+    SCHEMA,
+    Fault,
+    faults_of_expression,
+    faults_of_template,
+    faults_of_values,
+    is_expression,
+    is_path,
+    time_of,
+)
+
+JSON_PATH, JSONATA = "JSONPath", "JSONata"
+LANGUAGES = (JSON_PATH, JSONATA)
+MOST_S = 99_999_999
+LONGEST_NAME = 80
+_GOES, _PATHS = "Next End", "InputPath OutputPath"
+_WORKS = "Parameters Arguments ResultPath ResultSelector Retry Catch"
+_EACH = f"Type Comment QueryLanguage Assign Output {_PATHS}"
+# The fields of each type of state.
+FIELDS = {
+    kind: frozenset(f"{_EACH} {names}".split())
+    for kind, names in {
+        "Task": f"{_GOES} {_WORKS} Resource Credentials TimeoutSeconds TimeoutSecondsPath "
+        "HeartbeatSeconds HeartbeatSecondsPath",
+        "Pass": f"{_GOES} Result Parameters ResultPath",
+        "Choice": "Choices Default",
+        "Wait": f"{_GOES} Seconds SecondsPath Timestamp TimestampPath",
+        "Parallel": f"{_GOES} {_WORKS} Branches",
+        "Map": f"{_GOES} {_WORKS} Items ItemsPath ItemProcessor Iterator ItemSelector ItemReader "
+        "ItemBatcher ResultWriter MaxConcurrency MaxConcurrencyPath ToleratedFailureCount "
+        "ToleratedFailureCountPath ToleratedFailurePercentage ToleratedFailurePercentagePath Label",
+        "Succeed": "",
+        "Fail": "Error ErrorPath Cause CausePath",
+    }.items()
+}
+MACHINE = frozenset(
+    "Comment QueryLanguage StartAt States Version TimeoutSeconds ProcessorConfig".split()
+)
+OF_JSONATA = frozenset(("Arguments", "Output", "Items", "Condition"))
+OF_JSON_PATH = frozenset(
+    "InputPath OutputPath Parameters ResultPath ResultSelector ItemsPath SecondsPath TimestampPath "
+    "TimeoutSecondsPath HeartbeatSecondsPath MaxConcurrencyPath ErrorPath CausePath "
+    "ToleratedFailureCountPath ToleratedFailurePercentagePath Variable".split()
+)
+_REQUIRED = {"Task": "Resource", "Choice": "Choices", "Parallel": "Branches"}
+ONE_OF: dict[str, list[tuple[str, ...]]] = {  # of these fields a state has one
+    **{kind: [(name,)] for kind, name in _REQUIRED.items()},
+    "Wait": [("Seconds", "SecondsPath", "Timestamp", "TimestampPath")],
+    "Map": [("ItemProcessor", "Iterator")],
+}
+NOT_BOTH = [
+    (name, f"{name}Path")
+    for name in ("TimeoutSeconds", "HeartbeatSeconds", "MaxConcurrency", "Error", "Cause")
+]
+_CASES = ("Equals", "LessThan", "GreaterThan", "LessThanEquals", "GreaterThanEquals")
+_KINDS: dict[str, tuple[type, ...]] = {
+    "String": (str,),
+    "Numeric": (int, float),
+    "Timestamp": (str,),
+}
+OPERATORS = {
+    **{f"{kind}{case}": types for kind, types in _KINDS.items() for case in _CASES},
+    **{f"{kind}{case}Path": (str,) for kind in _KINDS for case in _CASES},
+    **dict.fromkeys(("StringMatches", "BooleanEqualsPath"), (str,)),
+    "BooleanEquals": (bool,),
+    **{f"Is{kind}": (bool,) for kind in "Null Present Numeric String Boolean Timestamp".split()},
+}
+STATES_ERRORS = frozenset(
+    f"States.{name}"
+    for name in "ALL DataLimitExceeded HeartbeatTimeout Timeout TaskFailed Permissions Runtime "
+    "ResultPathMatchFailure ParameterPathFailure BranchFailed NoChoiceMatched IntrinsicFailure "
+    "ExceedToleratedFailureThreshold ItemReaderFailed ResultWriterFailed QueryEvaluationError "
+    "Http.Socket".split()
+)
+
+
+def faults_of_state(
+    name: str, state: Mapping[str, Any], place: str, language: str
+) -> Iterator[Fault]:
+    """Yield the faults of a state whose type is known; not those of machines in it."""
+    fields = FIELDS[state["Type"]]
+    for field, value in state.items():
+        here = f"{place}/{field}"
+        if field not in fields:
+            yield Fault(SCHEMA, f"Field '{field}' is not supported", here)
+        else:
+            yield from _faults_of_field(field, value, here, language)
+    if not 0 < len(name) <= LONGEST_NAME:
+        yield Fault(SCHEMA, f"A name of a state has 1 to {LONGEST_NAME} characters", place)
+    if "Next" in fields and ("Next" in state) == (state.get("End") is True):
+        yield Fault(SCHEMA, "These fields are required, one of them: [Next, End]", place)
+    yield from (Fault(SCHEMA, text, place) for text in _faults_of_pairs(state))
+
+
+def _faults_of_pairs(state: Mapping[str, Any]) -> Iterator[str]:
+    for names in ONE_OF.get(state["Type"], []):
+        if sum(field in state for field in names) != 1:
+            yield f"These fields are required, one of them: [{', '.join(names)}]"
+    for pair in NOT_BOTH:
+        if all(field in state for field in pair):
+            yield f"Only one of these fields is allowed: [{', '.join(pair)}]"
+    beat, end = (state.get(name) for name in ("HeartbeatSeconds", "TimeoutSeconds"))
+    if isinstance(beat, int) and isinstance(end, int) and beat >= end:
+        yield "HeartbeatSeconds must be smaller than TimeoutSeconds"
+
+
+def _faults_of_field(field: str, value: Any, place: str, language: str) -> Iterator[Fault]:
+    is_jsonata = language == JSONATA
+    if field in (OF_JSON_PATH if is_jsonata else OF_JSONATA):
+        yield Fault(SCHEMA, f"Field '{field}' is not supported with {language}", place)
+    elif is_jsonata and is_expression(value) and field not in TEXTS:
+        yield from faults_of_expression(value, place)
+    elif (why := _why_not(field, value)) is not None:
+        yield Fault(SCHEMA, why, place)
+    elif field == "Choices":
+        for index, rule in enumerate(value):
+            yield from _faults_of_choice(rule, f"{place}[{index}]", language)
+    elif field in HANDLERS:
+        yield from _faults_of_handlers(field, value, place, language)
+    elif field in VALUES:
+        yield from (faults_of_values if is_jsonata else faults_of_template)(value, place)
+
+
+def _why_not(field: str, value: Any) -> str | None:
+    kind = JSON_TYPES.get(field)
+    if kind is not None and not isinstance(value, kind):
+        return f"Value is not of type {JSON_WORDS[kind]}"
+    least = NUMBERS.get(field)
+    if least is not None and (type(value) is not int or not least <= value <= MOST_S):
+        return f"Value is not an integer from {least} to {MOST_S:,}"
+    if field in ("Choices", "Branches") and not value:
+        return "Value has no element"
+    if field == "Timestamp" and time_of(value) is None:
+        return f"Value is not a time such as 2026-03-01T12:00:00Z: {value!r}"
+    if field == "Assign":
+        for name in (key.removesuffix(".$") for key in value):
+            if not name.isidentifier() or name == "states" or len(name) > LONGEST_NAME:
+                return f"The name of a variable is not allowed: {name}"
+    return _why_no_path(field, value) if field in PATHS else None
+
+
+def _why_no_path(field: str, value: Any) -> str | None:
+    is_null = value is None and field in ("InputPath", "OutputPath", "ResultPath")
+    is_function = field in ("ErrorPath", "CausePath") and str(value).startswith("States.")
+    if is_null or is_function or is_path(value, is_reference=field == "ResultPath"):
+        return None
+    return f"Value is not a path such as $.a: {value!r}"
+
+
+JSON_WORDS: dict[type, str] = {list: "array", dict: "object", str: "string", bool: "boolean"}
+JSON_TYPES: dict[str, type] = {
+    **dict.fromkeys(("Choices", "Catch", "Retry", "Branches"), list),
+    **dict.fromkeys(("ItemProcessor", "Iterator", "ResultSelector", "Assign"), dict),
+    **dict.fromkeys(("Next", "Default", "Resource", "Comment", "Error", "Cause"), str),
+    "End": bool,
+}
+TEXTS = ("Next", "Default", "Resource", "Comment")  # which no expression makes
+HANDLERS = ("Retry", "Catch")
+VALUES = ("Parameters", "ResultSelector", "ItemSelector", "Assign", "Arguments", "Output", "Items")
+PATHS = OF_JSON_PATH - {"Parameters", "ResultSelector", "Variable"}
+NUMBERS = {"TimeoutSeconds": 1, "HeartbeatSeconds": 1, "Seconds": 0, "MaxConcurrency": 0}
+
+
+def _faults_of_choice(
+    rule: Any, place: str, language: str, *, is_inner: bool = False
+) -> Iterator[Fault]:
+    if not isinstance(rule, Mapping):
+        yield Fault(SCHEMA, "Value is not of type object", place)
+        return
+    if is_inner == ("Next" in rule) or not isinstance(rule.get("Next", ""), str):
+        word = "is not allowed in a rule of a rule" if is_inner else "is missing"
+        yield Fault(SCHEMA, f"The field 'Next' {word}", place)
+    operators = [name for name in rule if name not in OF_RULE]
+    if language == JSONATA:
+        condition = rule.get("Condition")
+        if operators != ["Condition"] or not (
+            condition in (True, False) or is_expression(condition)
+        ):
+            yield Fault(SCHEMA, "The rule must have a 'Condition', and nothing like it", place)
+        yield from faults_of_values(rule, place)
+    elif len(operators) != 1:
+        yield Fault(SCHEMA, f"The rule must have one operator, and has {len(operators)}", place)
+    elif operators[0] in ("And", "Or", "Not"):
+        yield from _faults_of_rules(rule[operators[0]], operators[0], place, language)
+    else:
+        yield from _faults_of_comparison(rule, operators[0], place)
+
+
+OF_RULE = ("Next", "Comment", "Variable", "Assign", "Output")
+
+
+def _faults_of_rules(rules: Any, operator: str, place: str, language: str) -> Iterator[Fault]:
+    rules = [rules] if operator == "Not" else rules
+    if not isinstance(rules, list) or not rules:
+        yield Fault(SCHEMA, "Value is not an array with an element", f"{place}/{operator}")
+        return
+    for index, rule in enumerate(rules):
+        here = f"{place}/{operator}[{index}]"
+        yield from _faults_of_choice(rule, here, language, is_inner=True)
+
+
+def _faults_of_comparison(rule: Mapping[str, Any], operator: str, place: str) -> Iterator[Fault]:
+    here, value = f"{place}/{operator}", rule[operator]
+    if not is_path(rule.get("Variable")):
+        yield Fault(SCHEMA, "The field 'Variable' must be a path such as $.a", place)
+    if operator not in OPERATORS:
+        yield Fault(SCHEMA, f"Field '{operator}' is not supported", here)
+    elif not isinstance(value, OPERATORS[operator]) or (
+        isinstance(value, bool) and bool not in OPERATORS[operator]
+    ):
+        yield Fault(SCHEMA, f"Value is not of the type of {operator}: {value!r}", here)
+    elif operator.endswith("Path") and not is_path(value):
+        yield Fault(SCHEMA, f"Value is not a path such as $.a: {value!r}", here)
+    elif operator.startswith("Timestamp") and operator[-4:] != "Path" and time_of(value) is None:
+        yield Fault(SCHEMA, f"Value is not a time such as 2026-03-01T12:00:00Z: {value!r}", here)
+
+
+RETRY = {
+    "IntervalSeconds": lambda value: _is_from(value, 1) and isinstance(value, int),
+    "MaxAttempts": lambda value: _is_from(value, 0) and isinstance(value, int),
+    "BackoffRate": lambda value: _is_from(value, 1),
+    "MaxDelaySeconds": lambda value: _is_from(value, 1) and isinstance(value, int),
+    "JitterStrategy": lambda value: value in ("FULL", "NONE"),
+}
+CATCH = ("Next", "ResultPath", "Output", "Assign")
+
+
+def _is_from(value: Any, least: float) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and least <= value <= MOST_S
+
+
+def _faults_of_handlers(
+    field: str, handlers: list[Any], place: str, language: str
+) -> Iterator[Fault]:
+    for index, handler in enumerate(handlers):
+        here, is_last = f"{place}[{index}]", index == len(handlers) - 1
+        if not isinstance(handler, Mapping):
+            yield Fault(SCHEMA, "Value is not of type object", here)
+            continue
+        yield from _faults_of_errors(handler.get("ErrorEquals"), here, is_last=is_last)
+        if field == "Catch" and "Next" not in handler:
+            yield Fault(SCHEMA, "The field 'Next' is missing", here)
+        known = RETRY if field == "Retry" else CATCH
+        for name, value in handler.items():
+            yield from _faults_of_handler(name, value, known, f"{here}/{name}", language)
+        most, least = handler.get("MaxDelaySeconds", MOST_S), handler.get("IntervalSeconds", 0.5)
+        if _is_from(most, 1) and _is_from(least, 0.5) and most <= least:
+            yield Fault(SCHEMA, "MaxDelaySeconds must be greater than IntervalSeconds", here)
+
+
+def _faults_of_handler(
+    name: str, value: Any, known: Container[str], place: str, language: str
+) -> Iterator[Fault]:
+    if name not in known and name not in ("ErrorEquals", "Comment"):
+        yield Fault(SCHEMA, f"Field '{name}' is not supported", place)
+    elif name in RETRY and not RETRY[name](value):
+        yield Fault(SCHEMA, f"Value is not allowed: {value!r}", place)
+    elif name in CATCH:
+        yield from _faults_of_field(name, value, place, language)
+
+
+def _faults_of_errors(errors: Any, place: str, *, is_last: bool) -> Iterator[Fault]:
+    here = f"{place}/ErrorEquals"
+    is_list = isinstance(errors, list) and bool(errors)
+    if not is_list or not all(isinstance(error, str) for error in errors):
+        yield Fault(SCHEMA, "The field 'ErrorEquals' must be an array with names of errors", here)
+    elif "States.ALL" in errors and (len(errors) > 1 or not is_last):
+        yield Fault(SCHEMA, "States.ALL must be alone, and in the last element", here)
+    else:
+        for error in errors:
+            if error.startswith("States.") and error not in STATES_ERRORS:
+                yield Fault(SCHEMA, f"Step Functions has no error '{error}'", here)
