@@ -23,6 +23,8 @@ SETTINGS = {
     "spark.sql.defaultCatalog": "lake",
     "spark.sql.shuffle.partitions": "1",
     "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
 }
 # A session of its own for each program, in one JVM: to start one takes longer than most programs.
 SERVE = """

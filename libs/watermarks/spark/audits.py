@@ -59,7 +59,7 @@ def check_audits(frame: DataFrame, audits: Sequence[Audit], window: Window, plac
         name = audit.strip() if isinstance(audit, str) else getattr(audit, "__name__", repr(audit))
         try:
             problem = _problem(frame, audit)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a run that ends here would be one that succeeded
             first = str(error).partition("\n")[0]
             problem = f"it cannot be carried out ({type(error).__name__}: {first})"
             raise _failed(name, problem, window, place) from error

@@ -31,7 +31,8 @@ def dataset_of_path(path: str) -> str:
 
 def table_folder(path: str) -> str:
     """Return the dataset of a file, or of a folder that may be one partition of all of them."""
-    text = _PARTITION.sub("", path)
+    # Where the library writes a window until its audits have looked at it.
+    text = _PARTITION.sub("", path).removesuffix("/_audit")
     return _S3.sub("s3://", text, count=1) if _FILE.search(text) else dataset_of_path(text)
 
 

@@ -67,7 +67,7 @@ def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
     try:
         return _compared(spark, engine, pair)
     except Exception as error:  # noqa: BLE001 (whatever is wrong with the files is the answer)
-        return {"problem": _reason(error)}
+        return {"problem": _reason(error) or type(error).__name__}
     finally:
         engine.forget()
 
@@ -77,7 +77,7 @@ def _reason(error: Any) -> str:
     cause = getattr(error, "java_exception", None)
     while cause is not None and cause.getCause() is not None:
         cause = cause.getCause()
-    return one_line(error) if cause is None else str(cause.getMessage()).partition("\n")[0]
+    return one_line(error) if cause is None else str(cause.getMessage()).strip().partition("\n")[0]
 
 
 def _compared(spark: SparkSession, engine: _Spark, pair: dict[str, Any]) -> dict[str, Any]:

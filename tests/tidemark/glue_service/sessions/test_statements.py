@@ -180,9 +180,12 @@ def test_a_statement_that_cannot_be_sent_is_none(sessions, session, port):
     os.kill(pid, signal.SIGSTOP)
     try:
         pipe = os.open(statement_files(folder).requests, os.O_WRONLY | os.O_NONBLOCK)
-        with suppress(BlockingIOError):
-            while True:
-                os.write(pipe, b"\n" * 4096)
+        stat = Path(f"/proc/{pid}/stat")
+        wait_until(lambda: ") T " in stat.read_text(encoding="utf-8"))
+        for size in (4096, 1):  # to the last byte
+            with suppress(BlockingIOError):
+                while True:
+                    os.write(pipe, b"\n" * size)
         os.close(pipe)
         with pytest.raises(ClientError, match=r"IllegalSessionState.*cannot take a statement"):
             sessions.send(session, "1")

@@ -10,6 +10,7 @@ import pytest
 from tests.sampled import at_night
 from tidemark.operate.diff.diff_job import compared
 from tidemark.operate.diff.duck import compared_by_duck
+from tidemark.operate.rows.spark_values import SETTINGS
 from tidemark.operate.versions.row_job import compared_pairs
 
 pytestmark = pytest.mark.spark
@@ -44,7 +45,9 @@ def pair(spark, tmp_path):
             sides[name] = {"folder": str(folder), "files": files, "all": False}
         return {"format": kind, "asked": asked, **sides}
 
-    return written
+    yield written
+    for name in SETTINGS:
+        spark.conf.unset(name)
 
 
 @pytest.mark.parametrize("asked", [{"key": ["id"], "tolerance": 0.5}, *at_night({})])
