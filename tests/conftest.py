@@ -83,6 +83,7 @@ SHARE_SPARK = tuple(
         "tidemark/operate/prove/test_folders_of_runs.py",
         "tidemark/operate/prove/test_judge_job.py",
         "tidemark/operate/prove/test_lakes.py",
+        "tidemark/operate/diff/test_diff_by_spark.py",
         "tidemark/operate/versions/test_row_job.py",
         "tidemark/glue_job/writers/",
         "tidemark/glue_job/site/test_glue_s_jvm.py",

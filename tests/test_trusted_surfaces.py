@@ -98,6 +98,12 @@ ALLOWED = {
     ("tidemark/glue_job/process/lake_fs/jar.py", CONNECTS): "the same JVM",
     ("tidemark/glue_service/runs/python_modules.py", STARTS): "pip of this environment",
     ("tidemark/report/drawing.py", STARTS): "Node, with the report's own script",
+    ("tidemark/glue_service/state_machines/evaluations.py", STARTS): "itself, for JSONata",
+    (
+        "tidemark/glue_service/state_machines/evaluations.py",
+        CONNECTS,
+    ): "on nothing: a pair of sockets",
+    ("tidemark/glue_service/state_machines/jsonata_child.py", CONNECTS): "the same pair",
     ("tidemark/cli/prove_dbt.py", STARTS): "dbt: of the PATH, or of --dbt-command",
     ("tidemark/operate/prove/dbt_runs.py", STARTS): "the same",
     ("tidemark/operate/diff/revision.py", STARTS): "git on the PATH, in the project",

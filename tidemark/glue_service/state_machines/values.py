@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -67,10 +68,13 @@ def faults_of_expression(text: str, place: str) -> Iterator[Fault]:
     """Yield what is wrong with an expression of JSONata, if its package is installed."""
     if re.search(r"\$eval\b", text):
         yield Fault(SCHEMA, "The function $eval is not supported", place)
+    limit = sys.getrecursionlimit()
     try:
         from jsonata import Jsonata
     except ImportError:
         return
+    finally:
+        sys.setrecursionlimit(limit)  # the import raises it for the whole process
     try:
         Jsonata(text[2:-2])
     except Exception as error:  # noqa: BLE001 (whatever it is, it is of the expression)

@@ -223,7 +223,11 @@ def _differs(column: str, kind: str, tolerance: float) -> str:
     differs = f"o.{column} IS DISTINCT FROM n.{column}"
     if not tolerance or not is_number(kind):
         return differs
-    apart = f"abs(CAST(o.{column} AS DOUBLE) - CAST(n.{column} AS DOUBLE))"
+    # Doubles have no digits for all that other numbers are; of integers, a difference may be none.
+    made = {"float": "DOUBLE", "double": "DOUBLE", "decimal": ""}
+    number = made.get(kind.partition("(")[0], "DECIMAL(38, 10)")
+    old, new = (f"CAST({s}.{column} AS {number})" if number else f"{s}.{column}" for s in "on")
+    apart = f"abs({old} - {new})"
     return f"({differs} AND NOT coalesce({apart} <= {tolerance!r}, FALSE))"
 
 

@@ -23,7 +23,7 @@ from tidemark.operate.diff.comparing import (
     compare_rows,
     without_times,
 )
-from tidemark.operate.rows.records import lines_of
+from tidemark.operate.rows.records import lines_of, with_marks, with_whole_records
 from tidemark.operate.rows.spark_rows import read, rows_of, types_of
 from tidemark.operate.rows.spark_values import SETTINGS, column_of, one_line, plain
 
@@ -82,7 +82,12 @@ def _reason(error: Any) -> str:
 
 def _compared(spark: SparkSession, engine: _Spark, pair: dict[str, Any]) -> dict[str, Any]:
     asked = Asked(**pair["asked"])
-    frames = [_read(spark, pair["format"], pair[side]) for side in SIDES]
+    sides = [pair[side] for side in SIDES]
+    if pair["format"] == "json":
+        sides = with_marks(sides)
+    elif pair["format"] == "lines":
+        sides = with_whole_records(sides)
+    frames = [_read(spark, pair["format"], side) for side in sides]
     where = asked.where or "true"
     frames = [None if frame is None else frame.where(where) for frame in frames]
     rows = [None if frame is None else frame.count() for frame in frames]

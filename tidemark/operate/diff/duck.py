@@ -14,7 +14,7 @@ from tidemark.operate.diff.comparing import (
     compare_rows,
     without_times,
 )
-from tidemark.operate.rows.records import WINDOW_COLUMNS
+from tidemark.operate.rows.records import WINDOW_COLUMNS, are_of_windows
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -123,8 +123,8 @@ def _types(connection: "DuckDBPyConnection", side: str, pair: Mapping[str, Any])
     connection.execute(f"CREATE VIEW {side}_files AS SELECT * FROM {reader}")  # noqa: S608 (quoted)
     described = connection.execute(f"DESCRIBE {side}_files").fetchall()
     types = {name: NAMES.get(kind.lower(), kind.lower()) for name, kind, *_ in described}
-    is_of_window = types.keys() >= WINDOW_COLUMNS
-    return {n: kind for n, kind in types.items() if not (is_of_window and n in WINDOW_COLUMNS)}
+    dropped = WINDOW_COLUMNS if are_of_windows(pair[side]["files"]) else ()
+    return {name: kind for name, kind in types.items() if name not in dropped}
 
 
 def _canonical(name: str, kind: str, times: tuple[float, float] | None, *, is_text: bool) -> str:

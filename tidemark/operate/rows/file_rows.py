@@ -15,6 +15,7 @@ from tidemark.operate.rows.records import (
     CORRUPT,
     LINE,
     WINDOW_COLUMNS,
+    are_of_windows,
     lines_of,
     records_of,
     whole_records,
@@ -49,15 +50,14 @@ class FileRows:
 
     @property
     def names(self) -> list[str]:
-        """The columns, without those that name a window."""
-        is_of_window = self.types.keys() >= WINDOW_COLUMNS
-        return [name for name in self.types if not (is_of_window and name in WINDOW_COLUMNS)]
+        """The columns."""
+        return list(self.types)
 
 
 def rows_of_side(kind: str, side: Mapping[str, Any], header: str | None = None) -> FileRows | None:
     """Return the rows of files of a format; None without a file.
 
-    Folders such as day=1 are columns of strings. A header is no row.
+    Folders such as day=1 are columns of strings, those of windows are none. A header is no row.
 
     Raises:
         Exception: the files are not what they are named, or only Spark reads them.
@@ -69,6 +69,8 @@ def rows_of_side(kind: str, side: Mapping[str, Any], header: str | None = None) 
     for folder, files in folders.items():
         for file in map(Path, files):
             of_path = _partitions(file, folder)
+            if are_of_windows([str(file)]):
+                of_path = {n: value for n, value in of_path.items() if n not in WINDOW_COLUMNS}
             of_file, rows = _read(kind, file)
             for name, of_column in chain(of_file.items(), ((name, "string") for name in of_path)):
                 types.setdefault(name, []).append(of_column)

@@ -13,7 +13,8 @@ from typing import Any
 from tidemark.operate.versions.targets import HIDDEN
 
 LINE = "line"
-WINDOW_COLUMNS = {"window", "attempt"}  # folders of `write_window`: their names are random
+WINDOW_COLUMNS = ("window", "attempt")
+WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/")  # folders of `write_window`
 CORRUPT = "_corrupt_record"  # Spark's column for lines that are not JSON
 PLAIN_JSON = (".json", ".jsonl")  # not compressed
 PLAIN_CSV = (".csv", ".tsv")
@@ -29,6 +30,11 @@ class Number(str):
     """A number of JSON as it is written."""
 
     __slots__ = ()
+
+
+def are_of_windows(files: Collection[str]) -> bool:
+    """Return whether some files are in folders of windows, whose names are random and no data."""
+    return any(WINDOW.search(file) for file in files)
 
 
 def have_shared_lines(side: dict[str, Any]) -> bool:

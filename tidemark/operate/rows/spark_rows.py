@@ -14,6 +14,7 @@ from tidemark.operate.rows.records import (
     CORRUPT,
     LINE,
     WINDOW_COLUMNS,
+    are_of_windows,
     copied,
     have_shared_lines,
     in_lines,
@@ -50,11 +51,8 @@ def read(spark: SparkSession, kind: str, side: dict[str, Any]) -> Rows:
 
 
 def types_of(schema: T.StructType) -> dict[str, str]:
-    """Return the type of each column, without those that name a window."""
-    types = {field.name: field.dataType.simpleString() for field in schema}
-    if types.keys() >= WINDOW_COLUMNS:
-        return {name: kind for name, kind in types.items() if name not in WINDOW_COLUMNS}
-    return types
+    """Return the type of each column."""
+    return {field.name: field.dataType.simpleString() for field in schema}
 
 
 def rows_of(
@@ -64,19 +62,22 @@ def rows_of(
     schema: T.StructType | None = None,
     **options: str,
 ) -> DataFrame:
-    """Return the rows of files of a format that Spark reads."""
+    """Return the rows of files of a format that Spark reads, without the names of windows."""
+    # A file in a folder of a window has no such columns of its own: its folder would hide them.
+    dropped = WINDOW_COLUMNS if are_of_windows(side["files"]) else ()
     reader = spark.read.format(kind).options(**options)
     reader = reader.option("__globPaths__", "false")  # names are no patterns
     reader = reader.schema(schema) if schema else reader
     if side["all"]:
-        return reader.load("file://" + side["folder"])
+        return reader.load("file://" + side["folder"]).drop(*dropped)
     folders = side.get("folders") or {side["folder"]: side["files"]}
     frames = [
         reader.option("basePath", "file://" + folder).load(["file://" + file for file in together])
         for folder, files in folders.items()
         for together in read_together(files)
     ]
-    return reduce(lambda rows, more: rows.unionByName(more, allowMissingColumns=True), frames)
+    rows = reduce(lambda some, more: some.unionByName(more, allowMissingColumns=True), frames)
+    return rows.drop(*dropped)
 
 
 def read_together(files: list[str]) -> list[list[str]]:

@@ -102,6 +102,30 @@ def test_values_that_differ_in_a_little_are_told(diff, old, new):
     assert answer["columns"] == {"v": 1}
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "is_equal"),
+    [
+        ("9007199254740992", "9007199254740993", False),
+        ("12345678901234567890.01::DECIMAL(38,2)", "12345678901234567890.99::DECIMAL(38,2)", False),
+        ("1.00::DECIMAL(9,2)", "1.50::DECIMAL(9,2)", True),
+        ("1", "1.25::DOUBLE", True),
+        ("(-9223372036854775808)::BIGINT", "9223372036854775807", False),
+    ],
+)
+def test_a_tolerance_is_exact_for_exact_numbers(diff, old, new, is_equal):
+    answer = diff(
+        f"SELECT 1 AS id, {old} AS v", f"SELECT 1 AS id, {new} AS v", key=["id"], tolerance=0.5
+    )
+
+    assert (not differs(answer)) is is_equal
+
+
+def test_columns_that_are_called_as_those_of_windows_are_data(diff):
+    answer = diff("SELECT 'a' AS window, 1 AS attempt", "SELECT 'b' AS window, 2 AS attempt")
+
+    assert answer["only"] == (1, 1)
+
+
 def test_rows_of_one_key_are_a_multiset_and_told(diff):
     rows = "SELECT * FROM (VALUES {}) t(id, n)"
 

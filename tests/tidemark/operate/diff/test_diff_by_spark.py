@@ -32,6 +32,14 @@ NEW = (
 )
 
 
+@pytest.fixture(autouse=True)
+def settings_of_others(spark):
+    """Leave the settings of the session to the tests that follow."""
+    yield
+    for name in SETTINGS:
+        spark.conf.unset(name)
+
+
 @pytest.fixture
 def pair(spark, tmp_path):
     """Return what writes the rows of two queries, and asks for their difference."""
@@ -45,9 +53,7 @@ def pair(spark, tmp_path):
             sides[name] = {"folder": str(folder), "files": files, "all": False}
         return {"format": kind, "asked": asked, **sides}
 
-    yield written
-    for name in SETTINGS:
-        spark.conf.unset(name)
+    return written
 
 
 @pytest.mark.parametrize("asked", [{"key": ["id"], "tolerance": 0.5}, *at_night({})])
