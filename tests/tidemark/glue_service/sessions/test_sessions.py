@@ -84,6 +84,7 @@ def test_a_session_that_is_stopped_at_rest_is_a_run_that_succeeded(
     assert [target["name"] for target in event["outputs"]] == ["out"]
 
 
+@pytest.mark.nightly
 def test_a_table_replaces_the_files_of_a_folder_only_for_dbt(sessions, port):
     port.home.create_bucket("full")
     create = "spark.sql(\"CREATE TABLE t USING parquet LOCATION 's3://full/t/' AS SELECT 1 AS n\")"

@@ -10,10 +10,9 @@ import pytest
 from tests.sampled import at_night
 from tidemark.operate.diff.diff_job import compared
 from tidemark.operate.diff.duck import compared_by_duck
-from tidemark.operate.rows.spark_values import SETTINGS
 from tidemark.operate.versions.row_job import compared_pairs
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("own_settings")]
 COUNTS = ("rows", "key", "only", "changed", "columns", "twice", "twice_example")
 OLD = """
 SELECT CAST(id AS INT) AS id, id % 7 AS n, id / 3 AS f, CAST(id AS DECIMAL(20, 3)) AS d,
@@ -30,14 +29,6 @@ NEW = (
         "FROM range(1, 10) UNION ALL SELECT 2, 0, 0, 0, 0, NULL, NULL, NULL, '', NULL",
     )
 )
-
-
-@pytest.fixture(autouse=True)
-def settings_of_others(spark):
-    """Leave the settings of the session to the tests that follow."""
-    yield
-    for name in SETTINGS:
-        spark.conf.unset(name)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.sampled import at_night
 from tidemark.operate.versions.row_job import compared_pairs
 from tidemark.operate.versions.targets import changed_targets, files_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("own_settings")]
 NOW = datetime.now(UTC)
 
 
