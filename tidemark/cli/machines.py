@@ -80,13 +80,13 @@ def _watch(glue: Glue, name: str, text: str, output: str) -> int:
     machine = find_machine(glue, name)
     arn = start_execution(glue, machine, text)
     is_of_json = output == "json"
-    shown = 0
+    shown = set[int]()  # the places of steps: of branches, a later one may end first
     try:
         for execution in follow_execution(glue, arn):
-            ended = [step for step in execution.steps if step.ended_at is not None]
-            for step in ended[shown:]:
-                click.echo(step_line(step), err=is_of_json)
-            shown = max(shown, len(ended))
+            for place, step in enumerate(execution.steps):
+                if step.ended_at is not None and place not in shown:
+                    click.echo(step_line(step), err=is_of_json)
+                    shown.add(place)
     except KeyboardInterrupt:
         stop_executions(glue, machine, arn.rpartition(":")[2])
         click.echo(f"{name} {arn.rpartition(':')[2]} is being stopped", err=True)
@@ -133,8 +133,8 @@ def stop_machine(where: Where, name: str, execution: str | None, output: str) ->
     if output == "json":
         print_json({"name": name, "stopping": stopped})
         return
-    for one in stopped:
-        click.echo(f"{name} {one} is stopped")
+    for execution_name in stopped:
+        click.echo(f"{name} {execution_name} is stopped")
     if not stopped:
         click.echo(f"{name} has no execution that runs: nothing to stop")
 

@@ -137,13 +137,21 @@ def follow_execution(glue: Glue, arn: str) -> Iterator[ExecutionOfMachine]:
 
 
 def stop_executions(glue: Glue, machine: str, name: str | None) -> list[str]:
-    """Stop the executions of a machine that run, or the one of a name; return their names."""
+    """Stop the executions of a machine that run, or the one of a name; return their names.
+
+    Raises:
+        UsageError: several of those that run have names that begin so.
+    """
     states = glue.client("stepfunctions")
     pages = states.get_paginator("list_executions").paginate(
         stateMachineArn=machine, statusFilter=RUNNING
     )
     running = [run for page in pages for run in page["executions"]]
     wanted = [run for run in running if name is None or run["name"].startswith(name)]
+    if name is not None and len(wanted) > 1:
+        wanted = [run for run in wanted if run["name"] == name]
+        if not wanted:
+            raise UsageError(f"several executions begin with {name!r}; give more of the name")
     for run in wanted:
         states.stop_execution(executionArn=run["executionArn"], cause="stopped by tidemark stop")
     return [run["name"] for run in wanted]

@@ -9,19 +9,16 @@ from typing import Any
 from tidemark.glue_service.http.services import OPERATIONS
 from tidemark.glue_service.state_machines.definitions import faults_of, states_of
 from tidemark.glue_service.state_machines.execution_rows import EXPRESS
+from tidemark.glue_service.state_machines.executions import PACKAGES
 from tidemark.glue_service.state_machines.local_tasks import (
     fault_of_express,
     faults_of_parameters,
     why_not_here,
     with_stand_ins,
 )
-from tidemark.glue_service.state_machines.values import (
-    ON_AWS_ONLY,
-    Fault,
-)
+from tidemark.glue_service.state_machines.values import ON_AWS_ONLY, Fault
 
 PARSING = "tidemark.glue_service.state_machines.parsing"
-PACKAGES = ("moto", "antlr4", "jsonpath_ng", "jsonata")
 
 
 def check(definition: str, kind: str, stand_ins: Mapping[str, str]) -> list[Fault]:

@@ -8,9 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tidemark.glue_service.state_machines.values import (
-    time_of,
-)
+from tidemark.glue_service.state_machines.values import time_of
 
 CASES: dict[str, Callable[[Any, Any], bool]] = {
     "Equals": operator.eq,

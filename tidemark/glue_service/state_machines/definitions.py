@@ -3,6 +3,7 @@
 Source: https://states-language.net/spec.html
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -58,9 +59,8 @@ def machines_in(state: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _faults_of_names(machine: Mapping[str, Any]) -> Iterator[Fault]:
-    names = [name for name, _ in states_of(machine)]
-    for name in dict.fromkeys(names):
-        if names.count(name) > 1:
+    for name, count in Counter(name for name, _ in states_of(machine)).items():
+        if count > 1:
             yield Fault(DUPLICATE, f"Duplicate State name: {name}", f"/States/{name}")
 
 
@@ -131,9 +131,11 @@ def _faults_of_targets(states: Mapping[str, Any], start: str, place: str) -> Ite
     for where, target in places.items():
         if target not in states:
             yield Fault(TARGET, f"Missing 'Next' target: {target}", where)
-    reached = {start}
-    while more := {to for name in reached & set(steps) for to in steps[name].values()} - reached:
+    reached, left = {start}, [start]
+    while left:
+        more = {to for to in steps.get(left.pop(), {}).values() if to not in reached}
         reached |= more
+        left += more
     for name in states:
         if name not in reached:
             yield Fault(TARGET, f'State "{name}" is not reachable.', f"{place}/States/{name}")

@@ -78,7 +78,7 @@ class Evaluations:
         if self._child is None:
             here, there = Pipe()
             with there:
-                command = [sys.executable, "-m", CHILD, str(there.fileno())]
+                command = [sys.executable, "-P", "-m", CHILD, str(there.fileno())]
                 process = subprocess.Popen(command, pass_fds=[there.fileno()])  # noqa: S603 (ours)
             self._child = process, here
         return self._child[1]

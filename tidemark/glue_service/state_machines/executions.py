@@ -40,7 +40,7 @@ from tidemark.glue_service.state_machines.machines import (
     parts_of,
     states_page,
 )
-from tidemark.glue_service.state_machines.tokens import step_of_token
+from tidemark.glue_service.state_machines.tokens import END, SECRET, parts_of_token
 
 EXECUTION = "execution"
 PACKAGES = ("moto", "antlr4", "jsonpath_ng", "jsonata")
@@ -281,14 +281,14 @@ def _answer_task(glue: GlueState, token: str, answer: Any) -> Answer:
 
 
 def _waiting_step(glue: GlueState, token: str) -> tuple[str, str]:
-    place = step_of_token(token)
-    execution = find_execution(glue.store, place[0]) if place else None
-    if place is None or execution is None:
+    arn, attempt, secret = parts_of_token(token) or ("", "", "")
+    execution, step = find_execution(glue.store, arn), f"{attempt}:{END}"
+    if execution is None or answer_of(glue.store, arn, f"{attempt}:{SECRET}") != secret:
         raise ServiceError("InvalidToken", "Invalid Token: 'Invalid token'")
-    if execution.status != RUNNING or answer_of(glue.store, *place) is not None:
+    if execution.status != RUNNING or answer_of(glue.store, arn, step) is not None:
         text = "Task Timed Out: 'Provided task does not exist anymore'"
         raise ServiceError("TaskTimedOut", text)
-    return place
+    return arn, step
 
 
 def get_execution(glue: GlueState, arn: str) -> Execution:

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidemark.glue_service.state_machines.execution_rows import FAILED, SUCCEEDED, TIMED_OUT
+from tidemark.glue_service.state_machines.formats import as_json, text_of
 from tidemark.glue_service.state_machines.light_moto import part
-from tidemark.glue_service.state_machines.moto_parts import TASKS, as_json, prepare, text_of
+from tidemark.glue_service.state_machines.moto_parts import prepare
 from tidemark.glue_service.state_machines.parsing import program_of
 from tidemark.glue_service.state_machines.places import Place, Run, here
 from tidemark.glue_service.state_machines.record import CutOffError
@@ -37,7 +38,7 @@ class Interpreter:
             stop: ends what a task waits for, by the answer of the call that started it.
         """
         prepare()
-        TASKS.client, TASKS.stand_in, TASKS.stop = client, stand_in, stop
+        self.client, self.stand_in, self.stop = client, stand_in, stop
 
     def interpret(self, run: Run, definition: str) -> None:
         """Interpret an execution to its end, and record it.
@@ -45,7 +46,7 @@ class Interpreter:
         Raises:
             CutOffError: it was stopped, or the port ends.
         """
-        execution = run.record.execution
+        execution, run.tasks = run.record.execution, self
         here.place = Place(run, last_ms=execution.started_at_ms)
         environment = run.environment = _environment(run)
         details = {"truncated": False}

@@ -5,6 +5,7 @@ four times as long as the interpreter.
 """
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -56,3 +57,10 @@ _import_interpreter()
 def part(name: str) -> Any:
     """Return a module of the interpreter, by its name in the package `asl`."""
     return import_module(f"{PACKAGE}.parser.asl.{name}")
+
+
+def replace_function(name: str, function: Callable[..., Any], within: str = "") -> None:
+    """Replace a function in the modules of the interpreter that have imported it."""
+    for module_name, module in list(sys.modules.items()):
+        if module_name.startswith(PACKAGE) and within in module_name and hasattr(module, name):
+            setattr(module, name, function)

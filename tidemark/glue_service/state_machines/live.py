@@ -10,9 +10,7 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 if TYPE_CHECKING:
-    from tidemark.glue_service.state_machines.values import (
-        Fault,
-    )
+    from tidemark.glue_service.state_machines.values import Fault
 
 CHECKING = "tidemark.glue_service.state_machines.checking"  # by name: it knows all operations
 

@@ -9,13 +9,8 @@ from botocore.model import ListShape, MapShape, Shape, StructureShape
 
 from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.state_machines.definitions import states_of
-from tidemark.glue_service.state_machines.rules import (
-    JSONATA,
-)
-from tidemark.glue_service.state_machines.values import (
-    SCHEMA,
-    Fault,
-)
+from tidemark.glue_service.state_machines.rules import JSONATA
+from tidemark.glue_service.state_machines.values import SCHEMA, Fault
 
 RESOURCE = re.compile(r"arn:aws[a-z-]*:states:[^:]*:[^:]*:(?P<service>[^:]+):(?P<action>.+)")
 # Services with an integration of their own, and the actions of each.

@@ -8,10 +8,7 @@ from typing import Any
 
 from tidemark.glue_service.state_machines.definitions import states_of
 from tidemark.glue_service.state_machines.light_moto import part
-from tidemark.glue_service.state_machines.values import (
-    SCHEMA,
-    Fault,
-)
+from tidemark.glue_service.state_machines.values import SCHEMA, Fault
 
 END = -1  # of the tokens
 PROGRAMS = 64  # that are kept parsed

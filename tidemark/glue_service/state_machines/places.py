@@ -5,18 +5,20 @@ The key names the state with its branches and iterations, the visit, and the att
 
 import threading
 import time
+import uuid
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.glue_service.state_machines.execution_rows import EXPRESS
+from tidemark.glue_service.state_machines.formats import MS_PER_S
 from tidemark.glue_service.state_machines.live import Changes
 from tidemark.glue_service.state_machines.record import CutOffError, Record
+from tidemark.glue_service.state_machines.tokens import END, SECRET, token_of
 
 LOOK_S = 0.2  # clocks are set, and machines sleep
 LOOK_AGAIN_S = 2.0
-MS_PER_S = 1000
 EXPRESS_S = 300  # an execution of EXPRESS takes five minutes at most
 TIMEOUT, HEARTBEAT = "timeout", "heartbeat"
 
@@ -25,11 +27,12 @@ class Run:
     """One execution that is interpreted."""
 
     def __init__(self, record: Record, changes: Changes, now_ms: Callable[[], int]) -> None:
-        """Prepare to interpret the execution of a record; `environment` comes later."""
+        """Prepare to interpret the execution of a record."""
         self.record = record
         self.changes = changes
         self.now_ms = now_ms
         self.environment: Any = None  # moto's
+        self.tasks: Any = None  # the Interpreter
         self.last_event: dict[str, Any] = {}
         self.end_ms: int | None = None
         if record.execution.kind == EXPRESS:
@@ -106,6 +109,11 @@ class Place:
         self.counts[kind] += 1
         return self.step(f"{kind}{self.counts[kind]}")
 
+    def token(self) -> str:
+        """Return the token of this attempt, which the caller of a task gives back."""
+        secret = self.run.record.settle(self.step(SECRET), str(uuid.uuid4()))
+        return token_of(self.run.record.execution.arn, f"{self.state}.{self.attempt}", secret)
+
     def inner(self, index: int) -> "Place":
         """Return the place of a branch or an iteration of the state."""
         return Place(self.run, f"{self.state}.{self.attempt}[{index}]/", last_ms=self.last_ms)
@@ -139,7 +147,7 @@ class Place:
         Returns:
             The answer; the text TIMEOUT or HEARTBEAT if the time came first.
         """
-        run, step = self.run, self.step("end")
+        run, step = self.run, self.step(END)
         began_ms = self.value("began", run.now_ms)
         run.record.beats[step] = run.now_ms()
         looked_at, looked_s = -1, 0.0

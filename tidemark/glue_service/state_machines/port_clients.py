@@ -31,12 +31,12 @@ from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.protocol.service_errors import service_error
 from tidemark.glue_service.state_machines.execution_rows import Execution
 from tidemark.glue_service.state_machines.executions import start_child
+from tidemark.glue_service.state_machines.formats import MS_PER_S, as_text
 
 Wsgi = Callable[[Mapping[str, Any], Callable[..., object]], Iterable[bytes]]
 SavedReply = dict[str, Any]
 HOST = "127.0.0.1"
 OK = 200
-MS_PER_S = 1000
 
 
 class PortClients:
@@ -195,13 +195,3 @@ def _millis(value: Any) -> int:
 
 def _text(value: Any) -> str:
     return as_text(_moment(value))
-
-
-def as_text(moment: datetime) -> str:
-    """Return a time as Step Functions writes it.
-
-    >>> as_text(datetime(2026, 3, 1, 12, tzinfo=UTC))
-    '2026-03-01T12:00:00.000Z'
-    """
-    utc = moment.astimezone(UTC)
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03}Z"

@@ -32,6 +32,7 @@ from tidemark.glue_service.state_machines.port_clients import (
 )
 from tidemark.glue_service.state_machines.record import CutOffError, Record
 from tidemark.glue_service.state_machines.stand_ins import function_of
+from tidemark.glue_service.state_machines.tokens import END
 
 RETRY_S = 1.0
 
@@ -108,7 +109,7 @@ class ExecutionThreads:
         place = here.place
         record = place.run.record
         if place.is_looking:
-            place.reply = record.known(place.step("end")) or self._answered(request, place.run)
+            place.reply = record.known(place.step(END)) or self._answered(request, place.run)
             return dict(place.reply)
         step = place.next_step("call")
         known = record.known(step)

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -114,8 +115,8 @@ def duplicate_key(text: str) -> str | None:
     twice: list[str] = []
 
     def take(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        twice.extend(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        twice.extend(name for name, count in counts.items() if count > 1)
         return dict(pairs)
 
     json.loads(text, object_pairs_hook=take)

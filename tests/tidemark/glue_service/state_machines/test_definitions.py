@@ -9,6 +9,7 @@ import pytest
 
 from tests.tidemark.glue_service.state_machines.conftest import END, PASS, steps, task
 from tidemark.glue_service.state_machines.checking import check
+from tidemark.glue_service.state_machines.definitions import faults_of
 
 GET_JOB = task("aws-sdk:glue:getJob", Parameters={"JobName": "x"})
 WAIT = {"Type": "Wait", **END}
@@ -30,6 +31,15 @@ def choice(**rule):
 
 def jsonata(**members):
     return one({**PASS, **members}, QueryLanguage="JSONata")
+
+
+def test_a_definition_of_many_states_and_members_is_checked():
+    # Walks that grow with the square of them would take minutes.
+    chain = {f"S{number}": {"Type": "Pass", "Next": f"S{number + 1}"} for number in range(5_000)}
+    many = dict.fromkeys(map(str, range(100_000)), 1)
+
+    assert faults_of(json.dumps({"StartAt": "S0", "States": {**chain, "S5000": PASS}})) == []
+    assert faults_of(json.dumps(one({**PASS, "Result": many}))) == []
 
 
 REFUSED = {

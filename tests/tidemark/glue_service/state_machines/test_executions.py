@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.tidemark.glue_service.state_machines.conftest import END, PASS, steps, task
+from tests.tidemark.glue_service.conftest import Port
+from tests.tidemark.glue_service.state_machines.conftest import END, PASS, States, steps, task
 from tests.waiting import wait_until
+from tidemark.glue_service.http.serving import serving
 from tidemark.glue_service.state_machines.execution_rows import executions_of
 from tidemark.glue_service.state_machines.executions import stop_execution
+from tidemark.glue_service.state_machines.tokens import parts_of_token, token_of
+from tidemark.local_state.home import Home
 
 LONG = steps("W", W={"Type": "Wait", "Seconds": 60, **END})
 
@@ -163,6 +168,10 @@ def test_a_task_waits_for_the_answer_to_its_token(states):
         return json.loads(messages[0]["Body"])["token"]
 
     first = token()
+    arn, attempt, _ = parts_of_token(first)
+    for forged in (token_of(arn, attempt, "guessed"), token_of(arn, "B#1.1", ""), "no token"):
+        with pytest.raises(ClientError, match="Invalid Token"):
+            states.client.send_task_success(taskToken=forged, output="{}")
     states.client.send_task_heartbeat(taskToken=first)
     states.client.send_task_failure(taskToken=first, error="Again", cause="busy")
     second = token()
@@ -172,6 +181,26 @@ def test_a_task_waits_for_the_answer_to_its_token(states):
     assert first != second
     with pytest.raises(ClientError, match="Task Timed Out"):
         states.client.send_task_success(taskToken=second, output="{}")
+
+
+def test_two_homes_of_a_process_keep_their_executions_apart(tmp_path):
+    with ExitStack() as stack:
+        homes = [Home.open(tmp_path / name) for name in ("first", "second")]
+        ports = [Port(home, *stack.enter_context(serving(home))) for home in homes]
+        both = [States(port) for port in ports]
+        for states in both:
+            states.run("first", steps("A", A=PASS))
+        for states, home in zip(both, homes, strict=True):
+            call = task("aws-sdk:s3:createBucket", Parameters={"Bucket": f"of-{home.root.name}"})
+            states.machine("makes", steps("A", A=call))
+        for states in both:  # when the second port has made its clients too
+            _, machine = states.client.list_state_machines()["stateMachines"]
+            assert states.ended(states.start(machine["stateMachineArn"]))["status"] == "SUCCEEDED"
+
+    assert [[place.name for place in home.lake.glob("of-*")] for home in homes] == [
+        ["of-first"],
+        ["of-second"],
+    ]
 
 
 def test_services_of_the_port_are_called(states):

@@ -24,6 +24,14 @@ ITERATION = f"MapIterationStarted {PASSED} MapIterationSucceeded"
 MAP = {"Type": "Map", "ItemsPath": "$.items", "MaxConcurrency": 1, **END}
 WAIT = {"Type": "Wait", "Seconds": 30, **END}
 # Name: the machine, its input, its status or error, and its events between the first and the last.
+CHOICE = steps(
+    "C",
+    C={
+        "Type": "Choice",
+        "Choices": [{"Variable": "$.n", "NumericGreaterThan": 1, "Next": "A"}],
+    },
+    A=PASS,
+)
 MACHINES = {
     "pass": (steps("A", A=PASS), {}, "SUCCEEDED", PASSED),
     "succeed": (
@@ -34,27 +42,13 @@ MACHINES = {
     ),
     "fail": (steps("A", A={"Type": "Fail", "Error": "E"}), {}, "E", "FailStateEntered"),
     "choice": (
-        steps(
-            "C",
-            C={
-                "Type": "Choice",
-                "Choices": [{"Variable": "$.n", "NumericGreaterThan": 1, "Next": "A"}],
-            },
-            A=PASS,
-        ),
+        CHOICE,
         {"n": 2},
         "SUCCEEDED",
         f"ChoiceStateEntered ChoiceStateExited {PASSED}",
     ),
     "no choice": (
-        steps(
-            "C",
-            C={
-                "Type": "Choice",
-                "Choices": [{"Variable": "$.n", "NumericGreaterThan": 1, "Next": "A"}],
-            },
-            A=PASS,
-        ),
+        CHOICE,
         {"n": 1},
         "States.NoChoiceMatched",
         "ChoiceStateEntered",
