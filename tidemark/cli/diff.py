@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.diff_code import diff_to_revision
+from tidemark.cli.diff_code import CodeJobs, diff_to_revision
 from tidemark.cli.terminal import print_json
 from tidemark.cli.views.diff import lines_of
 from tidemark.errors import EntityNotFoundError, UsageError
@@ -26,6 +26,7 @@ from tidemark.operate.diff.pairs import Room, check_asked
 from tidemark.operate.diff.recorded import diff_of_homes, diff_of_runs
 from tidemark.operate.versions.scratch import scratch_of
 
+EXIT_CODES = {"equal": 0, "differs": 1, "not compared": 3}
 MODES = (
     "give the runs (--from RUN --to RUN), another home (--with-home PATH), or a revision of the "
     "code (--code REF)"
@@ -66,10 +67,10 @@ def diff(
         )
     home = _home_at(home_path, "--home") if home_path else Home.from_environment()
     if code:
-        parts = (what, arguments, workflow, context)
+        jobs = CodeJobs(what, arguments, workflow, context)
         with _room(home) as room:
             made = diff_to_revision(
-                home, code, parts, asked, room, anew=anew, with_databases=with_databases
+                home, code, jobs, asked, room, anew=anew, with_databases=with_databases
             )
     elif with_home:
         other = _home_at(with_home, "--with-home")
@@ -83,11 +84,11 @@ def diff(
             made = diff_of_runs(home, runs, asked, room)
     made = replace(made, notes=[*made.notes, *_unused(made, tolerance)])
     _show(made, output, page)
-    sys.exit(0 if made.is_equal else 1)
+    sys.exit(EXIT_CODES[made.verdict])
 
 
 def _unused(made: Diff, tolerance: float) -> list[str]:
-    keyless = [one.target for one in made.targets if tolerance and not (one.key or one.problem)]
+    keyless = [part.target for part in made.targets if tolerance and not (part.key or part.problem)]
     return [f"{target}: --tolerance needs a key, and was not used" for target in keyless]
 
 

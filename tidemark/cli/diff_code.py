@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
 
 from tidemark.cli.engines import prepare_sparks
 from tidemark.cli.script_or_app import database_writes, submission_of
@@ -22,8 +21,16 @@ from tidemark.operate.versions.shared import refuse_shared, shared_by_both
 from tidemark.operate.versions.trial import as_deployed, script_start
 
 WORKING_TREE = "the working tree"
-Parts: TypeAlias = tuple[str | None, tuple[str, ...], str | None, tuple[str, ...]]
-"""What is run: a job or a script, its arguments, a workflow, and the context of a synthesis."""
+
+
+@dataclass(frozen=True)
+class CodeJobs:
+    """What is run: a job or a script, its arguments, a workflow, the context of a synthesis."""
+
+    what: str | None
+    arguments: tuple[str, ...]
+    workflow: str | None
+    context: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class _Version:
 def diff_to_revision(
     home: Home,
     revision: str,
-    parts: Parts,
+    jobs: CodeJobs,
     asked: Asked,
     room: Room,
     *,
@@ -48,8 +55,8 @@ def diff_to_revision(
     """Return what differs between the code at a revision and that of the working tree."""
     console, project = Terminal(stderr=True), Path.cwd()
     folder = check_out(project, revision, room.scratch / "code")
-    old = _version(f"the code at {revision}", folder, parts, room)
-    new = _version(WORKING_TREE, project, parts, room)
+    old = _version(f"the code at {revision}", folder, jobs, room)
+    new = _version(WORKING_TREE, project, jobs, room)
     writes = database_writes({**old.scripts, **new.scripts})
     if not with_databases:
         refuse_shared(writes, os.environ)
@@ -67,32 +74,30 @@ def diff_to_revision(
     return replace(result, notes=[*result.notes, *notes])
 
 
-def _version(label: str, project: Path, parts: Parts, room: Room) -> _Version:
-    what, arguments, workflow, context = parts
-    submission = submission_of(what, arguments, workflow, context)
-    if submission is not None:
-        return _of_script(label, project, parts)
+def _version(label: str, project: Path, jobs: CodeJobs, room: Room) -> _Version:
+    context, what = jobs.context, jobs.what
+    if submission_of(what, jobs.arguments, jobs.workflow, context) is not None:
+        return _of_script(label, project, jobs)
     if wrong := [item for item in context if "=" not in item]:
         raise UsageError(f"--context {wrong[0]!r} is not KEY=VALUE, such as stage=prod")
     out = room.scratch / f"assembly of {label}".replace(" ", "-").replace("/", "-")
     try:
         app = load_app(synthesize(project, dict(item.split("=", 1) for item in context), out))
-        start = as_deployed(app, workflow, what)
+        start = as_deployed(app, jobs.workflow, what)
     except TidemarkError as error:
         raise UsageError(f"{label}: {error}") from error
-    jobs = app.deployment.jobs
-    prepare_sparks(job.glue_version for job in jobs.values())
+    deployed = app.deployment.jobs
+    prepare_sparks(job.glue_version for job in deployed.values())
     scripts = {
         f"{asset.name or asset.source.name} of {label}": asset.source
         for asset in app.assembly.assets
         if asset.source.suffix == ".py"
     }
-    return _Version(Code(label, start), (what,) if what else tuple(jobs), scripts)
+    return _Version(Code(label, start), (what,) if what else tuple(deployed), scripts)
 
 
-def _of_script(label: str, project: Path, parts: Parts) -> _Version:
-    what, arguments, *_ = parts
-    path = Path(what or "").resolve()
+def _of_script(label: str, project: Path, jobs: CodeJobs) -> _Version:
+    what, path = jobs.what or "", Path(jobs.what or "").resolve()
     if not path.is_relative_to(Path.cwd().resolve()):
         raise UsageError(
             f"{what} is not below {Path.cwd()}, so its revisions are not known; run tidemark in "
@@ -101,9 +106,9 @@ def _of_script(label: str, project: Path, parts: Parts) -> _Version:
     script = project / path.relative_to(Path.cwd().resolve())
     if not script.is_file():
         raise UsageError(f"{label} has no {what}; name a revision that has it")
-    submission = submission_of(str(script), arguments, None)
+    submission = submission_of(str(script), jobs.arguments, None)
     assert submission is not None  # noqa: S101 (a script is named)
-    submission = replace(submission, job_name=Path(what or "").stem)
+    submission = replace(submission, job_name=path.stem)
     start = script_start(submission)
     return _Version(
         Code(label, start, submission.glue_version),

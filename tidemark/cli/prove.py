@@ -99,7 +99,9 @@ def prove(
         columns, left_out = _columns(key, "--key"), _columns(ignore, "--ignore")
         wish = Wish(budget_s=budget, key=columns, ignored=left_out)
         with _progress(console) as progress:
-            proof = prove_dbt(home, run, wish, (lake, allow), _progress_printer(console, progress))
+            proof = prove_dbt(
+                home, run, wish, _progress_printer(console, progress), lake=lake, allowed=allow
+            )
         _show(proof, page, dbt.name, output)
         sys.exit(proof.exit_code)
     with scratch_of(home) as scratch:

@@ -57,10 +57,15 @@ def refuse_options(**options: object) -> None:
 
 
 def prove_dbt(
-    home: Home, run: DbtRun, wish: Wish, given: tuple[Path | None, Sequence[str]], say: Say
+    home: Home,
+    run: DbtRun,
+    wish: Wish,
+    say: Say,
+    *,
+    lake: Path | None,
+    allowed: Sequence[str],
 ) -> Proof:
     """Return the proof of a project, on a copy of a home or of a lake, with what it may reach."""
-    lake, allowed = given
     version = own_glue_version()
     subject = script_subject(Submission(JUDGE_JOB, "dbt", {}, version))  # what compares rows
     deadline = None if wish.budget_s is None else time.monotonic() + wish.budget_s

@@ -3,6 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/interactive-sessions-magics.html
 """
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -10,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tidemark.checks.script.script_names import identifier
 from tidemark.errors import UsageError
-from tidemark.model.programs import program_of
+from tidemark.model.programs import UNREADABLE, program_of
 from tidemark.scaffold.magics import CELL_MAGICS, LINE_MAGICS, PICTURES, Magic
 
 TAG = "job"
@@ -134,15 +136,14 @@ class _Parts:
                 self._line_magic(place, line)
             elif line.strip() and not line.startswith("#"):
                 break  # from here on it is all code
-        kept = ("" if self._is_magic(line, place) else line for place, line in enumerate(lines))
-        self._keep("\n".join(kept))
-
-    def _is_magic(self, line: str, place: int) -> bool:
-        if any(magic.line == place + 1 for magic in self.magics):
-            return True
-        if is_picture := line.startswith(PICTURES):  # Glue itself takes these, between the code
-            self._line_magic(place, line)
-        return is_picture
+        taken = {magic.line - 1 for magic in self.magics}
+        lines = ["" if place in taken else line for place, line in enumerate(lines)]
+        if not _is_python("\n".join(lines)):  # else such a line is a part of a string
+            for place, line in enumerate(lines):
+                if line.startswith(PICTURES):  # Glue itself takes these, between the code
+                    self._line_magic(place, line)
+                    lines[place] = ""
+        self._keep("\n".join(lines))
 
     def _line_magic(self, place: int, line: str) -> None:
         name, _, value = line[1:].strip().partition(" ")
@@ -181,7 +182,7 @@ class _Parts:
         if not self._is_strict:
             return
         try:
-            program_of(code)
+            program = program_of(code)
         except SyntaxError as error:
             line = (code.splitlines() or [""])[min(error.lineno or 1, code.count("\n") + 1) - 1]
             if line.lstrip().startswith(("%", "!")) or line.rstrip().endswith("?"):
@@ -192,4 +193,31 @@ class _Parts:
             ) from error
         except (ValueError, RecursionError) as error:
             raise UsageError(f"cell {self._cell} is not Python: {error}; correct it") from error
+        for node in _of_notebooks(program):
+            line = code.splitlines()[node.lineno - 1].strip()
+            raise UsageError(
+                f"cell {self._cell}, line {node.lineno}: {line!r} is for notebooks only; a script "
+                "has no await outside of a function, and no display(): write asyncio.run(...), and "
+                "frame.show()"
+            )
         self.code = code
+
+
+def _is_python(code: str) -> bool:
+    try:
+        program_of(code)
+    except UNREADABLE:
+        return False
+    return True
+
+
+def _of_notebooks(program: ast.Module) -> Iterator[ast.expr]:
+    """Yield what runs in a notebook alone: await outside of a function, and display()."""
+    left: list[ast.AST] = [program]
+    while left:
+        node = left.pop(0)
+        is_display = isinstance(node, ast.Call) and identifier(node.func) == "display"
+        if isinstance(node, ast.Await) or (is_display and isinstance(node, ast.Call)):
+            yield node
+        if not isinstance(node, (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)):
+            left += ast.iter_child_nodes(node)

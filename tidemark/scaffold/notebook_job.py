@@ -23,7 +23,7 @@ IMPORTS = {
     "getResolvedOptions(": "from awsglue.utils import getResolvedOptions",
     "SparkContext.": "from pyspark.context import SparkContext",
 }
-FUTURE = "from __future__ import"  # has to be first in a script
+FUTURE = "__future__"  # what is imported from it has to be first in a script
 ADDRESS = re.compile(r"s3[an]?://[^\s'\"`,;(){}]+")
 
 
@@ -34,8 +34,7 @@ def script_of_cells(job: str, notebook: Notebook) -> str:
     """
     cells = {number: f"# Cell {number}\n{code}\n" for number, code in notebook.code.items()}
     text = "\n".join(cells.values())
-    first = [line for line in text.splitlines() if line.startswith(FUTURE)]
-    text = "\n".join("" if line in first else line for line in text.splitlines())
+    first, text = _without_future(text)
     tree = ast.parse(text)
     names, calls = names_of(tree), [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     made = next(_jobs_made(tree, names), None)
@@ -91,6 +90,17 @@ def left_of(notebook: Notebook, script: str, stack: str) -> str:
         "transformation_ctx, and the call BookmarkOption.ENABLE"
     )
     return "\n".join(f"- {line}" for line in lines)
+
+
+def _without_future(text: str) -> tuple[list[str], str]:
+    """Return the imports that have to be first in a script, and a text without them."""
+    lines, first = text.splitlines(), list[str]()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ImportFrom) and node.module == FUTURE:
+            first.append(ast.unparse(node))
+            end = node.end_lineno or node.lineno
+            lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+    return first, "\n".join(lines)
 
 
 def _jobs_made(tree: ast.Module, names: Names) -> Iterator[tuple[str, int]]:

@@ -21,7 +21,7 @@ Audit: TypeAlias = "str | Callable[[DataFrame], object]"
 """A condition that every row fulfils, a query of wrong rows, rules in DQDL, or a function."""
 
 NEW_STATE = "new_state"
-_RULES = re.compile(r"\s*Rules\s*=\s*\[", re.IGNORECASE)
+_RULES = re.compile(r"(\s|#[^\n]*\n)*(Rules|Analyzers|DefaultRules)\s*=\s*\[", re.IGNORECASE)
 _QUERY = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
 _SHOWN = 3
 # AWS asks for a context, and would publish the results under it.
@@ -40,10 +40,10 @@ def audits_of(audit: Audit | Sequence[Audit] | None) -> list[Audit]:
     """
     audits = [] if audit is None else [audit] if isinstance(audit, str) else audit
     audits = [audits] if callable(audits) else list(audits)
-    for one in audits:
-        if not (one.strip() if isinstance(one, str) else callable(one)):
+    for each in audits:
+        if not (each.strip() if isinstance(each, str) else callable(each)):
             raise WatermarkValueError(
-                f"an audit is {one!r}: give a condition on a row such as 'amount >= 0', a query "
+                f"an audit is {each!r}: give a condition on a row such as 'amount >= 0', a query "
                 f"of wrong rows from {NEW_STATE}, rules in DQDL, or a function of a frame"
             )
     return audits
@@ -60,7 +60,7 @@ def check_audits(frame: DataFrame, audits: Sequence[Audit], window: Window, plac
         try:
             problem = _problem(frame, audit)
         except (Exception, SystemExit) as error:  # a run that ends here would be one that succeeded
-            first = str(error).partition("\n")[0]
+            first = str(error).strip().partition("\n")[0]
             problem = f"it cannot be carried out ({type(error).__name__}: {first})"
             raise _failed(name, problem, window, place) from error
         if problem:
@@ -105,10 +105,10 @@ def _problem(frame: DataFrame, audit: Audit) -> str:
 
 def _answer(answer: Any) -> str:
     """Return what is wrong by the answer of a function: None and True say that nothing is."""
-    if answer is None or answer is True:
+    if answer is None:
         return ""
-    if answer is False:
-        return "it returned False"
+    if type(answer).__name__ in ("bool", "bool_"):  # that of numpy too
+        return "" if answer else "it returned False"
     if isinstance(answer, str):
         return answer
     if hasattr(answer, "limit") and hasattr(answer, "toJSON"):
@@ -133,10 +133,13 @@ def _broken_rules(frame: DataFrame, ruleset: str) -> str:
     outcomes = EvaluateDataQuality().process_rows(
         frame=checked, ruleset=ruleset, publishing_options=_CONTEXT
     )
-    by_rule = outcomes["ruleOutcomes"].toDF().where("Outcome <> 'Passed'").collect()
+    by_rule = outcomes["ruleOutcomes"].toDF().collect()
     if not by_rule:
+        return "it has no rule"
+    broken = [row for row in by_rule if row["Outcome"] != "Passed"]
+    if not broken:
         return ""
-    told = "; ".join(f"{row['Rule']}: {row['FailureReason'] or row['Outcome']}" for row in by_rule)
+    told = "; ".join(f"{row['Rule']}: {row['FailureReason'] or row['Outcome']}" for row in broken)
     by_row = outcomes["rowLevelOutcomes"].toDF()
     failed = by_row.where("DataQualityEvaluationResult = 'Failed'").select(*frame.columns)
     return f"{told}; {_wrong(failed) or 'no single row is wrong'}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+
+import numpy
 import pytest
 
 from tests.sampled import at_night
@@ -56,6 +59,8 @@ def test_rows_that_audits_let_through_are_published_as_without(spark, s3, write)
             (lambda rows: rows.where("n < 0"), "1 rows are wrong"),
             (lambda rows: "too few rows", "does not hold: too few rows"),
             (lambda rows: False, "it returned False"),
+            (lambda rows: numpy.bool_(False), "does not hold: it returned False"),
+            (lambda rows: sys.exit(0), "it cannot be carried out (SystemExit: 0)"),
             (lambda rows: 7, "it returned int; allowed: None"),
             (
                 raises,
@@ -121,7 +126,10 @@ def test_rules_of_data_quality_are_audits(glue_context, s3, write):
 
     assert 'ColumnValues "n" >= 0' in str(failed.value)
     assert '{"id":2,"n":-5}' in str(failed.value)
-    write([(1, 1)], RULES)
+    write([(1, 1)], f"# of orders\n{RULES}")
+    for audit in ("Rules = []", "Analyzers = [RowCount]"):
+        with pytest.raises(AuditFailedError):
+            write([(1, 1)], audit)
 
 
 class Died(BaseException):

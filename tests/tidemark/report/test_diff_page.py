@@ -52,17 +52,25 @@ def test_the_lines_tell_counts_examples_and_what_was_not_compared():
         "    other values: 1 row",
         f"      {EVIL}: 1",
         f"        id={EVIL}: {EVIL} -> NULL",
-        f"≠ s3://lake/gone/: not compared: {EVIL}",
+        f"? s3://lake/gone/: not compared: {EVIL}",
         "≠ bookmark load: version 1 -> not there",
         "    version: 1 -> not there",
         f"- {EVIL}",
-        f"≠ old and {EVIL}: 2 targets of 2 differ",
+        f"≠ old and {EVIL}: 1 target of 2 differ, 1 not compared",
     ]
 
 
 def test_equal_targets_and_failed_jobs_are_not_equal():
     equal = TargetDiff(rows=(1, 1), target="s3://lake/out/")
 
-    assert Diff("a", "b", [equal]).is_equal
-    assert not Diff("a", "b", [TargetDiff(rows=(0, None), target="t")]).is_equal
-    assert not Diff("a", "b", [equal], runs=DIFF.runs).is_equal
+    assert Diff("a", "b", [equal]).verdict == "equal"
+    assert Diff("a", "b", [TargetDiff(rows=(0, None), target="t")]).verdict == "differs"
+    assert Diff("a", "b", [equal], runs=DIFF.runs).verdict == "differs"
+
+
+def test_what_was_not_compared_is_not_equal():
+    equal, gone = TargetDiff(rows=(1, 1), target="a"), TargetDiff(target="b", problem="gone")
+
+    assert Diff("a", "b", []).verdict == "not compared"
+    assert Diff("a", "b", [equal, gone]).verdict == "not compared"
+    assert Diff("a", "b", [gone, TargetDiff(rows=(0, None))]).verdict == "differs"

@@ -113,6 +113,8 @@ def test_magics_are_settings_of_the_construct():
         (["%time f()"], "cell 1, line 1: '%time' is for notebooks only; a job is Python"),
         (["%%bash\nls"], "'%%bash' is for notebooks only"),
         (["# why\nspark.read?"], "cell 1, line 2: 'spark.read?' is for notebooks only"),
+        (["a = 1\nawait later()"], "cell 1, line 2: 'await later()' is for notebooks only"),
+        (["display(spark.range(1))"], "cell 1, line 1: 'display(spark.range(1))' is for notebooks"),
         (["def f(:"], "cell 1, line 1: invalid syntax: 'def f(:' is not Python"),
         (['%%sql\nselect """'], "cell 1, line 1: "),
         (["%%configure\n{'a': ", "a = 1"], "cell 1, line 1: %%configure needs an object of JSON"),
@@ -175,6 +177,22 @@ def test_a_script_gets_what_its_cells_do_not_make(cells, lines):
         assert script.count(call) == 1
     if "GlueContext(sc)" in "".join(own):
         assert not any("GlueContext(" in line for line in added)
+
+
+def test_lines_within_strings_stay_as_they_are():
+    text = "from __future__ import nothing\n%matplotlib inline\n%matplot plt"
+    cells = (f'a = """\n{text}\n"""', "from __future__ import (\n    annotations,\n)\nb = 1")
+
+    script = script_of_cells("load", read(*cells))
+
+    values = {node.targets[0].id: node.value for node in ast.parse(script).body if is_value(node)}
+    assert values["a"].value == f"\n{text}\n"
+    assert script.splitlines()[2] == "from __future__ import annotations"
+    compile(script, "load.py", "exec")
+
+
+def is_value(node):
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
 
 
 def test_a_notebook_becomes_a_script_a_test_and_a_call(project):

@@ -100,14 +100,12 @@ def _problems_of_pair(one: _Placed, whole: _Placed, reported: set[Address]) -> I
     ]
     if pairs:
         is_error = any(is_certain(*pair) for pair in pairs)
-        has, whose = (
-            ("has its data", "has its own") if is_error else ("may have data", "may have some")
-        )
+        verb = "is" if is_error else "may be"
         yield one.problem(
             RULE,
-            f"{one.what} {has} in {one.uri}, inside of {whole.uri}, where {whole.what} {whose}; "
-            "Athena and other readers of that table read all folders below, so they would find the "
-            "rows of both",
+            f"the data of {one.what} {verb} in {one.uri}, inside of {whole.uri}, the data of "
+            f"{whole.what}; Athena and other readers of {whole.uri} read all folders below it, so "
+            "they read the rows of both",
             SIDE_BY_SIDE,
             is_error,
         )

@@ -187,7 +187,7 @@ def diff() -> None:
     merge_window was given last, or Iceberg's identifier fields; else as whole rows. With --code
     the job, a SCRIPT (its ARGUMENTS after --), or the workflow of the app runs on copies of the
     home, which stays as it is. Exit code 0: rows and types are equal. 1: they differ, or a job
-    fails. 2: the command is used wrongly. 3: the rows could not be compared.
+    fails. 2: the command is used wrongly. 3: nothing differs, and not everything was compared.
     """
 
 

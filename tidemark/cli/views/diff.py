@@ -1,5 +1,6 @@
 """What `tidemark diff` prints: a line or more for each target, bookmark and watermark."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ from tidemark.operate.diff.outcomes import Diff, TargetDiff
 from tidemark.operate.versions.outcomes import StateOutcome
 
 EQUAL, DIFFERS = "✓", "≠"
+MARKS = {"equal": EQUAL, "differs": DIFFERS, "not compared": "?"}
 MAX_TEXT = 120  # characters of a value
 MAX_STATES = 10  # differences of one bookmark or watermark
 
@@ -24,17 +26,17 @@ def lines_of(diff: Diff) -> Iterator[str]:
         yield f"- {note}"
     if not diff.targets:
         yield "no target was written, so no rows were compared"
-    differing = sum(not target.is_equal for target in diff.targets)
-    verdict = f"{plural(differing, 'target')} of {len(diff.targets)} differ"
-    if diff.is_equal:
-        yield f"{EQUAL} {diff.old} and {diff.new}: equal"
-    else:
-        yield f"{DIFFERS} {diff.old} and {diff.new}: {verdict}"
+    verdicts = Counter(target.verdict for target in diff.targets)
+    counts = f"{plural(verdicts['differs'], 'target')} of {len(diff.targets)} differ"
+    if verdicts["not compared"]:
+        counts += f", {verdicts['not compared']} not compared"
+    told = "equal" if diff.verdict == "equal" else counts
+    yield f"{MARKS[diff.verdict]} {diff.old} and {diff.new}: {told}"
 
 
 def target_lines(target: TargetDiff, diff: Diff) -> Iterator[str]:
     """Yield the lines of one target."""
-    mark = EQUAL if target.is_equal else DIFFERS
+    mark = MARKS[target.verdict]
     if target.problem:
         yield f"{mark} {target.target}: not compared: {target.problem}"
         return
@@ -64,7 +66,8 @@ def _changed_lines(target: TargetDiff) -> Iterator[str]:
         yield f"    other values: {plural(target.changed, 'row')}"
     for name, count in target.columns.items():
         yield f"      {name}: {count:,}"
-        shown = [one for one in target.examples.get("changed", ()) if one["column"] == name]
+        changed = target.examples.get("changed", ())
+        shown = [example for example in changed if example["column"] == name]
         for example in shown:
             before, after = map(_short, example["values"])
             yield f"        {_row(example['key'])}: {before} -> {after}"

@@ -7,7 +7,7 @@ from tidemark.local_state.home import Home
 from tidemark.operate.diff.comparing import Asked
 from tidemark.operate.diff.outcomes import Diff
 from tidemark.operate.diff.pairs import Room, compare_pairs
-from tidemark.operate.diff.places import State, file_pairs
+from tidemark.operate.diff.places import HomeAt, file_pairs
 from tidemark.operate.diff.recorded import targets_below
 from tidemark.operate.diff.tables import table_pairs
 from tidemark.operate.prove.anew import start_anew
@@ -62,7 +62,7 @@ def diff_of_code(
         say(f"running {code.label}")
         trials.append(run_trial(copy, code.start, code.version, room.jvms))
     say("comparing the rows")
-    sides = (State.of(old, codes[0].label), State.of(new, codes[1].label))
+    sides = (HomeAt.of(old, codes[0].label), HomeAt.of(new, codes[1].label))
     left = [
         read_states(trial.home, Interval(trial.began_ms, trial.ended_ms), before)
         for trial in trials
@@ -85,7 +85,7 @@ def diff_of_code(
     )
 
 
-def _changed(sides: tuple[State, State], before: Files) -> list[ComparedTarget]:
+def _changed(sides: tuple[HomeAt, HomeAt], before: Files) -> list[ComparedTarget]:
     """Return the targets that one of both versions has changed."""
     changed = {target.folder for target in changed_targets(before, *(side.files for side in sides))}
     return [target for target in targets_below(sides, lambda _: True) if target.folder in changed]

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from tidemark.operate.diff.comparing import RowsCompared
 from tidemark.operate.versions.outcomes import RunOutcome, StateOutcome
+
+Verdict: TypeAlias = Literal["equal", "differs", "not compared"]
 
 
 @dataclass
@@ -25,11 +27,13 @@ class TargetDiff(RowsCompared):
     problem: str = ""
 
     @property
-    def is_equal(self) -> bool:
+    def verdict(self) -> Verdict:
         """Whether both sides have the same rows with the same types."""
+        if self.problem:
+            return "not compared"
         is_there = [count is None for count in self.rows]
-        differs = any(self.only) or self.changed or self.schema or self.problem
-        return not differs and is_there[0] == is_there[1]
+        differs = any(self.only) or self.changed or self.schema
+        return "differs" if differs or is_there[0] != is_there[1] else "equal"
 
 
 @dataclass(frozen=True)
@@ -59,25 +63,28 @@ class Diff:
         return [(label, run) for label, runs in sides for run in runs if run.state != "SUCCEEDED"]
 
     @property
-    def is_equal(self) -> bool:
+    def verdict(self) -> Verdict:
         """Whether the rows and types of all targets are equal, and every job succeeded.
 
+        Not compared: no target differs, and one could not be compared, or there is none.
         Bookmarks and watermarks do not count: each run moves them.
         """
-        return all(target.is_equal for target in self.targets) and not self.failures
+        verdicts = {target.verdict for target in self.targets}
+        if self.failures or "differs" in verdicts:
+            return "differs"
+        return "equal" if verdicts == {"equal"} else "not compared"
 
     def to_json(self) -> dict[str, Any]:
         """Return the difference as plain JSON values."""
-
-        def told(part: TargetDiff | StateOutcome) -> dict[str, Any]:
-            return {**asdict(part), "verdict": "equal" if part.is_equal else "differs"}
-
         return {
             "from": self.old,
             "to": self.new,
-            "verdict": "equal" if self.is_equal else "differs",
-            "targets": [told(target) for target in self.targets],
-            "states": [told(state) for state in self.states],
+            "verdict": self.verdict,
+            "targets": [{**asdict(part), "verdict": part.verdict} for part in self.targets],
+            "states": [
+                {**asdict(part), "verdict": "equal" if part.is_equal else "differs"}
+                for part in self.states
+            ],
             "runs": [[asdict(run) for run in runs] for runs in self.runs],
             "notes": list(self.notes),
         }

@@ -38,15 +38,22 @@ def check_asked(asked: Asked) -> None:
     """Raise a UsageError unless the condition is one of SQL, and the tolerance a number >= 0."""
     if asked.where:
         try:
-            condition = sqlglot.parse_one(f"SELECT 1 WHERE {asked.where}", dialect="spark")
+            condition, *others = sqlglot.parse(f"SELECT 1 WHERE {asked.where}", dialect="spark")
         except sqlglot.errors.SqlglotError as error:
             first = str(error).splitlines()[0]
             raise UsageError(
                 f"--where {asked.where!r} is not a condition of SQL ({first}); give one on the "
                 "columns of the rows, such as \"day >= '2026-01-01'\""
             ) from error
+        assert condition is not None  # noqa: S101 (it has a SELECT)
+        if chance := condition.find(sqlglot.exp.Rand, sqlglot.exp.Randn, sqlglot.exp.Uuid):
+            raise UsageError(
+                f"--where {asked.where!r} takes other rows on each side, by {chance.sql()}; leave "
+                "it out"
+            )
         parts = [part for part in condition.args.values() if part]
-        if len(list(condition.find_all(sqlglot.exp.Select))) > 1 or len(parts) > 2:
+        has_queries = len(list(condition.find_all(sqlglot.exp.Select))) > 1
+        if others or has_queries or len(parts) > 2:
             raise UsageError(
                 f"--where {asked.where!r} is more than a condition on the columns of a row; leave "
                 "out queries, GROUP BY and ORDER BY"

@@ -62,7 +62,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class State:
+class HomeAt:
     """A home after a run, or as it is now.
 
     Attributes:
@@ -83,7 +83,7 @@ class State:
     files: Files = field(default_factory=dict)
 
     @classmethod
-    def of(cls, home: Home, label: str, until_ms: int | None = None) -> "State":
+    def of(cls, home: Home, label: str, until_ms: int | None = None) -> "HomeAt":
         """Read what the home has recorded."""
         with Store(home.database) as store:
             records = stored_checkpoints(store)
@@ -171,7 +171,7 @@ def datasets_of(checkpoints: Iterable[Checkpoint], job: str | None) -> set[str]:
     return {write.dataset for run in of_job for write in run.written}
 
 
-def file_pairs(states: tuple[State, State], targets: Iterable[ComparedTarget]) -> list[Pair]:
+def file_pairs(states: tuple[HomeAt, HomeAt], targets: Iterable[ComparedTarget]) -> list[Pair]:
     """Return targets of files with both sides; lines of CSV with a header as their columns."""
     pairs = []
     for target in targets:

@@ -10,10 +10,10 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.diff.comparing import Asked
 from tidemark.operate.diff.outcomes import Diff
 from tidemark.operate.diff.pairs import Room, compare_pairs
-from tidemark.operate.diff.places import TABLE, State, datasets_of, file_pairs
+from tidemark.operate.diff.places import TABLE, HomeAt, datasets_of, file_pairs
 from tidemark.operate.diff.tables import table_pairs
 from tidemark.operate.prove.tables import folders_of_tables
-from tidemark.operate.versions.facts import State as KeptState
+from tidemark.operate.versions.facts import State
 from tidemark.operate.versions.outcomes import StateOutcome
 from tidemark.operate.versions.states import BOOKMARK, WATERMARK, compared_states, read_states
 from tidemark.operate.versions.targets import SCRIPTS, ComparedTarget, target_of
@@ -26,14 +26,14 @@ SOURCE = ", source "  # of a watermark, in its name
 
 def diff_of_runs(home: Home, runs: tuple[Checkpoint, Checkpoint], asked: Asked, room: Room) -> Diff:
     """Return what differs in the targets of a job after two of its runs."""
-    sides = [State.of(home, f"run {run.run_id[:SHORT]}", _end_of(home, run)) for run in runs]
+    sides = [HomeAt.of(home, f"run {run.run_id[:SHORT]}", _end_of(home, run)) for run in runs]
     states = compared_states({}, _kept_after(runs[0]), _kept_after(runs[1]))
     return _diff((sides[0], sides[1]), runs[0].job_name, states, asked, room)
 
 
 def diff_of_homes(homes: tuple[Home, Home], job: str | None, asked: Asked, room: Room) -> Diff:
     """Return what differs in the targets of two homes: of a job, or of all that ran."""
-    sides = [State.of(home, str(home.shown)) for home in homes]
+    sides = [HomeAt.of(home, str(home.shown)) for home in homes]
     old, new = (
         {
             (kind, name): state
@@ -46,7 +46,7 @@ def diff_of_homes(homes: tuple[Home, Home], job: str | None, asked: Asked, room:
 
 
 def _diff(
-    sides: tuple[State, State],
+    sides: tuple[HomeAt, HomeAt],
     job: str | None,
     states: Sequence[StateOutcome],
     asked: Asked,
@@ -71,7 +71,7 @@ def _diff(
 
 
 def targets_below(
-    sides: tuple[State, State], is_asked: Callable[[str], bool]
+    sides: tuple[HomeAt, HomeAt], is_asked: Callable[[str], bool]
 ) -> list[ComparedTarget]:
     """Return the targets of files in two lakes, without scripts and tables of Iceberg."""
     left_out = (f"{SCRIPTS}/", *(name for side in sides for name in folders_of_tables(side.home)))
@@ -95,18 +95,18 @@ def _end_of(home: Home, run: Checkpoint) -> int:
     return max(run.committed_at_ms, (record.completed_at_ms or 0) if record else 0)
 
 
-def _kept_after(run: Checkpoint) -> dict[tuple[str, str], KeptState]:
+def _kept_after(run: Checkpoint) -> dict[tuple[str, str], State]:
     """Return the bookmark and the watermarks of a job after one of its runs."""
-    kept = dict[tuple[str, str], KeptState]()
+    kept = dict[tuple[str, str], State]()
     if run.bookmark is not None:
         positions: Mapping[str, str] = {
             read.source: str(dict(read.after)) for read in run.read if read.after and read.source
         }
         version = f"version {run.bookmark.after}"
-        kept[BOOKMARK, run.job_name] = KeptState({"version": version, **positions}, version)
+        kept[BOOKMARK, run.job_name] = State({"version": version, **positions}, version)
     for move in run.watermarks:
         name = f"{move.table}: {run.job_name}{f'{SOURCE}{move.source}' if move.source else ''}"
         values = ", ".join(f"{key} = {value}" for key, value in move.after.items())
         facts = {"version": str(move.after_version), **move.after}
-        kept[WATERMARK, name] = KeptState(facts, values)
+        kept[WATERMARK, name] = State(facts, values)
     return kept

@@ -16,7 +16,7 @@ from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.sqlite_files import STATE_FILES, put_state_file
 from tidemark.model.assembly.iceberg import CATALOG, DATALAKE_FORMATS, FORMAT, iceberg_settings
-from tidemark.operate.diff.places import TABLE, Pair, Side, State, key_of, metadata_of
+from tidemark.operate.diff.places import TABLE, HomeAt, Pair, Side, key_of, metadata_of
 from tidemark.operate.prove.tables import WAREHOUSE, folders_of_tables
 from tidemark.operate.versions.trial import CONF
 
@@ -24,7 +24,7 @@ TABLE_JOB = Path(__file__).with_name("table_job.py")
 
 
 def table_pairs(
-    states: tuple[State, State],
+    states: tuple[HomeAt, HomeAt],
     names: Collection[str],
     scratch: Path,
     jvms: Jvms,
@@ -47,7 +47,7 @@ def table_pairs(
 
 
 def _sides(
-    state: State, known: Mapping[str, Mapping[str, Any]], folder: Path, jvms: Jvms
+    state: HomeAt, known: Mapping[str, Mapping[str, Any]], folder: Path, jvms: Jvms
 ) -> dict[str, Side]:
     sides, asked = dict[str, Side](), []
     for name, metadata in known.items():

@@ -231,7 +231,7 @@ def test_an_execution_comes_to_the_same_end_from_its_record(states, name):
     arn = states.machine(name.replace(" ", "-"), definition)
     first = states.ended(states.start(arn, given))
     before = states.events(first["executionArn"])
-    runs = states.port.states("good")
+    runs = len(states.port.states("good"))
 
     again = replayed(states, first["executionArn"])
 
@@ -240,4 +240,4 @@ def test_an_execution_comes_to_the_same_end_from_its_record(states, name):
     assert again.get("error") == first.get("error")
     assert after[:-1] == before[:-1]
     assert after[-1]["type"] == before[-1]["type"]
-    assert states.port.states("good") == runs
+    assert len(states.port.states("good")) == runs
