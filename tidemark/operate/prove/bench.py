@@ -72,6 +72,7 @@ class Bench:
         is_interrupted: stops the runs of what is proved once it is set; what was found counts.
         deadline: when the budget ends, which stops runs, on the clock of `time.monotonic`.
         home: keeps the states from which runs go wrong; None: nobody does.
+        answers: what was said of rows that were compared, by what was compared.
         command: what is proved, for a replay.
         reserve: how many seconds before the deadline runs are stopped.
     """
@@ -85,6 +86,7 @@ class Bench:
     deadline: float | None = None
     reserve: float = 0.0
     home: Home | None = None
+    answers: dict[Any, Any] = field(default_factory=dict)
     command: Mapping[str, Any] = field(default_factory=dict)
 
     def observe(self, _: JobRun | None = None) -> None:

@@ -135,21 +135,47 @@ def _asked(kind: str, sides: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _answers(bench: Bench, asked: Sequence[dict[str, Any]], wish: Wish) -> list[dict[str, Any]]:
     """Return the answers for targets: small ones are compared here, others by a job of Spark."""
     document = {"key": list(wish.key), "surrogates": list(wish.surrogates)}
-    answers = {number: _answer_here(target, document) for number, target in enumerate(asked)}
+    answers = {
+        number: _answer_here(target, document, bench.answers) for number, target in enumerate(asked)
+    }
     left = [number for number, answer in answers.items() if answer is None]
     of_spark = _answers_of_spark(bench, document, [asked[number] for number in left])
     answers.update(zip(left, of_spark, strict=True))
     return [answer for answer in answers.values() if answer is not None]
 
 
-def _answer_here(target: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the answer for a small target; None for one that is large, or that Spark may read."""
+def _answer_here(
+    target: dict[str, Any], document: Mapping[str, Any], answers: dict[Any, Any]
+) -> dict[str, Any] | None:
+    """Return the answer for a small target; None for one that is large, or that Spark may read.
+
+    `answers` are those of earlier rounds: a side that was compared with an equal first one is not
+    compared again.
+    """
     if not are_small(target):
         return None
+    digests: dict[tuple[int, int], str] = {}
+    *contents, control = [_content(side, digests) for side in (*target["sides"], target["control"])]
+    given = [target["format"], target["left_out"], target.get("key"), document]
+    common = (json.dumps(given), contents[0], control)
+    is_header_of_all = target["format"] == "lines"
+    left = [
+        number
+        for number, content in enumerate(contents)
+        if number == 0 or is_header_of_all or (common, content) not in answers
+    ]
     try:
-        return judged_here(target, document)
+        if len(left) > 1 or common not in answers:
+            sides = [target["sides"][number] for number in left]
+            answer = judged_here({**target, "sides": sides}, document)
+            if not answer["sides"]:
+                return answer
+            answers[common] = answer
+            for number, of_side in zip(left, answer["sides"], strict=True):
+                answers[common, contents[number]] = of_side
     except Exception:  # noqa: BLE001 (Spark may read it, or says what is wrong)
         return None
+    return {**answers[common], "sides": [answers[common, content] for content in contents]}
 
 
 def _answers_of_spark(

@@ -22,6 +22,7 @@ from tidemark.operate.rows.answers import (
 from tidemark.operate.rows.file_rows import FileRows, rows_of_side
 from tidemark.operate.rows.records import with_marks
 
+ENCODER = json.JSONEncoder(default=str, ensure_ascii=False, separators=(",", ":"))
 MAX_BYTES = 8_000_000  # of all files of a target; of others, Spark compares the rows
 
 
@@ -68,8 +69,11 @@ def _differing(base: FileRows, control: FileRows | None) -> list[str]:
     if control is None or set(control.names) != set(base.names):
         return []
     both = (base, control)
+    one, other = [Counter(map(_text, _values_of(side, base.names, ()))) for side in both]
+    if one == other:  # as most are: to count the values of each column takes longer
+        return []
     values = {
-        name: [Counter(_text(row.get(name)) for row in side.rows) for side in both]
+        name: [Counter(_hashable(row.get(name)) for row in side.rows) for side in both]
         for name in base.names
     }
     return [name for name, (one, other) in values.items() if one != other]
@@ -91,13 +95,18 @@ def _answers(
         texts = []
         for values in _values_of(side, names, left_out):
             texts.append(_text(values, are_texts=are_texts))
-            shown.setdefault(texts[-1], _text(values))
+            if are_texts:
+                shown.setdefault(texts[-1], _text(values))
         counts.append(Counter(texts))
     base = counts[0]
     present = set[str]()
     if sides[0] and any(there != base for there in counts):
         key = key or _found_key(sides[0], candidates)
         present = {key_of(row, key) for row in base} if key else present
+
+    def shown_row(row: str, _: bool) -> str:
+        return shown.get(row, row)
+
     answers = []
     for number, (side, there) in enumerate(zip(sides, counts, strict=True)):
         more, less = there - base, base - there
@@ -110,7 +119,7 @@ def _answers(
                 "lost": less.total(),
                 "doubled": doubled,
                 "added": more.total() - doubled,
-                **(details(rows, number, lambda row, _: shown[row], key, present) if rows else {}),
+                **(details(rows, number, shown_row, key, present) if rows else {}),
             }
         )
     return answers
@@ -129,10 +138,15 @@ def _found_key(base: FileRows, names: Sequence[str]) -> list[str]:
     """Return the columns that identify a row of the baseline: one, or two; empty if none do."""
     keys = []
     for columns in possible_keys(base.types, names):
-        values = {tuple(_text(row.get(name)) for name in columns) for row in base.rows}
+        values = {tuple(_hashable(row.get(name)) for name in columns) for row in base.rows}
         if len(values) == len(base.rows) > 1:
             keys.append(columns)
     return best_key(keys)
+
+
+def _hashable(value: Any) -> Any:
+    """Return what is equal for equal values only: 1, 1.0, true and "1" are four."""
+    return value if value is None or isinstance(value, str) else (_text(value),)
 
 
 def _text(value: Any, *, are_texts: bool = False) -> str:
@@ -141,11 +155,13 @@ def _text(value: Any, *, are_texts: bool = False) -> str:
         value = {name: _ordered(of_name, are_texts=are_texts) for name, of_name in value.items()}
     else:
         value = _ordered(value, are_texts=are_texts)
-    return json.dumps(value, default=str, ensure_ascii=False, separators=(",", ":"))
+    return ENCODER.encode(value)
 
 
 def _ordered(value: Any, *, are_texts: bool) -> Any:
     """Return a value, arrays in the order of their elements, fields in that of their names."""
+    if value is None or isinstance(value, str):
+        return value
     ordered = partial(_ordered, are_texts=are_texts)
     match value:
         case list():
