@@ -1,28 +1,24 @@
-"""What docs/warm-jvms.md says of little data: `make demo` and `make test` set that option."""
+"""What docs/warm-jvms.md says of little data is what JVMs, `make` and the benchmark go by."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-import pytest
-
-from benchmarks.little_data import QUICK
+from benchmarks.little_data import PLAIN
+from benchmarks.little_data import QUICK as MEASURED
+from tidemark.glue_job.process.spark import MAX_LITTLE_BYTES, MAX_LITTLE_FILES, QUICK
 
 PROJECT = Path(__file__).parents[2]
+PAGE = (PROJECT / "docs" / "warm-jvms.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("target", ["demo", "test"])
-def test_the_option_of_the_page_is_that_of_the_target_and_of_the_benchmark(target: str) -> None:
-    page = (PROJECT / "docs" / "warm-jvms.md").read_text(encoding="utf-8")
-    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
-    (option,) = set(re.findall(r"JAVA_TOOL_OPTIONS=(\S+)`", page))
+def test_the_options_of_the_page_are_those_of_jvms_and_of_the_benchmark() -> None:
+    options = set(re.findall(r"`(-XX:TieredStopAtLevel=\d)`", PAGE))
 
-    targets = re.findall(r"^QUICK := (.+)$", makefile, re.MULTILINE)
-    set_by_make = re.findall(
-        r"^\$\(QUICK\): export JAVA_TOOL_OPTIONS \?= (.+)$", makefile, re.MULTILINE
-    )
+    assert options == {QUICK, PLAIN["JAVA_TOOL_OPTIONS"]}
+    assert MEASURED["JAVA_TOOL_OPTIONS"] == QUICK
 
-    assert [target in names.split() for names in targets] == [True]
-    assert [option in options.split() for options in set_by_make] == [True]
-    assert QUICK["JAVA_TOOL_OPTIONS"] == option
+
+def test_the_limits_of_the_page_are_those_of_the_code() -> None:
+    assert f"at most {MAX_LITTLE_BYTES // 10**6} MB in at most {MAX_LITTLE_FILES:,} files" in PAGE

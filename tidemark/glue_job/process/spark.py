@@ -4,6 +4,7 @@ import os
 import shlex
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from tidemark.glue_job.cluster.asked import (
@@ -33,6 +34,8 @@ NO_PERF_DATA = "-XX:-UsePerfData"  # a file in /tmp, which a killed JVM leaves t
 # garbage, for a job may name one, and a JVM with two does not start.
 QUICK = "-XX:TieredStopAtLevel=1"
 FOR_SECONDS = f"{QUICK} -XX:+UseSerialGC"  # for a JVM that gets no options from a job
+MAX_LITTLE_BYTES = 32_000_000  # of a lake; of more, what is compiled well pays
+MAX_LITTLE_FILES = 5_000
 TEMPORARY_FOLDER = "tmp"  # of the run's JVM if it is its own: a killed JVM leaves files
 
 
@@ -106,9 +109,33 @@ def java_options(home: Home, run_folder: Path, java_home: Path, spark: Spark) ->
     return [
         *(f"-D{name}={value}" for name, value in properties.items()),
         NO_PERF_DATA,
-        *([QUICK] if withholds_others(home) else []),
+        *([QUICK] if has_little_data(home) else []),
         *archive_options(java_home, spark),
     ]
+
+
+def has_little_data(home: Home) -> bool:
+    """Return whether JVMs for a home should compile quickly, for runs of seconds.
+
+    Who sets ``JAVA_TOOL_OPTIONS`` decides it there.
+    """
+    if os.environ.get("JAVA_TOOL_OPTIONS"):
+        return False
+    return withholds_others(home) or (home.lake.is_dir() and _is_little(home.lake))
+
+
+def _is_little(folder: Path) -> bool:
+    files, left = 0, MAX_LITTLE_BYTES
+    for parent, _, names in os.walk(folder):
+        files += len(names)
+        if files > MAX_LITTLE_FILES:
+            return False
+        for name in names:
+            with suppress(OSError):  # deleted meanwhile
+                left -= Path(parent, name).stat().st_size
+        if left < 0:
+            return False
+    return True
 
 
 def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark) -> dict[str, str]:

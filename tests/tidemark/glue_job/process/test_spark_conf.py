@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.glue_job.process.spark import system_properties, write_spark_conf
+from tidemark.glue_job.process import spark
+from tidemark.glue_job.process.spark import (
+    MAX_LITTLE_BYTES,
+    QUICK,
+    system_properties,
+    write_spark_conf,
+)
 from tidemark.local_state.home import Home
 
 
@@ -68,3 +74,26 @@ def test_spark_puts_its_files_into_the_run_unless_a_comma_would_cut_the_name(
 
     assert "," not in folder.removeprefix(str(tmp_path))
     assert (folder == str(home.runs / "jr_1" / "tmp")) is is_its_own
+
+
+def test_a_lake_with_little_data_gets_jvms_that_compile_quickly(settings, tmp_path, monkeypatch):
+    lake = tmp_path / "a home" / "lake" / "b"
+
+    def is_quick():
+        return QUICK in settings()["spark.driver.defaultJavaOptions"]
+
+    monkeypatch.delenv("JAVA_TOOL_OPTIONS", raising=False)
+    assert is_quick()
+    lake.mkdir(parents=True)
+    with (lake / "big").open("wb") as file:
+        file.truncate(MAX_LITTLE_BYTES)
+    assert is_quick()
+    (lake / "more").write_text("x")
+    assert not is_quick()
+    (lake / "big").unlink()
+    assert is_quick()
+    monkeypatch.setattr(spark, "MAX_LITTLE_FILES", 0)
+    assert not is_quick()
+    monkeypatch.undo()
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Dx=1")
+    assert not is_quick()

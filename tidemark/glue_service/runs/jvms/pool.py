@@ -4,13 +4,13 @@ import contextlib
 import secrets
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_job.process.spark import write_spark_conf
+from tidemark.glue_job.process.spark import FOR_SECONDS, write_spark_conf
 from tidemark.glue_service.runs.jvms.control import Control, Gateway, JvmSettings
 from tidemark.glue_service.runs.jvms.jvm import Jvm
 from tidemark.glue_service.runs.jvms.output import FATAL
@@ -48,9 +48,10 @@ class JvmRequest:
 class _Warm:
     """A JVM of the pool, and its state."""
 
-    def __init__(self, jvm: Jvm, spark: Spark) -> None:
+    def __init__(self, jvm: Jvm, spark: Spark, *, is_quick: bool) -> None:
         self.jvm = jvm
         self.spark = spark
+        self.is_quick = is_quick
         self.control: Future[Control] = Future()
         self.runs = 0
         self.mark = ""
@@ -80,12 +81,21 @@ class Loan:
 class Pool:
     """JVMs that wait for runs of any Spark. All methods may be called from any thread."""
 
-    def __init__(self, folder: Path, java_home: Path, size: int, options: str = "") -> None:
-        """Prepare a pool of JVMs with some options of their own; starts nothing."""
+    def __init__(
+        self,
+        folder: Path,
+        java_home: Path,
+        size: int,
+        is_quick: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Prepare a pool of JVMs; starts nothing.
+
+        While `is_quick` returns true, its JVMs compile quickly and less well: for little data.
+        """
         self._folder = folder
         self._java_home = java_home
         self._size = size
-        self._options = {"SPARK_SUBMIT_OPTS": options} if options else {}
+        self._is_quick = is_quick
         # Linux ends a child with the thread that created it: this one lives as long as the pool.
         self._starter = ThreadPoolExecutor(1, "start-jvm")
         self._change = threading.Condition()
@@ -112,6 +122,8 @@ class Pool:
 
     def lend(self, request: JvmRequest) -> Loan:
         """Lend a JVM that no one else has, as soon as one is ready."""
+        if not self._is_quick():
+            self._end_quick_ones()
         for _ in range(2):  # an idle one may have died
             try:
                 warm = self._take(request.spark)
@@ -234,6 +246,12 @@ class Pool:
                     raise NoJvmError(f"all {self._size} JVMs are in use")
         raise NoJvmError("the pool is closed")
 
+    def _end_quick_ones(self) -> None:
+        with self._change:
+            for warm in [warm for warm in self._idle if warm.is_quick]:
+                self._idle.remove(warm)
+                self._end(warm)
+
     def _start(self, spark: Spark) -> _Warm:
         self._count += 1
         return self._starter.submit(self._started, self._folder / str(self._count), spark).result()
@@ -242,7 +260,10 @@ class Pool:
         folder.mkdir()
         # The settings of this home mean nothing: each run brings its own.
         variables = write_spark_conf(folder, Home(self._folder), self._java_home, {}, spark)
-        warm = _Warm(Jvm(folder, {**inherited(), **variables, **self._options}), spark)
+        is_quick = self._is_quick()
+        options = {"SPARK_SUBMIT_OPTS": FOR_SECONDS} if is_quick else {}
+        jvm = Jvm(folder, {**inherited(), **variables, **options})
+        warm = _Warm(jvm, spark, is_quick=is_quick)
         threading.Thread(target=_connect, args=(warm,), daemon=True).start()
         return warm
 

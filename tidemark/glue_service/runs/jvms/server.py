@@ -9,7 +9,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
@@ -35,15 +35,22 @@ BROKEN_OFF = (OSError, EOFError, ValueError, KeyError, TypeError)  # or an inval
 
 @contextmanager
 def serve_pool(
-    folder: Path, java_home: Path, size: int, file: Path | None = None, options: str = ""
+    folder: Path,
+    java_home: Path,
+    size: int,
+    file: Path | None = None,
+    is_quick: Callable[[], bool] = lambda: False,
 ) -> Iterator[tuple[Pool, Path]]:
-    """Own a pool as long as the block runs; yield it, and the file with its address."""
+    """Own a pool as long as the block runs; yield it, and the file with its address.
+
+    `is_quick` tells whether its JVMs compile quickly, see `Pool`.
+    """
     key = secrets.token_bytes(32)
     with ExitStack() as stack:
         listener = stack.enter_context(Listener((HOST, 0), backlog=64))
         own = stack.enter_context(_own_folder(folder))
         file = file or own / JVM_POOL_FILE
-        pool = Pool(own, java_home, size, options)
+        pool = Pool(own, java_home, size, is_quick)
         stack.callback(pool.close)
         jvms, port = fingerprint(java_home), listener.address[1]
         write_pool_file(file, PoolFile(os.getpid(), port, key.hex(), jvms, size))

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from tidemark.glue_job.cluster.asked import asked_for
@@ -16,13 +17,12 @@ from tidemark.glue_job.process.pool import (
     fingerprint,
     read_pool_file,
 )
-from tidemark.glue_job.process.spark import FOR_SECONDS
+from tidemark.glue_job.process.spark import has_little_data
 from tidemark.glue_service.runs.jvms.pool import Pool
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.local_state.outside import withholds_others
 from tidemark.local_state.sparks.installed import Spark, own_spark
 
 MIN_MEMORY_BYTES = 3 * 1024**3
@@ -154,11 +154,11 @@ def second_jvm(home: Home, jvms: Jvms) -> Iterator[Jvms]:
 def _open_pool(stack: ExitStack, home: Home, java_home: Path, size: int = 0) -> Jvms:
     if why := memory_shortage():
         return Jvms(cold_reason=why)
+    size, is_quick = size or os.cpu_count() or 1, partial(has_little_data, home)
     try:
-        size = size or os.cpu_count() or 1
-        options = FOR_SECONDS if withholds_others(home) else ""  # runs of a proof are short
-        folder = home.root / JVMS_FOLDER
-        pool, file = stack.enter_context(serve_pool(folder, java_home, size, options=options))
+        pool, file = stack.enter_context(
+            serve_pool(home.root / JVMS_FOLDER, java_home, size, is_quick=is_quick)
+        )
     except OSError as error:
         return Jvms(cold_reason=f"no pool could be opened ({error.strerror or error})")
     return Jvms(file, pool=pool)

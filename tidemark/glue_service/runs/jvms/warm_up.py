@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from typing import NoReturn, TypeAlias
@@ -15,6 +16,7 @@ from typing import NoReturn, TypeAlias
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.class_archive.make import SAMPLE_JOB
 from tidemark.glue_job.process.pool import PoolGoneError, PoolSilentError, connect, read_pool_file
+from tidemark.glue_job.process.spark import has_little_data
 from tidemark.glue_service.entities import EntityKind, list_entities
 from tidemark.glue_service.runs.job_run_process import (
     JobProcess,
@@ -55,8 +57,9 @@ def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
         raise UsageError(f"no pool of JVMs can be opened: {why}; run jobs without `local up`")
     with ExitStack() as stack:
         try:
+            is_quick = partial(has_little_data, home)
             pool, _ = stack.enter_context(
-                serve_pool(home.root / JVMS_FOLDER, find_java_home(), size, file)
+                serve_pool(home.root / JVMS_FOLDER, find_java_home(), size, file, is_quick)
             )
         except OSError as error:
             raise UsageError(f"no pool of JVMs can be opened: {error.strerror or error}") from error

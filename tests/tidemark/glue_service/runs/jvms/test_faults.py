@@ -17,6 +17,7 @@ import pytest
 from tests.tidemark.glue_service.runs.jvms.runs import Bench
 from tests.waiting import wait_until
 from tidemark.glue_job.process.pool import POOL_VARIABLE, ask, connect, read_pool_file
+from tidemark.glue_job.process.spark import QUICK
 from tidemark.glue_service.runs.jvms import pool
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
@@ -30,6 +31,13 @@ from pyspark.sql import SparkSession
 spark = SparkSession.builder.getOrCreate()
 print(spark.range(5).count())
 """
+OPTIONS = (
+    COUNT
+    + """
+management = spark.sparkContext._jvm.java.lang.management.ManagementFactory
+print(management.getRuntimeMXBean().getInputArguments().toString())
+"""
+)
 WAIT = (
     COUNT
     + """
@@ -113,6 +121,22 @@ def test_jvm_is_not_lent_again_after_its_last_run(bench, one_jvm, monkeypatch):
     seen = [bench.run(one_jvm, COUNT) for _ in range(2)]
 
     assert [(it.run.state, it.run.jvm) for it in seen] == [("SUCCEEDED", "cold")] * 2
+
+
+@pytest.mark.nightly
+def test_jvm_that_compiles_quickly_makes_room_once_there_is_much_data(bench, tmp_path):
+    is_little = [True]
+    with serve_pool(
+        tmp_path / "jvms", find_java_home(), 1, is_quick=lambda: is_little[0]
+    ) as of_pool:
+        jvms = Jvms(of_pool[1], pool=of_pool[0])
+        seen = [bench.run(jvms, OPTIONS) for _ in range(2)]
+        is_little.clear()
+        is_little.append(False)
+        seen += [bench.run(jvms, OPTIONS) for _ in range(2)]
+
+    assert [run.run.jvm for run in seen] == ["cold", "warm", "cold", "warm"]
+    assert [QUICK in run.stdout for run in seen] == [True, True, False, False]
 
 
 def jvms_below(jvms):
