@@ -1,7 +1,7 @@
 """Puts three things into the wheel: the sample, stubs of AWS's modules, and the DynamoDB engine.
 
-`tidemark init --from flights` writes the sample. Editors and type checkers find the stubs, such as
-`awsglue-stubs`, and no program can import them: a script that imports `awsglue` outside of a job
+`tidemark init --example flights` writes the sample. Editors and type checkers find the stubs, such
+as `awsglue-stubs`, and no program can import them: a script that imports `awsglue` outside of a job
 fails here as on a machine without Glue. The engine is there if `npm install` has run here; a wheel
 with it is for this platform, one without it for all.
 

@@ -119,12 +119,12 @@ def _command(home: Home, script: Path, jvms: Jvms, number: int) -> float:
 
 
 def _served(home: Home, script: Path) -> list[float]:
-    """Return the seconds of commands whose runs `tidemark local up` takes, after as many others."""
+    """Return the seconds of commands whose runs `tidemark serve` takes, after as many others."""
     program = [sys.executable, "-m", "tidemark"]
     environment = {**os.environ, "TIDEMARK_HOME": str(home.root)}
     command = [*program, "submit", str(script), "--JOB_NAME", "bench"]
     command += ["--job-bookmark-option", "job-bookmark-enable"]
-    up = [*program, "local", "up", "--port", "0", "--jvms", "1"]
+    up = [*program, "serve", "--port", "0", "--jvms", "1"]
     seconds = []
     with subprocess.Popen(up, env=environment, stdout=subprocess.DEVNULL) as served:  # noqa: S603 (ours)
         try:

@@ -91,7 +91,7 @@ def _append(folder: Path) -> tuple[Home, list[str]]:
 @contextmanager
 def _served(home: Home) -> Iterator[None]:
     """Serve a home during the block."""
-    command = [sys.executable, "-m", "tidemark", "local", "up", "--port", "0"]
+    command = [sys.executable, "-m", "tidemark", "serve", "--port", "0"]
     environment = {**os.environ, "TIDEMARK_HOME": str(home.root)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as served:  # noqa: S603 (ours)
         try:

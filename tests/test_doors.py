@@ -230,7 +230,7 @@ def test_every_socket_of_a_run_is_in_the_table_and_no_other_user_comes_in(
     with ExitStack() as stack:
         ours = []
         if served is not None:
-            up = stack.enter_context(command(home, "local", "up", "--port", "0", *served))
+            up = stack.enter_context(command(home, "serve", "--port", "0", *served))
             wait_until((home / "port.json").exists)
             ours.append(up.pid)
         run = stack.enter_context(
@@ -273,7 +273,7 @@ def test_every_socket_of_a_proof_is_in_the_table(
     home = tmp_path / "home"
     (Home.open(home).lake / "lake").mkdir()
     (tmp_path / "doors.py").write_text(SCRIPT, encoding="utf-8")
-    words = ["prove", "--only", "again", "doors.py", "--signal", "/nowhere"]
+    words = ["prove", "--kind", "again", "doors.py", "--signal", "/nowhere"]
     with command(home, *words) as proof, watched(proof.pid) as wrong:
         printed, _ = proof.communicate()
 

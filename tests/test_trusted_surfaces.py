@@ -78,7 +78,7 @@ ALLOWED = {
     ("tidemark/glue_job/process/ahead.py", STARTS): "itself, as the job process",
     ("tidemark/glue_job/process/ahead.py", LISTENS): "on nothing: its stdin, a pair of sockets",
     ("tidemark/glue_job/process/forks.py", LISTENS): "on nothing: the same pair",
-    ("tidemark/glue_service/runs/waiting.py", STARTS): "a Python of `local engine list`",
+    ("tidemark/glue_service/runs/waiting.py", STARTS): "a Python of `engine list`",
     ("tidemark/local_state/sparks/make.py", STARTS): "uv, and Python: of uv, the PATH or pyenv",
     ("tidemark/local_state/sparks/uv_settings.py", STARTS): "pip of this environment",
     ("tidemark/glue_job/process/borrow.py", LISTENS): "PySpark's own gateway, by its token",

@@ -61,7 +61,7 @@ def _versions() -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
     yield (
         "\n5.0 and 5.1 run on the PySpark that is installed, 3.5.6; 6.0 runs on PySpark 4.1.1, in "
-        "an environment that `tidemark local engine add 6.0` or the first run makes "
+        "an environment that `tidemark engine add 6.0` or the first run makes "
         "([glue-6.md](../glue-6.md)). A job that names no version runs as 6.0, as on AWS; one with "
         "`auto` on the newest version.\n"
     )
@@ -75,7 +75,7 @@ def _template() -> Iterator[str]:
         "\nJobs of the commands `glueetl` and `pythonshell` in Python. Triggers of every type with "
         "the arguments and timeouts of their actions. Schedules of triggers, and rules of "
         "EventBridge (`AWS::Events::Rule`) that send events to workflows, fire while `tidemark "
-        "local up --port 4566` serves them; rules that send them to topics of SNS "
+        "serve --port 4566` serves them; rules that send them to topics of SNS "
         "(`AWS::SNS::Topic`) do where the extra `services` is installed; schedules of "
         "EventBridge Scheduler start a workflow on AWS only, here `tidemark run` or a client "
         "does. State machines (`AWS::StepFunctions::StateMachine`) run where the extra `states` is "

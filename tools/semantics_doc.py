@@ -58,10 +58,10 @@ leaves.
 """,
     "Triggers and workflows": """
 A workflow run ends COMPLETED even if jobs failed, as on AWS; `tidemark run` then exits with 1.
-Schedules of Glue fire while `tidemark local up --port 4566` serves them. Those of EventBridge
+Schedules of Glue fire while `tidemark serve --port 4566` serves them. Those of EventBridge
 Scheduler do not; `tidemark status` shows them. `tidemark run` fires the start trigger of any type.
 After a kill of `tidemark run` a new workflow run starts from its start trigger, and jobs that had
-committed find nothing new. After a kill of `tidemark local up` the next one continues the workflow
+committed find nothing new. After a kill of `tidemark serve` the next one continues the workflow
 run.
 """,
     "Bad input": """

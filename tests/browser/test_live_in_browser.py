@@ -35,7 +35,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("live")
     app = write_assembly_into(folder, {"first": TICKS, "second": "print(1)"}, {"second": ["first"]})
     port = free_port()
-    command = [sys.executable, "-m", "tidemark", "local", "up", "--jvms", "0"]
+    command = [sys.executable, "-m", "tidemark", "serve", "--jvms", "0"]
     served = subprocess.Popen(
         [*command, "--port", str(port), "--app", str(app)],
         env={**os.environ, "TIDEMARK_HOME": str(folder / "home")},

@@ -41,7 +41,7 @@ def test_the_reference_of_commands_is_what_the_commands_say():
     assert cli_doc.DOCUMENT.read_text(encoding="utf-8") == shown, "run `make docs`"
     assert "### tidemark prove\n" in shown
     assert "#### tidemark bookmark rewind\n" in shown
-    assert "`tidemark local up --port 4566 --app cdk.out`" in shown
+    assert "`tidemark serve --port 4566 --app cdk.out`" in shown
     assert "INTEGER RANGE" not in shown
 
 

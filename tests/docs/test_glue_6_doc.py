@@ -29,7 +29,7 @@ def test_the_commands_of_the_page(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     (tmp_path / "glue_jobs").mkdir()
     (tmp_path / "glue_jobs" / "orders.py").write_text(SCRIPT, encoding="utf-8")
-    bucket = ["tidemark", "local", "bucket", "mart"]
+    bucket = ["tidemark", "bucket", "mart"]
     subprocess.run(bucket, cwd=tmp_path, check=True, capture_output=True)
 
     lines = Page("docs/glue-6.md").blocks["glue-6"].splitlines()

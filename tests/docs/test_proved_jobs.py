@@ -53,7 +53,7 @@ def put(home: Home, name: str, rows: list[dict[str, Any]]) -> None:
 def verdicts(page: str, block: str, *words: str, kinds: str = KINDS) -> dict[str, set[str]]:
     script = Path(Path(block).name)
     script.write_text(Page(page).blocks[block], encoding="utf-8")
-    command = ["prove", "--only", kinds, "--format", "json", str(script), *BOOKMARK, *words]
+    command = ["prove", "--kind", kinds, "--format", "json", str(script), *BOOKMARK, *words]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     found: dict[str, set[str]] = {}

@@ -25,7 +25,7 @@ def test_the_sample_is_proved(assembly: Path, tmp_path: Path, monkeypatch: pytes
     deployment = deploy(load_app(assembly), home)
     land_delivery_locally(plan_delivery("1..3", None, None), deployment, home)
 
-    words = ["prove", "--app", str(assembly), "--only", KINDS, "--format", "json"]
+    words = ["prove", "--app", str(assembly), "--kind", KINDS, "--format", "json"]
     result = CliRunner().invoke(main, words)
 
     assert result.exit_code == 0, result.output

@@ -87,9 +87,9 @@ def test_a_refused_column_is_accepted_and_a_rewind_forgets_it(app, home):
     run(app, "rewind", "load", "--to", entries[0]["run_id"], "--dry-run")
 
     kept = json.loads(run(app, "schema", "show", "load", "--format", "json"))["kept"]
-    run(app, "local", "backup", str(home.parent / "backup"))
-    run(app, "local", "reset", "--yes")
-    run(app, "local", "restore", str(home.parent / "backup"))
+    run(app, "home", "backup", str(home.parent / "backup"))
+    run(app, "home", "reset", "--yes")
+    run(app, "home", "restore", str(home.parent / "backup"))
     again = json.loads(run(app, "schema", "show", "load", "--format", "json"))["kept"]
     assert again == kept
     assert kept[0]["targets"]["s3://lake/raw/"]["columns"]["tip"] == "bigint"

@@ -124,7 +124,7 @@ def test_a_script_with_watermarks_runs_without_node_and_without_a_project(user: 
         "cursor='id', high=7):\n    print('up to', window.high)\n"
     )
 
-    user.types(f"cd {repository} && tidemark local table")
+    user.types(f"cd {repository} && tidemark table")
     said = user.types(f"cd {repository} && tidemark submit etl/totals.py")
 
     assert "up to 7" in said
@@ -208,7 +208,7 @@ def test_a_report_of_the_project_is_written(shop: User) -> None:
 
 @pytest.mark.nightly
 def test_the_sample_can_be_written_too_synthesizes_and_passes_its_tests(shop: User) -> None:
-    shop.types("cd .. && tidemark init planes --from flights")
+    shop.types("cd .. && tidemark init planes --example flights")
 
     shop.types("cd ../planes && python app.py")
 

@@ -74,7 +74,7 @@ def proved(tmp_path, monkeypatch, server, table, jdbc_jar):
 
 @pytest.mark.parametrize("write", [OBJECTS, UPSERT], ids=["statements", "upsert_jdbc"])
 def test_the_rows_there_stay_as_they_are_and_the_objects_are_tried(server, table, proved, write):
-    result = proved(write, "--only", "crash,again")
+    result = proved(write, "--kind", "crash,again")
 
     assert result.exit_code == 1, result.output
     place = f"jdbc:postgresql://127.0.0.1:{server.port}/postgres"

@@ -14,6 +14,7 @@ from tidemark.model.messages import known, known_run, plural
 from tidemark.operate.target import Target
 
 MAX_NUMBER_LENGTH = 7  # digits; one more, and they are what lists show of an id
+BEGINNING = "beginning"  # where `--to` leads before the first run
 REPEATED = "data in targets is not changed: repeated input is written again"
 
 
@@ -35,6 +36,9 @@ def reset(job: str, yes: bool, where: Where, output: str) -> None:
 
 
 def rewind(job: str, run: str | None, yes: bool, where: Where, output: str) -> None:
+    if run == BEGINNING:
+        reset(job, yes, where, output)
+        return
     with open_target(where) as target:
         if run:
             run_id = _run_meant(target, job, run)
@@ -46,7 +50,7 @@ def rewind(job: str, run: str | None, yes: bool, where: Where, output: str) -> N
                 raise UsageError(f"{reason}, so there is no run to rewind to")
             console_for_tables().print(runs_table(runs))
             if not sys.stdin.isatty():
-                raise UsageError("choose one of these runs: --run ID")
+                raise UsageError("choose one of these runs: --to ID")
             numbers = click.IntRange(1, len(runs))
             number = click.prompt("Rewind to the end of run number", type=numbers)
             run_id = runs[number - 1].run_id

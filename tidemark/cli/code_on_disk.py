@@ -96,7 +96,7 @@ class OldCode:
                 self._said.add(text)
                 click.echo(
                     f"{run.job_name} {run.run_id} has the code that was deployed at "
-                    f"{app.deployed_at}; changed since: {text}; `tidemark local up --port 0 --app "
+                    f"{app.deployed_at}; changed since: {text}; `tidemark serve --port 0 --app "
                     "DIR` in another terminal deploys the assembly DIR here"
                 )
 

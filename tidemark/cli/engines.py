@@ -1,4 +1,4 @@
-"""The Sparks of this machine: made before a job needs one, and `local engine list|add|remove`."""
+"""The Sparks of this machine: made before a job needs one, and `engine list|add|remove`."""
 
 from collections.abc import Iterable
 
@@ -60,7 +60,7 @@ def python_warning(version: str, spark: Spark) -> str | None:
     return (
         f"Glue {version} has Python {glue}, and this machine runs its jobs on Python {own}: a "
         f"difference between the two is not seen here; install Python {glue}, then run "
-        f"`tidemark local engine remove {version}` and `tidemark local engine add {version}`"
+        f"`tidemark engine remove {version}` and `tidemark engine add {version}`"
     )
 
 
@@ -83,7 +83,7 @@ def list_engines(output: str) -> None:
         place = (
             f"Python {row['python']}  {row['interpreter']}"
             if row["python"]
-            else f"not made yet: tidemark local engine add {row['glueVersion']}"
+            else f"not made yet: tidemark engine add {row['glueVersion']}"
         )
         click.echo(f"Glue {row['glueVersion']}  Spark {row['pyspark']}  {place}")
 

@@ -25,7 +25,7 @@ def put(
     port = find_port(home)
     if port is None:
         raise UsageError(
-            f"no port serves {home.root}, so the event would start nothing; run `tidemark local up "
+            f"no port serves {home.root}, so the event would start nothing; run `tidemark serve "
             "--port 4566 --app cdk.out` in another terminal"
         )
     where = Where(None, as_deployed=as_deployed)

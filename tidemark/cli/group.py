@@ -105,6 +105,29 @@ class NamesOrVerb(Verbs):
             return command.invoke(verb)
 
 
+class OldGroup(Verbs):
+    """A group that is gone: each of its commands has another name, and says it."""
+
+    def __init__(self, name: str, moved: Mapping[str, tuple[str, click.Command]]):
+        """Make a group of commands and their new names, by their old ones."""
+        commands = {old: command for old, (_, command) in moved.items()}
+        super().__init__(name, commands=commands, hidden=True)
+        self._names = {old: new for old, (new, _) in moved.items()}
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command, and say what it is called."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if new := self._names.get(name or ""):
+            click.echo(
+                f"warning: `tidemark {self.name} {name}` is `tidemark {new}` now; the old form "
+                "goes with the next release",
+                err=True,
+            )
+        return name, command, rest
+
+
 def write_section(
     group: click.Group,
     ctx: click.Context,
@@ -126,9 +149,12 @@ class Commands(TidemarkGroup):
     of ``tidemark.cli.commands`` that declares them.
     """
 
-    def __init__(self, *arguments: Any, sections: Mapping[str, str], **named: Any):
-        """Make the group of all commands of the sections."""
+    def __init__(
+        self, *arguments: Any, sections: Mapping[str, str], old: Mapping[str, str], **named: Any
+    ):
+        """Make the group of all commands of the sections; no help shows the `old` ones."""
         super().__init__(*arguments, **named)
+        self._old = old
         self._sections = {heading: names.split() for heading, names in sections.items()}
         self._modules = {
             name: f"tidemark.cli.commands.{heading.split()[-1].lower()}"
@@ -142,9 +168,10 @@ class Commands(TidemarkGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command; None if no command has that name."""
-        if cmd_name not in self._modules:
+        place = self._modules.get(cmd_name) or self._old.get(cmd_name)
+        if place is None:
             return super().get_command(ctx, cmd_name)
-        module = importlib.import_module(self._modules[cmd_name])
+        module = importlib.import_module(place)
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 

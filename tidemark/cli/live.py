@@ -1,4 +1,4 @@
-"""The live page of `tidemark local up`: what it shows of a job, and what its buttons do."""
+"""The live page of `tidemark serve`: what it shows of a job, and what its buttons do."""
 
 import io
 import secrets

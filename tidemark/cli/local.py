@@ -1,4 +1,4 @@
-"""The acts about the home as a whole: `local reset|bucket|table|secret|backup|restore|…`.
+"""The acts about the home as a whole: `home reset|bucket|table|secret|backup|restore|…`.
 
 Each needs another wing of the local Glue, so these are imported where they are used.
 """

@@ -15,8 +15,9 @@ SECTIONS = {  # by the last word of a heading: the module of `commands` that dec
     "Look": "status runs logs explain schema report lineage",
     "Repair": "bookmark watermark rewind backfill gaps",
     "Prove": "lint prove diff compare-versions snapshot state grants",
-    "This machine": "doctor local catalog completion",
+    "This machine": "doctor serve env home bucket table secret catalog engine completion",
 }
+OLD = {"local": "tidemark.cli.commands.machine"}  # groups that are no more, by their modules
 
 
 def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
@@ -39,7 +40,7 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
     context.exit()
 
 
-@click.group(cls=Commands, sections=SECTIONS)
+@click.group(cls=Commands, sections=SECTIONS, old=OLD)
 @click.option(
     "--version",
     is_flag=True,

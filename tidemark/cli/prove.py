@@ -44,7 +44,7 @@ from tidemark.operate.versions.scratch import scratch_of
 from tidemark.operate.versions.shared import shared_by_both
 from tidemark.report.prove_page import proof_page
 
-LOCAL_BUCKET = re.compile(r"tidemark local bucket ([\w.-]+)")
+LOCAL_BUCKET = re.compile(r"tidemark bucket ([\w.-]+)")
 PRINT_EVERY_S = 10.0
 
 
@@ -54,8 +54,8 @@ def prove(
     budget: float | None,
     seed: int,
     moments: int,
-    key: str | None,
-    ignore: str | None,
+    key: tuple[str, ...],
+    ignore: tuple[str, ...],
     allow: tuple[str, ...],
     app: Path | None,
     context: tuple[str, ...],
@@ -72,7 +72,7 @@ def prove(
     if "--help" in arguments[:1]:  # after the name of a job
         click.echo(click.get_current_context().get_help())
         sys.exit(0)
-    kinds = _names(",".join(only), KINDS) if only else KINDS
+    kinds = _names(only, KINDS) if only else KINDS
     if page is not None:
         require("jinja2")
         if page.is_dir() or not page.absolute().parent.is_dir():
@@ -124,7 +124,7 @@ def prove(
             prepare_sparks([subject.newest])  # no other experiment runs on it
         base = home_of(home, scratch / "home", lake, subject.app)
         withhold_others(base, allow)
-        # `tidemark local up` has warm ones.
+        # `tidemark serve` has warm ones.
         with (
             jvms_of(home if lends_jvms(home, AT_ONCE) else base) as jvms,
             _progress(console) as progress,
@@ -212,18 +212,20 @@ def _progress(console: Console) -> Progress:
     )
 
 
-def _names(text: str | None, allowed: Sequence[str] = ()) -> list[str]:
-    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+def _names(given: Sequence[str], allowed: Sequence[str] = ()) -> list[str]:
+    """Return the names that an option was given, several in one value by commas."""
+    text = ",".join(given)
+    names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if allowed and name not in allowed]
     if unknown or (allowed and not names):
-        raise UsageError(f"--only {text}: allowed are {', '.join(allowed)}, separated by commas")
+        raise UsageError(f"--kind {text}: allowed are {', '.join(allowed)}")
     return names
 
 
-def _columns(text: str | None, option: str) -> list[str]:
-    names = _names(text)
-    if text is not None and (not names or len(set(names)) < len(names)):
-        raise UsageError(f"{option} {text!r}: give names, each once, separated by commas")
+def _columns(given: Sequence[str], option: str) -> list[str]:
+    names = _names(given)
+    if given and (not names or len(set(names)) < len(names)):
+        raise UsageError(f"{option} {','.join(given)!r}: give names, each once")
     return names
 
 

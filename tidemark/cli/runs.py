@@ -27,7 +27,7 @@ from tidemark.cli.views.runs import (
     warning_lines,
     workflow_run_json,
 )
-from tidemark.cli.where import Where
+from tidemark.cli.where import Where, ask_on_aws
 from tidemark.errors import UsageError
 from tidemark.glue_service.served import find_port
 from tidemark.local_state.home import Home
@@ -90,7 +90,7 @@ def logs(
     output: str,
 ) -> None:
     if errors and outputs:
-        raise UsageError("--errors and --output together are all: leave both out")
+        raise UsageError("--stderr and --stdout together are all: leave both out")
     kinds = (ERROR,) if errors else (OUTPUT,) if outputs else (OUTPUT, ERROR)
     with open_target(where) as target, interruptible("stopped following; the run is not affected"):
         glue = target.glue
@@ -113,9 +113,11 @@ def stop(
     run_id: str | None,
     workflow: str | None,
     machine: str | None,
+    yes: bool,
     where: Where,
     output: str,
 ) -> None:
+    ask_on_aws(where, f"Stop runs of {job or machine or workflow or 'the workflow'}", is_sure=yes)
     if machine is None:
         _stop_runs(job, run_id, workflow, where, output)
         return
@@ -163,8 +165,15 @@ def _stop_runs(
 
 
 def resume(
-    workflow: str | None, run_id: str | None, begin: tuple[str, ...], where: Where, output: str
+    workflow: str | None,
+    run_id: str | None,
+    begin: tuple[str, ...],
+    yes: bool,
+    where: Where,
+    output: str,
 ) -> None:
+    ask_on_aws(where, f"Resume {workflow or 'the workflow'}", is_sure=yes)
+
     def asked_of(glue: Glue) -> tuple[str, str | None, list[str]]:
         return glue.names.workflow(workflow), run_id, [glue.names.job(job) for job in begin]
 
@@ -180,8 +189,9 @@ def resume(
     sys.exit(code)
 
 
-def trigger(name: str | None, where: Where, output: str) -> None:
+def trigger(name: str | None, yes: bool, where: Where, output: str) -> None:
     if name is not None:
+        ask_on_aws(where, f"Start the trigger {name}", is_sure=yes)
         sys.exit(_fire(name, where, output))
     with open_target(where) as target:
         triggers = triggers_of(target.glue)

@@ -1,4 +1,4 @@
-"""What `local up` does until it is interrupted: JVMs are kept warm, the port is served."""
+"""What `serve` does until it is interrupted: JVMs are kept warm, the port is served."""
 
 import os
 import queue
@@ -90,7 +90,7 @@ def port_of(home: Home) -> ServedPort:
     port = find_port(home)
     if port is None:
         raise UsageError(
-            f"no command serves {home.root}: `tidemark local up --port 4566` serves it, until "
+            f"no command serves {home.root}: `tidemark serve --port 4566` serves it, until "
             "Ctrl-C; or set TIDEMARK_HOME to the home of the port"
         )
     return port

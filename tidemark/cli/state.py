@@ -12,6 +12,8 @@ from tidemark.checks.state.manifest import MANIFEST
 from tidemark.checks.state.plan import PLAN
 from tidemark.checks.state.project import review_project, review_since, write_manifest
 from tidemark.checks.state.review import Review, changes
+from tidemark.cli.commands.options import UNTIL
+from tidemark.cli.commands.prove import NO_STAGE
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.terminal import Terminal, print_json
 from tidemark.local_state.home import Home
@@ -37,19 +39,25 @@ def write(app: Path | None, context: tuple[str, ...]) -> None:
     click.echo(write_manifest(Path.cwd(), assembly_folder(Terminal(stderr=True), app, context)))
 
 
-def carry_over(dry_run: bool, deployed: bool, app: Path | None, context: tuple[str, ...]) -> None:
+def carry_over(
+    dry_run: bool, deployed: str | None, app: Path | None, context: tuple[str, ...]
+) -> None:
     # AWS's clients, which CI's `state check` would load for nothing.
     from tidemark.cli.carry_over import carry_out_locally, carry_out_on_aws, steps_of_project
 
+    if deployed == NO_STAGE:
+        click.echo(f"warning: --deployed takes a STAGE now; {UNTIL}", err=True)
+    elif deployed is not None and app is None:  # an assembly is of its stage
+        context = (*context, f"stage={deployed}")
     assembly = assembly_folder(Terminal(stderr=True), app, context)
-    steps = steps_of_project(Path.cwd(), assembly, on_aws=deployed)
+    steps = steps_of_project(Path.cwd(), assembly, on_aws=deployed is not None)
     if not steps:
         click.echo("nothing to do: there is no entry in state-carry-over.json")
     if dry_run:
         for step in steps:
             click.echo(f"{step.action.value}: {step.text}")
         return
-    if deployed:
+    if deployed is not None:
         outcomes = carry_out_on_aws(steps)
     else:
         outcomes = carry_out_locally(steps, Home.from_environment())

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from tidemark.cli.bookmark import BEGINNING
 from tidemark.cli.progress import print_output
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
@@ -59,20 +60,22 @@ def rewind(
     where: Where,
     source: str,
     run: str | None,
-    to_beginning: bool,
     reason: str,
     actor: str,
     yes: bool,
     output: str,
 ) -> None:
-    if (run is None) != to_beginning:
+    if run is None:
         raise UsageError(
-            "say where to: either --run ID, one of `tidemark watermark history`, or --to-beginning"
+            "say where to: --to ID, a run of `tidemark watermark history`, or --to beginning"
         )
 
     is_json = output == "json"
     with opened(where, job, table) as (watermarks, check_job):
-        run = run and _run_meant(watermarks, job, source, run, where, check_job)
+        if run == BEGINNING:
+            run = None
+        else:
+            run = _run_meant(watermarks, job, source, run, where, check_job)
         if run is None and not source and watermarks.latest(job) is None:
             check_job()
         now, then = what_changes(watermarks, job, run, source)
@@ -124,7 +127,7 @@ def opened(
                 known("job", job, target.known_jobs)
             raise UsageError(
                 f"there is no table {name!r} in {target.where}: check --table, and whether "
-                f"--deployed is meant; `tidemark local table {name}` creates it on this machine"
+                f"--deployed is meant; `tidemark table {name}` creates it on this machine"
             ) from error
         except (WatermarksError, ValueError) as error:
             raise UsageError(str(error)) from error

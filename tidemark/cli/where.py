@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 from tidemark.errors import UsageError
 from tidemark.local_state.home import ONLY_LOOKS
 
@@ -58,6 +60,12 @@ class Where:
     def option(self) -> str:
         """What to add to a command that is to work on the same Glue; begins with a blank."""
         return f" --deployed {self.stage}" if self.stage else ""
+
+
+def ask_on_aws(where: Where, what: str, *, is_sure: bool) -> None:
+    """Ask before something is done on AWS, if a person is there who can answer."""
+    if where.stage and not is_sure and sys.stdin.isatty():
+        click.confirm(f"{what} on AWS, stage {where.stage}?", abort=True, err=True)
 
 
 def leave_output() -> None:

@@ -87,9 +87,9 @@ class Turn:
             except (ValueError, TypeError, KeyError) as error:
                 raise UsageError(
                     f"{self._path} has at byte {self.place} a line that is not a request "
-                    f"({error}); restore a backup with `tidemark local restore FILE`, or start "
+                    f"({error}); restore a backup with `tidemark home restore FILE`, or start "
                     "without its secrets, parameters and topics: move the file away, then "
-                    f"`tidemark local accept-loss {self._path.name}`"
+                    f"`tidemark home accept-loss {self._path.name}`"
                 ) from error
             self.place += len(line)
             yield request

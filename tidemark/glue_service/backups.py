@@ -92,7 +92,7 @@ def _check_new(file: Path, root: Path) -> None:
         raise UsageError(f"{file} exists; name a new file, because a backup replaces nothing")
     if file.resolve().is_relative_to(root.resolve()):
         raise UsageError(
-            f"{file} is in {root}, which `tidemark local reset` empties; name a file outside it"
+            f"{file} is in {root}, which `tidemark home reset` empties; name a file outside it"
         )
     if not file.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {file.absolute().parent}; create it first")

@@ -13,7 +13,7 @@ from tidemark.local_state.store.database import JobRun, Store
 
 REFUSED = (
     "no command serves this home, so nothing can be started or changed in it: "
-    "`tidemark local up --port 4566` serves it"
+    "`tidemark serve --port 4566` serves it"
 )
 
 # A view instead of the table of this name: the workflow run of a dead command has STOPPED.

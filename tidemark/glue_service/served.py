@@ -67,7 +67,7 @@ def find_port(home: Home) -> ServedPort | None:
 
 
 def deploy(port: ServedPort, assembly_folder: Path) -> str:
-    """Make a port define the content of an assembly, like `tidemark local up --app`."""
+    """Make a port define the content of an assembly, like `tidemark serve --app`."""
     return str(ask(port, "Deploy", {"Folder": str(assembly_folder.absolute())})["Text"])
 
 

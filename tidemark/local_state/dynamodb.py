@@ -247,5 +247,5 @@ def _check_keys(stored: Any, table: TableDefinition) -> None:
         raise TidemarkError(
             f"the local table {table.name} has the keys {stored}, the template defines {defined}; "
             "give the table of the template another name, or, if its watermarks are no longer "
-            "wanted, `tidemark local backup FILE` and then `tidemark local reset`"
+            "wanted, `tidemark home backup FILE` and then `tidemark home reset`"
         )

@@ -62,7 +62,7 @@ GIT_IGNORES = ".gitignore"  # all of the home: it has secrets, and no repository
 # Maybe: a reset keeps them.
 IN_USE = (MARKER, GIT_IGNORES, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE, KEY_FILE)
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
-MARKER_CONTENT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
+MARKER_CONTENT = "State of local Tidemark runs. `tidemark home reset` empties this folder.\n"
 
 
 def _open_lock(file: Path) -> TextIO:
@@ -223,7 +223,7 @@ class Home:
         if not (self.lake / bucket).is_dir():
             buckets = sorted(folder.name for folder in self.lake.iterdir())
             remedy = (
-                f"create it with `tidemark local bucket {bucket}`"
+                f"create it with `tidemark bucket {bucket}`"
                 if NEW_BUCKET_NAME.fullmatch(bucket)
                 else f"no bucket can have the name {bucket!r} (allowed: {BUCKET_NAMES}): correct "
                 "it in the script or in the argument that it comes from"

@@ -82,12 +82,12 @@ def not_writable(root: Path, error: OSError) -> UsageError:
     if error.errno in (EEXIST, ELOOP, ENOTDIR) and root.is_dir():
         return UsageError(
             f"{error.filename} is not a folder, as a state folder has one there: move it away; "
-            "what was in the folder comes back with a backup, by `tidemark local restore FILE`"
+            "what was in the folder comes back with a backup, by `tidemark home restore FILE`"
         )
     return UsageError(
         f"cannot write the state folder {root}: {error.strerror}; make it writable or set "
         "TIDEMARK_HOME to a folder that is; commands that only look, such as `tidemark status`, "
-        "and `tidemark local backup FILE` work without"
+        "and `tidemark home backup FILE` work without"
     )
 
 

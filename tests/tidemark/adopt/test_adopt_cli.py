@@ -65,7 +65,7 @@ def test_nothing_is_written_over_a_file_and_then_nothing_at_all(tmp_path, file):
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text("mine", encoding="utf-8")
 
-    result = run(*NIGHTLY, "--out", str(tmp_path))
+    result = run(*NIGHTLY, "--output", str(tmp_path))
 
     assert result.exit_code == 2
     assert file in result.stderr
@@ -74,7 +74,7 @@ def test_nothing_is_written_over_a_file_and_then_nothing_at_all(tmp_path, file):
 
 
 def test_scripts_among_the_assets_are_copied(tmp_path):
-    result = run(*NIGHTLY, "--out", str(tmp_path))
+    result = run(*NIGHTLY, "--output", str(tmp_path))
 
     assert result.exit_code == 0
     for name in ("ingest", "merge", "report", "alert", "export"):
@@ -83,7 +83,7 @@ def test_scripts_among_the_assets_are_copied(tmp_path):
 
 
 def test_the_plan_as_json_says_what_became_of_every_job(tmp_path):
-    assert run(*NIGHTLY, "--out", str(tmp_path), "--format", "json").exit_code == 0
+    assert run(*NIGHTLY, "--output", str(tmp_path), "--format", "json").exit_code == 0
 
     plan = json.loads((tmp_path / "nightly-orders-migration.json").read_text(encoding="utf-8"))
 

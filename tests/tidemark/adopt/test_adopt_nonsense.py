@@ -18,7 +18,7 @@ def adopt(folder: Path, option: str, text: str):
     source = folder / "source"
     source.write_text(text, encoding="utf-8")
     (folder / "out").mkdir()
-    words = ["--workflow", "Nightly Orders", "--name", "orders", "--out", str(folder / "out")]
+    words = ["--workflow", "Nightly Orders", "--name", "orders", "--output", str(folder / "out")]
     result = CliRunner().invoke(main, ["adopt", *words, option, str(source)])
     assert list((folder / "out").iterdir()) == []
     return result

@@ -132,7 +132,7 @@ def test_the_folder_of_that_app_is_a_source_itself(project, tmp_path):
         "paint-v2",
         "--template",
         "cdk.dev",
-        "--out",
+        "--output",
         str(tmp_path),
         "--name",
         "again",

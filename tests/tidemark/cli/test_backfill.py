@@ -134,7 +134,7 @@ def test_an_app_that_is_named_says_what_its_job_is(port, job, tmp_path):
         ("2013-01-01", "2013-01-04", "missing"),
         ("2013-01-05", "2013-01-06", "missing"),
     ]
-    plan = tidemark("backfill", job, *DAYS, "--plan", "--app", str(tmp_path))
+    plan = tidemark("backfill", job, *DAYS, "--dry-run", "--app", str(tmp_path))
     assert plan.exit_code == 0, plan.output
     refused = tidemark("gaps", define(port, f"x-{job}", tmp_path), *DAYS, "--app", str(tmp_path))
     assert_one_clear_line(refused, 2, f"the app has no job 'x-{job}'", job)

@@ -157,8 +157,8 @@ def test_rewind_makes_the_next_run_read_what_came_after_that_run(script, put, ho
     second = put("b.json", 0)
     tidemark("submit", script, *ENABLE)
 
-    result = tidemark("bookmark", "rewind", "ingest-orders", "--run", run_id(home, 1), "--yes")
-    again = tidemark("bookmark", "rewind", "ingest-orders", "--run", run_id(home, 1), "--yes")
+    result = tidemark("bookmark", "rewind", "ingest-orders", "--to", run_id(home, 1), "--yes")
+    again = tidemark("bookmark", "rewind", "ingest-orders", "--to", run_id(home, 1), "--yes")
 
     assert "it was there before" in again.output
     assert "it was there before" not in result.output
@@ -173,7 +173,7 @@ def test_runs_are_meant_by_their_number_or_the_beginning_of_their_id(script, put
     tidemark("submit", script, *ENABLE)
     first = run_id(home, 1)
 
-    rewound = tidemark("bookmark", "rewind", "ingest-orders", "--run", "2", "--yes")
+    rewound = tidemark("bookmark", "rewind", "ingest-orders", "--to", "2", "--yes")
     shown = tidemark("bookmark", "show", "ingest-orders", "--run", first[:12], "--format", "json")
     explained = tidemark("explain", "ingest-orders", "--run", first[:12], "--format", "json")
 
@@ -186,7 +186,7 @@ def test_run_that_is_not_there_is_refused_before_any_question(script, put, home)
     put("a.json")
     tidemark("submit", script, *ENABLE)
 
-    result = tidemark("bookmark", "rewind", "ingest-orders", "--run", "jr_zzz", stdin="y\n")
+    result = tidemark("bookmark", "rewind", "ingest-orders", "--to", "jr_zzz", stdin="y\n")
 
     assert result.exit_code == 2
     assert "no run 'jr_zzz' of job ingest-orders; the nearest: jr_" in result.stderr
@@ -226,7 +226,7 @@ def test_rewind_without_a_run_lists_the_runs_to_choose_from(script, put, home):
 
     assert result.exit_code == 2
     assert run_id(home, 1)[:11] in result.stdout.split()
-    assert "choose one of these runs: --run ID" in result.stderr
+    assert "choose one of these runs: --to ID" in result.stderr
 
 
 def test_set_back_that_is_not_confirmed_changes_nothing(script, put):

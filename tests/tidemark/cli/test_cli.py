@@ -36,7 +36,7 @@ def assert_one_clear_line(result: Result, exit_code: int, *parts: str) -> None:
         ["run"],
         ["status"],
         ["lint"],
-        ["local", "reset"],
+        ["home", "reset"],
         ["catalog", "put"],
         ["catalog", "list"],
         ["new-job"],
@@ -57,7 +57,7 @@ def test_help_works_without_spark_the_cdk_or_boto3(command: list[str]) -> None:
     assert run.stdout.startswith("Usage:")
 
 
-@pytest.mark.parametrize("group", ["local", "local engine", "run", "state", "watermark"])
+@pytest.mark.parametrize("group", ["home", "engine", "run", "state", "watermark"])
 def test_the_help_of_a_group_has_the_whole_sentence_of_each_command(group: str) -> None:
     commands = tidemark(*group.split(), "--help").output.partition("Commands:")[2]
 
@@ -271,12 +271,12 @@ def test_a_folder_that_is_no_state_folder_is_never_emptied(tmp_path, monkeypatch
     (tmp_path / "precious.txt").write_text("keep", encoding="utf-8")
     monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path))
 
-    assert_one_clear_line(tidemark("local", "reset", "--yes"), 2, "not a state folder of Tidemark")
+    assert_one_clear_line(tidemark("home", "reset", "--yes"), 2, "not a state folder of Tidemark")
     assert (tmp_path / "precious.txt").read_text(encoding="utf-8") == "keep"
 
 
 def test_a_question_without_an_answer_names_the_option_that_answers(home) -> None:
-    result = tidemark("local", "reset")
+    result = tidemark("home", "reset")
 
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1] == (
@@ -285,11 +285,11 @@ def test_a_question_without_an_answer_names_the_option_that_answers(home) -> Non
 
 
 def test_local_bucket_makes_a_bucket_once(home) -> None:
-    assert tidemark("local", "bucket", "landing").output.startswith("created: s3://landing is ")
-    assert tidemark("local", "bucket", "landing").output.startswith("already there: s3://landing")
-    several = tidemark("local", "bucket", "landing", "raw-data").output.splitlines()
+    assert tidemark("bucket", "landing").output.startswith("created: s3://landing is ")
+    assert tidemark("bucket", "landing").output.startswith("already there: s3://landing")
+    several = tidemark("bucket", "landing", "raw-data").output.splitlines()
     assert [line.split(":")[0] for line in several] == ["already there", "created"]
-    assert_one_clear_line(tidemark("local", "bucket", "../x"), 2, "'../x'", "3 to 63")
+    assert_one_clear_line(tidemark("bucket", "../x"), 2, "'../x'", "3 to 63")
 
     assert sorted(path.name for path in (home / "lake").iterdir()) == ["landing", "raw-data"]
 
@@ -299,7 +299,7 @@ def test_local_reset_empties_the_home_and_the_next_run_works(home, write_assembl
     app = write_assembly({"first": ""})
     tidemark("run", "--app", str(app))
 
-    assert tidemark("local", "reset", "--yes").exit_code == 0
+    assert tidemark("home", "reset", "--yes").exit_code == 0
     assert list((home / "runs").iterdir()) == []
     assert tidemark("run", "--app", str(app)).exit_code == 0
 

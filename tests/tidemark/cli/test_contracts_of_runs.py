@@ -40,7 +40,7 @@ def test_changes_counts_and_a_refusal_are_shown_in_status_pages_and_reports(home
     script, folder = tmp_path / "orders.py", Home.open(home).lake / "lake" / "in"
     script.write_text(SCRIPT, encoding="utf-8")
     folder.mkdir(parents=True)
-    assert tidemark("local", "table", "glue-watermarks").exit_code == 0
+    assert tidemark("table", "glue-watermarks").exit_code == 0
 
     def run(number: int, terms: dict[str, str], **row: object) -> int:
         Path(folder, f"{number}.json").write_text(json.dumps({"id": number, **row}))

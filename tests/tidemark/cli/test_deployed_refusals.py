@@ -86,7 +86,7 @@ def test_a_stage_without_what_the_app_has_is_told(stage):
         (("run", "--from", "load"), ("tidemark resume --from load --deployed prod",)),
         (("run", "--context", "stage=dev"), ("--context stage=dev", "--deployed prod")),
         (("runs", "--since", "yesterday"), ("'yesterday'", "12h")),
-        (("logs", "load", "--errors", "--output"), ("--errors",)),
+        (("logs", "load", "--stderr", "--stdout"), ("--stderr",)),
         (("stop", "load", "--workflow", "flow"), ("--workflow",)),
     ],
 )

@@ -1,4 +1,4 @@
-"""`tidemark local backup|restore`, and what a full or damaged disk makes of a command."""
+"""`tidemark home backup|restore`, and what a full or damaged disk makes of a command."""
 
 from __future__ import annotations
 
@@ -69,16 +69,16 @@ def state(home: Path) -> Path:
 
 
 def test_restored_state_is_that_of_the_backup_and_the_data_stay(state, tmp_path):
-    assert tidemark("local", "backup", str(tmp_path / "b")).exit_code == 0
+    assert tidemark("home", "backup", str(tmp_path / "b")).exit_code == 0
     commit(state, 2)
     put_item("2")
     (state / "lake" / "landing" / "b.json").touch()
 
-    refused = tidemark("local", "restore", str(tmp_path / "b"))
+    refused = tidemark("home", "restore", str(tmp_path / "b"))
     assert refused.exit_code == 2
     assert "glue.sqlite, dynamodb/tables.db would be replaced" in refused.stderr
     assert (high_ms(state), item()) == (2, "2")
-    assert tidemark("local", "restore", str(tmp_path / "b"), "--yes").exit_code == 0
+    assert tidemark("home", "restore", str(tmp_path / "b"), "--yes").exit_code == 0
 
     assert (high_ms(state), item()) == (1, "1")
     assert sorted(path.name for path in (state / "lake/landing").iterdir()) == ["a.json", "b.json"]
@@ -87,11 +87,11 @@ def test_restored_state_is_that_of_the_backup_and_the_data_stay(state, tmp_path)
 def test_backup_with_the_lake_restores_a_home_elsewhere_without_being_told_twice(
     state, tmp_path, monkeypatch
 ):
-    tidemark("local", "backup", str(tmp_path / "b"), "--lake")
+    tidemark("home", "backup", str(tmp_path / "b"), "--lake")
     other = tmp_path / "other"
     monkeypatch.setenv("TIDEMARK_HOME", str(other))
 
-    result = tidemark("local", "restore", str(tmp_path / "b"))
+    result = tidemark("home", "restore", str(tmp_path / "b"))
 
     assert result.exit_code == 0, result.output
     assert (high_ms(other), item()) == (1, "1")
@@ -101,10 +101,10 @@ def test_backup_with_the_lake_restores_a_home_elsewhere_without_being_told_twice
 def test_restore_takes_away_what_the_backup_did_not_have(home, tmp_path):
     Home.from_environment()
     commit(home, 1)
-    tidemark("local", "backup", str(tmp_path / "b"))
+    tidemark("home", "backup", str(tmp_path / "b"))
     put_item("2")
 
-    assert tidemark("local", "restore", str(tmp_path / "b"), "--yes").exit_code == 0
+    assert tidemark("home", "restore", str(tmp_path / "b"), "--yes").exit_code == 0
 
     assert not (home / "dynamodb" / "tables.db").exists()
 
@@ -112,9 +112,9 @@ def test_restore_takes_away_what_the_backup_did_not_have(home, tmp_path):
 def test_backup_replaces_nothing_and_waits_for_nobody(state, tmp_path):
     (tmp_path / "b").write_text("precious", encoding="utf-8")
 
-    exists = tidemark("local", "backup", str(tmp_path / "b"))
+    exists = tidemark("home", "backup", str(tmp_path / "b"))
     with Home.from_environment().exclusive():
-        held = tidemark("local", "backup", str(tmp_path / "c"))
+        held = tidemark("home", "backup", str(tmp_path / "c"))
 
     assert (exists.exit_code, held.exit_code) == (2, 2)
     assert (tmp_path / "b").read_text(encoding="utf-8") == "precious"
@@ -125,7 +125,7 @@ def test_backup_replaces_nothing_and_waits_for_nobody(state, tmp_path):
 @pytest.mark.parametrize("damage", ["no backup", "cut short", "missing", "newer"])
 def test_file_that_is_no_complete_backup_changes_nothing(state, tmp_path, damage):
     file = tmp_path / "b"
-    tidemark("local", "backup", str(file))
+    tidemark("home", "backup", str(file))
     if damage == "no backup":
         file.write_text("hello", encoding="utf-8")
     elif damage == "cut short":
@@ -138,7 +138,7 @@ def test_file_that_is_no_complete_backup_changes_nothing(state, tmp_path, damage
         with tarfile.open(file, "w:gz") as archive:
             archive.add(tmp_path / "backup.json", "backup.json")
 
-    result = tidemark("local", "restore", str(file), "--yes")
+    result = tidemark("home", "restore", str(file), "--yes")
 
     assert result.exit_code == 2, result.output
     assert "Traceback" not in result.output
@@ -169,7 +169,7 @@ restore(home, Path(sys.argv[2]))
 @pytest.mark.nightly
 @pytest.mark.stress
 def test_restore_that_is_killed_at_any_step_leaves_the_old_home_or_the_new_one(state, tmp_path):
-    tidemark("local", "backup", str(tmp_path / "b"), "--lake")
+    tidemark("home", "backup", str(tmp_path / "b"), "--lake")
     commit(state, 2)
     (state / "lake" / "landing" / "a.json").write_text("2", encoding="utf-8")
     seen = []
@@ -206,7 +206,7 @@ def test_damage_is_named_by_every_command_and_nothing_is_changed(state, write_as
         ["run", "--app", app],
         ["explain", "one"],
         ["bookmark", "show", "one"],
-        ["local", "backup", str(tmp_path / "b")],
+        ["home", "backup", str(tmp_path / "b")],
     ):
         result = tidemark(*command)
         assert result.exit_code == 1, command
@@ -241,7 +241,7 @@ try:
 except OSError:
     pass
 app = ["--app", sys.argv[2]]
-backup = ["local", "backup", disk + "/b"]
+backup = ["home", "backup", disk + "/b"]
 looks = ["status", *app], ["runs"], ["logs", "short"]
 for command in (["submit", sys.argv[3]], ["run", *app], *looks, backup):
     run = subprocess.run([*tidemark, *command], capture_output=True, text=True)
@@ -288,8 +288,8 @@ def test_restored_files_keep_their_times_by_which_bookmarks_tell_them(state, tmp
         os.utime(data / name, ns=(modified_ns, modified_ns))
     backup = tmp_path / "backup.tgz"
 
-    assert tidemark("local", "backup", str(backup), "--lake").exit_code == 0
-    assert tidemark("local", "restore", str(backup), "--yes").exit_code == 0
+    assert tidemark("home", "backup", str(backup), "--lake").exit_code == 0
+    assert tidemark("home", "restore", str(backup), "--yes").exit_code == 0
 
     assert {file.name: file.stat().st_mtime_ns for file in data.iterdir()} == times
 
@@ -317,7 +317,7 @@ def test_crafted_backup_is_refused_and_touches_nothing(state, tmp_path, facts):
     with tarfile.open(tmp_path / "crafted.tgz", "w:gz") as archive:
         archive.add(facts_file, "backup.json")
 
-    result = tidemark("local", "restore", str(tmp_path / "crafted.tgz"), "--yes")
+    result = tidemark("home", "restore", str(tmp_path / "crafted.tgz"), "--yes")
 
     assert (result.exit_code, "not a complete backup" in result.output) == (2, True), result.output
     assert victim.is_dir()
@@ -332,8 +332,8 @@ def test_lake_on_another_disk_is_backed_up_whole_and_replaced_by_a_restore(state
     (state / "lake").symlink_to(elsewhere)
     backup = tmp_path / "backup.tgz"
 
-    assert tidemark("local", "backup", str(backup), "--lake").exit_code == 0
-    assert tidemark("local", "restore", str(backup), "--yes").exit_code == 0
+    assert tidemark("home", "backup", str(backup), "--lake").exit_code == 0
+    assert tidemark("home", "restore", str(backup), "--yes").exit_code == 0
 
     assert not (state / "lake").is_symlink()
     assert (state / "lake" / "a.json").read_text() == (elsewhere / "a.json").read_text() == "{}"
@@ -343,10 +343,10 @@ def test_backup_that_could_not_be_restored_or_would_be_reset_is_not_made(state, 
     (state / "lake" / "linked").symlink_to(tmp_path)
     backup = tmp_path / "backup.tgz"
 
-    linked = tidemark("local", "backup", str(backup), "--lake")
-    inside = tidemark("local", "backup", str(state / "backup.tgz"))
+    linked = tidemark("home", "backup", str(backup), "--lake")
+    inside = tidemark("home", "backup", str(state / "backup.tgz"))
 
     assert (linked.exit_code, "lake/linked" in linked.output) == (2, True), linked.output
-    assert (inside.exit_code, "local reset" in inside.output) == (2, True), inside.output
+    assert (inside.exit_code, "home reset" in inside.output) == (2, True), inside.output
     assert not backup.exists()
     assert not (state / "backup.tgz").exists()

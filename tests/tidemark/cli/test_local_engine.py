@@ -1,4 +1,4 @@
-"""`tidemark local engine`, and what is said of a Python that Glue does not have."""
+"""`tidemark engine`, and what is said of a Python that Glue does not have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tidemark.local_state.sparks.installed import Spark, own_glue_version, own_s
 
 
 def invoke(*words):
-    return CliRunner().invoke(main, ["local", "engine", *words])
+    return CliRunner().invoke(main, ["engine", *words])
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_the_list_names_what_is_there_and_the_command_for_what_is_not(none_made)
     }
 
     assert done.exit_code == 0
-    assert f"tidemark local engine add {other}" in done.stdout
+    assert f"tidemark engine add {other}" in done.stdout
     assert rows[own]["interpreter"] == sys.executable
     assert rows[own]["pyspark"] == own_spark().version
     assert rows[other]["python"] is None
@@ -62,4 +62,4 @@ def test_another_python_than_glues_is_warned_of():
 
     assert python_warning("6.0", same) is None
     assert "Python 3.13" in python_warning("6.0", older)
-    assert "local engine remove 6.0" in python_warning("6.0", older)
+    assert "engine remove 6.0" in python_warning("6.0", older)

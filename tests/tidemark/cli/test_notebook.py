@@ -86,7 +86,7 @@ def test_without_a_port_or_without_the_kernel_of_aws_it_says_what_to_do(home, py
         lacks = tidemark("notebook", "--python", program)
         nothing = tidemark("notebook", "--python", "/nowhere/python")
 
-    assert "`tidemark local up --port 4566` serves it" in alone.output
+    assert "`tidemark serve --port 4566` serves it" in alone.output
     assert "pip install aws-glue-sessions" in lacks.output
     assert "does not run as a Python" in nothing.output
     assert not (home.root / "jupyter").exists()

@@ -20,7 +20,7 @@ OWN = f"{JOB}getResolvedOptions(sys.argv, ['format'])\nraise SystemExit\n"
         ("submit", ("--day", "1", "--format", "json"), "--format"),
         ("submit", ("--help",), "--help"),
         ("submit", ("--executors=2",), "--executors"),
-        ("prove", ("--only", "crash"), "--only"),
+        ("prove", ("--kind", "crash"), "--kind"),
         ("compare-versions", ("--find-settings",), "--find-settings"),
     ],
 )

@@ -54,15 +54,15 @@ LOOKS = [
     ["catalog", "list"],
     ["rewind", "list"],
     ["rewind", "load", "--to", "beginning", "--dry-run", "--app", "APP"],
-    ["local", "backup", "OUT/backup", "--lake"],
+    ["home", "backup", "OUT/backup", "--lake"],
 ]
 OTHERS = [
     ["run", "--app", "APP"],
     ["bookmark", "reset", "load", "--yes"],
     ["rewind", "load", "--to", "beginning", "--yes", "--reason", "x", "--app", "APP"],
-    ["local", "bucket", "more"],
-    ["local", "restore", "OUT/backup", "--yes"],
-    ["local", "reset", "--yes"],
+    ["bucket", "more"],
+    ["home", "restore", "OUT/backup", "--yes"],
+    ["home", "reset", "--yes"],
     ["report", "--app", "APP"],
 ]
 
@@ -186,10 +186,10 @@ def test_messages_name_the_home_that_cannot_be_written_and_not_the_copy(app, hom
 
 @pytest.mark.nightly
 def test_a_backup_of_a_home_that_cannot_be_written_is_whole(app, home, tmp_path, monkeypatch):
-    play([["local", "backup", str(tmp_path / "b"), "--lake"]], app, tmp_path, *mounted(home))
+    play([["home", "backup", str(tmp_path / "b"), "--lake"]], app, tmp_path, *mounted(home))
     monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "other"))
 
-    assert tidemark("local", "restore", str(tmp_path / "b")).exit_code == 0
+    assert tidemark("home", "restore", str(tmp_path / "b")).exit_code == 0
 
     assert (tmp_path / "other/lake/landing/a.json").read_text(encoding="utf-8") == "{}"
     assert "jr_l1" in tidemark("bookmark", "show", "load").stdout

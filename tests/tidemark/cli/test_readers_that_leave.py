@@ -26,7 +26,7 @@ MORE = [
     ("status", "--app", "APP", "--format", "json"),
     ("runs",),
     ("run", "show", "jr_"),
-    ("local", "engine", "list"),
+    ("engine", "list"),
     ("trigger",),
 ]
 

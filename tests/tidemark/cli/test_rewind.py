@@ -65,7 +65,7 @@ def versions(home):
 
 
 def test_a_plan_is_shown_in_80_columns_and_changes_nothing(app, home):
-    result = rewind(app, "load-ü", "--to", "l1", "--plan")
+    result = rewind(app, "load-ü", "--to", "l1", "--dry-run")
 
     assert result.exit_code == 0, result.output
     assert max(map(len, result.stdout.splitlines())) <= 80

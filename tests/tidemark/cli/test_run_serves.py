@@ -291,7 +291,7 @@ def test_a_job_of_a_run_reads_a_secret_that_was_put_before(
     )
     app = shells(write_assembly({"reader": script}))
 
-    put = tidemark("local", "secret", "put", "orders/reader", "--file", f"{tmp_path}/password.txt")
+    put = tidemark("secret", "put", "orders/reader", "--file", f"{tmp_path}/password.txt")
     result = tidemark("run", "--app", str(app))
 
     assert put.exit_code == 0, put.output

@@ -52,7 +52,7 @@ def test_a_served_home_is_asked_through_its_port_whatever_the_environment_says_o
 
         fired = tidemark("trigger", "start")
         wait_until(lambda: port.states("load") == ["FAILED"])
-        logs = tidemark("logs", "load", "--follow", "--output")
+        logs = tidemark("logs", "load", "--follow", "--stdout")
 
     assert fired.output == "trigger start has fired: load\n"
     assert (logs.exit_code, logs.stdout) == (1, "loading\n")
@@ -67,7 +67,7 @@ def test_a_home_that_no_one_serves_is_looked_at_and_resumed(home: Path) -> None:
 
     (run,) = json.loads(tidemark("runs", "load", "--format", "json").stdout)
     none = tidemark("runs", "load", "--since", "2200-01-01").stdout
-    logs = tidemark("logs", "load", "--errors")
+    logs = tidemark("logs", "load", "--stderr")
     stopped = tidemark("stop", "load")
     (home.parent / "mended").touch()
     resumed = tidemark("resume")

@@ -148,14 +148,12 @@ def test_a_watermark_is_rewound_there_and_the_state_says_where_it_is(
 
         first = tidemark("runs", "count", "--format", "json").stdout
         run_id = min(json.loads(first), key=lambda one: one["started_at"])["run_id"]
-        rewound = tidemark(
-            "watermark", "rewind", "count", "--run", run_id, "--reason", "x", "--yes"
-        )
+        rewound = tidemark("watermark", "rewind", "count", "--to", run_id, "--reason", "x", "--yes")
         assert rewound.exit_code == 0, rewound.output
         assert "id=1" in shown()
-        backup = tidemark("local", "backup", str(tmp_path / "state.tgz"))
+        backup = tidemark("home", "backup", str(tmp_path / "state.tgz"))
         assert f"watermarks are kept by the DynamoDB at {url} and are not in it" in backup.output
-        assert f"at {url} stay" in tidemark("local", "reset", "--yes").output
+        assert f"at {url} stay" in tidemark("home", "reset", "--yes").output
 
 
 @pytest.mark.nightly

@@ -249,7 +249,7 @@ def test_what_aws_cannot_do_is_said_before_anything_is_done(project, app):
     tidemark("write", "--app", app("ingest"))
     plan(project, RENAME)
 
-    result = tidemark("carry-over", "--app", app("load"), "--deployed", "--dry-run")
+    result = tidemark("carry-over", "--app", app("load"), "--deployed", "dev", "--dry-run")
 
     assert result.output.splitlines() == [
         "carry watermarks: the watermarks of ingest in glue-watermarks become those of load",
@@ -273,7 +273,7 @@ def test_watermarks_are_carried_over_in_an_account(project, app, home, monkeypat
         }.items():
             monkeypatch.setenv(name, value)
 
-        result = tidemark("carry-over", "--app", folder, "--deployed")
+        result = tidemark("carry-over", "--app", folder, "--deployed", "dev")
 
         assert result.exit_code == 0, result.output
         assert "carried over: version 1, id=10" in result.output
@@ -290,7 +290,7 @@ def test_account_without_credentials_is_one_clear_error(project, app, monkeypatc
     tidemark("write", "--app", app("ingest"))
     plan(project, RENAME)
 
-    result = tidemark("carry-over", "--app", app("load"), "--deployed")
+    result = tidemark("carry-over", "--app", app("load"), "--deployed", "dev")
 
     assert result.exit_code == 1
     assert result.stderr.startswith("error: AWS refuses: ")
@@ -309,7 +309,7 @@ def test_account_without_the_table_is_an_error_and_not_a_success(project, app, h
         }.items():
             monkeypatch.setenv(name, value)
 
-        result = tidemark("carry-over", "--app", app("load"), "--deployed")
+        result = tidemark("carry-over", "--app", app("load"), "--deployed", "dev")
 
     assert result.exit_code == 1
     assert "there is no table glue-watermarks in eu-west-1 of this account" in result.stderr
@@ -354,7 +354,7 @@ def test_table_that_aws_names_is_refused_for_an_account(project, app):
         {"discard": {"resource": "stack/Table", "reason": "made again"}},
     )
 
-    result = tidemark("carry-over", "--app", str(folder), "--deployed", "--dry-run")
+    result = tidemark("carry-over", "--app", str(folder), "--deployed", "dev", "--dry-run")
 
     assert result.exit_code == 2
     assert "set its TableName" in result.stderr

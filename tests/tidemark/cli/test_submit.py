@@ -321,7 +321,7 @@ def test_a_time_limit_ends_the_run(home, tmp_path, served):
     script.write_text("import time\ntime.sleep(600)\n", encoding="utf-8")
     with ExitStack() as stack:
         if served:
-            serves = stack.enter_context(started("local", "up", "--port", "0"))
+            serves = stack.enter_context(started("serve", "--port", "0"))
             stack.callback(serves.terminate)
             read_until(serves, b"http://")
         with started("submit", "--timeout", "1", str(script)) as process:

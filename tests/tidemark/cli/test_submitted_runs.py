@@ -114,16 +114,18 @@ def test_a_script_keeps_watermarks_in_the_table_of_local_table(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # no app
     missing = tidemark("submit", script(tmp_path, WATERMARKS))
-    created, again = tidemark("local", "table"), tidemark("local", "table", "glue-watermarks")
+    created, again = tidemark("table"), tidemark("table", "glue-watermarks")
     submitted = tidemark("submit", script(tmp_path, WATERMARKS))
     shown = tidemark("watermark", "show", NAME)
     (status,) = json.loads(tidemark("status", "--format", "json").stdout)
     explained = json.loads(tidemark("explain", NAME, "--format", "json").stdout)
     told = tidemark("explain", NAME)
-    rewound = tidemark("watermark", "rewind", NAME, "--reason", "wrong", "--yes", "--to-beginning")
+    rewound = tidemark(
+        "watermark", "rewind", NAME, "--reason", "wrong", "--yes", "--to", "beginning"
+    )
     again_read = tidemark("submit", script(tmp_path, WATERMARKS))
 
-    assert "tidemark local table NAME" in missing.stdout
+    assert "tidemark table NAME" in missing.stdout
     assert created.stdout == f"created: the table glue-watermarks of {home}\n"
     assert again.stdout == f"already there: the table glue-watermarks of {home}\n"
     assert "window up to 7" in submitted.stdout
@@ -135,7 +137,7 @@ def test_a_script_keeps_watermarks_in_the_table_of_local_table(
 
 
 def test_a_name_that_no_table_can_have_is_refused(home: Path) -> None:
-    assert_one_clear_line(tidemark("local", "table", "a b"), 2, "'a b'", "3 to 255 letters")
+    assert_one_clear_line(tidemark("table", "a b"), 2, "'a b'", "3 to 255 letters")
 
 
 def test_without_an_app_and_without_runs_a_command_says_what_to_do(
@@ -304,6 +306,6 @@ def test_a_run_that_committed_nothing_is_named_as_such_everywhere(
 
 
 def test_a_home_is_ignored_by_git(repository: Path, home: Path) -> None:
-    tidemark("local", "bucket", "landing")
+    tidemark("bucket", "landing")
 
     assert (home / ".gitignore").read_text(encoding="utf-8") == "*\n"

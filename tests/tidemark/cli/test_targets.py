@@ -81,8 +81,8 @@ def test_runs_and_logs_are_those_of_the_target(target):
 
     (run,) = answer(target, "runs")
     logs = target.ask("logs", "load", "--run", run_id[:10])
-    out = target.ask("logs", "load", "--output", "--follow")
-    err = target.ask("logs", "load", "--errors")
+    out = target.ask("logs", "load", "--stdout", "--follow")
+    err = target.ask("logs", "load", "--stderr")
 
     assert (run["run_id"], run["job"]) == (run_id, "load")
     assert run["ended_at"] > run["started_at"]
@@ -110,7 +110,7 @@ def test_a_report_is_of_the_runs_of_the_target(target, tmp_path):
     (run_id,) = target.have_run("load")
     file = tmp_path / "page.html"
 
-    result = target.ask("report", "--output", str(file))
+    result = target.ask("report", "--stdout", str(file))
 
     assert result.exit_code == 0, result.output
     assert run_id[:12] in file.read_text(encoding="utf-8")
@@ -125,7 +125,7 @@ def test_a_bookmark_is_shown_rewound_and_reset(target):
     shown = answer(target, "bookmark", "show", "load")["JobBookmarkEntry"]
     earlier = answer(target, "bookmark", "show", "load", "--run", "3")["JobBookmarkEntry"]
     table = target.ask("bookmark", "show", "load").stdout
-    rewound = target.ask("bookmark", "rewind", "load", "--run", "2", "--yes")
+    rewound = target.ask("bookmark", "rewind", "load", "--to", "2", "--yes")
     chosen = target.ask("bookmark", "rewind", "load", "--yes")
     held = bookmark_of(target, "load")[0]
     reset = target.ask("bookmark", "reset", "load", "--yes")
@@ -133,7 +133,7 @@ def test_a_bookmark_is_shown_rewound_and_reset(target):
     assert (shown["RunId"], earlier["RunId"]) == ("jr_3", "jr_1")
     assert "Runs to rewind to" in table
     assert "is at the end of run jr_2 (version 4)" in rewound.output
-    assert_one_clear_line_after(chosen, 2, "choose one of these runs: --run ID")
+    assert_one_clear_line_after(chosen, 2, "choose one of these runs: --to ID")
     assert held == "jr_2"
     assert "is at the beginning (version 5)" in reset.output
 
@@ -147,7 +147,7 @@ def test_watermarks_are_shown_and_rewound_in_the_table_of_their_job(target):
         watermarks.advance(job_id="report", run_id=f"jr_{number}", to={"id": number}, base=base)
 
     shown = answer(target, "watermark", "show", "report")
-    to_first = ("watermark", "rewind", "report", "--run", "jr_1", "--reason", "why", "--yes")
+    to_first = ("watermark", "rewind", "report", "--to", "jr_1", "--reason", "why", "--yes")
     rewound = target.ask(*to_first)
     (newest, *_) = answer(target, "watermark", "history", "report")
     elsewhere = target.ask("watermark", "show", "report", "--table", "other")

@@ -199,7 +199,7 @@ def test_who_starts_a_run_on_a_served_home_is_shown_its_warnings_and_so_is_who_s
 ):
     fails = FAILS_ONCE.format(tried=str(tmp_path / "tried"))
     app = str(write_assembly({"ingest": NOTE, "fails": NOTE + fails}))
-    with started("local", "up", "--app", app, "--port", "0", "--jvms", "0") as server:
+    with started("serve", "--app", app, "--port", "0", "--jvms", "0") as server:
         terminal = read_until(server, b"AWS_DEFAULT_REGION")
 
         whole = CliRunner().invoke(main, ["run", "--app", app], env={"COLUMNS": "200"})

@@ -100,17 +100,17 @@ def test_job_with_a_bookmark_is_told_where_that_is(engine, home):
 
 
 def test_rewind_takes_the_beginning_of_an_id_that_no_other_run_shares(engine):
-    arguments = ("rewind", JOB, "--reason", "why", "--yes", "--run")
+    arguments = ("rewind", JOB, "--reason", "why", "--yes", "--to")
 
     code, output = tidemark(*arguments, "jr_a")
     assert code == 2
     assert "2 runs of job ingest-orders begin with 'jr_a': jr_a2, jr_a1" in output
-    assert tidemark("rewind", JOB, "--run", "a1", "--reason", "why", "--yes")[0] == 0
+    assert tidemark("rewind", JOB, "--to", "a1", "--reason", "why", "--yes")[0] == 0
     assert "2013-01-01" in tidemark("show", JOB)[1]
 
 
 def test_rewind_sets_the_watermarks_back_and_is_part_of_the_history(engine):
-    arguments = ("rewind", JOB, "--run", "jr_a1", "--reason", "bad rates", "--actor", "ana")
+    arguments = ("rewind", JOB, "--to", "jr_a1", "--reason", "bad rates", "--actor", "ana")
 
     code, output = tidemark(*arguments, "--yes")
 
@@ -127,7 +127,7 @@ def test_rewind_sets_the_watermarks_back_and_is_part_of_the_history(engine):
 
 
 def test_rewind_to_the_beginning_lets_the_next_run_load_everything(engine):
-    code, output = tidemark("rewind", JOB, "--to-beginning", "--reason", "new key", "--yes")
+    code, output = tidemark("rewind", JOB, "--to", "beginning", "--reason", "new key", "--yes")
 
     assert code == 0, output
     assert "none: the next run loads everything" in tidemark("show", JOB)[1]
@@ -137,7 +137,7 @@ def test_rewind_to_the_beginning_lets_the_next_run_load_everything(engine):
 
 
 def test_rewind_tells_programs_what_holds_now(engine):
-    asked = ("--run", "jr_a1", "--reason", "why", "--yes", "--format", "json")
+    asked = ("--to", "jr_a1", "--reason", "why", "--yes", "--format", "json")
 
     result = CliRunner().invoke(main, ["watermark", "rewind", JOB, *asked])
 
@@ -148,7 +148,7 @@ def test_rewind_tells_programs_what_holds_now(engine):
 def test_rewind_that_is_not_confirmed_changes_nothing(engine):
     before = tidemark("show", JOB)
 
-    code, output = tidemark("rewind", JOB, "--run", "jr_a1", "--reason", "why", given="n\n")
+    code, output = tidemark("rewind", JOB, "--to", "jr_a1", "--reason", "why", given="n\n")
 
     assert code == 1
     assert "read from there?" in output
@@ -158,16 +158,15 @@ def test_rewind_that_is_not_confirmed_changes_nothing(engine):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--reason", "why"], "either --run ID"),
-        (["--reason", "why", "--run", "jr_a1", "--to-beginning"], "either --run ID"),
+        (["--reason", "why"], "say where to: --to ID"),
         (
-            ["--reason", "why", "--run", "jr_9"],
+            ["--reason", "why", "--to", "jr_9"],
             "history ingest-orders` lists the runs",
         ),
-        (["--reason", "", "--run", "jr_a1"], "reason"),
-        (["--run", "jr_a1"], "Missing option '--reason'"),
+        (["--reason", "", "--to", "jr_a1"], "reason"),
+        (["--to", "jr_a1"], "Missing option '--reason'"),
     ],
-    ids=["no target", "two targets", "no such run", "empty reason", "no reason"],
+    ids=["no target", "no such run", "empty reason", "no reason"],
 )
 def test_wrong_rewind_is_refused_and_changes_nothing(engine, arguments, message):
     before = tidemark("show", JOB)

@@ -24,7 +24,7 @@ from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
 from tidemark.local_state.home import Home
 
-UP = [sys.executable, "-m", "tidemark", "local", "up", "--port", "0", "--jvms", "0"]
+UP = [sys.executable, "-m", "tidemark", "serve", "--port", "0", "--jvms", "0"]
 ENDED = ("COMPLETED", "STOPPED", "ERROR")
 SIZE = 12 * 1024**2
 ROLE = "arn:aws:iam::000000000000:role/anyone"
@@ -38,7 +38,7 @@ with open({log!r}, 'a') as log:
 
 
 class Server:
-    """`local up` on a home; may be killed and started again."""
+    """`serve` on a home; may be killed and started again."""
 
     def __init__(self, home: Home, log: Path) -> None:
         self.home, self._log = home, log

@@ -68,7 +68,7 @@ def step(glue):
 
 engine.step = step
 from tidemark.cli.main import main
-main(["local", "up", "--port", "0", "--jvms", "0"])
+main(["serve", "--port", "0", "--jvms", "0"])
 """
 
 

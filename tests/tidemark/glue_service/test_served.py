@@ -37,7 +37,7 @@ def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_as
         text = deploy(found, assembly)
         defined = jobs()
         write_assembly({"one": "", "two": ""})
-        words = ["local", "up", "--port", port, "--jvms", "0", "--app", str(assembly)]
+        words = ["serve", "--port", port, "--jvms", "0", "--app", str(assembly)]
         second = CliRunner().invoke(main, words)
         refused = CliRunner().invoke(main, [*words, "--on-event", "true"])
         assert (second.exit_code, jobs()) == (0, ["one", "two"])
@@ -52,7 +52,7 @@ def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_as
 
 def test_a_second_command_that_wants_another_port_is_refused(own_home):
     with serving(own_home) as (url, _):
-        words = ["local", "up", "--port", "1", "--jvms", "0"]
+        words = ["serve", "--port", "1", "--jvms", "0"]
         refused = CliRunner().invoke(main, words)
 
     assert refused.exit_code == 2

@@ -1,4 +1,4 @@
-"""`tidemark local up --port`: an app on the port, by the command line."""
+"""`tidemark serve --port`: an app on the port, by the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.local_state.home import Home
 
-UP = [sys.executable, "-m", "tidemark", "local", "up", "--port", "0", "--jvms", "0"]
+UP = [sys.executable, "-m", "tidemark", "serve", "--port", "0", "--jvms", "0"]
 
 
 @pytest.fixture
@@ -155,6 +155,6 @@ def test_two_stages_of_an_app_live_in_one_home_apart(home, write_assembly):
     ],
 )
 def test_what_cannot_be_served_is_told(home, words, named):
-    result = CliRunner().invoke(main, ["local", "up", *words])
+    result = CliRunner().invoke(main, ["serve", *words])
 
     assert (result.exit_code, named in result.stderr) == (2, True)

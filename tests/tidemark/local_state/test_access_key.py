@@ -98,7 +98,7 @@ def test_the_key_of_the_environment_is_that_of_a_port_only(monkeypatch):
 
 
 def env() -> str:
-    result = CliRunner().invoke(main, ["local", "env"])
+    result = CliRunner().invoke(main, ["env"])
     assert result.exit_code == 0, result.stderr
     return result.stdout
 
@@ -106,7 +106,7 @@ def env() -> str:
 def test_the_lines_that_are_printed_work_in_a_new_shell_also_after_a_restart(own_home):
     with serving(own_home) as (url, _):
         lines = env()
-        joined = CliRunner().invoke(main, ["local", "up", "--port", "0", "--jvms", "0"]).stdout
+        joined = CliRunner().invoke(main, ["serve", "--port", "0", "--jvms", "0"]).stdout
         done = subprocess.run(
             ["/bin/sh", "-c", f'{lines}\n"{sys.executable}" -c "{ASK}"'],
             env={"PATH": os.environ["PATH"]},
@@ -133,10 +133,10 @@ def test_the_lines_name_the_region_of_the_port_for_every_sdk(own_home, monkeypat
 
 
 def test_the_lines_are_refused_where_no_port_is(own_home):
-    result = CliRunner().invoke(main, ["local", "env"])
+    result = CliRunner().invoke(main, ["env"])
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "tidemark local up --port 4566" in result.stderr
+    assert "tidemark serve --port 4566" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_port_that_others_reach_is_a_warning(given, named):
 
 def test_a_port_that_is_there_does_not_begin_to_answer_every_key(own_home):
     with serving(own_home):
-        words = ["local", "up", "--port", "0", "--jvms", "0", "--any-key"]
+        words = ["serve", "--port", "0", "--jvms", "0", "--any-key"]
         result = CliRunner().invoke(main, words)
 
     assert (result.exit_code, "--any-key" in result.stderr) == (2, True)

@@ -108,7 +108,7 @@ def test_what_stands_in_the_way_of_a_folder_of_a_home_is_named(tmp_path, name, d
     (tmp_path / "tidemark-home").touch()
     damage(tmp_path / name)
 
-    with pytest.raises(UsageError, match=f"{name} is not a folder, .*tidemark local restore"):
+    with pytest.raises(UsageError, match=f"{name} is not a folder, .*tidemark home restore"):
         Home.open(tmp_path)
 
 
@@ -162,13 +162,13 @@ def test_key_that_leads_upwards_is_refused(tmp_path, key):
 def test_bucket_without_a_folder_does_not_exist(tmp_path):
     home = Home.open(tmp_path)
 
-    with pytest.raises(EntityNotFoundError, match=r"NoSuchBucket.*`tidemark local bucket lake`"):
+    with pytest.raises(EntityNotFoundError, match=r"NoSuchBucket.*`tidemark bucket lake`"):
         home.existing_path("s3://lake/a")
     with pytest.raises(
         EntityNotFoundError, match="no bucket can have the name 'MY_BUCKET'"
     ) as told:
         home.existing_path("s3://MY_BUCKET/a")
-    assert "tidemark local bucket" not in str(told.value)
+    assert "tidemark bucket" not in str(told.value)
 
 
 @pytest.mark.parametrize("key", ["", "a.json", "linked.json", "folder/a.json"])

@@ -252,7 +252,7 @@ def test_the_job_that_is_written_runs_in_a_new_project(tmp_path, monkeypatch):
     written(Path("cells.ipynb"), "%glue_version 5.1", BOILERPLATE, WRITES)
 
     tidemark("new-job", "--from-notebook", "cells.ipynb")
-    tidemark("local", "bucket", "notebooks")
+    tidemark("bucket", "notebooks")
     shown = tidemark("run", "--only", "cells")
 
     assert "cells SUCCEEDED" in " ".join(shown.stdout.split())

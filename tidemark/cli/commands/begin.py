@@ -2,11 +2,13 @@
 
 import click
 
-from tidemark.cli.commands.options import FILE, act
+from tidemark.cli.commands.options import FILE, act, renamed
 from tidemark.errors import UsageError
 
-FROM_HELP = "Write the sample pipeline, with its data, instead of one job."
-KINDS_HELP = "bookmark-files (the default), watermark-jdbc, merge or publish."
+SAMPLES = click.Choice(["flights"])
+EXAMPLE_HELP = "Write the sample pipeline, with its data, instead of one job."
+KINDS = "bookmark-files|watermark-jdbc|merge|publish"
+KIND_HELP = "What the job does: docs/job-kinds.md."
 AFTER_HELP = "Job to wait for, repeatable; merge and publish take one, and read its output."
 KEY_HELP = "Column that identifies the rows of a merge, repeatable; id by default."
 ICEBERG_HELP = "Let a merge write a table of Iceberg, with merge_window."
@@ -31,7 +33,8 @@ FORMAT_HELP = "Write the plan as Markdown, or as JSON."
 
 @click.command()
 @click.argument("name")
-@click.option("--from", "sample", type=click.Choice(["flights"]), help=FROM_HELP)
+@click.option("--example", "sample", type=SAMPLES, help=EXAMPLE_HELP)
+@renamed("--from", "--example", "sample", type=SAMPLES)
 @act("scaffold.init")
 def init() -> None:
     """Write a new project into the folder NAME: an app, a stack, a job with its test, CI.
@@ -43,7 +46,7 @@ def init() -> None:
 
 @click.command("new-job")
 @click.argument("name", required=False)
-@click.option("--kind", default="bookmark-files", metavar="KIND", help=KINDS_HELP)
+@click.option("--kind", default="bookmark-files", metavar=KINDS, show_default=True, help=KIND_HELP)
 @click.option("--after", multiple=True, metavar="JOB", help=AFTER_HELP)
 @click.option("--key", multiple=True, metavar="COLUMN", help=KEY_HELP)
 @click.option("--iceberg", is_flag=True, help=ICEBERG_HELP)
@@ -79,7 +82,8 @@ def refuse_terraform(context: click.Context, option: click.Parameter, file: str 
 @click.option("--parameter", "parameters", multiple=True, metavar="KEY=VALUE", help=PARAMETER_HELP)
 @click.option("--name", metavar="NAME", help=NAME_HELP)
 @click.option("--keep-roles", is_flag=True, help=ROLES_HELP)
-@click.option("--out", type=FILE, default=".", metavar="DIR", help=OUT_HELP)
+@click.option("--output", "out", type=FILE, default=".", metavar="DIR", help=OUT_HELP)
+@renamed("--out", "--output", "out", type=FILE, metavar="DIR")
 @click.option(
     "--format",
     "output",

@@ -4,7 +4,7 @@ import click
 
 from tidemark.cli.commands import options
 from tidemark.cli.commands.known_names import JOB, RUN
-from tidemark.cli.commands.options import FILE, RUN_FORMS, act
+from tidemark.cli.commands.options import FILE, RUN_FORMS, act, renamed
 from tidemark.cli.commands.repair import SOURCE_HELP, watermark_options
 from tidemark.cli.group import Verbs
 
@@ -38,7 +38,7 @@ def status() -> None:
 @click.command()
 @click.argument("job", type=JOB, required=False)
 @click.option("--since", metavar="TIME", help=options.SINCE_HELP)
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
+@options.limit("Show the newest N.")
 @click.option("--machine", metavar="NAME", help=MACHINE_HELP)
 @options.where_options
 @options.table_or_json
@@ -55,8 +55,10 @@ def runs() -> None:
 @click.argument("job", type=JOB)
 @click.option("--run", "run_id", metavar="ID", type=RUN, help=RUN_HELP)
 @click.option("--follow", "-f", is_flag=True, help=FOLLOW_HELP)
-@click.option("--errors", is_flag=True, help="What it wrote to stderr only.")
-@click.option("--output", "outputs", is_flag=True, help="What it printed to stdout only.")
+@click.option("--stderr", "errors", is_flag=True, help="Only what it wrote to stderr.")
+@click.option("--stdout", "outputs", is_flag=True, help="Only what it printed to stdout.")
+@renamed("--errors", "--stderr", "errors", value=True)
+@renamed("--output", "--stdout", "outputs", value=True)
 @options.where_options
 @click.option("--format", "output", type=LINES_FORMAT, default="text", help=LINES_HELP)
 @options.only_looks
@@ -135,8 +137,8 @@ def schema_diff() -> None:
 @schema.command("accept")
 @watermark_options
 @click.option("--target", default="", metavar="TARGET", help=TARGET_HELP)
-@click.option("--source", default="", help=SOURCE_HELP)
-@click.option("--reason", required=True, help="Reason, for the record.")
+@click.option("--source", default="", metavar="NAME", help=SOURCE_HELP)
+@click.option("--reason", metavar="TEXT", required=True, help="Reason, for the record.")
 @options.actor
 @click.option("--dry-run", is_flag=True, help="Show what would be accepted, change nothing.")
 @options.changed_or_json
@@ -152,9 +154,7 @@ def schema_accept() -> None:
 @click.command()
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @click.option("--output", type=FILE, metavar="FILE", help=OUTPUT_HELP)
-@click.option(
-    "--limit", type=click.IntRange(1), default=200, show_default=True, metavar="N", help=LIMIT_HELP
-)
+@options.limit(LIMIT_HELP, default=200)
 @options.app_options
 @click.option("--format", "form", type=FORMATS, default="page", help=FORMAT_HELP)
 @options.only_looks

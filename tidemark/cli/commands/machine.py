@@ -6,8 +6,8 @@ import click
 from click.shell_completion import get_completion_class
 
 from tidemark.cli.commands import options
-from tidemark.cli.commands.options import FILE, act
-from tidemark.cli.group import Verbs
+from tidemark.cli.commands.options import FILE, act, renamed
+from tidemark.cli.group import OldGroup, Verbs
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
 VERSION = click.Choice(RUN_HERE)
@@ -40,19 +40,7 @@ def doctor() -> None:
     """
 
 
-@click.group(cls=Verbs)
-def local() -> None:
-    """Manage the local state."""
-
-
-@local.command("reset")
-@options.yes
-@act("local.reset")
-def local_reset() -> None:
-    """Delete all local data, bookmarks, watermarks, runs and logs."""
-
-
-@local.command("up")
+@click.command()
 @click.option("--jvms", "size", type=click.IntRange(0), metavar="NUMBER", help=JVMS_HELP)
 @click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER", help=PORT_HELP)
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help=HOST_HELP)
@@ -66,7 +54,7 @@ def local_reset() -> None:
 @click.option("--lineage", metavar="FILE|URL", help=options.LINEAGE_HELP)
 @options.app_and_context
 @act("serve.up")
-def local_up() -> None:
+def serve() -> None:
     """Keep JVMs warm for the commands of this home, until Ctrl-C.
 
     Commands that run jobs borrow them: a job then starts in a second or two. With --port, clients
@@ -75,30 +63,30 @@ def local_up() -> None:
     """
 
 
-@local.command("env")
+@click.command()
 @act("serve.env")
-def local_env() -> None:
+def env() -> None:
     """Print the lines that give a shell the port of this home, and its access key.
 
-    `eval "$(tidemark local env)"` does it: clients of AWS then ask the port.
+    `eval "$(tidemark env)"` does it: clients of AWS then ask the port.
     """
 
 
-@local.command("bucket")
+@click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @act("local.bucket")
-def local_bucket() -> None:
+def bucket() -> None:
     """Make buckets, folders of the local lake, for scripts that expect them to be there."""
 
 
-@local.group(cls=Verbs)
+@click.group(cls=Verbs)
 def secret() -> None:
     """Keep secrets that jobs of this machine read from Secrets Manager."""
 
 
 @secret.command("put")
 @click.argument("name")
-@click.option("--file", type=FILE, help=VALUE_HELP)
+@click.option("--file", type=FILE, metavar="FILE", help=VALUE_HELP)
 @act("local.put_secret")
 def secret_put() -> None:
     """Give the secret NAME a value, which is asked for, or read from a pipe or a file.
@@ -107,12 +95,25 @@ def secret_put() -> None:
     """
 
 
-@local.command("backup")
+@click.group(cls=Verbs)
+def home() -> None:
+    """Keep the state of this machine: a backup, back to it, or begin anew."""
+
+
+@home.command("reset")
+@options.yes
+@act("local.reset")
+def home_reset() -> None:
+    """Delete all local data, bookmarks, watermarks, runs and logs."""
+
+
+@home.command("backup")
 @click.argument("file", type=FILE)
-@click.option("--lake", is_flag=True, help=LAKE_HELP)
+@click.option("--with-lake", "lake", is_flag=True, help=LAKE_HELP)
+@renamed("--lake", "--with-lake", "lake", value=True)
 @options.only_looks
 @act("local.backup")
-def local_backup() -> None:
+def home_backup() -> None:
     """Write bookmarks, watermarks, runs and the Data Catalog into the new FILE.
 
     So are parameters of SSM, secrets, topics and queues: only you can read FILE. The logs of runs
@@ -120,22 +121,22 @@ def local_backup() -> None:
     """
 
 
-@local.command("restore")
+@home.command("restore")
 @click.argument("file", type=FILE)
 @click.option("--yes", is_flag=True, help="Replace the existing state.")
 @act("local.restore")
-def local_restore() -> None:
+def home_restore() -> None:
     """Make the state what it was when the backup FILE was made.
 
     Data that are not in the backup stay as they are: what came after it is read again.
     """
 
 
-@local.command("accept-loss")
+@home.command("accept-loss")
 @click.argument("file", metavar="FILE")
 @options.yes
 @act("local.accept_loss")
-def local_accept_loss() -> None:
+def home_accept_loss() -> None:
     """Continue although FILE of the state has lost what it had, as the error of a command says.
 
     What it still has stays; a file that cannot be read is kept under another name. Jobs whose
@@ -143,7 +144,7 @@ def local_accept_loss() -> None:
     """
 
 
-@local.group(cls=Verbs)
+@click.group(cls=Verbs)
 def engine() -> None:
     """Manage the Sparks that run jobs here, one for each line of Glue versions."""
 
@@ -174,10 +175,10 @@ def engine_remove() -> None:
     """Delete the environment of Glue VERSION; what jobs have written stays."""
 
 
-@local.command("table")
+@click.command()
 @click.argument("name", default="glue-watermarks")
 @act("local.table")
-def local_table() -> None:
+def table() -> None:
     """Create the DynamoDB table NAME for watermarks; glue-watermarks if not given.
 
     `tidemark run` creates the tables of its app. A script that is submitted without an app needs
@@ -262,3 +263,17 @@ def completion(context: click.Context, shell: str) -> None:
     assert made is not None  # noqa: S101 (click has each of the choices)
     command = context.find_root().command
     click.echo(made(command, {}, "tidemark", "_TIDEMARK_COMPLETE").source())
+
+
+local = OldGroup(
+    "local",
+    {
+        "up": ("serve", serve),
+        "env": ("env", env),
+        "engine": ("engine", engine),
+        "bucket": ("bucket", bucket),
+        "secret": ("secret", secret),
+        "table": ("table", table),
+        **{name: (f"home {name}", command) for name, command in home.commands.items()},
+    },
+)

@@ -52,6 +52,34 @@ EXECUTORS_HELP = (
 MASTER_HELP = "Run each job on a cluster that exists, such as spark://host:7077."
 
 
+UNTIL = "the old form goes with the next release"
+
+
+def renamed(
+    old: str, new: str, name: str, value: Any = None, **attributes: Any
+) -> Callable[[Command], Command]:
+    """Return what adds an older option to a command, hidden; it counts as the new one.
+
+    `name` is the parameter of the new one. It gets `value`, where the old one is a flag, else what
+    the old one was given.
+    """
+    parameter = f"old_{old.strip('-').replace('-', '_')}"
+    attributes |= {"is_flag": True} if value is not None else {}
+
+    def with_old(command: Command) -> Command:
+        @functools.wraps(command)
+        def call(*arguments: Any, **options: Any) -> None:
+            given = options.pop(parameter)
+            if given:
+                click.echo(f"warning: {old} is {new} now; {UNTIL}", err=True)
+                options[name] = given if value is None else value
+            command(*arguments, **options)
+
+        return click.option(old, parameter, hidden=True, **attributes)(call)
+
+    return with_old
+
+
 def act(place: str) -> Callable[[Command], Command]:
     """Give a command its act, ``module.function`` of the CLI, which is imported when it is called.
 
@@ -81,19 +109,50 @@ def only_looks(command: Command) -> Command:
     return looks
 
 
-def output_format(text: str | None = None) -> Callable[[Command], Command]:
+def output_format(text: str = "Print a table for people, or JSON.") -> Callable[[Command], Command]:
     """Return the option --format, of a table or JSON, which a command gets as ``output``."""
     choice = click.Choice(["table", "json"])
     return click.option("--format", "output", type=choice, default="table", help=text)
 
 
-table_or_json = output_format("Print a table for people, or JSON.")
+def limit(text: str, default: int = 20) -> Callable[[Command], Command]:
+    """Return the option --limit."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help=text,
+    )
+
+
+table_or_json = output_format()
 changed_or_json = output_format("Print what was done in lines for people, or as JSON.")
 yes = click.option("--yes", is_flag=True, help="Do not ask.")
+ask_on_aws = click.option("--yes", is_flag=True, help="With --deployed: do not ask.")
 actor = click.option(
-    "--actor", default=getpass.getuser, help="Who asks; your user name if not given."
+    "--actor",
+    metavar="NAME",
+    default=getpass.getuser,
+    help="Who asks; your user name if not given.",
 )
-reason = click.option("--reason", "--why", "why", metavar="TEXT", help="Reason, for the record.")
+
+
+def reason(command: Command) -> Command:
+    """Add --reason, which a command gets as ``why``."""
+    option = click.option("--reason", "why", metavar="TEXT", help="Reason, for the record.")
+    return option(renamed("--why", "--reason", "why")(command))
+
+
+def dry_run(text: str) -> Callable[[Command], Command]:
+    """Return the option --dry-run."""
+
+    def with_option(command: Command) -> Command:
+        option = click.option("--dry-run", is_flag=True, help=text)
+        return option(renamed("--plan", "--dry-run", "dry_run", value=True)(command))
+
+    return with_option
 
 
 def _app(text: str) -> Callable[[Command], Command]:

@@ -4,27 +4,31 @@ import re
 
 import click
 
-from tidemark.cli.commands.known_names import JOB_OR_FILE, RUN, WORKFLOW
+from tidemark.cli.commands.known_names import JOB_OR_FILE, RUN, STAGE, WORKFLOW
 from tidemark.cli.commands.options import (
     CONTEXT_HELP,
     FILE,
     SCRIPT_ARGUMENTS,
     act,
     app_and_context,
+    dry_run,
     output_format,
+    renamed,
 )
 from tidemark.cli.group import Verbs
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
 VERSION = click.Choice(RUN_HERE)
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
-ONLY_HELP = "Only these kinds of experiments, separated by commas, such as crash,again."
+ONLY_HELP = "Only this kind of experiments, such as crash; repeatable."
 BUDGET_HELP = "Stop after this long, such as 90, 90s or 5m; the most telling experiments first."
 SEED_HELP = "Draw the moments after the first by this number; the same number draws the same ones."
 MOMENTS_HELP = "How many executors are killed, and writes of each line fail, each in its own run."
-KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
-IGNORE_HELP = "Columns and targets that are not compared: load_no,s3://lake/stage/,table db.stage."
-ALLOW_HELP = "A host, program or path outside the home that the job may reach; may be repeated."
+KEY_HELP = "Column that identifies a row, repeatable; without, the key is looked for."
+IGNORE_HELP = (
+    "Column or target that is not compared, repeatable: load_no, s3://lake/stage/, table db.stage."
+)
+ALLOW_HELP = "A host, program or path outside the home that the job may reach; repeatable."
 LAKE_HELP = "Start from this folder, a sub-folder for each bucket, without bookmarks."
 SAMPLE_HELP = "Make this many rows for each source, with the schema of its files or its table."
 REPLAY_HELP = "Run once from a state that the last proof saw go wrong, named [ID] in its lines."
@@ -38,7 +42,10 @@ KEEP_HELP = "Keep the two copies of the home, with all that the runs wrote, in t
 FIND_HELP = "If the results differ, look for the setting of Spark that brings the old ones back."
 SHARED_HELP = "Also run scripts that write to a database: both versions use the same one."
 CHECK_HELP = "Write nothing; exit with 1 if a file would change."
-DEPLOYED_HELP = "Rename in the AWS account and region of your credentials instead of locally."
+DEPLOYED_HELP = (
+    "Rename what the app of this stage has on AWS, in the account and region of your credentials, "
+    "instead of here."
+)
 TRUST_HELP = "Print whom the role must trust instead."
 GIVEN_HELP = "A policy that the roles already have, as JSON: print only what is missing."
 FROM_RUN_HELP = "The earlier run of the job; by default the one before the other."
@@ -52,6 +59,7 @@ WHERE_HELP = "Compare only rows that meet this condition of SQL, as Spark reads 
 TOLERANCE_HELP = "Numbers of a column count as equal up to this distance."
 SHOWN_HELP = "How many examples are shown of each kind."
 DIFF_HTML_HELP = "Also write a page into this file."
+NO_STAGE = "-"  # `--deployed` alone, which meant the stage of --context
 SPAN = re.compile(r"(?P<number>[0-9]{1,6}(\.[0-9]+)?)(?P<unit>s|m|)")
 
 
@@ -90,9 +98,10 @@ def lint() -> None:
 @click.option(
     "--workflow", metavar="NAME", type=WORKFLOW, help="Prove all jobs of this workflow of the app."
 )
-@click.option("--only", metavar="KIND,...", multiple=True, help=ONLY_HELP)
+@click.option("--kind", "only", metavar="KIND", multiple=True, help=ONLY_HELP)
+@renamed("--only", "--kind", "only", multiple=True)
 @click.option("--budget", type=Seconds(), metavar="TIME", help=BUDGET_HELP)
-@click.option("--seed", type=int, default=1, show_default=True, help=SEED_HELP)
+@click.option("--seed", type=int, metavar="N", default=1, show_default=True, help=SEED_HELP)
 @click.option(
     "--moments",
     type=click.IntRange(1, 20),
@@ -101,8 +110,8 @@ def lint() -> None:
     metavar="N",
     help=MOMENTS_HELP,
 )
-@click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
-@click.option("--ignore", metavar="COLUMN,...", help=IGNORE_HELP)
+@click.option("--key", metavar="COLUMN", multiple=True, help=KEY_HELP)
+@click.option("--ignore", metavar="COLUMN|TARGET", multiple=True, help=IGNORE_HELP)
 @click.option("--allow", metavar="HOST|PATH", multiple=True, help=ALLOW_HELP)
 @app_and_context
 @click.option("--lake", type=FILE, metavar="DIR", help=LAKE_HELP)
@@ -131,8 +140,12 @@ def prove() -> None:
 
 
 @click.command("compare-versions", context_settings=SCRIPT_ARGUMENTS)
-@click.option("--from", "old", type=VERSION, default="5.1", show_default=True)
-@click.option("--to", "new", type=VERSION, default="6.0", show_default=True)
+@click.option(
+    "--from", "old", type=VERSION, default="5.1", show_default=True, help="The version of today."
+)
+@click.option(
+    "--to", "new", type=VERSION, default="6.0", show_default=True, help="The version to come."
+)
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help="Run this workflow of the app.")
 @app_and_context
 @click.option("--keep", type=FILE, metavar="DIR", help=KEEP_HELP)
@@ -224,8 +237,15 @@ def state_write() -> None:
 
 
 @state.command("carry-over")
-@click.option("--dry-run", is_flag=True, help="Print the steps, and do nothing.")
-@click.option("--deployed", is_flag=True, help=DEPLOYED_HELP)
+@dry_run("Print the steps, and do nothing.")
+@click.option(
+    "--deployed",
+    metavar="STAGE",
+    type=STAGE,
+    is_flag=False,
+    flag_value=NO_STAGE,
+    help=DEPLOYED_HELP,
+)
 @app_and_context
 @act("state.carry_over")
 def state_carry_over() -> None:

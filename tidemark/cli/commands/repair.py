@@ -4,14 +4,15 @@ import click
 
 from tidemark.cli.commands import options
 from tidemark.cli.commands.known_names import JOB, RUN
-from tidemark.cli.commands.options import RUN_FORMS, act
+from tidemark.cli.commands.options import RUN_FORMS, act, renamed
 from tidemark.cli.group import NamesOrVerb, Verbs
 
 TABLE_HELP = (
     "The DynamoDB table; that of --watermark_table of JOB if not given, else glue-watermarks."
 )
 SOURCE_HELP = "Of a job with several sources: which one."
-RUN_HELP = "The run whose watermarks are to hold again; a prefix of its id is enough."
+BOOKMARK_TO_HELP = f"The run: {RUN_FORMS}; or beginning. Without it choose from a list."
+RUN_HELP = "The run whose watermarks are to hold again, or a prefix of its id; or beginning."
 REWIND_TO_HELP = (
     "Where to: a run, a prefix of its id is enough; previous, the run before the last one "
     "that read anything; a moment, 2026-11-20 or 2026-11-20T06:00 (UTC); or beginning."
@@ -54,9 +55,8 @@ def bookmark_reset() -> None:
 
 @bookmark.command("rewind")
 @click.argument("job", type=JOB)
-@click.option(
-    "--run", metavar="ID", type=RUN, help=f"The run: {RUN_FORMS}. Without it choose from a list."
-)
+@click.option("--to", "run", metavar="RUN|beginning", type=RUN, help=BOOKMARK_TO_HELP)
+@renamed("--run", "--to", "run", metavar="ID", type=RUN)
 @options.yes
 @options.where_options
 @options.changed_or_json
@@ -67,7 +67,9 @@ def bookmark_rewind() -> None:
 
 def watermark_options(command: options.Command) -> options.Command:
     """Add what every command about watermarks takes: the job, and where its watermarks are."""
-    with_table = click.option("--table", help=TABLE_HELP)(options.where_options(command))
+    with_table = click.option("--table", metavar="NAME", help=TABLE_HELP)(
+        options.where_options(command)
+    )
     return click.argument("job", type=JOB)(with_table)
 
 
@@ -87,8 +89,8 @@ def watermark_show() -> None:
 
 @watermark.command("history")
 @watermark_options
-@click.option("--source", default="", help=SOURCE_HELP)
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
+@click.option("--source", default="", metavar="NAME", help=SOURCE_HELP)
+@options.limit("Show the newest N.")
 @options.table_or_json
 @options.only_looks
 @act("watermark.history")
@@ -98,10 +100,11 @@ def watermark_history() -> None:
 
 @watermark.command("rewind")
 @watermark_options
-@click.option("--source", default="", help=SOURCE_HELP)
-@click.option("--run", metavar="ID", help=RUN_HELP)
-@click.option("--to-beginning", is_flag=True, help="Let the next run load everything.")
-@click.option("--reason", required=True, help="Reason, for the record.")
+@click.option("--source", default="", metavar="NAME", help=SOURCE_HELP)
+@click.option("--to", "run", metavar="RUN|beginning", help=RUN_HELP)
+@renamed("--run", "--to", "run", metavar="ID")
+@renamed("--to-beginning", "--to beginning", "run", value="beginning")
+@click.option("--reason", metavar="TEXT", required=True, help="Reason, for the record.")
 @options.actor
 @options.yes
 @options.changed_or_json
@@ -125,7 +128,7 @@ def watermark_rewind() -> None:
 @click.option("--accept-changes", is_flag=True, help="Although jobs were added or removed since.")
 @options.reason
 @options.actor
-@click.option("--dry-run", "--plan", is_flag=True, help="Show the plan, change nothing.")
+@options.dry_run("Show the plan, change nothing.")
 @options.yes
 @click.option("--undo", is_flag=False, flag_value="last", hidden=True)
 @click.option("--resume", is_flag=True, hidden=True)
@@ -177,7 +180,7 @@ def rewind_undo() -> None:
 @click.option("--to", "end", metavar="B", required=True, help=TO_HELP)
 @click.option("--parts", type=int, default=1, show_default=True, metavar="N", help=PARTS_HELP)
 @click.option("--only-missing", is_flag=True, help=MISSING_HELP)
-@click.option("--dry-run", "--plan", is_flag=True, help="Show the plan, and start nothing.")
+@options.dry_run("Show the plan, and start nothing.")
 @options.yes
 @options.start_options
 @options.table_or_json

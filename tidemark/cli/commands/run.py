@@ -45,7 +45,7 @@ def submit() -> None:
 
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
     script. What the script uses and this machine does not run is named before it starts. Where
-    `tidemark local up --port 4566` serves the home, the script runs there.
+    `tidemark serve --port 4566` serves the home, the script runs there.
     """
 
 
@@ -100,7 +100,7 @@ def run() -> None:
 
     An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
     While it works, boto3 in scripts reaches Glue, Logs and S3 of this machine. Where `tidemark
-    local up --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
+    serve --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
     With --machine a state machine of the app runs, and its steps are shown.
 
     With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
@@ -125,6 +125,7 @@ def run_show() -> None:
 
 @click.command()
 @click.argument("name", required=False)
+@options.ask_on_aws
 @options.start_options
 @options.table_or_json
 @act("runs.trigger")
@@ -132,7 +133,7 @@ def trigger() -> None:
     """Fire the ON_DEMAND trigger NAME, or activate one of another type; without NAME, list all.
 
     One that begins a workflow starts a run of it. The command does not wait for the runs, but
-    where no `tidemark local up` serves this machine's home: then it runs them itself, shows them,
+    where no `tidemark serve` serves this machine's home: then it runs them itself, shows them,
     and the exit code is 1 if one does not succeed.
     """
 
@@ -141,6 +142,7 @@ def trigger() -> None:
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
 @click.option("--run", "run_id", metavar="ID", type=RUN, help=RUN_HELP)
 @click.option("--from", "begin", metavar="JOB", type=JOB, multiple=True, help=RESUME_HELP)
+@options.ask_on_aws
 @options.start_options
 @options.table_or_json
 @act("runs.resume")
@@ -156,6 +158,7 @@ def resume() -> None:
 @click.option("--run", "run_id", metavar="ID", type=RUN, help=STOP_HELP)
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
 @click.option("--machine", metavar="NAME", help=STOP_MACHINE_HELP)
+@options.ask_on_aws
 @options.where_options
 @options.table_or_json
 @act("runs.stop")
@@ -181,7 +184,7 @@ def event() -> None:
 def event_put() -> None:
     """Put an event, and start the workflows whose rules match it.
 
-    The port serves the home meanwhile: `tidemark local up --port 4566 --app cdk.out`. An app whose
+    The port serves the home meanwhile: `tidemark serve --port 4566 --app cdk.out`. An app whose
     code has changed since is synthesized and deployed there first. This is for
     this machine alone, which takes sources of AWS too, such as aws.s3; on AWS: `aws events
     put-events`.
@@ -196,7 +199,7 @@ def event_put() -> None:
 def notebook() -> None:
     """Open notebooks whose cells run as sessions of Glue on this machine.
 
-    It writes a kernel for the port that `tidemark local up --port 4566` serves, AWS's own
+    It writes a kernel for the port that `tidemark serve --port 4566` serves, AWS's own
     (aws-glue-sessions), and starts JupyterLab with it, if that is installed. VS Code and other
     editors take the same kernel: docs/sessions.md.
     """

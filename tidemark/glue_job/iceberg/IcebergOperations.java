@@ -85,7 +85,7 @@ public class IcebergOperations extends BaseMetastoreTableOperations {
             error.printStackTrace(); // in the log: as a cause it would be reported in place of ours
             throw new NotFoundException(
                 "the table %s cannot be used: its metadata %s are gone or cannot be read whole; restore a backup "
-                + "that was made with --lake, by `tidemark local restore FILE`, or `tidemark catalog drop %s.%s` to "
+                + "that was made with --with-lake, by `tidemark home restore FILE`, or `tidemark catalog drop %s.%s` to "
                 + "start it anew",
                 new Object[] {fullName, place, database, table});
         }

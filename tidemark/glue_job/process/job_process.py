@@ -160,7 +160,7 @@ def install_debugger() -> None:
         if not terminal:
             raise UsageError(
                 "breakpoint() stops where a terminal is: with `tidemark submit SCRIPT` on one, in "
-                "a home that no `tidemark local up` serves, or in a test with the fixture glue_job"
+                "a home that no `tidemark serve` serves, or in a test with the fixture glue_job"
             )
         import pdb
 

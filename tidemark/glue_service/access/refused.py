@@ -12,8 +12,8 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.s3.xml import S3Error
 
 REMEDY = (
-    "`tidemark local env` prints the lines that give a shell the access key of this port, and "
-    "`tidemark local up --port NUMBER --any-key` answers every key"
+    "`tidemark env` prints the lines that give a shell the access key of this port, and "
+    "`tidemark serve --port NUMBER --any-key` answers every key"
 )
 
 

@@ -108,5 +108,5 @@ def _remedy(service: str) -> str:
     # Some services have another name in boto3 than in signatures.
     names = services_signed_as(service)
     if not names:
-        return "`tidemark local up --forward SERVICE=URL`, with the service by its boto3 name"
-    return " or ".join(f"`tidemark local up --forward {name}=URL`" for name in names)
+        return "`tidemark serve --forward SERVICE=URL`, with the service by its boto3 name"
+    return " or ".join(f"`tidemark serve --forward {name}=URL`" for name in names)

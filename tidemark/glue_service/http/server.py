@@ -137,7 +137,7 @@ def refusal_of_user(who: str) -> bytes:
     text = (
         f"the connection is from {who}, and this port answers user {os.geteuid()} only; to answer "
         "every user of this machine, who can then run code as that user: "
-        "`tidemark local up --port NUMBER --any-user`"
+        "`tidemark serve --port NUMBER --any-user`"
     ).encode()
     head = f"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\n"
     return f"{head}Connection: close\r\n\r\n".encode() + text

@@ -106,7 +106,7 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         secret = secrets.token_hex(32)
         port = ServedPort(listener.url, os.getpid(), secret, options.is_of_command, region())
         wants_objects = threading.Event()
-        # A command runs what it starts, and leaves older executions to `tidemark local up`.
+        # A command runs what it starts, and leaves older executions to `tidemark serve`.
         live = LiveExecutions(options.tasks, options.clock() if options.is_of_command else 0)
         bus = Rules(wants_objects), topics
         open_glue = partial(_open, home, options, events, port, bus, live)

@@ -38,7 +38,7 @@ ANSWERED_HERE = ("glue", "events", "states")  # whose operations are a list of t
 STAND_IN = "arn:aws:states:::aws-sdk:tidemark:call"
 REMEDY = (
     "it is on AWS only; give a function in its place: `--task {name}=python:MODULE.FUNCTION` of "
-    "`tidemark local up` or `tidemark run`, which gets the task's input and returns its output"
+    "`tidemark serve` or `tidemark run`, which gets the task's input and returns its output"
 )
 
 

@@ -40,7 +40,7 @@ def read_metadata(home: Home, place: str) -> dict[str, Any]:
         raise DamagedDatabaseError(
             f"{home.shown / file.relative_to(home.root)}, the metadata of an "
             f"Iceberg table, {state}: the table cannot be used; "
-            "restore a backup that was made with --lake, by `tidemark local restore FILE`, or "
+            "restore a backup that was made with --with-lake, by `tidemark home restore FILE`, or "
             "`tidemark catalog drop` the table to start it anew"
         ) from error
 

@@ -36,7 +36,7 @@ SENT_ON = (
 )
 CONNECTION_HEADERS = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
 NOT_ALLOWED = "AccessDeniedException"
-REMEDY = "use AWS_ENDPOINT_URL_DYNAMODB of the job, or the port of `tidemark local up`"
+REMEDY = "use AWS_ENDPOINT_URL_DYNAMODB of the job, or the port of `tidemark serve`"
 LOOK_S = 0.01  # each command waits at its end until the front has looked
 SECRET_BYTES = 32
 

@@ -26,7 +26,7 @@ from tidemark.local_state.store.state_record import note
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-CONTINUE = f"continue by `tidemark local accept-loss {KEPT_BY}`"
+CONTINUE = f"continue by `tidemark home accept-loss {KEPT_BY}`"
 MESSAGE = "watermarks are kept by the DynamoDB at {url}, as long as that keeps them ({variable})\n"
 HAS_TABLES = (
     "warning: the DynamoDB at {url}, which this home uses for the first time, has tables already: "
@@ -86,7 +86,7 @@ def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
                 f"{ENDPOINT_VARIABLE} is {engine.url}, and the watermarks of {home.shown} are in "
                 f"its embedded engine; unset {ENDPOINT_VARIABLE}, or set TIDEMARK_HOME to another "
                 f"folder; to start without them, move {home.shown / TABLES} away, and continue by "
-                f"`tidemark local accept-loss {TABLES}`"
+                f"`tidemark home accept-loss {TABLES}`"
             )
         check_features(client, engine.url)
         mark = KeptBy(engine.url, uuid.uuid4().hex, 0)

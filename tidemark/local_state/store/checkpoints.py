@@ -61,5 +61,5 @@ def _read(run_id: str, document: str) -> Checkpoint:
         raise DamagedDatabaseError(
             f"the checkpoint of the run {run_id} cannot be read ({type(error).__name__}: "
             f"{error}): the state database was changed by something else; restore a backup with "
-            "`tidemark local restore FILE`"
+            "`tidemark home restore FILE`"
         ) from error

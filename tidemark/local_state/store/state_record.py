@@ -91,8 +91,8 @@ class StateFile(NamedTuple):
     remedy: str
 
 
-_RESTORE = "restore a backup with `tidemark local restore FILE`"
-_IN_NO_BACKUP = "put the file back (`tidemark local restore` cannot: it is in no backup)"
+_RESTORE = "restore a backup with `tidemark home restore FILE`"
+_IN_NO_BACKUP = "put the file back (`tidemark home restore` cannot: it is in no backup)"
 STATE: Mapping[str, StateFile] = {
     STORE_FILE: StateFile(
         _changes,
@@ -247,7 +247,7 @@ def _loss(root: Path, name: str, why: str) -> TidemarkError:
     file = STATE[name]
     return DamagedDatabaseError(
         f"{root / name} {why}; lost with it: {file.content}; nothing was changed: {file.remedy}; "
-        f"or continue without it, by `tidemark local accept-loss {name}`"
+        f"or continue without it, by `tidemark home accept-loss {name}`"
     )
 
 

@@ -23,9 +23,9 @@ def error_of(database: Path, error: sqlite3.Error) -> TidemarkError:
     if code in _DAMAGED or str(error) == DATABASE_IS_DAMAGED:
         return DamagedDatabaseError(
             f"the state database {database} is damaged ({error}) and was not changed; restore a "
-            "backup with `tidemark local restore FILE`; without one, `sqlite3 FILE .recover` reads "
+            "backup with `tidemark home restore FILE`; without one, `sqlite3 FILE .recover` reads "
             "the rest of it; to continue without it, so that jobs read everything again, move it "
-            f"away, then `tidemark local accept-loss {database.name}`"
+            f"away, then `tidemark home accept-loss {database.name}`"
         )
     # With no room for its files next to the database, SQLite speaks of I/O or of opening.
     if code == sqlite3.SQLITE_FULL or not has_room(database.parent):

@@ -105,7 +105,7 @@ def _not_newer_reason(versions: list[str], newest: str) -> str:
     if versions and all(version == newest for version in versions):
         return f"it runs on the newest version, {newest}"
     if installed_spark(newest) is None:
-        return f"Glue {newest} is not installed here: tidemark local engine add {newest}"
+        return f"Glue {newest} is not installed here: tidemark engine add {newest}"
     return ""
 
 

@@ -1,1 +1,1 @@
-"""The live page: what `tidemark local up --port` shows a browser, as it changes."""
+"""The live page: what `tidemark serve --port` shows a browser, as it changes."""

@@ -21,7 +21,7 @@ POLICY = (
 )
 HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
 SCRIPT, EVENTS = "text/javascript; charset=utf-8", "text/event-stream; charset=utf-8"
-NOT_THE_PAGE = "open the address that `tidemark local up` has printed"
+NOT_THE_PAGE = "open the address that `tidemark serve` has printed"
 Act: TypeAlias = Callable[[str, str], str]
 """Starts, resumes or stops what is named; returns what to say about it."""
 PACKAGE = "htmx.org"

@@ -110,7 +110,7 @@ def test_lost_metadata_are_named_with_their_table_and_the_way_back(facts, case):
     cause = cause_in_message("Py4JJavaError", facts[case])
 
     assert "the table later.shop.lost cannot be used: its metadata s3://lake/" in cause
-    assert "tidemark local restore" in cause
+    assert "tidemark home restore" in cause
     assert "tidemark catalog drop shop.lost" in cause
 
 

@@ -19,7 +19,7 @@ from tidemark.glue_job.process.failures import (
 )
 
 OF_ICEBERG = "s3://b/t/metadata/snap-64846992-1-c4bb3164"
-RESTORE = "`tidemark local restore FILE`"
+RESTORE = "`tidemark home restore FILE`"
 DATALAKE = "--datalake-formats"
 PLACES = RemedyPlaces(Path("/home/lake"), "/venv/bin/python")
 NO_DRIVER = """An error occurred while calling o45.load.

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.spark
 SCHEMES = ["s3", "s3a", "s3n"]
 CONTENT = "outside of the lake"
 REFUSED = (Py4JJavaError, IllegalArgumentException)
-NO_BUCKET = r"NoSuchBucket.*tidemark local bucket nobody-made-it"
+NO_BUCKET = r"NoSuchBucket.*tidemark bucket nobody-made-it"
 PARTS = ["..", ".", "", "a", "%2e%2e", "..%2f", "link", "in", "é:ü", "etc", "..."]
 
 

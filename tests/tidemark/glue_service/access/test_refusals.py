@@ -97,7 +97,7 @@ def test_another_key_is_refused_with_the_code_of_aws_and_what_to_do(
         error, found = refused(port, service, operation, **given)
 
         assert (error["Code"], found) == (code, status)
-        assert "tidemark local env" in error["Message"]
+        assert "tidemark env" in error["Message"]
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
@@ -142,7 +142,7 @@ def test_a_presigned_url_is_for_what_it_says_only(port, version):
     for wrong in (cut, url[:-3], url.replace("/a?", "/b?"), url.replace("xpires=", "xpires=9")):
         status, text = answer_of(wrong)
         assert status in (400, 403), wrong
-        assert "tidemark local env" in text
+        assert "tidemark env" in text
     assert answer_of(url, "DELETE")[0] == 403
     assert answer_of(over)[0] == 403
     assert "Request has expired" in answer_of(over)[1]

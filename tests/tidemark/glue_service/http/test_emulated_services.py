@@ -20,7 +20,7 @@ print(boto3.client("secretsmanager").get_secret_value(SecretId="db/main")["Secre
 
 
 def put(home, name, value):
-    words = ["local", "secret", "put", name]
+    words = ["secret", "put", name]
     return CliRunner().invoke(main, words, input=value, env={"TIDEMARK_HOME": str(home.root)})
 
 

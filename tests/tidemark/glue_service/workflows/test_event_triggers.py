@@ -279,7 +279,7 @@ def test_the_command_puts_events_of_aws_too(port, monkeypatch, tmp_path):
     assert matched.stdout.strip().endswith("matches by-command")
     assert other.stdout.strip().endswith("matches no rule")
     assert (wrong.exit_code, "--detail must be a JSON object" in wrong.stderr) == (2, True)
-    assert (alone.exit_code, "local up" in alone.stderr) == (2, True)
+    assert (alone.exit_code, "serve" in alone.stderr) == (2, True)
     assert len(runs(port, name)) == 1
     port.events.put_rule(Name=name, EventPattern='{"source": ["none"]}')
 

@@ -133,4 +133,4 @@ def test_metadata_that_are_lost_are_refused_by_name(tmp_path, content):
         read_metadata(home, "s3://lake/orders/metadata/v1.metadata.json")
 
     assert str(file) in str(refused.value)
-    assert "tidemark local restore" in str(refused.value)
+    assert "tidemark home restore" in str(refused.value)

@@ -127,8 +127,8 @@ def test_a_file_that_lost_what_it_had_is_refused_by_name_with_the_ways_out(state
         opened(name)
 
     assert str(state / name) in str(refused.value)
-    assert "tidemark local restore" in str(refused.value)
-    assert "tidemark local accept-loss" in str(refused.value)
+    assert "tidemark home restore" in str(refused.value)
+    assert "tidemark home accept-loss" in str(refused.value)
 
 
 def opened(name: str) -> None:
@@ -221,13 +221,13 @@ COMMANDS = (
     "bookmark show one",
     "submit script.py",
     "run",
-    "local up --port 0 --jvms 0",
-    "local backup b.tgz",
-    "local env",
+    "serve --port 0 --jvms 0",
+    "home backup b.tgz",
+    "env",
 )
 
 
-@pytest.mark.parametrize("line", sampled(COMMANDS, "status", "run", "local backup b.tgz"))
+@pytest.mark.parametrize("line", sampled(COMMANDS, "status", "run", "home backup b.tgz"))
 def test_every_command_refuses_and_changes_nothing(state, line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "script.py").write_text("print(1)", encoding="utf-8")
@@ -243,14 +243,14 @@ def test_every_command_refuses_and_changes_nothing(state, line, tmp_path, monkey
 @pytest.mark.parametrize("name", [STORE_FILE, TABLES, SERVICES])
 def test_a_restored_backup_is_the_way_back(state, name, tmp_path):
     (state / KEPT_BY).unlink()
-    assert tidemark("local", "accept-loss", KEPT_BY, "--yes").exit_code == 0
+    assert tidemark("home", "accept-loss", KEPT_BY, "--yes").exit_code == 0
     back_up(Home.open(state), tmp_path / "b", with_lake=False)
     with Store(state / STORE_FILE) as store:
         store.put_job_run(replace(RUN, run_id="jr_2"))
     before = (state / name).stat().st_size
     (state / name).unlink()
 
-    restored = tidemark("local", "restore", str(tmp_path / "b"), "--yes")
+    restored = tidemark("home", "restore", str(tmp_path / "b"), "--yes")
 
     assert restored.exit_code == 0, restored.output
     Home.from_environment()
@@ -263,11 +263,11 @@ def test_a_loss_is_accepted_by_the_command_that_the_error_names(state, name, how
     others = {other: (state / other).read_bytes() for other in FILES if other != name}
     damage(state, name, how)
     said = tidemark("status").stderr if (name, how) not in FIRST_USE else ""
-    assert f"tidemark local accept-loss {name}" in said or Path(name).name in said
+    assert f"tidemark home accept-loss {name}" in said or Path(name).name in said
 
     if how == "cut in half" and name in (STORE_FILE, TABLES, OBJECTS_FILE):
         (state / name).rename(state / f"{name}.aside")  # as its error says
-    accepted = tidemark("local", "accept-loss", name, "--yes")
+    accepted = tidemark("home", "accept-loss", name, "--yes")
 
     assert accepted.exit_code == 0, accepted.output
     Home.from_environment()
@@ -275,7 +275,7 @@ def test_a_loss_is_accepted_by_the_command_that_the_error_names(state, name, how
 
 
 def test_nothing_is_accepted_where_nothing_is_lost(state):
-    result = tidemark("local", "accept-loss", "tables.db", "--yes")
+    result = tidemark("home", "accept-loss", "tables.db", "--yes")
 
     assert result.exit_code == 2
     assert "has lost nothing" in result.stderr
@@ -284,7 +284,7 @@ def test_nothing_is_accepted_where_nothing_is_lost(state):
 def test_reset_and_the_deletion_of_the_home_ask_for_no_acceptance(state):
     (state / TABLES).unlink()
 
-    assert tidemark("local", "reset", "--yes").exit_code == 0
+    assert tidemark("home", "reset", "--yes").exit_code == 0
     Home.from_environment()
     shutil.rmtree(state)
     Home.from_environment()
@@ -321,7 +321,7 @@ def test_an_older_copy_of_a_database_is_refused_until_it_is_accepted(environment
     (environment / name).write_bytes(newer)
     Home.from_environment()
     (environment / name).write_bytes(older)
-    assert tidemark("local", "accept-loss", name, "--yes").exit_code == 0
+    assert tidemark("home", "accept-loss", name, "--yes").exit_code == 0
     change(environment, name)
     Home.from_environment()
 
@@ -339,7 +339,7 @@ def test_services_whose_journal_is_zeroed_are_refused_at_their_first_use(state):
     zeroed(state / SERVICES)
 
     with (
-        pytest.raises(UsageError, match=r"local accept-loss services\.jsonl"),
+        pytest.raises(UsageError, match=r"home accept-loss services\.jsonl"),
         Journal(state / SERVICES).locked() as turn,
     ):
         list(turn.unread())
@@ -406,7 +406,7 @@ def test_the_commits_of_a_killed_command_are_missed_without_its_wal(killed, envi
 
     with pytest.raises(DamagedDatabaseError, match=f"{name} "):
         Home.from_environment()
-    assert tidemark("local", "accept-loss", name, "--yes").exit_code == 0
+    assert tidemark("home", "accept-loss", name, "--yes").exit_code == 0
     Home.from_environment()
 
 
@@ -420,7 +420,7 @@ GARBLED = b'{"pid": 1, "caf\xe9": "\xff\xfe"}'
 FILES_OF_PROCESSES = ("port.json", "jvm-pool.json", "deployed-apps.json", "lock", "events.jsonl")
 
 
-@pytest.mark.parametrize("command", sampled(["status", "local env", "runs"], "status"))
+@pytest.mark.parametrize("command", sampled(["status", "env", "runs"], "status"))
 @pytest.mark.parametrize("name", [*FILES_OF_PROCESSES, KEY_FILE, KEPT_BY, SERVICES, *COPIES])
 def test_a_byte_that_is_not_utf_8_in_a_file_of_the_home_is_no_traceback(state, name, command):
     (state / name).write_bytes(GARBLED)

@@ -230,7 +230,7 @@ def assert_named_as_damaged(database):
 
     text = str(caught.value)
     assert f"{database} is damaged" in text
-    assert "tidemark local restore" in text
+    assert "tidemark home restore" in text
     assert "reset" not in text
     assert database.read_bytes() == before
 
@@ -326,7 +326,7 @@ def test_state_that_is_gone_where_jobs_ran_is_not_begun_anew(tmp_path, is_empty)
     if is_empty:
         (tmp_path / "glue.sqlite").touch()
 
-    with pytest.raises(DamagedDatabaseError, match="tidemark local restore FILE"):
+    with pytest.raises(DamagedDatabaseError, match="tidemark home restore FILE"):
         Store(tmp_path / "glue.sqlite")
     with pytest.raises(DamagedDatabaseError, match="read everything again"):
         Store(tmp_path / "glue.sqlite")

@@ -76,7 +76,7 @@ def _verdicts(project: Path, case: Case, only: Sequence[str]) -> dict[str, str]:
     """Return the worst verdict of each kind of experiment."""
     script = project / "job.py"
     script.write_text(case.script, encoding="utf-8")
-    words = ["prove", "--format", "json", "--only", ",".join(only)]
+    words = ["prove", "--format", "json", "--kind", ",".join(only)]
     words += ["--ignore", ",".join(case.ignore)] if case.ignore else []
     words += [str(script)]
     words += ["--JOB_NAME", case.name, *case.arguments]

@@ -39,7 +39,7 @@ def test_a_job_that_has_read_everything_begins_anew(project: Path, name: str) ->
         assert result.exit_code == 0, result.output
     before = data_in(project)
 
-    found = json.loads(tidemark("prove", "--only", "again", "--format", "json", *job).stdout)
+    found = json.loads(tidemark("prove", "--kind", "again", "--format", "json", *job).stdout)
 
     assert found["is_anew"]
     (again,) = found["experiments"]
@@ -65,6 +65,6 @@ def test_files_that_an_earlier_run_has_read_do_not_come_in_another_order(project
     for name, content in later.items():
         (folder / name).write_bytes(content)
 
-    found = json.loads(tidemark("prove", "--only", "order", "--format", "json", *job).stdout)
+    found = json.loads(tidemark("prove", "--kind", "order", "--format", "json", *job).stdout)
 
     assert {one["verdict"] for one in found["experiments"]} == {case.verdicts["order"]}

@@ -50,7 +50,7 @@ def test_the_model_at_fault_is_the_one_that_reads_no_wrong_one():
     ("words", "told"),
     [
         (["."], "there is no dbt_project.yml"),
-        (["shop", "--only", "crash"], "--dbt and --only: a project of dbt has no such option"),
+        (["shop", "--kind", "crash"], "--dbt and --kind: a project of dbt has no such option"),
         (["shop", "--dbt-command", "nowhere/dbt"], "there is no dbt 'nowhere/dbt' on the PATH"),
     ],
 )

@@ -37,7 +37,7 @@ def drift_of(project):
             os.utime(made, (time, time))
         script = project / "job.py"
         script.write_text(case.script, encoding="utf-8")
-        words = ["prove", "--only", "drift", "--format", "json", str(script), *BOOKMARK]
+        words = ["prove", "--kind", "drift", "--format", "json", str(script), *BOOKMARK]
         words += ["--JOB_NAME", case.name, "--extra-py-files", "s3://lake/libs.zip"]
         result = CliRunner().invoke(main, [*words, *case.arguments])
         assert result.exit_code in (0, 1, 4), result.output

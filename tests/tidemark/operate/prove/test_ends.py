@@ -127,7 +127,7 @@ def test_a_job_of_an_app_that_has_not_run_is_tried_with_crashes(project, write_a
     for day in (2, 3, 4):  # of one file, and so without a later run: quick
         (project / f"home/lake/lake/in/day{day}.json").unlink()
 
-    words = ["prove", "--app", str(app), "--only", "crash", "--format", "json", "load"]
+    words = ["prove", "--app", str(app), "--kind", "crash", "--format", "json", "load"]
     result = CliRunner().invoke(main, words)
 
     assert result.exit_code == 1, result.stderr
@@ -154,7 +154,7 @@ def test_the_budget_ends_a_run_that_hangs(project):
     script.write_text(HANGS_IN_A_LATER_RUN + write, encoding="utf-8")
     began = time.monotonic()
 
-    words = ["prove", "--budget", "90s", "--only", "again,twice", str(script), *BOOKMARK]
+    words = ["prove", "--budget", "90s", "--kind", "again,twice", str(script), *BOOKMARK]
     result = CliRunner().invoke(main, words)
 
     assert time.monotonic() - began < 150  # a busy machine also starts and stops JVMs
@@ -184,7 +184,7 @@ def test_an_interrupted_proof_shows_what_it_has_found(project):
     hangs = HANGS_IN_A_LATER_RUN.replace("time.sleep", f"open({str(marker)!r}, 'w'); time.sleep")
     write = WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
     script.write_text(hangs + write, encoding="utf-8")
-    words = ["prove", "--only", "again,twice", str(script), *BOOKMARK]
+    words = ["prove", "--kind", "again,twice", str(script), *BOOKMARK]
     command = [sys.executable, "-m", "tidemark", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         wait_until(marker.exists)

@@ -56,7 +56,7 @@ def test_rows_are_made_with_the_schema_of_the_files(project):
     script = project / "job.py"
     script.write_text(ABOUT_OWN, encoding="utf-8")
 
-    words = ["prove", "--sample", "40", "--only", "again", "--format", "json", str(script)]
+    words = ["prove", "--sample", "40", "--kind", "again", "--format", "json", str(script)]
     result = CliRunner().invoke(main, [*words, *BOOKMARK])
 
     assert result.exit_code == 0, result.output
@@ -90,7 +90,7 @@ def test_what_is_ignored_and_is_not_there_is_refused(project, name):
     script = project / "job.py"
     script.write_text(ABOUT_OWN, encoding="utf-8")
 
-    words = ["prove", "--ignore", f"amount,{name}", "--only", "again", str(script)]
+    words = ["prove", "--ignore", f"amount,{name}", "--kind", "again", str(script)]
     result = CliRunner().invoke(main, [*words, *BOOKMARK])
 
     assert result.exit_code == 2
@@ -103,7 +103,7 @@ def test_a_key_that_no_target_has_is_refused(project):
     script = project / "job.py"
     script.write_text(ABOUT_OWN, encoding="utf-8")
 
-    words = ["prove", "--key", "nobody", "--only", "again", str(script)]
+    words = ["prove", "--key", "nobody", "--kind", "again", str(script)]
     result = CliRunner().invoke(main, [*words, *BOOKMARK])
 
     assert result.exit_code == 2

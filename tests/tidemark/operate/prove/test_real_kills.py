@@ -65,7 +65,7 @@ def predicted(project: Path, case: Case, is_of_commit: bool) -> tuple[dict[str, 
     """Return what a proof says of the first wrong crash, and the number of the change before it."""
     file = project / "job.py"
     file.write_text(case.script, encoding="utf-8")
-    words = ["prove", "--format", "json", "--only", "crash"]
+    words = ["prove", "--format", "json", "--kind", "crash"]
     words += ["--ignore", ",".join(case.ignore)] if case.ignore else []
     words += [str(file), "--JOB_NAME", case.name, *case.arguments]
     result = CliRunner().invoke(main, [*words, "--extra-py-files", "s3://lake/libs.zip"])

@@ -61,7 +61,7 @@ if rows.columns:
 def prove(project: Path, script: str) -> Result:
     file = project / "job.py"
     file.write_text(script, encoding="utf-8")
-    words = ["prove", "--only", "executors", "--format", "json", str(file), *BOOKMARK]
+    words = ["prove", "--kind", "executors", "--format", "json", str(file), *BOOKMARK]
     return CliRunner().invoke(main, words)
 
 

@@ -56,7 +56,7 @@ READ_AND_PUT = """api = boto3.client("dynamodb")
 def verdicts(project: Path, script: str, only: str = KINDS, *words: str) -> dict[str, str]:
     file = project / "job.py"
     file.write_text(script, encoding="utf-8")
-    command = ["prove", "--only", only, "--format", "json", *words, str(file), *BOOKMARK]
+    command = ["prove", "--kind", only, "--format", "json", *words, str(file), *BOOKMARK]
     result = CliRunner().invoke(main, command)
     assert result.exit_code in (0, 1), result.output
     found: dict[str, list[str]] = {}

@@ -63,7 +63,7 @@ public class Bucket {
             super(
                 "The specified bucket does not exist (Service: Amazon S3; Status Code: 404; Error Code: "
                 + "NoSuchBucket): " + uri + " has no folder in the local lake " + lake
-                + "; create it with `tidemark local bucket " + uri.getAuthority() + "`");
+                + "; create it with `tidemark bucket " + uri.getAuthority() + "`");
         }
     }
 }

@@ -54,7 +54,7 @@ def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
             "TIDEMARK_HOME to another folder"
         )
     if why := memory_shortage():
-        raise UsageError(f"no pool of JVMs can be opened: {why}; run jobs without `local up`")
+        raise UsageError(f"no pool of JVMs can be opened: {why}; run jobs without `serve`")
     with ExitStack() as stack:
         try:
             is_quick = partial(has_little_data, home)
