@@ -7,6 +7,7 @@ from typing import Any
 from tidemark.model.messages import visible
 
 MAX_CHARACTERS = 40_000  # of an answer
+MAX_FACT = 2_000  # of a text of ours: it may quote what an agent has given
 TAGS = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 
@@ -26,6 +27,7 @@ def answer_text(
         at_end: whether, without a start, it is the last part.
     """
     document = shown(untrusted)
+    facts = {k: visible(v)[:MAX_FACT] if isinstance(v, str) else v for k, v in facts.items()}
     text = _json({**facts, "untrusted": document})
     if len(text) <= MAX_CHARACTERS and not start:
         return text

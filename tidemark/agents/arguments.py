@@ -12,7 +12,8 @@ from tidemark.errors import UsageError
 
 START, START_HELP = "start", "Show a long answer from this character on; its cut says which."
 REASON = "reason"  # of an act; its plan needs none
-DIGEST, DIGEST_HELP = "plan", "The digest of the plan that plan_{} has returned for the same."
+DIGEST, DIGEST_HELP = "plan", "The digest that plan_{} has returned for the same arguments."
+BRINGS_CODE = ("--additional-python-modules", "--conf", "--extra-", "--python-modules", "--user-")
 MAX_ITEMS = 100
 TEXT = {"type": "string", "maxLength": 2000}
 
@@ -27,16 +28,12 @@ def command_of(main: click.Group, words: Sequence[str]) -> click.Command:
 
 def parameters_of(command: click.Command) -> dict[str, click.Parameter]:
     """Return the options and arguments of a command by the names that tools give them."""
-    return {
-        str(parameter.name)
-        if isinstance(parameter, click.Argument)
-        else _option(parameter).lstrip("-").replace("-", "_"): parameter
-        for parameter in command.params
-    }
+    return {_name(each).lstrip("-").replace("-", "_"): each for each in command.params}
 
 
-def _option(parameter: click.Parameter) -> str:
-    return next(name for name in parameter.opts if name.startswith("--"))
+def _name(parameter: click.Parameter) -> str:
+    """Return ``--with-home`` of an option, and ``job`` of an argument."""
+    return next((name for name in parameter.opts if name.startswith("--")), str(parameter.name))
 
 
 def schema_of(
@@ -48,7 +45,8 @@ def schema_of(
     properties = {name: _property(declared[name]) for name in names}
     required = [name for name in names if declared[name].required]
     if tool.kind == "act":
-        properties[DIGEST] = {**TEXT, "description": DIGEST_HELP.format(tool.name)}
+        told = DIGEST_HELP.format(tool.name)
+        properties[DIGEST] = {"type": "string", "pattern": "^[0-9a-f]{32}$", "description": told}
         required += [DIGEST, *(name for name in names if name == REASON)]
     properties[START] = {"type": "integer", "minimum": 0, "description": START_HELP}
     schema = {"type": "object", "properties": properties, "required": required}
@@ -70,8 +68,8 @@ def _type(parameter: click.Parameter) -> dict[str, Any]:
         case click.Choice(choices=choices):
             return {"enum": [str(choice) for choice in choices]}
         case click.IntRange(min=least, max=most):
-            limits = {"minimum": least, "maximum": most}
-            return {"type": "integer"} | {k: v for k, v in limits.items() if v is not None}
+            most_of_all = {"maximum": most} if most is not None else {}
+            return {"type": "integer", "minimum": least, **most_of_all}
         case click.types.IntParamType():
             return {"type": "integer"}
         case click.types.FloatParamType():
@@ -91,6 +89,19 @@ def check(schema: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         raise UsageError(f"{name}{': ' if name else ''}{error.message}; allowed: {allowed}")
 
 
+def check_arguments(tool: Tool, given: Mapping[str, Any]) -> None:
+    """Raise if a trial, which is no act, would get code of elsewhere by arguments of its script.
+
+    Raises:
+        UsageError: an argument names jars, modules or settings of Spark.
+    """
+    for text in given.get("arguments", ()) if tool.kind == "trial" else ():
+        if text.startswith(BRINGS_CODE):
+            raise UsageError(
+                f"{text!r} may bring other code: {tool.name} takes none of {BRINGS_CODE}"
+            )
+
+
 def words_of(
     command: click.Command, given: Mapping[str, Any], takes: Collection[str], folder: Path
 ) -> list[str]:
@@ -108,7 +119,7 @@ def words_of(
         for text in values:
             _check_place(parameter, name, text, folder)
         if isinstance(parameter, click.Option):
-            option = _option(parameter)
+            option = _name(parameter)
             options += [option if parameter.is_flag else f"{option}={text}" for text in values]
         else:
             _check_names(name, values, arguments)

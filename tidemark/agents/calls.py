@@ -7,7 +7,7 @@ import json
 import re
 import secrets
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,12 +73,12 @@ class Calls:
             printed = await run_command(words, self._allowed.folder, tell)
             facts = self._plan(tool, given, printed)
             if tool.kind == "plan":
-                return self._told(tool, given, words, printed, facts)
+                return self._told(tool, given, printed, facts)
             if not hmac.compare_digest(given[DIGEST], facts.get("digest", "")):
-                return self._told(tool, given, words, printed, {"error": CHANGED, **facts})
+                return self._told(tool, given, printed, {"error": CHANGED, **facts})
         words = self._words(tool.acts or tool.looks, tool.takes.split(), given)
         printed = await run_command(words, self._allowed.folder, tell)
-        return self._told(tool, given, words, printed, {})
+        return self._told(tool, given, printed, {})
 
     def _words(self, command: str, takes: Collection[str], given: Mapping[str, Any]) -> list[str]:
         allowed, words = self._allowed, command.split()
@@ -104,28 +104,20 @@ class Calls:
         return {"consequences": tool.consequences, **({"digest": digest} if tool.acts else {})}
 
     def _told(
-        self,
-        tool: Tool,
-        given: Mapping[str, Any],
-        words: Sequence[str],
-        printed: Printed,
-        facts: Mapping[str, Any],
+        self, tool: Tool, given: Mapping[str, Any], printed: Printed, facts: Mapping[str, Any]
     ) -> tuple[str, bool]:
         """Return what a command has printed, without rows if they are not allowed."""
-        (document, is_answer), lines = _read(tool, printed), list(printed.lines)
-        command = f"tidemark {shlex.join(words)}"
+        (document, is_answer), lines = _read(tool, printed), printed.lines
+        command = f"tidemark {shlex.join(printed.words)}"
         ours = {"tool": tool.name, "command": command, "exit_code": printed.code, **facts}
-        if not self._allowed.rows and words[0] != "lint":  # which reads no data
+        if not self._allowed.rows and printed.words[0] != "lint":  # which reads no data
             if tool.name == "logs" and is_answer:
                 kept = lines_without_rows(document)
                 ours["withheld"] = WITHHELD.format(len(document) - len(kept), len(document))
                 document = kept
             document = without_rows(document)
-            lines = [
-                without_messages(line)
-                for line in lines
-                if line.startswith(OURS) or not tool.runs_scripts
-            ]
+            lines = [line for line in lines if line.startswith(OURS) or not tool.runs_scripts]
+            lines = list(map(without_messages, lines))
         untrusted = {"answer": document, **({"messages": lines} if lines else {})}
         text = answer_text(ours, untrusted, given.get(START), at_end=tool.name == "logs")
         return text, "error" in facts or not (is_answer or "digest" in facts)

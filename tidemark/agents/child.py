@@ -23,7 +23,7 @@ MAX_BYTES = 64_000_000  # of what a command prints
 MAX_BESIDE = 20_000  # of what it says beside
 TELLS_EVERY_S = 1.0
 # The first Ctrl-C lets a proof finish its experiment, the second one ends it at once.
-ASKS_AGAIN_AFTER_S, KILLS_AFTER_S = 0.5, 5.0
+ASKS_AGAIN_AFTER_S, KILLS_AFTER_S = 5.0, 5.0
 OF_ALL = re.compile(rb"\d+ of \d+$", re.MULTILINE)
 Tell: TypeAlias = Callable[[float, str], Awaitable[None]]
 """Takes the seconds since the start, and how far the command is: ``3 of 40``, or nothing."""
@@ -34,11 +34,13 @@ class Printed:
     """What a command has printed.
 
     Attributes:
+        words: its words.
         code: its exit code.
         output: its standard output.
         lines: the last lines of its standard error.
     """
 
+    words: Sequence[str]
     code: int
     output: str
     lines: Sequence[str]
@@ -68,7 +70,8 @@ async def run_command(words: Sequence[str], folder: Path, tell: Tell) -> Printed
         if os.fstat(output.fileno()).st_size > MAX_BYTES:
             raise TidemarkError(f"the answer has over {MAX_BYTES // 1_000_000} MB: ask for less")
         text = os.pread(output.fileno(), MAX_BYTES, 0).decode(errors="replace")
-        return Printed(code, text, _last_part(beside).decode(errors="replace").splitlines())
+        lines = _last_part(beside).decode(errors="replace").splitlines()
+        return Printed(words, code, text, lines)
 
 
 def _last_part(file: IO[bytes]) -> bytes:

@@ -15,7 +15,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from tidemark.agents.answers import answer_text
-from tidemark.agents.arguments import check, command_of, parameters_of, schema_of
+from tidemark.agents.arguments import check, check_arguments, command_of, parameters_of, schema_of
 from tidemark.agents.calls import Allowed, Calls
 from tidemark.agents.tools import Tool, instructions, tools_for
 from tidemark.errors import TidemarkError, UsageError
@@ -51,14 +51,14 @@ def make_server(main: click.Group, allowed: Allowed) -> Server[Any]:
         try:
             if asked.name not in tools:
                 raise UsageError(f"no tool {asked.name!r}; allowed: {', '.join(tools)}")
-            check(schemas[asked.name], given)
             tool = tools[asked.name]
+            check(schemas[asked.name], given)
+            check_arguments(tool, given)
             async with alone if tool.runs_scripts else looks:
                 text, is_error = await calls.answer(tool, given, tell)
         except TidemarkError as error:
             text, is_error = answer_text({"tool": asked.name, "error": str(error)}, None), True
-        content = types.TextContent(type="text", text=text)
-        return types.CallToolResult(content=[content], is_error=is_error)
+        return types.CallToolResult(content=[types.TextContent(text=text)], is_error=is_error)
 
     return Server(
         "tidemark",

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Any
 
 WITHHELD = "[withheld: the server was started without --allow-rows]"
-ROWS = set("examples twice_example only_old only_new log".split())
-MESSAGES = {"message", "error"}
+ROWS = set("examples twice_example only_old only_new log output".split())
+MESSAGES = {"message", "error", "cause"}
 POSITIONS = set(
     "watermark watermarks before after values windows open_windows restores summary differences "
     "JobBookmark".split()

@@ -46,6 +46,13 @@ def test_a_long_answer_is_cut_and_the_rest_is_to_be_had() -> None:
     assert len(parts) > 3
 
 
+def test_a_fact_that_quotes_an_agent_is_bounded_and_has_no_control_characters() -> None:
+    text = answer_text({"error": "\x1b[2J" + "x" * 100_000}, None)
+
+    assert len(text) < 3000
+    assert json.loads(text)["error"].startswith("\\u001b[2Jx")
+
+
 def test_of_a_log_the_end_is_shown_first() -> None:
     log = [{"text": f"line {n}"} for n in range(5000)]
 

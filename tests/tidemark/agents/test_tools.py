@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from tidemark.agents.arguments import check, command_of, parameters_of, schema_of, words_of
+from tidemark.agents.arguments import (
+    check,
+    check_arguments,
+    command_of,
+    parameters_of,
+    schema_of,
+    words_of,
+)
 from tidemark.agents.calls import Allowed
 from tidemark.agents.server import make_server
 from tidemark.agents.tools import Tool, tools_for
@@ -93,6 +100,14 @@ def test_a_name_that_is_an_option_and_a_file_of_elsewhere_are_refused(
         words(name, tmp_path, **given)
 
 
+def test_arguments_of_a_trial_bring_no_code_of_elsewhere() -> None:
+    given = {"arguments": ["--JOB_NAME", "a", "--extra-py-files", "/elsewhere/evil.py"]}
+
+    check_arguments(BY_NAME["submit"], given)
+    with pytest.raises(UsageError, match="'--extra-py-files' may bring other code"):
+        check_arguments(BY_NAME["prove"], given)
+
+
 @pytest.mark.parametrize(
     ("given", "part"),
     [
@@ -114,8 +129,11 @@ def test_an_act_needs_the_digest_of_a_plan_and_a_rewind_a_reason() -> None:
     schema = schema_of(BY_NAME["rewind"], command_of(main, ["rewind"]))
 
     assert {"plan", "reason"} <= set(schema["required"])
+    given = {"jobs": ["a"], "to": "previous", "reason": "why"}
     with pytest.raises(UsageError, match="'plan' is a required property"):
-        check(schema, {"jobs": ["a"], "to": "previous", "reason": "why"})
+        check(schema, given)
+    with pytest.raises(UsageError, match="plan: '' does not match"):  # no plan has this digest
+        check(schema, {**given, "plan": ""})
 
 
 def test_the_instructions_say_what_is_allowed() -> None:

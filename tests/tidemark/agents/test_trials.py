@@ -114,6 +114,7 @@ def test_a_cancelled_proof_leaves_no_spark(folder: Path, monkeypatch: pytest.Mon
         with anyio.fail_after(BOUND_S):
             while new_javas():
                 await anyio.sleep(0.2)
+        assert not list((folder / "home").glob("experiment-*"))
         (load, *_) = (await agent.ask("status"))["untrusted"]["answer"]
         assert load["last_run"]["state"] == "SUCCEEDED"  # the home is as it was
 

@@ -52,6 +52,7 @@ def of_state() -> object:
         "open_windows": [{"cursor": "email", "low": VALUE, "high": VALUE}],
         "checkpoint": {"read": [{"dataset": "s3://lake/", "after": {"values": [VALUE]}}]},
         "log": [VALUE],
+        "executions": [{"output": {"name": VALUE}, "cause": VALUE}],
         "message": f"{VALUE} is no name (load.py, line 4)",
     }
 
