@@ -21,7 +21,7 @@ from tidemark.agents.tools import Tool
 from tidemark.agents.withheld import lines_without_rows, without_messages, without_rows
 
 DRY_RUN = "--dry-run"
-AGE = re.compile(r'"age_seconds": [\d.]+')  # moves with the clock, and changes no plan
+AGE = re.compile(r'"age_seconds": [-+.e\d]+')  # moves with the clock, and changes no plan
 OURS = ("error: ", "warning", "note: ")  # begins lines that are of the command, not of a script
 WITHHELD = "{} of {} lines: the server was started without --allow-rows"
 CHANGED = (

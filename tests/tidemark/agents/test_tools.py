@@ -15,7 +15,7 @@ from tidemark.agents.arguments import (
     schema_of,
     words_of,
 )
-from tidemark.agents.calls import Allowed
+from tidemark.agents.calls import AGE, Allowed
 from tidemark.agents.server import make_server
 from tidemark.agents.tools import Tool, tools_for
 from tidemark.cli.main import main
@@ -134,6 +134,12 @@ def test_an_act_needs_the_digest_of_a_plan_and_a_rewind_a_reason() -> None:
         check(schema, given)
     with pytest.raises(UsageError, match="plan: '' does not match"):  # no plan has this digest
         check(schema, {**given, "plan": ""})
+
+
+def test_a_plan_does_not_change_with_the_clock() -> None:
+    before, after = (f'[{{"age_seconds": {age}, "version": 3}}]' for age in ("19.7", "2e-05"))
+
+    assert AGE.sub("", before) == AGE.sub("", after) != before
 
 
 def test_the_instructions_say_what_is_allowed() -> None:
