@@ -22,12 +22,11 @@ NAMES = set("cursor format job job_name keys kind option order run_id table wind
 PLAIN = re.compile(r"[-+.:0-9TZ ]*|s3://\S*|[jw]r_\w*")
 # Classes of errors are named so, or by two words; Spark's have a condition, [PATH_NOT_FOUND].
 CLASS = r"\b(?:[a-z_]\w*\.)*(?:[A-Z]\w*(?:Error|Exception|Exit)|[A-Z][a-z0-9]+[A-Z]\w*)"
+AT = r" \([\w.-]+, line \d+\)"
 RAISED = re.compile(
-    rf"(?P<error>{CLASS}(?:: \[[A-Z_.]+\](?= )|(?=:\s)))"
-    r":?\s.*?(?P<place> \([\w.-]+, line \d+\))?\Z",
-    re.DOTALL,
+    rf"(?P<error>{CLASS}(?:: \[[A-Z_.]+\](?= )|(?=:\s))):?\s.*?(?P<place>{AT})?\Z", re.DOTALL
 )
-PLACE = re.compile(r" \([\w.-]+, line \d+\)\Z")
+PLACE, PLACED = re.compile(rf"{AT}\Z"), re.compile(rf": .*?({AT})", re.DOTALL)
 FRAME = re.compile(r'Traceback \(most recent call last\):|  File "[^"]*", line \d+, in \S+')
 
 
@@ -60,13 +59,14 @@ def _text(text: str, key: str) -> str:
 
 
 def without_messages(text: str) -> str:
-    """Return a text without what follows the class of an error, up to its end.
+    """Return a text without what follows the class of an error, or stands before a line of script.
 
     Example:
         >>> without_messages("job a FAILED: KeyError: 'Jane'")
         'job a FAILED: KeyError: [withheld: the server was started without --allow-rows]'
     """
-    return RAISED.sub(lambda match: f"{match['error']}: {WITHHELD}{match['place'] or ''}", text)
+    told = RAISED.sub(lambda match: f"{match['error']}: {WITHHELD}{match['place'] or ''}", text)
+    return told if told != text else PLACED.sub(rf": {WITHHELD}\1", text)
 
 
 def _position(text: str) -> str:

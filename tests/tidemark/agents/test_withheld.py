@@ -94,6 +94,7 @@ def test_a_position_keeps_numbers_times_and_files(value: object) -> None:
         ),
         ("a FAILED: BadRow: Jane\nDoe", f"a FAILED: BadRow: {WITHHELD}"),
         ("org.apache.SparkException: Jane", f"org.apache.SparkException: {WITHHELD}"),
+        ("error: it fails: a: Bad: Jane (a.py, line 2)", f"error: {WITHHELD} (a.py, line 2)"),
         ("there is no job lod; did you mean load?", "there is no job lod; did you mean load?"),
     ],
 )
