@@ -202,16 +202,19 @@ def test_nothing_but_the_protocol_is_on_stdout_and_the_end_of_input_is_the_end(
     }
     lines = [hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}, asked]
 
-    done = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, "-m", "tidemark", "mcp"],
-        input="".join(f"{json.dumps(line)}\n" for line in lines),
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
-        timeout=BOUND_S,
-    )
+    ) as server:
+        server.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
+        rest, said = server.communicate(timeout=BOUND_S)  # closes its input
 
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer["id"] for answer in answers] == [0, 1]
-    assert done.returncode == 0
-    assert done.stderr == ""
+    assert server.returncode == 0
+    assert (rest, said) == ("", "")
