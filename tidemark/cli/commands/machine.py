@@ -24,6 +24,10 @@ FORWARD_HELP = (
 )
 VALUE_HELP = "File with the value; without it, standard input is read."
 LAKE_HELP = "Also the data: the buckets, and embedded databases."
+ACTIONS_HELP = (
+    "Also offer run, submit, resume and rewind; each needs the plan that was shown before."
+)
+ROWS_HELP = "Let answers have values of rows, messages of errors, and what scripts print."
 PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
 
 
@@ -263,6 +267,20 @@ def completion(context: click.Context, shell: str) -> None:
     assert made is not None  # noqa: S101 (click has each of the choices)
     command = context.find_root().command
     click.echo(made(command, {}, "tidemark", "_TIDEMARK_COMPLETE").source())
+
+
+@click.command()
+@click.option("--allow-actions", is_flag=True, help=ACTIONS_HELP)
+@click.option("--allow-rows", is_flag=True, help=ROWS_HELP)
+@options.where_options
+@act("mcp.mcp")
+def mcp() -> None:
+    """Serve these commands to an agent as tools, by the Model Context Protocol on stdin and stdout.
+
+    A program that works with an agent starts it, in the folder of the project: docs/agents.md.
+    Without an option the tools look, prove and plan, and withhold what may be of rows. It ends
+    when that program leaves, and ends what runs for it.
+    """
 
 
 local = OldGroup(

@@ -1,0 +1,133 @@
+"""Answers a call of a tool by the command that it is, and compares plans before something acts."""
+
+import getpass
+import hashlib
+import hmac
+import json
+import re
+import secrets
+import shlex
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tidemark.agents.answers import answer_text
+from tidemark.agents.arguments import DIGEST, REASON, START, command_of, parameters_of, words_of
+from tidemark.agents.child import Printed, Tell, run_command
+from tidemark.agents.tools import Tool
+from tidemark.agents.withheld import lines_without_rows, without_messages, without_rows
+
+DRY_RUN = "--dry-run"
+AGE = re.compile(r'"age_seconds": [-+.e\d]+')  # moves with the clock, and changes no plan
+OURS = ("error: ", "warning", "note: ")  # begins lines that are of the command, not of a script
+WITHHELD = "{} of {} lines: the server was started without --allow-rows"
+CHANGED = (
+    "nothing was done: the digest is not that of the plan below, which is of now and of these "
+    "arguments; show it to the user, and give its digest if it is still wanted"
+)
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What the person who starts a server allows.
+
+    Attributes:
+        stage: the stage that tools look at; None for this machine.
+        app: of a stage, the folder of the cloud assembly, as --app has it.
+        context: of a stage, as --context has it.
+        acts: whether tools may act.
+        rows: whether answers may have rows, messages of errors and what scripts print.
+        folder: where commands run; files outside of it are not taken.
+    """
+
+    stage: str | None = None
+    app: Path | None = None
+    context: tuple[str, ...] = ()
+    acts: bool = False
+    rows: bool = False
+    folder: Path = field(default_factory=Path.cwd)
+
+
+class Calls:
+    """Runs the commands of tools."""
+
+    def __init__(self, main: click.Group, allowed: Allowed) -> None:
+        """Take the group of all commands, and what is allowed."""
+        self._main = main
+        self._allowed = allowed
+        self._key = secrets.token_bytes()  # a digest is of a plan that this server has shown
+
+    async def answer(self, tool: Tool, given: Mapping[str, Any], tell: Tell) -> tuple[str, bool]:
+        """Return the answer to a call, and whether it is an error.
+
+        Raises:
+            TidemarkError: what is given is not allowed, or too much is printed.
+        """
+        if tool.kind in ("plan", "act"):
+            # `lint` takes several scripts, and `submit` one.
+            shared = {**given, "scripts": [given["script"]]} if "script" in given else given
+            words = self._words(tool.looks, tool.shares.split(), shared)
+            printed = await run_command(words, self._allowed.folder, tell)
+            facts = self._plan(tool, given, printed)
+            if tool.kind == "plan":
+                return self._told(tool, given, printed, facts)
+            if not hmac.compare_digest(given[DIGEST], facts.get("digest", "")):
+                return self._told(tool, given, printed, {"error": CHANGED, **facts})
+        words = self._words(tool.acts or tool.looks, tool.takes.split(), given)
+        printed = await run_command(words, self._allowed.folder, tell)
+        return self._told(tool, given, printed, {})
+
+    def _words(self, command: str, takes: Collection[str], given: Mapping[str, Any]) -> list[str]:
+        allowed, words = self._allowed, command.split()
+        declared = command_of(self._main, [word for word in words if not word.startswith("--")])
+        words.append("--format=json")
+        if "--yes" in words and "actor" in parameters_of(declared):
+            words.append(f"--actor={getpass.getuser()}, by tidemark mcp")
+        if allowed.stage is not None:
+            words.append(f"--deployed={allowed.stage}")
+            words += [f"--app={allowed.app}"] if allowed.app else []
+            words += [f"--context={item}" for item in allowed.context]
+        return [*words, *words_of(declared, given, takes, allowed.folder)]
+
+    def _plan(self, tool: Tool, given: Mapping[str, Any], printed: Printed) -> dict[str, Any]:
+        """Return what follows, and the digest of the plan; nothing of a dry run that failed."""
+        if DRY_RUN in tool.looks and not _read(tool, printed)[1]:
+            return {}
+        wanted = {k: value for k, value in given.items() if k not in (DIGEST, REASON, START)}
+        script = self._allowed.folder / str(given.get("script", ""))
+        code = hashlib.sha256(script.read_bytes()).hexdigest() if script.is_file() else ""
+        plan = json.dumps([tool.acts, wanted, code, AGE.sub("", printed.output)], sort_keys=True)
+        digest = hmac.new(self._key, plan.encode(), "sha256").hexdigest()[:32]
+        return {"consequences": tool.consequences, **({"digest": digest} if tool.acts else {})}
+
+    def _told(
+        self, tool: Tool, given: Mapping[str, Any], printed: Printed, facts: Mapping[str, Any]
+    ) -> tuple[str, bool]:
+        """Return what a command has printed, without rows if they are not allowed."""
+        (document, is_answer), lines = _read(tool, printed), printed.lines
+        command = f"tidemark {shlex.join(printed.words)}"
+        ours = {"tool": tool.name, "command": command, "exit_code": printed.code, **facts}
+        if not self._allowed.rows and printed.words[0] != "lint":  # which reads no data
+            if tool.name == "logs" and is_answer:
+                kept = lines_without_rows(document)
+                ours["withheld"] = WITHHELD.format(len(document) - len(kept), len(document))
+                document = kept
+            document = without_rows(document)
+            lines = [line for line in lines if line.startswith(OURS) or not tool.runs_scripts]
+            lines = list(map(without_messages, lines))
+        untrusted = {"answer": document, **({"messages": lines} if lines else {})}
+        text = answer_text(ours, untrusted, given.get(START), at_end=tool.name == "logs")
+        return text, "error" in facts or not (is_answer or "digest" in facts)
+
+
+def _read(tool: Tool, printed: Printed) -> tuple[Any, bool]:
+    """Return what a command has printed as plain JSON values, and whether it has printed any."""
+    try:
+        if tool.name == "logs":
+            return [json.loads(line) for line in printed.output.splitlines()], printed.code == 0
+        return json.loads(printed.output), True
+    except ValueError:
+        return None, False
