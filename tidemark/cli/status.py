@@ -3,6 +3,7 @@
 from tidemark.cli.progress import (
     console_for_tables,
     print_killed,
+    print_output,
     print_refused,
     print_warnings,
 )
@@ -19,7 +20,7 @@ from tidemark.cli.views.status import (
 from tidemark.cli.where import Where
 from tidemark.local_state.store.stored_warnings import without_those
 from tidemark.model.clock import now_ms
-from tidemark.operate.app_jobs import jobs_of, with_submitted
+from tidemark.operate.app_jobs import NothingHereError, jobs_of, with_submitted
 from tidemark.operate.statuses import jobs_with_input_left_out, statuses_of
 from tidemark.report.freshness import FRESHNESS_RUNS
 from tidemark.report.gather import freshness_at, read_recorded
@@ -29,7 +30,11 @@ def status(where: Where, output: str) -> None:
     # One moment for all ages, before anything is read.
     at_ms = now_ms()
     with open_target(where) as target:
-        jobs = with_submitted(target, jobs_of(target))
+        try:
+            jobs = with_submitted(target, jobs_of(target))
+        except NothingHereError as nothing:
+            print_output(output, [], [str(nothing)])
+            return
         recorded = read_recorded(target, jobs, FRESHNESS_RUNS)
         statuses = statuses_of(target, [job.name for job in jobs], recorded.runs)
         watermarks = read_watermarks(target, statuses)

@@ -68,6 +68,10 @@ class PipelineJob:
     has_ranges: bool = False
 
 
+class NothingHereError(UsageError):
+    """A folder has no app yet, and its home no script: there is nothing to look at."""
+
+
 def jobs_of(target: Target) -> tuple[PipelineJob, ...]:
     """Return the jobs of the app that run at a target; without an app the submitted scripts."""
     return tuple(
@@ -80,7 +84,7 @@ def app_jobs_of(target: Target) -> tuple[PipelineJob, ...]:
     if not target.assembly.stacks:
         if target.submitted:
             return submitted_of(target)
-        raise UsageError(
+        raise NothingHereError(
             "no app was synthesized in this folder (there is no cdk.out), and no script was "
             f"submitted in {target.where}: `tidemark run` runs an app, `tidemark submit SCRIPT.py` "
             "a script, and --app names the assembly of an app"
