@@ -121,8 +121,7 @@ state: setup ## Record in state-manifest.json what the app keeps: bookmarks, wat
 	@tidemark state write -c stage=$(STAGE)
 
 diff: setup ## Compare the deployed stage with this code; fail if it would lose state
-	@tidemark state check -c stage=$(STAGE)
-	@cdk diff --method=template -c stage=$(STAGE)
+	@tidemark deploy --dry-run $(STAGE)
 
 bootstrap: setup ## Prepare an account and region for the CDK (once); see docs/security.md
 	@cdk bootstrap -c stage=$(STAGE) \
@@ -130,12 +129,10 @@ bootstrap: setup ## Prepare an account and region for the CDK (once); see docs/s
 		$(if $(DEPLOYMENT_BOUNDARY),--custom-permissions-boundary '$(DEPLOYMENT_BOUNDARY)')
 
 deploy: setup ## Deploy a stage, unless that would lose state: make deploy STAGE=dev
-	@tidemark state check -c stage=$(STAGE)
-	@cdk deploy --all -c stage=$(STAGE)
+	@tidemark deploy $(STAGE)
 
 destroy: setup ## Remove every pipeline of a stage: jobs, triggers; table and buckets are kept
-	@stacks=$$(python -m tidemark.cli.pipeline_stacks -c stage=$(STAGE)) && \
-		cdk destroy $$stacks --exclusively -c stage=$(STAGE)
+	@tidemark destroy $(STAGE)
 
 bench: setup ## Measure and rewrite benchmarks/RESULTS.md
 	@python -m benchmarks

@@ -51,6 +51,7 @@ ALLOWED = {
     ("tidemark/checks/formatting.py", STARTS): "ruff of this environment formats written code",
     ("tidemark/app.py", STARTS): "Node: of the environment, or on the PATH",
     ("tidemark/model/assembly/synthesis.py", STARTS): "the user's app, as cdk.json names it",
+    ("tidemark/cli/deploy.py", STARTS): "the CDK of the project, or on the PATH",
     ("tidemark/checks/state/project.py", STARTS): "git on the PATH, in the project",
     ("tidemark/local_state/engine/closed_port.py", LISTENS): "a copy of the engine's, to shut it",
     ("tidemark/local_state/engine/closed_port.py", CONNECTS): "to the engine, before it is shut",

@@ -15,6 +15,7 @@ SECTIONS = {  # by the last word of a heading: the module of `commands` that dec
     "Look": "status runs logs explain schema report lineage",
     "Repair": "bookmark watermark rewind backfill gaps",
     "Prove": "lint prove diff compare-versions snapshot state grants",
+    "Deploy": "deploy destroy",
     "This machine": "doctor serve env home bucket table secret catalog engine mcp completion",
 }
 OLD = {"local": "tidemark.cli.commands.machine"}  # groups that are no more, by their modules

@@ -110,7 +110,18 @@ LOOKS = {
 OTHERS = {
     *(
         (name,)
-        for name in ("init", "new-job", "adopt", "diff", "report", "completion", "mcp", "notebook")
+        for name in (
+            "init",
+            "new-job",
+            "adopt",
+            "deploy",
+            "destroy",
+            "diff",
+            "report",
+            "completion",
+            "mcp",
+            "notebook",
+        )
     ),
     *(("event", "put"), ("state", "carry-over"), ("state", "write"), ("secret", "put")),
     *(("serve",), ("home", "backup"), ("home", "reset")),

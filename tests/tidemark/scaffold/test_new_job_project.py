@@ -186,7 +186,7 @@ def test_the_checks_of_the_page_on_a_second_pipeline_pass(
 def test_every_pipeline_is_named_to_destroy_and_no_other_stack(
     project: Path, assembly: Assembly
 ) -> None:
-    line = f"CDK_APP={assembly.folder} python -m tidemark.cli.pipeline_stacks -c stage=dev"
+    line = f"CDK_APP={assembly.folder} tidemark destroy --dry-run dev"
 
     named = shell(project, line).split()
 

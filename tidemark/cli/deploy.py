@@ -1,18 +1,18 @@
-"""Names the stacks that `make destroy` removes: `python -m tidemark.cli.pipeline_stacks`.
+"""`tidemark deploy` and `tidemark destroy`: the CDK's own, behind the guard of the state."""
 
-Those of the app that hold a Glue workflow or job, and nothing that keeps data or state. The
-assembly is that of CDK_APP, if it names a folder, as for the CDK; else the app is synthesized.
-"""
-
+import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
-from tidemark.cli.commands.options import CONTEXT_HELP
+from tidemark.checks.state.project import review_project
+from tidemark.cli.state import review_lines
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.terminal import Terminal
-from tidemark.errors import TidemarkError, UsageError
+from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import NESTED_STACK, read_assembly
 
 PIPELINE_TYPES = {"AWS::Glue::Workflow", "AWS::Glue::Job"}
@@ -38,8 +38,8 @@ def stacks_to_destroy(types: Mapping[str, set[str]]) -> list[str]:
     for stack in sorted(pipelines):
         if keepers := sorted(types[stack] & KEEPERS):
             raise UsageError(
-                f"the stack {stack} holds jobs and also {', '.join(keepers)}, which `make destroy` "
-                "never removes; move one of the two to a stack of its own, or remove this one "
+                f"the stack {stack} holds jobs and also {', '.join(keepers)}, which is never "
+                "removed with them; move one of the two to a stack of its own, or remove this one "
                 f"yourself: npx cdk destroy {stack}"
             )
     if not pipelines:
@@ -47,18 +47,34 @@ def stacks_to_destroy(types: Mapping[str, set[str]]) -> list[str]:
     return sorted(pipelines)
 
 
-@click.command()
-@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
-def main(context: tuple[str, ...]) -> None:
-    """Print the names of the stacks on one line."""
-    try:
-        stacks = read_assembly(assembly_folder(Terminal(stderr=True), None, context)).stacks
-        types = {stack.display_name: stack.resource_types() for stack in stacks}
-        click.echo(" ".join(stacks_to_destroy(types)))
-    except TidemarkError as error:
-        click.echo(f"error: {error}", err=True)
+def deploy(stage: str, dry_run: bool, words: tuple[str, ...]) -> None:
+    context = [f"stage={stage}"]
+    review = review_project(Path.cwd(), assembly_folder(Terminal(stderr=True), None, context))
+    for line in review_lines(review):
+        click.echo(line, err=True)
+    if not (review.is_safe and review.is_current):
         sys.exit(1)
+    command = ["diff", "--method=template"] if dry_run else ["deploy", "--all"]
+    sys.exit(_cdk(*command, *words, "-c", *context))
 
 
-if __name__ == "__main__":
-    main()
+def destroy(stage: str, dry_run: bool, words: tuple[str, ...]) -> None:
+    context = [f"stage={stage}"]
+    stacks = read_assembly(assembly_folder(Terminal(stderr=True), None, context)).stacks
+    names = stacks_to_destroy({stack.display_name: stack.resource_types() for stack in stacks})
+    if dry_run:
+        click.echo(" ".join(names))
+        return
+    sys.exit(_cdk("destroy", *names, "--exclusively", *words, "-c", *context))
+
+
+def _cdk(*words: str) -> int:
+    """Run the CDK's command line of the project; return its exit code."""
+    own = Path("node_modules", ".bin", "cdk")
+    program = str(own.absolute()) if own.is_file() else shutil.which("cdk")
+    if program is None:
+        raise UsageError(
+            "the command line of the CDK is neither in node_modules of this folder nor on the "
+            "PATH: npm install"
+        )
+    return subprocess.run([program, *words], check=False).returncode  # noqa: S603 (the CDK)
