@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tidemark.glue_service.state_machines import moto_parts  # noqa: F401 (it changes moto)
 from tidemark.glue_service.state_machines.execution_rows import FAILED, SUCCEEDED, TIMED_OUT
 from tidemark.glue_service.state_machines.formats import as_json, text_of
 from tidemark.glue_service.state_machines.light_moto import part
-from tidemark.glue_service.state_machines.moto_parts import prepare
 from tidemark.glue_service.state_machines.parsing import program_of
 from tidemark.glue_service.state_machines.places import Place, Run, here
 from tidemark.glue_service.state_machines.record import CutOffError
@@ -37,7 +37,6 @@ class Interpreter:
                 the name of its state and its input.
             stop: ends what a task waits for, by the answer of the call that started it.
         """
-        prepare()
         self.client, self.stand_in, self.stop = client, stand_in, stop
 
     def interpret(self, run: Run, definition: str) -> None:

@@ -118,8 +118,13 @@ class Place:
         """Return the place of a branch or an iteration of the state."""
         return Place(self.run, f"{self.state}.{self.attempt}[{index}]/", last_ms=self.last_ms)
 
+    def seed(self) -> str:
+        """Return what chance begins with at the next draw: after a restart, it is the same."""
+        execution = self.run.record.execution
+        return f"{execution.arn} {execution.started_at_ms} {self.next_step('draw')}"
+
     def value(self, kind: str, make: Callable[[], Any]) -> Any:
-        """Return a value that is made once: of a clock, or by chance."""
+        """Return a value that is made once, such as one of a clock."""
         step = self.next_step(kind)
         known = self.run.record.known(step)
         return self.run.record.settle(step, make()) if known is None else known
