@@ -49,21 +49,13 @@ SYNC_STATUS = {SUCCEEDED: SUCCEEDED, TIMED_OUT: TIMED_OUT}
 MAX_INPUT_BYTES = 262_144
 
 
-def start_execution(glue: GlueState, request: Request) -> Answer:
-    """Start an execution; the same one again, while it runs, is not an error."""
-    return _start(glue, request)
-
-
-def start_child(
-    glue: GlueState, request: Request, parent: Execution, *, is_awaited: bool
-) -> Answer:
-    """Start an execution for a task of another one, which waits for its end or does not."""
-    return _start(glue, request, parent.arn, is_awaited=is_awaited)
-
-
-def _start(
+def start_execution(
     glue: GlueState, request: Request, parent: str = "", *, is_awaited: bool = False
 ) -> Answer:
+    """Start an execution; the same one again, while it runs, is not an error.
+
+    A task of another one, the `parent` by its ARN, waits for its end or does not.
+    """
     entity = get_machine(glue, request["stateMachineArn"])
     for package in PACKAGES:
         require(package)
@@ -104,14 +96,9 @@ def _arn(machine: str, entity: Entity, name: str) -> str:
 
 
 def _check_input(text: str) -> None:
-    size = len(text.encode())
-    if size > MAX_INPUT_BYTES:
-        raise ServiceError(
-            "InvalidExecutionInput",
-            f"Invalid State Machine Execution Input: it has {size:,} bytes; allowed: up to "
-            f"{MAX_INPUT_BYTES:,}",
-        )
     try:
+        if (size := len(text.encode())) > MAX_INPUT_BYTES:
+            raise ValueError(f"it has {size:,} bytes; allowed: up to {MAX_INPUT_BYTES:,}")
         parsed(text)
     except ValueError as error:
         why = f"Invalid State Machine Execution Input: '{error}'"
@@ -175,7 +162,6 @@ def describe_execution(glue: GlueState, request: Request) -> Answer:
 
 def describe_members(execution: Execution) -> Answer:
     """Return an execution in the form of answers."""
-    has_output = execution.output is not None
     return {
         "executionArn": execution.arn,
         "stateMachineArn": execution.machine,
@@ -186,7 +172,7 @@ def describe_members(execution: Execution) -> Answer:
         "input": execution.input,
         "inputDetails": {"included": True},
         "output": execution.output,
-        "outputDetails": {"included": True} if has_output else None,
+        "outputDetails": None if execution.output is None else {"included": True},
         "error": execution.error,
         "cause": execution.cause,
         "redriveCount": 0,

@@ -31,7 +31,7 @@ from tidemark.glue_service.protocol import json_protocol
 from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.protocol.service_errors import service_error
 from tidemark.glue_service.state_machines.execution_rows import Execution
-from tidemark.glue_service.state_machines.executions import start_child
+from tidemark.glue_service.state_machines.executions import start_execution
 from tidemark.glue_service.state_machines.formats import MS_PER_S, as_text
 
 Wsgi = Callable[[Mapping[str, Any], Callable[..., object]], Iterable[bytes]]
@@ -119,10 +119,11 @@ def of_engine(
         if operation is None or name not in OPERATIONS[service]:
             raise unsupported(service, name)
         parameters = json_protocol.read_request(operation, _body(request))
-        if name == "StartExecution":
-            answer: Mapping[str, Any] = start_child(glue, parameters, parent, is_awaited=is_awaited)
-        else:
-            answer = ENGINE_SERVICES[service][name](glue, parameters)
+        answer = (
+            start_execution(glue, parameters, parent.arn, is_awaited=is_awaited)
+            if name == "StartExecution"
+            else ENGINE_SERVICES[service][name](glue, parameters)
+        )
         body = json_protocol.json_answer(operation, answer)
         return _saved(OK, {"Content-Type": json_protocol.CONTENT_TYPE}, body)
 
