@@ -33,7 +33,6 @@ OFF = "off"
 ROW = "~BEFORE"
 ENABLE = "job-bookmark-enable"
 _HISTORY = timedelta(days=400)
-_NO_BOOKMARK = "EntityNotFoundException"
 # Every run has its own.
 _RUN_ARGUMENTS = {"JOB_NAME", "JOB_ID", "JOB_RUN_ID", "WORKFLOW_NAME", "WORKFLOW_RUN_ID"}
 
@@ -133,7 +132,7 @@ def _unclear(glue: Any, job: str, last: str) -> str:
     try:
         entry = glue.get_job_bookmark(JobName=job)["JobBookmarkEntry"]
     except ClientError as error:
-        if error.response["Error"]["Code"] != _NO_BOOKMARK:
+        if error.response["Error"]["Code"] != "EntityNotFoundException":
             raise
         return "no run has committed a bookmark"
     if entry.get("RunId") != last:

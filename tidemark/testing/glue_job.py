@@ -47,7 +47,6 @@ from tidemark.testing.run import GlueRun
 
 SCRIPT_FOLDERS = ("", "glue_jobs")
 EXTRA_FILES = "--extra-py-files"
-TIMEOUT_MINUTES = 10
 _one_at_a_time = threading.Lock()  # a run changes the process that all threads of a test share
 _needing: dict[bytes, str] = {}  # why a script, by its source, needs a process, as a run showed
 
@@ -181,7 +180,7 @@ class GlueJob:
         job = replace(
             publish_script(submission, self._test.home),
             glue_version=self._test.version,
-            timeout_minutes=TIMEOUT_MINUTES,
+            timeout_minutes=10,
         )
         if self.needs_watermarks(source):
             self._test.dynamodb()

@@ -24,7 +24,6 @@ from tidemark.model.assembly.template import resolve_stacks, stack_resources
 
 REGION = "us-east-1"  # no name of an app's own should have one; the CDK's assets bucket does
 STAGE_TAG = "tidemark:stage"  # of everything in a stage
-CHECKPOINT_ARGUMENT = "--checkpoint"
 
 
 def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
@@ -105,7 +104,7 @@ def _job_state(
         bookmark=bookmark_option(arguments),
         watermark_table=arguments.get(WATERMARK_TABLE, ""),
         checkpoint=(
-            arguments.get(CHECKPOINT_ARGUMENT, "")
+            arguments.get("--checkpoint", "")
             if properties["Command"].get("Name") == STREAMING
             else ""
         ),

@@ -19,7 +19,6 @@ FORMAT_HELP = "Write the page; or print what it shows as JSON, and write nothing
 FROM_HELP = "The run to compare with; the runs before the other one if not given."
 TO_HELP = "The run to compare; the last one that SUCCEEDED and saw columns if not given."
 TARGET_HELP = "Only if it is this target: s3://bucket/folder/ or table:database.name."
-MACHINE_HELP = "Show the executions of this state machine."
 JOB_HELP = "Only of the runs of this job; may be given several times."
 
 
@@ -39,7 +38,7 @@ def status() -> None:
 @click.argument("job", type=JOB, required=False)
 @click.option("--since", metavar="TIME", help=options.SINCE_HELP)
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
-@click.option("--machine", metavar="NAME", help=MACHINE_HELP)
+@click.option("--machine", metavar="NAME", help="Show the executions of this state machine.")
 @options.where_options
 @options.table_or_json
 @options.only_looks

@@ -22,8 +22,6 @@ PARALLEL_HELP = "How many job runs have a process at once; one per core if not g
 FORWARD_HELP = (
     "Also answer for another service, by an emulator: lambda=http://127.0.0.1:3001; repeatable."
 )
-VALUE_HELP = "File with the value; without it, standard input is read."
-LAKE_HELP = "Also the data: the buckets, and embedded databases."
 PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
 
 
@@ -98,7 +96,7 @@ def secret() -> None:
 
 @secret.command("put")
 @click.argument("name")
-@click.option("--file", type=FILE, help=VALUE_HELP)
+@click.option("--file", type=FILE, help="File with the value; without it, standard input is read.")
 @act("local.put_secret")
 def secret_put() -> None:
     """Give the secret NAME a value, which is asked for, or read from a pipe or a file.
@@ -109,7 +107,7 @@ def secret_put() -> None:
 
 @local.command("backup")
 @click.argument("file", type=FILE)
-@click.option("--lake", is_flag=True, help=LAKE_HELP)
+@click.option("--lake", is_flag=True, help="Also the data: the buckets, and embedded databases.")
 @options.only_looks
 @act("local.backup")
 def local_backup() -> None:

@@ -21,7 +21,6 @@ BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enabl
 ONLY_HELP = "Only these kinds of experiments, separated by commas, such as crash,again."
 BUDGET_HELP = "Stop after this long, such as 90, 90s or 5m; the most telling experiments first."
 SEED_HELP = "Draw the moments after the first by this number; the same number draws the same ones."
-MOMENTS_HELP = "How many executors are killed, and writes of each line fail, each in its own run."
 KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
 IGNORE_HELP = "Columns and targets that are not compared: load_no,s3://lake/stage/,table db.stage."
 ALLOW_HELP = "A host, program or path outside the home that the job may reach; may be repeated."
@@ -37,21 +36,16 @@ MANIFEST_HELP = (
 KEEP_HELP = "Keep the two copies of the home, with all that the runs wrote, in this new folder."
 FIND_HELP = "If the results differ, look for the setting of Spark that brings the old ones back."
 SHARED_HELP = "Also run scripts that write to a database: both versions use the same one."
-CHECK_HELP = "Write nothing; exit with 1 if a file would change."
 DEPLOYED_HELP = "Rename in the AWS account and region of your credentials instead of locally."
-TRUST_HELP = "Print whom the role must trust instead."
 GIVEN_HELP = "A policy that the roles already have, as JSON: print only what is missing."
 FROM_RUN_HELP = "The earlier run of the job; by default the one before the other."
 TO_RUN_HELP = "The later run; by default the last one."
 HOME_HELP = "The home to compare, instead of that of this folder."
 WITH_HOME_HELP = "Compare with the targets of this other home."
 CODE_HELP = "Run the code of this Git revision and that of the working tree, and compare."
-ANEW_HELP = "With --code: let both read everything again."
 ROW_KEY_HELP = "A column that identifies a row; may be repeated. Without, the key that is known."
 WHERE_HELP = "Compare only rows that meet this condition of SQL, as Spark reads it."
 TOLERANCE_HELP = "Numbers of a column count as equal up to this distance."
-SHOWN_HELP = "How many examples are shown of each kind."
-DIFF_HTML_HELP = "Also write a page into this file."
 SPAN = re.compile(r"(?P<number>[0-9]{1,6}(\.[0-9]+)?)(?P<unit>s|m|)")
 
 
@@ -99,7 +93,7 @@ def lint() -> None:
     default=1,
     show_default=True,
     metavar="N",
-    help=MOMENTS_HELP,
+    help="How many executors are killed, and writes of each line fail, each in its own run.",
 )
 @click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
 @click.option("--ignore", metavar="COLUMN,...", help=IGNORE_HELP)
@@ -162,7 +156,7 @@ def compare_versions() -> None:
     "--workflow", metavar="NAME", type=WORKFLOW, help="With --code: run this workflow of the app."
 )
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
-@click.option("--anew", is_flag=True, help=ANEW_HELP)
+@click.option("--anew", is_flag=True, help="With --code: let both read everything again.")
 @click.option("--with-databases", is_flag=True, help=SHARED_HELP)
 @click.option("--key", metavar="COLUMN", multiple=True, help=ROW_KEY_HELP)
 @click.option("--where", "condition", default="", metavar="SQL", help=WHERE_HELP)
@@ -173,9 +167,9 @@ def compare_versions() -> None:
     default=3,
     show_default=True,
     metavar="N",
-    help=SHOWN_HELP,
+    help="How many examples are shown of each kind.",
 )
-@click.option("--html", "page", type=FILE, metavar="FILE", help=DIFF_HTML_HELP)
+@click.option("--html", "page", type=FILE, metavar="FILE", help="Also write a page into this file.")
 @output_format()
 @click.argument("what", required=False, metavar="[JOB|SCRIPT]", type=JOB_OR_FILE)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -192,7 +186,7 @@ def diff() -> None:
 
 
 @click.command()
-@click.option("--check", is_flag=True, help=CHECK_HELP)
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
 @app_and_context
 @act("snapshot.snapshot")
 def snapshot() -> None:
@@ -234,7 +228,7 @@ def state_carry_over() -> None:
 
 @click.command()
 @click.argument("jobs", metavar="NAME...", nargs=-1, required=True)
-@click.option("--trust", is_flag=True, help=TRUST_HELP)
+@click.option("--trust", is_flag=True, help="Print whom the role must trust instead.")
 @click.option("--given", multiple=True, type=FILE, metavar="FILE", help=GIVEN_HELP)
 @app_and_context
 @act("grants.grants")

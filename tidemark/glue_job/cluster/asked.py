@@ -108,7 +108,6 @@ def _checked_master(master: str, environment: Mapping[str, str]) -> str:
 
 
 EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath"
-DRIVER_CLASS_PATH = "spark.driver.extraClassPath"
 OPTIONS = "spark.executor.defaultJavaOptions"
 DAEMON = "spark.python.daemon.module"  # starts the Python workers
 WORKERS = "tidemark.glue_job.process.worker_daemon"
@@ -142,7 +141,7 @@ def with_executors(
         return dict(settings)
     # Executors of this machine have the jars in their environment.
     jars = [] if asked.executors else map(str, class_path)
-    given = (settings.get(EXECUTOR_CLASS_PATH), settings.get(DRIVER_CLASS_PATH), *jars)
+    given = (settings.get(EXECUTOR_CLASS_PATH), settings.get("spark.driver.extraClassPath"), *jars)
     found = {**settings, **_fixed(asked.executors)}
     if entries := list(dict.fromkeys(filter(None, given))):
         found[EXECUTOR_CLASS_PATH] = os.pathsep.join(entries)

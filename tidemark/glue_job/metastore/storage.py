@@ -27,7 +27,6 @@ SOURCES = ("csv", "json", "parquet", "orc")  # of Spark, without further jars
 CONTROL_A = "\x01"  # between the fields of a text file of Hive
 # Defaults of a Hive text file that differ from Spark's CSV.
 LAZY_SERDE_OPTIONS = {"quote": "", "escape": ""}
-NULL_FORMAT = "serialization.null.format"
 HIVE_TIME_OPTIONS = {"timestampFormat": "yyyy-MM-dd HH:mm:ss[.SSSSSS]"}
 
 
@@ -69,7 +68,7 @@ def null_string(table: CatalogTable) -> str:
     if OPEN_CSV in table.serde_library.lower():
         return ""
     parameters = {**table.parameters, **table.serde_parameters}
-    return str(parameters.get(NULL_FORMAT, "\\N"))
+    return str(parameters.get("serialization.null.format", "\\N"))
 
 
 def _csv_options(table: CatalogTable) -> dict[str, str]:

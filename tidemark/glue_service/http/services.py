@@ -32,15 +32,13 @@ from tidemark.glue_service.state_machines import executions, machines
 from tidemark.glue_service.workflows import resume, triggers, workflows
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
-USER_ID = "AIDAAAAAAAAAAAAAAAAAA"
-ROLE_ID = "AROAAAAAAAAAAAAAAAAAA"
 SINCE = datetime(2020, 1, 1, tzinfo=UTC)  # creation time of every role
 
 
 def get_caller_identity(_: Mapping[str, str]) -> dict[str, Any]:
     """Return the account of this machine."""
     arn = f"arn:aws:iam::{ACCOUNT_ID}:user/local"
-    return {"UserId": USER_ID, "Account": ACCOUNT_ID, "Arn": arn}
+    return {"UserId": "AIDAAAAAAAAAAAAAAAAAA", "Account": ACCOUNT_ID, "Arn": arn}
 
 
 def get_role(request: Mapping[str, str]) -> dict[str, Any]:
@@ -49,7 +47,7 @@ def get_role(request: Mapping[str, str]) -> dict[str, Any]:
     role = {
         "Path": "/",
         "RoleName": name,
-        "RoleId": ROLE_ID,
+        "RoleId": "AROAAAAAAAAAAAAAAAAAA",
         "Arn": f"arn:aws:iam::{ACCOUNT_ID}:role/{name}",
         "CreateDate": SINCE,
     }

@@ -26,8 +26,6 @@ from tidemark.local_state.sparks.installed import (
 from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
 
-LOOK_TIMEOUT_S = 20
-
 
 def find_python(wanted: tuple[int, int], uv: str) -> Path:
     """Return a Python of a version; this process's own if the machine has none of it."""
@@ -58,7 +56,7 @@ def _version_of(python: Path) -> tuple[int, int] | None:
 def _output(command: list[str]) -> str:
     try:
         run = subprocess.run(  # noqa: S603 (fixed commands)
-            command, capture_output=True, text=True, timeout=LOOK_TIMEOUT_S, cwd=sys.prefix
+            command, capture_output=True, text=True, timeout=20, cwd=sys.prefix
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
