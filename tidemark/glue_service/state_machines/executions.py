@@ -16,8 +16,10 @@ from tidemark.glue_service.protocol.pages import Answer, Request
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.state_machines.execution_rows import (
     ABORTED,
+    END,
     EXPRESS,
     RUNNING,
+    SECRET,
     SUCCEEDED,
     TIMED_OUT,
     Execution,
@@ -28,6 +30,7 @@ from tidemark.glue_service.state_machines.execution_rows import (
     find_execution,
     make_tables,
     open_executions,
+    parts_of_token,
     put_execution,
     settle,
 )
@@ -40,7 +43,6 @@ from tidemark.glue_service.state_machines.machines import (
     parts_of,
     states_page,
 )
-from tidemark.glue_service.state_machines.tokens import END, SECRET, parts_of_token
 
 EXECUTION = "execution"
 PACKAGES = ("moto", "antlr4", "jsonpath_ng", "jsonata")

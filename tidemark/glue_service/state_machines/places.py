@@ -11,11 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.glue_service.state_machines.execution_rows import EXPRESS
+from tidemark.glue_service.state_machines.execution_rows import (
+    END,
+    EXPRESS,
+    SECRET,
+    token_of,
+)
 from tidemark.glue_service.state_machines.formats import MS_PER_S
 from tidemark.glue_service.state_machines.live import Changes
 from tidemark.glue_service.state_machines.record import CutOffError, Record
-from tidemark.glue_service.state_machines.tokens import END, SECRET, token_of
 
 LOOK_S = 0.2  # clocks are set, and machines sleep
 LOOK_AGAIN_S = 2.0

@@ -15,6 +15,7 @@ from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.job_runs import batch_stop_job_run
 from tidemark.glue_service.state_machines.execution_rows import (
+    END,
     FAILED,
     RUNNING,
     find_execution,
@@ -34,7 +35,6 @@ from tidemark.glue_service.state_machines.port_clients import (
 )
 from tidemark.glue_service.state_machines.record import CutOffError, Record
 from tidemark.glue_service.state_machines.stand_ins import function_of
-from tidemark.glue_service.state_machines.tokens import END
 
 RETRY_S = 1.0
 

@@ -4,11 +4,11 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from tidemark.glue_service.state_machines.execution_rows import END
 from tidemark.glue_service.state_machines.light_moto import instead_of
 from tidemark.glue_service.state_machines.moto_parts.errors import FAILURES
 from tidemark.glue_service.state_machines.places import here
 from tidemark.glue_service.state_machines.record import CutOffError
-from tidemark.glue_service.state_machines.tokens import END
 
 MOST_ITERATIONS = 40  # at once, of an inline Map, as on AWS
 SHORT_S = 0.01

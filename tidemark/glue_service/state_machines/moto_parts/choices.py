@@ -10,7 +10,7 @@ from tidemark.glue_service.state_machines.moto_parts.errors import (
     end_of_execution,
     query_error,
 )
-from tidemark.glue_service.state_machines.moto_parts.paths import extract
+from tidemark.glue_service.state_machines.moto_parts.values import extract
 
 NO_CHOICE = (
     "An error occurred while executing the state '{name}'. Failed to transition out of the state. "

@@ -8,6 +8,7 @@ from typing import Any
 from botocore import xform_name
 
 from tidemark.glue_service.protocol.models import service_model
+from tidemark.glue_service.state_machines.execution_rows import END
 from tidemark.glue_service.state_machines.light_moto import (
     instead_of,
     part,
@@ -23,7 +24,6 @@ from tidemark.glue_service.state_machines.moto_parts.errors import (
 from tidemark.glue_service.state_machines.places import HEARTBEAT, TIMEOUT, here
 from tidemark.glue_service.state_machines.record import CutOffError
 from tidemark.glue_service.state_machines.stand_ins import in_thread
-from tidemark.glue_service.state_machines.tokens import END
 
 BOTO_NAMES = {"eventbridge": "events", "cloudwatchlogs": "logs"}
 ERROR_NAMES = {  # of services, in errors

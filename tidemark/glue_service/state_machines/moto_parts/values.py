@@ -4,8 +4,11 @@ import base64
 import random
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
+
+from jsonpath_ng.ext.parser import parse
 
 from tidemark.glue_service.state_machines.evaluations import EVALUATIONS, EvaluationError
 from tidemark.glue_service.state_machines.formats import as_json, text_of, uuid_of
@@ -21,7 +24,6 @@ from tidemark.glue_service.state_machines.moto_parts.errors import (
     query_error,
     task_error,
 )
-from tidemark.glue_service.state_machines.moto_parts.paths import JSON_PATH, extract
 from tidemark.glue_service.state_machines.places import here
 
 FORMAT = re.compile(r"\\(.)|\{\}", re.DOTALL)  # an escaped character, or a place for a value
@@ -29,8 +31,24 @@ CLASS = re.compile(r"'?<class '(?:\w+\.)*(\w+)'>'?")  # which texts of moto name
 _jsonata = part("jsonata.jsonata")
 
 
+PATHS = 1024  # of JSON, that are kept parsed
+INDEFINITE = re.compile(r"""\[\s*(\?|\*|[^\]'"]*[:,])|\.\.|\.\*""")  # of paths to several values
+ONE_ITEM = re.compile(r"\[\d+\]$")
+JSON_PATH = part("utils.json_path")
+_parsed_path = lru_cache(PATHS)(parse)
 _functions = "component.intrinsic.function.statesfunction"
 _strings = "component.common.string.string_expression"
+
+
+def extract(path: str, data: Any) -> Any:
+    """Return what a path finds: one value, or a list where the path may find several."""
+    values = [match.value for match in _parsed_path(path).find(data)]
+    if INDEFINITE.search(path):
+        is_of_one = ONE_ITEM.search(path) and len(values) == 1
+        return values[0] if is_of_one else values
+    if not values:
+        raise JSON_PATH.NoSuchJsonPathError(json_path=path, data=data)
+    return values[0]
 
 
 def _eval_jsonata(expression: str) -> Any:
