@@ -7,9 +7,9 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from tidemark.glue_service.state_machines.execution_rows import (
     END,
@@ -27,16 +27,31 @@ EXPRESS_S = 300  # an execution of EXPRESS takes five minutes at most
 TIMEOUT, HEARTBEAT = "timeout", "heartbeat"
 
 
+class Tasks(Protocol):
+    """What does the work of tasks."""
+
+    def client(self, service: str, *, in_millis: bool) -> Any:
+        """Return a client of AWS by botocore's name of a service."""
+
+    def stand_in(self, name: str, given: Any) -> Any:
+        """Return the output of a task that runs here in the place of one of AWS, by its state."""
+
+    def stop(self, run: "Run", submitted: Mapping[str, Any]) -> None:
+        """End what a task waits for, by the answer of the call that started it."""
+
+
 class Run:
     """One execution that is interpreted."""
 
-    def __init__(self, record: Record, changes: Changes, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, record: Record, tasks: Tasks, changes: Changes, now_ms: Callable[[], int]
+    ) -> None:
         """Prepare to interpret the execution of a record."""
         self.record = record
+        self.tasks = tasks
         self.changes = changes
         self.now_ms = now_ms
         self.environment: Any = None  # moto's
-        self.tasks: Any = None  # the Interpreter
         self.last_event: dict[str, Any] = {}
         self.end_ms: int | None = None
         if record.execution.kind == EXPRESS:

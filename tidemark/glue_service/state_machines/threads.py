@@ -22,7 +22,7 @@ from tidemark.glue_service.state_machines.execution_rows import (
     open_executions,
 )
 from tidemark.glue_service.state_machines.executions import stop_execution
-from tidemark.glue_service.state_machines.interpreter import Interpreter
+from tidemark.glue_service.state_machines.interpreter import interpret
 from tidemark.glue_service.state_machines.local_tasks import with_stand_ins
 from tidemark.glue_service.state_machines.places import Run, here
 from tidemark.glue_service.state_machines.port_clients import (
@@ -50,7 +50,7 @@ class ExecutionThreads:
         self._live = engine.ask(lambda glue: glue.executions)
         self._now_ms = engine.ask(lambda glue: glue.now_ms)
         self._clients = PortClients(application, region, self._send)
-        self._interpreter = Interpreter(self._clients.client, self._stand_in, self._stop)
+        self.client = self._clients.client
         self._lock = threading.Lock()
 
     def begin(self) -> None:
@@ -69,10 +69,10 @@ class ExecutionThreads:
         execution = record.execution
         try:
             while not record.is_closed:
-                run = Run(record, self._live.changes, self._now_ms)
+                run = Run(record, self, self._live.changes, self._now_ms)
                 try:
                     text = with_stand_ins(execution.definition, self._live.stand_ins)
-                    self._interpreter.interpret(run, text)
+                    interpret(run, text)
                     break
                 except CutOffError:
                     # Stopped, or the home could not be written: on a full disk it goes on later.
@@ -128,10 +128,11 @@ class ExecutionThreads:
             return refused(request, error)
         return reply
 
-    def _stand_in(self, name: str, given: Any) -> Any:
+    def stand_in(self, name: str, given: Any) -> Any:
+        """Return the output of the function that stands in for a task."""
         return function_of(name, self._live.stand_ins[name])(given)
 
-    def _stop(self, run: Run, submitted: Mapping[str, Any]) -> None:
+    def stop(self, run: Run, submitted: Mapping[str, Any]) -> None:
         """Stop what a task waits for, unless the execution goes on after a restart."""
         execution = run.record.execution
 

@@ -115,10 +115,9 @@ def _operation_of(
 @instead_of(f"{_services}.state_task_service_callback", f"{_CALLBACK}._eval_integration_pattern")
 def _integrate(_: Any, self: Any, env: Any, **call: Any) -> None:
     place, submitted = here.place, env.stack[-1]
-    timeout_s = _seconds(self.timeout, env)
     if self.resource.condition == "waitForTaskToken":
         env.stack.pop()
-        _await_token(self, env, timeout_s)
+        _await_token(self, env)
         return
     is_second = self.resource.condition == "sync:2"
     build = self._build_sync2_resolver if is_second else self._build_sync_resolver
@@ -138,12 +137,10 @@ def _integrate(_: Any, self: Any, env: Any, **call: Any) -> None:
         return won if won == TIMEOUT else answer
 
     try:
-        answer = place.await_end(env, timeout_s, looked)
+        answer = _awaited(self, env, looked)
     except CutOffError:
         place.run.tasks.stop(place.run, submitted)
         raise
-    if answer == TIMEOUT:
-        raise _callbacks.CallbackTimeoutError
     if isinstance(answer, FAILURES.FailureEventException):
         raise answer
     env.stack.append(answer)
@@ -163,14 +160,18 @@ def _event_of(moto: Any, self: Any, env: Any, ex: Exception) -> Any:
     return event
 
 
-def _await_token(self: Any, env: Any, timeout_s: float | None) -> None:
-    place, heartbeat_s = here.place, _seconds(self.heartbeat, env)
-    step = place.step(END)
-    answer = place.await_end(env, timeout_s, lambda: place.run.record.known(step), heartbeat_s)
+def _awaited(self: Any, env: Any, look: Callable[[], Any], heartbeat_s: float | None = None) -> Any:
+    answer = here.place.await_end(env, _seconds(self.timeout, env), look, heartbeat_s)
     if answer == TIMEOUT:
         raise _callbacks.CallbackTimeoutError
     if answer == HEARTBEAT:
         raise _callbacks.HeartbeatTimeoutError
+    return answer
+
+
+def _await_token(self: Any, env: Any) -> None:
+    record, step = here.place.run.record, here.place.step(END)
+    answer = _awaited(self, env, lambda: record.known(step), _seconds(self.heartbeat, env))
     if "output" not in answer:
         failure = _callbacks.CallbackOutcomeFailure(step, answer["error"], answer["cause"])
         raise _callbacks.CallbackOutcomeFailureError(callback_outcome_failure=failure)
@@ -190,13 +191,9 @@ def _stand_in(self: Any, env: Any, parameters: Mapping[str, Any]) -> None:
     step = place.step("call1")
     answer = place.run.record.known(step)
     if answer is None:
-        look = in_thread(
-            place.run.tasks.stand_in, self.name, parameters["input"], place.run.changes
-        )
-        answer = place.await_end(env, _seconds(self.timeout, env), look)
-        if answer == TIMEOUT:
-            raise _callbacks.CallbackTimeoutError
-        answer = place.run.record.settle(step, answer)
+        run, given = place.run, parameters["input"]
+        look = in_thread(run.tasks.stand_in, self.name, given, run.changes)
+        answer = run.record.settle(step, _awaited(self, env, look))
     if "error" in answer:
         details = {"resource": "call", "resourceType": "aws-sdk:tidemark", **answer}
         name = error_named(answer["error"])
