@@ -46,12 +46,7 @@ INTERRUPTED = 130
 
 
 def runs(
-    job: str | None,
-    since: str | None,
-    limit: int,
-    machine: str | None,
-    where: Where,
-    output: str,
+    job: str | None, since: str | None, limit: int, machine: str | None, where: Where, output: str
 ) -> None:
     if machine is not None:
         if job is not None or since is not None:

@@ -1,11 +1,6 @@
 """`tidemark status`: last run, bookmark and watermark of each job, and how fresh datasets are."""
 
-from tidemark.cli.progress import (
-    console_for_tables,
-    print_killed,
-    print_refused,
-    print_warnings,
-)
+from tidemark.cli.progress import console_for_tables, print_killed, print_refused, print_warnings
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
 from tidemark.cli.views.status import (

@@ -10,12 +10,7 @@ from typing import Any
 from tidemark.checks.script.values import with_arguments
 from tidemark.checks.state.manifest import ICEBERG_TABLE, JobState, Manifest, StatefulResource
 from tidemark.checks.state.script_sources import ScriptSource, state_of_script
-from tidemark.checks.state.stateful import (
-    contracts,
-    holds_state,
-    iceberg_tables,
-    stateful_resource,
-)
+from tidemark.checks.state.stateful import contracts, holds_state, iceberg_tables, stateful_resource
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
 from tidemark.model.assembly.definitions import STREAMING, WATERMARK_TABLE, bookmark_option

@@ -206,10 +206,7 @@ def catalog_sink(
 
 
 def jdbc_conf_sink(
-    connection: str,
-    options: Mapping[str, Any],
-    redshift_tmp_dir: str,
-    catalog_id: str | None,
+    connection: str, options: Mapping[str, Any], redshift_tmp_dir: str, catalog_id: str | None
 ) -> Sink:
     """Return the sink of a Data Catalog connection; with a folder for Redshift it is one."""
     check_account(catalog_id)

@@ -20,11 +20,7 @@ from tidemark.glue_service.entities import (
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.pages import PAGE, Answer, Request, page
 from tidemark.glue_service.protocol.service_errors import ServiceError
-from tidemark.glue_service.state_machines.execution_rows import (
-    EXPRESS,
-    STANDARD,
-    delete_executions,
-)
+from tidemark.glue_service.state_machines.execution_rows import EXPRESS, STANDARD, delete_executions
 
 NAME = re.compile(r"""[^\x00-\x20\x7f-\x9f<>{}\[\]?*"#%\\^|~`$&,;:/]{1,80}""")
 ARN = re.compile(r"arn:aws[a-z-]*:states:[a-z0-9-]+:\d{12}:(?P<type>[a-zA-Z]+):(?P<name>.+)")

@@ -11,12 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tidemark.glue_service.state_machines.execution_rows import (
-    END,
-    EXPRESS,
-    SECRET,
-    token_of,
-)
+from tidemark.glue_service.state_machines.execution_rows import END, EXPRESS, SECRET, token_of
 from tidemark.glue_service.state_machines.formats import MS_PER_S
 from tidemark.glue_service.state_machines.live import Changes
 from tidemark.glue_service.state_machines.record import CutOffError, Record

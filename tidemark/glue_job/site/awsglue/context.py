@@ -36,11 +36,7 @@ from tidemark.glue_job.readers.tables.catalog import schema_of_table
 from tidemark.glue_job.refusals import NotYetMember, install
 from tidemark.glue_job.signatures import takes_arguments_of
 from tidemark.glue_job.writers.jdbc import jdbc_conf
-from tidemark.glue_job.writers.purges import (
-    leave_storage_class,
-    purge_path,
-    purge_table_files,
-)
+from tidemark.glue_job.writers.purges import leave_storage_class, purge_path, purge_table_files
 from tidemark.glue_job.writers.sinks import Sink, catalog_sink, jdbc_conf_sink, options_sink
 from tidemark.model.clock import now_ms
 
@@ -410,10 +406,7 @@ class GlueContext(SQLContext):
         for_each_batch(frame, batch_function, options or {})
 
     def purge_s3_path(
-        self,
-        s3_path: str,
-        options: Mapping[str, Any] | None = None,
-        transformation_ctx: str = "",
+        self, s3_path: str, options: Mapping[str, Any] | None = None, transformation_ctx: str = ""
     ) -> None:
         """Delete the files below a path that are older than 7 days; see `purge_path`."""
         purge_path(s3_path, options or {})

@@ -577,11 +577,7 @@ class DynamicFrameReader:
         self._glue_context = glue_context
 
     def from_rdd(
-        self,
-        data: Any,
-        name: str,
-        schema: Any = None,
-        sampleRatio: float | None = None,
+        self, data: Any, name: str, schema: Any = None, sampleRatio: float | None = None
     ) -> DynamicFrame:
         """Return rows of Python as a frame; see `GlueContext.create_dynamic_frame_from_rdd`."""
         return self._glue_context.create_dynamic_frame_from_rdd(data, name, schema, sampleRatio)

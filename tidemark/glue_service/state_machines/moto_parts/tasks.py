@@ -9,11 +9,7 @@ from botocore import xform_name
 
 from tidemark.glue_service.protocol.models import service_model
 from tidemark.glue_service.state_machines.execution_rows import END
-from tidemark.glue_service.state_machines.light_moto import (
-    instead_of,
-    part,
-    replace_function,
-)
+from tidemark.glue_service.state_machines.light_moto import instead_of, part, replace_function
 from tidemark.glue_service.state_machines.moto_parts.errors import (
     FAILURES,
     KINDS,

@@ -12,11 +12,7 @@ from jsonpath_ng.ext.parser import parse
 
 from tidemark.glue_service.state_machines.evaluations import EVALUATIONS, EvaluationError
 from tidemark.glue_service.state_machines.formats import as_json, text_of, uuid_of
-from tidemark.glue_service.state_machines.light_moto import (
-    instead_of,
-    part,
-    replace_function,
-)
+from tidemark.glue_service.state_machines.light_moto import instead_of, part, replace_function
 from tidemark.glue_service.state_machines.moto_parts.errors import (
     FAILURES,
     KINDS,
