@@ -82,14 +82,10 @@ def diff(
         runs = _runs(home, what, from_run, to_run)
         with _room(home) as room:
             made = diff_of_runs(home, runs, asked, room)
-    made = replace(made, notes=[*made.notes, *_unused(made, tolerance)])
-    _show(made, output, page)
-    sys.exit(EXIT_CODES[made.verdict])
-
-
-def _unused(made: Diff, tolerance: float) -> list[str]:
     keyless = [part.target for part in made.targets if tolerance and not (part.key or part.problem)]
-    return [f"{target}: --tolerance needs a key, and was not used" for target in keyless]
+    unused = [f"{target}: --tolerance needs a key, and was not used" for target in keyless]
+    _show(replace(made, notes=[*made.notes, *unused]), output, page)
+    sys.exit(EXIT_CODES[made.verdict])
 
 
 def _show(made: Diff, output: str, page: Path | None) -> None:
