@@ -12,15 +12,8 @@ from tidemark.glue_service.protocol.replies import Reply
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
 from tidemark.local_state.machine.loopback import show_endpoint
 
-CONNECTION_HEADERS = (
-    "connection",
-    "keep-alive",
-    "host",
-    "content-length",
-    "transfer-encoding",
-    "expect",
-    "date",
-    "server",
+CONNECTION_HEADERS = tuple(
+    "connection keep-alive host content-length transfer-encoding expect date server".split()
 )
 OWN_SERVICES = ("glue", "logs", "s3", "dynamodb")  # which jobs and clients share here
 AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
