@@ -206,10 +206,15 @@ def catalog_sink(
 
 
 def jdbc_conf_sink(
-    connection: str, options: Mapping[str, Any], redshift_tmp_dir: str, catalog_id: str | None
-) -> Sink:
+    frame: Any,
+    catalog_connection: str,
+    connection_options: Mapping[str, Any] | None = None,
+    redshift_tmp_dir: str = "",
+    transformation_ctx: str = "",
+    catalog_id: str | None = None,
+) -> tuple[Any, Sink]:
     """Return the sink of a Data Catalog connection; with a folder for Redshift it is one."""
     check_account(catalog_id)
-    properties = connection_of_job(connection).jdbc_options()
+    properties = connection_of_job(catalog_connection).jdbc_options()
     kind = "redshift" if redshift_tmp_dir else connection_type_of(properties["url"])
-    return Sink(kind, {**properties, **options})
+    return frame, Sink(kind, {**properties, **(connection_options or {})})

@@ -42,11 +42,11 @@ class Markup(str):
     __slots__ = ()
 
 
-def xml_reply(root: str, members: Mapping[str, Any] | Markup, status: int = 200) -> Reply:
+def xml_reply(root: str, members: Mapping[str, Any] | Markup) -> Reply:
     """Return a document; members that are None are left out, lists are repeated."""
     inner = members if isinstance(members, Markup) else _elements(members)
     text = f'{HEAD}<{root} xmlns="{NAMESPACE}">{inner}</{root}>'
-    return reply(status, "application/xml", text.encode())
+    return reply(200, "application/xml", text.encode())
 
 
 def _elements(members: Mapping[str, Any]) -> str:

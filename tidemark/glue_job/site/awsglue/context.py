@@ -346,24 +346,11 @@ class GlueContext(SQLContext):
         sink.write(frame)
         return frame
 
-    def write_dynamic_frame_from_jdbc_conf(
-        self,
-        frame: DynamicFrame | DynamicFrameCollection,
-        catalog_connection: str,
-        connection_options: Mapping[str, Any] | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        catalog_id: str | None = None,
-    ) -> None:
+    @takes_arguments_of(jdbc_conf_sink)
+    def write_dynamic_frame_from_jdbc_conf(self, *args: Any, **kwargs: Any) -> None:
         """Append a frame through a connection of the Data Catalog; see `write_from_jdbc_conf`."""
-        self.write_from_jdbc_conf(
-            frame,
-            catalog_connection,
-            connection_options,
-            redshift_tmp_dir,
-            transformation_ctx,
-            catalog_id,
-        )
+        frame, *rest = args or (kwargs.pop("frame"),)
+        self.write_from_jdbc_conf(frame, *rest, **kwargs)
 
     def write_from_jdbc_conf(
         self,
@@ -394,8 +381,12 @@ class GlueContext(SQLContext):
                 "frame_or_dfc must be DynamicFrame or DynamicFrameCollection. Got "
                 f"{type(frame_or_dfc)}"
             )
-        sink = jdbc_conf_sink(
-            catalog_connection, connection_options or {}, redshift_tmp_dir, catalog_id
+        _, sink = jdbc_conf_sink(
+            frame_or_dfc,
+            catalog_connection,
+            connection_options,
+            redshift_tmp_dir,
+            catalog_id=catalog_id,
         )
         return DataSink(sink, self).write(frame_or_dfc)
 
