@@ -24,6 +24,7 @@ from tidemark.operate.versions.targets import SCRIPTS, files_of, target_of
 SAMPLE_JOB = Path(__file__).with_name("sample_job.py")
 FORMATS = {"json": "json", "csv": "csv", "parquet": "parquet", "orc": "orc", "lines": "csv"}
 DAY_S = 86_400
+WATERMARKS = "glue-watermarks"
 
 
 def home_of(home: Home, folder: Path, lake: Path | None, app: App | None = None) -> Home:
@@ -42,7 +43,7 @@ def home_of(home: Home, folder: Path, lake: Path | None, app: App | None = None)
         base = Home.open(folder)
         shutil.copytree(lake, base.lake, dirs_exist_ok=True)
         with dynamodb_endpoint(base) as endpoint:
-            have_tables(base, endpoint, [watermark_table("glue-watermarks")])
+            have_tables(base, endpoint, [watermark_table(WATERMARKS)])
     if app is not None:
         deploy(app, base)
     withhold_others(base)

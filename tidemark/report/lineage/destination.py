@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from openlineage.client import OpenLineageClient
 
 PACKAGE = "openlineage"
+URL_VARIABLE = "OPENLINEAGE_URL"
+CONFIG_VARIABLE = "OPENLINEAGE_CONFIG"
+DISABLED_VARIABLE = "OPENLINEAGE_DISABLED"
+ENDPOINT_VARIABLE = "OPENLINEAGE_ENDPOINT"
+KEY_VARIABLE = "OPENLINEAGE_API_KEY"
+TRANSPORT_PREFIX = "OPENLINEAGE__TRANSPORT"
 CONFIG_FILE = "openlineage.yml"
 CONSOLE, NOOP = "console", "noop"  # transports
 ENDPOINT = "api/v1/lineage"
@@ -77,10 +83,10 @@ def transport_of(option: str, environment: Mapping[str, str]) -> dict[str, Any]:
     transport: dict[str, Any] = {
         "type": "http",
         "url": f"{url.scheme}://{url.netloc}",
-        "endpoint": url.path.strip("/") or environment.get("OPENLINEAGE_ENDPOINT", ENDPOINT),
+        "endpoint": url.path.strip("/") or environment.get(ENDPOINT_VARIABLE, ENDPOINT),
         "retry": dict(RETRIES),
     }
-    if key := environment.get("OPENLINEAGE_API_KEY"):
+    if key := environment.get(KEY_VARIABLE):
         transport["auth"] = {"type": "api_key", "apiKey": key}
     return transport
 
@@ -90,10 +96,10 @@ def settings_of(environment: Mapping[str, str], folder: Path, user: Path) -> str
 
     Source: https://openlineage.io/docs/client/python/configuration
     """
-    if environment.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true":
+    if environment.get(DISABLED_VARIABLE, "").strip().lower() == "true":
         return None
-    transports = (name for name in environment if name.startswith("OPENLINEAGE__TRANSPORT"))
-    named = (name for name in ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG") if environment.get(name))
+    transports = (name for name in environment if name.startswith(TRANSPORT_PREFIX))
+    named = (name for name in (URL_VARIABLE, CONFIG_VARIABLE) if environment.get(name))
     files = (folder / CONFIG_FILE, user / ".openlineage" / CONFIG_FILE)
     existing = (str(file) for file in files if file.is_file())
     return next((name for names in (named, transports, existing) for name in names), None)

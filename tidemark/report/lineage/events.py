@@ -44,6 +44,7 @@ from tidemark.report.lineage.openlineage_names import (
 )
 
 NAMESPACE_VARIABLE = "OPENLINEAGE_NAMESPACE"  # of jobs, as other integrations have it
+BOOKMARK_RANGE = "tidemark_bookmarkRange"
 BOOKMARK_RANGE_SCHEMA = (
     "urn:tidemark:openlineage:1-0-0:BookmarkRangeRunFacet.json#/$defs/BookmarkRangeRunFacet"
 )
@@ -133,7 +134,7 @@ def _run_facets(facts: RunFacts) -> dict[str, RunFacet]:
             facts.error_message, "PYTHON"
         )
     if facts.ended_at_ms is not None:
-        facets["tidemark_bookmarkRange"] = _bookmark_range(facts)
+        facets[BOOKMARK_RANGE] = _bookmark_range(facts)
     return facets
 
 

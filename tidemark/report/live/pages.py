@@ -14,6 +14,7 @@ from tidemark.report.live.streams import Streams
 from tidemark.report.live.view import View
 from tidemark.report.page import environment, style
 
+GIVEN = "HTTP_X_TIDEMARK_TOKEN"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; "
     "img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
@@ -113,7 +114,7 @@ class LivePages:
         )
 
     def _post(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
-        token = environ.get("HTTP_X_TIDEMARK_TOKEN", "").encode("utf-8", "replace")
+        token = environ.get(GIVEN, "").encode("utf-8", "replace")
         # A page of another origin can post here, and cannot know the token.
         if not hmac.compare_digest(token, self._token.encode()):
             return _answer(start, 403, PLAIN, "only a page of this port may ask for this: load it")
