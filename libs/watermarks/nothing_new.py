@@ -76,7 +76,7 @@ def end_if_nothing_new(
     else:
         clients = (dynamodb_client, glue_client, s3_client)
         try:
-            services = zip(_SERVICES, clients, strict=True)
+            services = zip(("dynamodb", "glue", "s3"), clients, strict=True)
             reason = _reason(args, *(_client(service, client) for service, client in services))
         except (BotoCoreError, ClientError, WatermarksError, LookupError, TypeError) as error:
             reason = f"the check failed: {type(error).__name__}: {error}"
@@ -85,9 +85,6 @@ def end_if_nothing_new(
         return
     print(f"nothing new: {args[ARGUMENT]} unchanged since the last commit")  # noqa: T201
     sys.exit(0)
-
-
-_SERVICES = ("dynamodb", "glue", "s3")
 
 
 def _client(service: str, given: Any) -> Any:

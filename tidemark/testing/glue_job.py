@@ -45,7 +45,6 @@ from tidemark.testing.libraries import near_scripts, shipped_packages, zip_packa
 from tidemark.testing.recorded_run import recorded_run
 from tidemark.testing.run import GlueRun
 
-SCRIPT_FOLDERS = ("", "glue_jobs")
 EXTRA_FILES = "--extra-py-files"
 _one_at_a_time = threading.Lock()  # a run changes the process that all threads of a test share
 _needing: dict[bytes, str] = {}  # why a script, by its source, needs a process, as a run showed
@@ -149,7 +148,7 @@ class GlueJob:
         if path.is_absolute():
             tried = [path]
         else:
-            places = [self._test.project / folder for folder in SCRIPT_FOLDERS]
+            places = [self._test.project / folder for folder in ("", "glue_jobs")]
             tried = [place / path for place in (*places, self._test.folder, Path.cwd())]
         for file in tried:
             for candidate in (file, file.with_name(f"{file.name.replace('-', '_')}.py")):

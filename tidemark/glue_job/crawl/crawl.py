@@ -33,7 +33,6 @@ from tidemark.model.hive_types import common_type, known_type
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2"}
 CRAWLER = "tidemark catalog crawl"
-COLUMNAR = ("parquet", "orc", "avro")
 SchemaOf = Callable[[str, Path, str], FileSchema]
 
 
@@ -108,7 +107,7 @@ def _schema_of_file(file: Path, uri: str, schema_of: SchemaOf) -> FileSchema:
     with open_file(str(file)) as opened:
         head = opened.read(BYTES)
     name, is_whole = format_of(head), len(head) < BYTES
-    if name in COLUMNAR:
+    if name in ("parquet", "orc", "avro"):
         return schema_of(name, file, uri)
     compression = {"compressionType": COMPRESSIONS.get(file.suffix, "none")}
     kind = None

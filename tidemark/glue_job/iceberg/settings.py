@@ -20,7 +20,6 @@ LOCKS = (
 GLUE_REST = re.compile(r"https?://glue[.-][^/]*amazonaws\.[^/]*/iceberg")
 S3_TABLES_REST = re.compile(r"https?://s3tables[.-][^/]*amazonaws\.")
 S3_TABLES_CATALOG = "software.amazon.s3tables.iceberg.S3TablesCatalog"
-PARTS = ("uri", "type", "catalog-impl")
 
 
 def local_settings(settings: Mapping[str, str]) -> dict[str, str]:
@@ -55,7 +54,7 @@ def put_all(put: Callable[[Any, str, Any], None], config: Any, key: str, value: 
     together = {key: value}
     if key.startswith(CATALOG):
         catalog = key.removeprefix(CATALOG).partition(".")[0]
-        names = (f"{CATALOG}{catalog}.{part}" for part in PARTS)
+        names = (f"{CATALOG}{catalog}.{part}" for part in ("uri", "type", "catalog-impl"))
         before = {name: config.get(name, None) for name in names if name != key}
         # A setting may mean a service of AWS only together with those made before.
         together |= {name: setting for name, setting in before.items() if setting is not None}

@@ -40,7 +40,6 @@ from tidemark.model.checkpoints.schemas import WRITTEN, Schema
 DYNAMODB = "dynamodb"
 # Of a sink of files that keeps a table up to date; Iceberg's commit always does.
 SINK_OPTIONS = ("path", "enableUpdateCatalog", "updateBehavior", "partitionKeys")
-TEXT_FORMATS = ("csv", "json")
 
 
 @dataclass
@@ -79,7 +78,7 @@ class Sink:
         if self.connection_type == DYNAMODB:
             return True
         named = FILE_CONNECTIONS.get(self.connection_type) or self.format
-        return self.connection_type in FILE_CONNECTIONS and str(named).lower() in TEXT_FORMATS
+        return self.connection_type in FILE_CONNECTIONS and str(named).lower() in ("csv", "json")
 
     def set_table(self, database: str, name: str, catalog_id: str) -> None:
         """Name the table that ``enableUpdateCatalog`` creates or updates."""

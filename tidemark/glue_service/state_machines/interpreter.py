@@ -12,9 +12,6 @@ from tidemark.glue_service.state_machines.parsing import program_of
 from tidemark.glue_service.state_machines.places import Place, Run, here
 from tidemark.glue_service.state_machines.record import CutOffError
 
-LAST_EVENTS = ("ExecutionSucceeded", "ExecutionFailed")
-COMPACT = (",", ":")
-
 Environment = part("eval.environment").Environment
 EventHistoryContext = part("eval.event.event_manager").EventHistoryContext
 EventManager = part("eval.event.event_manager").EventManager
@@ -45,7 +42,7 @@ def interpret(run: Run, definition: str) -> None:
     state, now_ms = environment.program_state(), run.now_ms()
     kind = type(state).__name__
     if kind == "ProgramEnded":
-        _finish(run, SUCCEEDED, output=as_json(environment.states.get_input(), COMPACT))
+        _finish(run, SUCCEEDED, output=as_json(environment.states.get_input(), (",", ":")))
     elif kind == "ProgramError":
         error = state.error or {}
         _finish(run, FAILED, error=error.get("error"), cause=error.get("cause"))
@@ -111,7 +108,7 @@ class _RecordedEvents(EventManager):  # type: ignore[misc, valid-type] # it is m
             "previousEventId": context.source_event_id,
             **json.loads(as_json(event_details or {})),
         }
-        if event["type"] in LAST_EVENTS:
+        if event["type"] in ("ExecutionSucceeded", "ExecutionFailed"):
             # It is recorded together with the end of the execution.
             place.run.last_event = event
             return 0

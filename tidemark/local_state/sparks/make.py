@@ -65,7 +65,6 @@ def _output(command: list[str]) -> str:
 
 SHOWN_LINES = 15
 BUILDERS = ("setuptools", "wheel")  # of packages that come as source
-OWN_PACKAGES = ("tidemark", "watermarks")
 PROBE = "import amazon.ion, boto3, fastavro, lxml.etree, numpy, pyspark, tidemark, watermarks"
 Say = Callable[[str], None]
 
@@ -137,7 +136,7 @@ def _install(uv: str, python: Path, folder: Path, requirements: Path) -> None:
     builders.write_text(_lines_of(requirements.read_text(encoding="utf-8"), BUILDERS))
     _run([*install, "-r", str(builders)])
     _run([*install, "-r", str(requirements)])
-    for package in OWN_PACKAGES:
+    for package in ("tidemark", "watermarks"):
         spec = importlib.util.find_spec(package)
         if spec is None or not spec.submodule_search_locations:
             raise TidemarkError(f"the environment of this command has no package {package}")
