@@ -6,10 +6,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import click
-
 from tidemark.cli.diff_code import CodeJobs, diff_to_revision
-from tidemark.cli.terminal import print_json
+from tidemark.cli.terminal import print_lines
 from tidemark.cli.views.diff import lines_of
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.extras import require
@@ -93,11 +91,7 @@ def _show(made: Diff, output: str, page: Path | None) -> None:
         from tidemark.report.diff_page import diff_page
 
         page.write_text(diff_page(made), encoding="utf-8")
-    if output == "json":
-        print_json(made.to_json())
-    else:
-        for line in lines_of(made):
-            click.echo(line)
+    print_lines(output, made.to_json(), lines_of(made))
 
 
 def _home_at(path: Path, option: str) -> Home:
