@@ -17,7 +17,7 @@ from tidemark.glue_job.crawl.layout import (
     crawled_tables,
     table_name,
 )
-from tidemark.glue_job.metastore.storage import STORED_AS
+from tidemark.glue_job.metastore.storage import storage_of
 from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
 from tidemark.local_state.bookmarks.hidden import is_hidden
 from tidemark.local_state.catalog.partitions import (
@@ -149,7 +149,6 @@ def _definition(
     name: str, location: str, crawled: CrawledTable, old: CatalogTable | None
 ) -> dict[str, Any]:
     kind = crawled.leaves[0].kind
-    serde, inputs, outputs = STORED_AS[kind.format]
     # The other fields of an older definition stay.
     columns = dict(crawled.columns)
     if old:
@@ -167,18 +166,12 @@ def _definition(
             "UPDATED_BY_CRAWLER": CRAWLER,
             **dict(kind.parameters),
         },
-        "StorageDescriptor": {
-            "Columns": [
-                {"Name": name.lower(), "Type": known_type(of)} for name, of in columns.items()
-            ],
-            "Location": location,
-            "InputFormat": inputs,
-            "OutputFormat": outputs,
-            "SerdeInfo": {
-                "SerializationLibrary": serde,
-                "Parameters": dict(kind.serde_parameters),
-            },
-        },
+        "StorageDescriptor": storage_of(
+            kind.format,
+            [(name.lower(), known_type(of)) for name, of in columns.items()],
+            location,
+            dict(kind.serde_parameters),
+        ),
     }
 
 
