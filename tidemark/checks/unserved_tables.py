@@ -10,7 +10,6 @@ from tidemark.model.assembly.cloud_assembly import FileAsset
 from tidemark.model.assembly.definitions import STREAMING, Deployment, JobDefinition
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
-PARAMETERS = ("database", "table_name")
 OTHER_ACCOUNT = "job {job} reads the table {table} of account {account}, which is not here"
 PROJECTED = (
     "job {job} reads the table {table} by the catalog, and only Athena knows its partitions, which "
@@ -48,7 +47,7 @@ def _tables_read(text: str, job: JobDefinition) -> Iterator[tuple[str, str]]:
         name = identifier(call.func) or ""
         if not name.endswith("from_catalog") or name.startswith("write"):
             continue
-        given = given_to(PARAMETERS, call)
+        given = given_to(("database", "table_name"), call)
         for bound in script.bindings(place):
             values = {
                 key: with_arguments(str(script.read(node, place, bound)), arguments)

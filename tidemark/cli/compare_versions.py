@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import click
 from rich.console import Console
 
 from tidemark.cli.engines import prepare_sparks
 from tidemark.cli.script_or_app import database_writes, submission_of
 from tidemark.cli.synth import assembly_folder
-from tidemark.cli.terminal import Terminal, print_json
+from tidemark.cli.terminal import Terminal, print_lines
 from tidemark.errors import UsageError
 from tidemark.local_state.home import Home
 from tidemark.model.assembly.cloud_assembly import read_assembly
@@ -66,11 +65,7 @@ def compare_versions(
             finds_settings=find_settings,
         )
         comparison = replace(comparison, not_compared=shared_by_both(writes, os.environ))
-    if output == "json":
-        print_json(comparison.to_json())
-    else:
-        for line in lines_of(comparison):
-            click.echo(line)
+    print_lines(output, comparison.to_json(), lines_of(comparison))
     sys.exit(0 if comparison.verdict == "equal" else 1)
 
 

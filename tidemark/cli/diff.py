@@ -6,10 +6,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import click
-
 from tidemark.cli.diff_code import CodeJobs, diff_to_revision
-from tidemark.cli.terminal import print_json
+from tidemark.cli.terminal import print_lines
 from tidemark.cli.views.diff import lines_of
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.extras import require
@@ -82,14 +80,10 @@ def diff(
         runs = _runs(home, what, from_run, to_run)
         with _room(home) as room:
             made = diff_of_runs(home, runs, asked, room)
-    made = replace(made, notes=[*made.notes, *_unused(made, tolerance)])
-    _show(made, output, page)
-    sys.exit(EXIT_CODES[made.verdict])
-
-
-def _unused(made: Diff, tolerance: float) -> list[str]:
     keyless = [part.target for part in made.targets if tolerance and not (part.key or part.problem)]
-    return [f"{target}: --tolerance needs a key, and was not used" for target in keyless]
+    unused = [f"{target}: --tolerance needs a key, and was not used" for target in keyless]
+    _show(replace(made, notes=[*made.notes, *unused]), output, page)
+    sys.exit(EXIT_CODES[made.verdict])
 
 
 def _show(made: Diff, output: str, page: Path | None) -> None:
@@ -97,11 +91,7 @@ def _show(made: Diff, output: str, page: Path | None) -> None:
         from tidemark.report.diff_page import diff_page
 
         page.write_text(diff_page(made), encoding="utf-8")
-    if output == "json":
-        print_json(made.to_json())
-    else:
-        for line in lines_of(made):
-            click.echo(line)
+    print_lines(output, made.to_json(), lines_of(made))
 
 
 def _home_at(path: Path, option: str) -> Home:

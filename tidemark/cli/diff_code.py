@@ -20,8 +20,6 @@ from tidemark.operate.diff.revision import check_out, uncommitted
 from tidemark.operate.versions.shared import refuse_shared, shared_by_both
 from tidemark.operate.versions.trial import as_deployed, script_start
 
-WORKING_TREE = "the working tree"
-
 
 @dataclass(frozen=True)
 class CodeJobs:
@@ -56,7 +54,7 @@ def diff_to_revision(
     console, project = Terminal(stderr=True), Path.cwd()
     folder = check_out(project, revision, room.scratch / "code")
     old = _version(f"the code at {revision}", folder, jobs, room)
-    new = _version(WORKING_TREE, project, jobs, room)
+    new = _version("the working tree", project, jobs, room)
     writes = database_writes({**old.scripts, **new.scripts})
     if not with_databases:
         refuse_shared(writes, os.environ)

@@ -1,12 +1,12 @@
 """The Sparks of this machine: made before a job needs one, and `engine list|add|remove`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import click
 from rich.console import Console
 
 from tidemark.cli.progress import step
-from tidemark.cli.terminal import Terminal, print_json
+from tidemark.cli.terminal import Terminal, print_lines
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.process.class_archive.archive import may_be_renewed
 from tidemark.glue_job.process.class_archive.make import make_archive
@@ -76,16 +76,14 @@ def list_engines(output: str) -> None:
                 "interpreter": str(spark.python) if spark else None,
             }
         )
-    if output == "json":
-        print_json(rows)
-        return
-    for row in rows:
-        place = (
-            f"Python {row['python']}  {row['interpreter']}"
-            if row["python"]
-            else f"not made yet: tidemark engine add {row['glueVersion']}"
-        )
-        click.echo(f"Glue {row['glueVersion']}  Spark {row['pyspark']}  {place}")
+    print_lines(output, rows, map(_engine_line, rows))
+
+
+def _engine_line(row: Mapping[str, str | None]) -> str:
+    place = f"Python {row['python']}  {row['interpreter']}"
+    if row["python"] is None:
+        place = f"not made yet: tidemark engine add {row['glueVersion']}"
+    return f"Glue {row['glueVersion']}  Spark {row['pyspark']}  {place}"
 
 
 def add(version: str) -> None:

@@ -35,7 +35,6 @@ from tidemark.report.live.pages import LivePages
 from tidemark.report.live.view import OpenTarget, View
 from watermarks import WatermarksError
 
-WIDTH = 110
 VERBS = ("start", "resume", "stop", "run", "stop-job")
 
 
@@ -73,7 +72,7 @@ def _text_or_error(part: Callable[[Target, str], str], target: Target, job: str)
 
 def _printed(parts: Iterable[RenderableType]) -> str:
     text = io.StringIO()
-    console = Terminal(file=text, width=WIDTH)
+    console = Terminal(file=text, width=110)
     for part in parts:
         console.print(part)
     return text.getvalue()

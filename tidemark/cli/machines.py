@@ -15,7 +15,7 @@ from tidemark.cli.here import glue_here
 from tidemark.cli.progress import RunConsole
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.target import glue_of_stage, open_target
-from tidemark.cli.terminal import print_json
+from tidemark.cli.terminal import print_json, print_lines
 from tidemark.cli.where import Where
 from tidemark.errors import UsageError
 from tidemark.glue_service.commands import load_app
@@ -115,28 +115,25 @@ def show_executions(where: Where, name: str, limit: int, output: str) -> None:
     """Show the last executions of a machine with their steps."""
     with open_target(where) as target:
         executions = executions_of(target.glue, find_machine(target.glue, name), limit)
-    if output == "json":
-        print_json([execution_json(execution) for execution in executions])
-        return
-    for execution in executions:
-        click.echo(execution_line(name, execution))
-        for step in execution.steps:
-            click.echo(f"  {step_line(step)}")
-    if not executions:
-        click.echo(f"{name} has no execution")
+    lines = [
+        line
+        for execution in executions
+        for line in (
+            execution_line(name, execution),
+            *(f"  {step_line(step)}" for step in execution.steps),
+        )
+    ]
+    document = list(map(execution_json, executions))
+    print_lines(output, document, lines or [f"{name} has no execution"])
 
 
 def stop_machine(where: Where, name: str, execution: str | None, output: str) -> None:
     """Stop the executions of a machine that run, with the job runs that they wait for."""
     with open_target(where) as target:
         stopped = stop_executions(target.glue, find_machine(target.glue, name), execution)
-    if output == "json":
-        print_json({"name": name, "stopping": stopped})
-        return
-    for execution_name in stopped:
-        click.echo(f"{name} {execution_name} is stopped")
-    if not stopped:
-        click.echo(f"{name} has no execution that runs: nothing to stop")
+    lines = [f"{name} {execution_name} is stopped" for execution_name in stopped]
+    nothing = [f"{name} has no execution that runs: nothing to stop"]
+    print_lines(output, {"name": name, "stopping": stopped}, lines or nothing)
 
 
 def step_line(step: Step) -> str:

@@ -57,13 +57,7 @@ def refuse_options(**options: object) -> None:
 
 
 def prove_dbt(
-    home: Home,
-    run: DbtRun,
-    wish: Wish,
-    say: Say,
-    *,
-    lake: Path | None,
-    allowed: Sequence[str],
+    home: Home, run: DbtRun, wish: Wish, say: Say, *, lake: Path | None, allowed: Sequence[str]
 ) -> Proof:
     """Return the proof of a project, on a copy of a home or of a lake, with what it may reach."""
     version = own_glue_version()

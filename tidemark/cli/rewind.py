@@ -26,7 +26,6 @@ from watermarks import WatermarksError
 
 # Bytes: the space in the table of watermarks, and a number.
 MAX_REASON_LENGTH, MAX_ACTOR_LENGTH = 9_000, 900
-VERBS = ("list", "resume", "undo")
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def rewind(
             raise UsageError("--undo, --resume and --list each stand alone: leave out JOB and --to")
         _run_old_option(undo, resume, where, **options)
         return
-    if jobs and not to and jobs[0] in VERBS:
+    if jobs and not to and jobs[0] in ("list", "resume", "undo"):
         raise UsageError(
             f"options stand after the verb: tidemark rewind {jobs[0]} …; of a job with this name, "
             "give --to"

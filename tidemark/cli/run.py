@@ -14,12 +14,7 @@ from tidemark.checks.unserved_tables import unserved_tables
 from tidemark.cli.engines import prepare_sparks
 from tidemark.cli.environment import with_executors
 from tidemark.cli.machines import run_machine
-from tidemark.cli.progress import (
-    JobProgress,
-    RunConsole,
-    print_outcome,
-    print_unserved,
-)
+from tidemark.cli.progress import JobProgress, RunConsole, print_outcome, print_unserved
 from tidemark.cli.runs import changes_of, watch
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.target import glue_of_stage, open_target

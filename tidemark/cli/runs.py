@@ -13,7 +13,7 @@ import click
 
 from tidemark.cli.progress import JobProgress, RunConsole, console_for_tables
 from tidemark.cli.target import open_target
-from tidemark.cli.terminal import print_json
+from tidemark.cli.terminal import print_json, print_lines
 from tidemark.cli.views.runs import (
     Changes,
     cause_lines,
@@ -46,12 +46,7 @@ INTERRUPTED = 130
 
 
 def runs(
-    job: str | None,
-    since: str | None,
-    limit: int,
-    machine: str | None,
-    where: Where,
-    output: str,
+    job: str | None, since: str | None, limit: int, machine: str | None, where: Where, output: str
 ) -> None:
     if machine is not None:
         if job is not None or since is not None:
@@ -155,13 +150,9 @@ def _stop_runs(
                 ]
                 if run_ids:
                     os.kill(owner.pid, signal.SIGTERM)  # as Ctrl-C there: it stops the run
-    if output == "json":
-        print_json({"name": name, "stopping": run_ids})
-        return
-    for stopping in run_ids:
-        click.echo(f"{name} {stopping} is being stopped")
-    if not run_ids:
-        click.echo(f"{name} has no run in progress in {target.where}: nothing to stop")
+    lines = [f"{name} {stopping} is being stopped" for stopping in run_ids]
+    nothing = [f"{name} has no run in progress in {target.where}: nothing to stop"]
+    print_lines(output, {"name": name, "stopping": run_ids}, lines or nothing)
 
 
 def resume(

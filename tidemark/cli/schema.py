@@ -108,11 +108,7 @@ def _changes(run: SchemasOfRun, before: Sequence[SchemasOfRun]) -> Changed:
 
 
 def _print_changes(
-    job: str,
-    changed: Changed,
-    output: str,
-    nothing: str,
-    kept: Kept | None = None,
+    job: str, changed: Changed, output: str, nothing: str, kept: Kept | None = None
 ) -> None:
     document = {
         "job": job,

@@ -34,8 +34,6 @@ from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import texts_of_run
 from tidemark.report.lineage.emitter import lineage_to
 
-LOOPBACK = "127.0.0.1"
-
 
 def up(
     size: int | None,
@@ -52,7 +50,7 @@ def up(
     app: Path | None,
     context: tuple[str, ...],
 ) -> None:
-    is_at_host = host != LOOPBACK or bool(allow_host) or any_user or any_key
+    is_at_host = host != "127.0.0.1" or bool(allow_host) or any_user or any_key
     of_port = (app is not None, context, is_at_host, on_event is not None, forward, task, lineage)
     if port is None and (max_parallel is not None or any(of_port)):
         raise UsageError(

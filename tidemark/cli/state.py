@@ -15,7 +15,7 @@ from tidemark.checks.state.review import Review, changes
 from tidemark.cli.commands.options import UNTIL
 from tidemark.cli.commands.prove import NO_STAGE
 from tidemark.cli.synth import assembly_folder
-from tidemark.cli.terminal import Terminal, print_json
+from tidemark.cli.terminal import Terminal, print_lines
 from tidemark.local_state.home import Home
 
 
@@ -23,14 +23,9 @@ def check(app: Path | None, context: tuple[str, ...], since: str | None, output:
     project, assembly = Path.cwd(), assembly_folder(Terminal(stderr=True), app, context)
     review = review_project(project, assembly)
     before = review_since(project, assembly, since) if since else None
-    if output == "json":
-        print_json(review_json(review) | ({"since": review_json(before)} if before else {}))
-    else:
-        for line in review_lines(review):
-            click.echo(line)
-        if before and since and review.is_safe:
-            for line in since_lines(before, since):
-                click.echo(line)
+    document = review_json(review) | ({"since": review_json(before)} if before else {})
+    compared = since_lines(before, since) if before and since and review.is_safe else ()
+    print_lines(output, document, (*review_lines(review), *compared))
     is_safe = review.is_safe and review.is_current and (before is None or before.is_safe)
     sys.exit(0 if is_safe else 1)
 

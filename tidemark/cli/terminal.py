@@ -101,6 +101,15 @@ def print_json(document: Any, default: Callable[[Any], str] | None = None) -> No
     click.echo(json.dumps(document, indent=2, default=default))
 
 
+def print_lines(output: str, document: Any, lines: Iterable[str]) -> None:
+    """Print a document as JSON if the ``output`` is to be so, else lines for people."""
+    if output == "json":
+        print_json(document)
+        return
+    for line in lines:
+        click.echo(line)
+
+
 def moment_json(at_ms: int) -> str:
     """Return epoch milliseconds as ISO 8601, in UTC."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")

@@ -15,7 +15,6 @@ from urllib.parse import quote
 from tidemark.glue_job.process.bookmark_session import current_session
 from tidemark.local_state.job_run import is_local_run, job_home
 
-CONTEXT = "dataQualityEvaluationContext"
 FOLDER = "data_quality"
 
 
@@ -38,7 +37,7 @@ class History:
         if session is None or not is_local_run():
             return cls()
         name = quote(session.job_name, safe=" ")
-        context = str((publishing_options or {}).get(CONTEXT, ""))
+        context = str((publishing_options or {}).get("dataQualityEvaluationContext", ""))
         return cls(job_home().root / FOLDER / f"{name}.jsonl", context)
 
     def past(self, metric: str) -> list[float]:

@@ -15,7 +15,6 @@ from tidemark.glue_service.protocol.models import find_faults, service_model
 from tidemark.glue_service.protocol.replies import Reply
 
 SERVICE = "secretsmanager"
-TYPE = "application/x-amz-json-1.1"
 SCOPE = "AWS4-HMAC-SHA256 Credential=local/20260101/{region}/secretsmanager/aws4_request"
 MISSING = b"ResourceNotFoundException"
 OK = 200
@@ -46,7 +45,7 @@ def _ask(services: EmulatedServices, region: str, operation: str, request: dict[
         raise UsageError(f"Secrets Manager cannot take this: {'; '.join(faults)}")
     headers = {
         "authorization": SCOPE.format(region=region) + ", SignedHeaders=host",
-        "content-type": TYPE,
+        "content-type": "application/x-amz-json-1.1",
         "x-amz-target": f"{SERVICE}.{operation}",
     }
     return services.answer(SERVICE, "/", headers, json.dumps(request).encode())

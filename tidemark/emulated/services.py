@@ -23,19 +23,9 @@ SENT = ("authorization", "content-type", "x-amz-target")  # all that moto reads
 FAILED = 300  # and higher
 HOST = "127.0.0.1:4566"  # of requests that no client sends
 # What changes nothing, and messages, which are not kept.
-NOT_KEPT = (
-    "Get",
-    "List",
-    "Describe",
-    "BatchGet",
-    "Check",
-    "Validate",
-    "Publish",
-    "SendMessage",
-    "ReceiveMessage",
-    "DeleteMessage",
-    "ChangeMessage",
-    "PurgeQueue",
+NOT_KEPT = tuple(
+    "Get List Describe BatchGet Check Validate Publish SendMessage ReceiveMessage "
+    "DeleteMessage ChangeMessage PurgeQueue".split()
 )
 WAITING = ("ReceiveMessage",)  # for up to 20 seconds, while others send
 MAX_WAITING = 32  # at once; the others are answered at once, so that threads are left

@@ -28,7 +28,6 @@ from tidemark.local_state.store.store_errors import check_database, error_of
 FORMAT = 2
 STATE = ("glue.sqlite", TABLES, SERVICES)
 DATA = ("lake", OBJECTS_FILE, "derby")  # only if asked for
-FOLDERS = ("lake", "derby")
 
 
 @dataclass(frozen=True)
@@ -188,7 +187,7 @@ def _archive(file: Path) -> Iterator[tarfile.TarFile]:
 
 def _no_backup(file: Path, reason: str) -> UsageError:
     return UsageError(
-        f"{file} is not a complete backup of Tidemark ({reason}); give a file that `tidemark local "
+        f"{file} is not a complete backup of Tidemark ({reason}); give a file that `tidemark home "
         "backup` wrote"
     )
 
@@ -242,7 +241,7 @@ def _refuse_two_engines(home: Home, facts: BackupFacts) -> None:
 
 
 def _check_unpacked(file: Path, folder: Path, part: str) -> None:
-    is_there = (folder / part).is_dir() if part in FOLDERS else (folder / part).is_file()
+    is_there = (folder / part).is_dir() if part in ("lake", "derby") else (folder / part).is_file()
     if not is_there or (folder / part).is_symlink():
         raise _no_backup(file, f"it has no {part}")
     if part in DATABASES:

@@ -1,7 +1,7 @@
 """Functions of the command line: deploy an assembly into a home, run a workflow, read state."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ from tidemark.local_state.deployment.deployed_apps import DeployedApp, describe_
 from tidemark.local_state.dynamodb import dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.local_state.store.database import JobRun, Store
+from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.stored_warnings import ShowWarnings, show_unseen
 from tidemark.model.assembly.catalog_connections import connection_of_request
 from tidemark.model.assembly.catalog_databases import database_of_request
@@ -113,7 +113,6 @@ def _create_iceberg_table(home: Home, store: Store, request: Mapping[str, Any]) 
 @contextmanager
 def open_machine(
     home: Home,
-    on_recovered: Callable[[list[JobRun]], None] = lambda _: None,
     warn: ShowWarnings | None = None,
     jvms: Jvms = NO_JVMS,
 ) -> Iterator[tuple[Machine, Store]]:
@@ -122,8 +121,7 @@ def open_machine(
     with home.exclusive():
         java_home = find_java_home()
         with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
-            if recovered := recover_interrupted_runs(store, jvms):
-                on_recovered(recovered)
+            recover_interrupted_runs(store, jvms)
             show_unseen(store, warn)
             yield Machine(home, java_home, endpoint, region(), jvms), store
 

@@ -23,9 +23,7 @@ from tidemark.glue_service.eventbridge.rules import not_local
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.state_machines.machines import check_name
-from tidemark.glue_service.state_machines.values import (
-    ON_AWS_ONLY,
-)
+from tidemark.glue_service.state_machines.values import ON_AWS_ONLY
 from tidemark.glue_service.upgrades import with_upgrade
 from tidemark.glue_service.workflows.trigger_forms import initial_state
 from tidemark.local_state.deployment.deployed_apps import record_app, replace_deployed_jobs
@@ -38,11 +36,7 @@ from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import SPARK, Deployment
 from tidemark.model.assembly.glue_versions import version_of_job
 from tidemark.model.assembly.intrinsics import TOPIC
-from tidemark.model.assembly.state_machines import (
-    STATE_MACHINE,
-    machine_request,
-    tags_of_list,
-)
+from tidemark.model.assembly.state_machines import STATE_MACHINE, machine_request, tags_of_list
 from tidemark.model.assembly.template import resolve_stacks, stack_resources
 from tidemark.model.messages import plural
 

@@ -84,7 +84,6 @@ def load(glue: GlueState) -> None:
 
 
 T = TypeVar("T")
-ANSWER_TIMEOUT_S = 60
 # Values and errors pass between the threads in queues, which are C: a signal may raise at any line
 # of Python, and one of a Future or an Event would leave its lock held, or release it twice.
 Answers = queue.SimpleQueue[tuple[Any, BaseException | None]]
@@ -138,7 +137,7 @@ class Engine:
                 raise _stopped_error()
             self._work.put((work, answers))
         try:
-            answer, error = answers.get(timeout=ANSWER_TIMEOUT_S)
+            answer, error = answers.get(timeout=60)
         except queue.Empty as nothing:
             raise _stopped_error() from nothing
         if error is not None:

@@ -22,7 +22,6 @@ from tidemark.local_state.machine.processes import is_running
 TARGET = "Tidemark"  # prefix of operations for commands of the home
 SECRET_HEADER = "X-Tidemark-Secret"  # noqa: S105 (a name)
 CLIENT_ERRORS = range(400, 500)
-TIMEOUT_S = 120
 NO_ANSWER = (
     "the local Glue of process {pid} at {url} does not answer: {error}; stop it, then try again"
 )
@@ -80,7 +79,7 @@ def put_event(port: ServedPort, entry: Mapping[str, Any]) -> tuple[str, list[str
 def ask(port: ServedPort, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """Call an operation that only commands of the home may use; return the answer."""
     url = urlsplit(port.url)
-    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=TIMEOUT_S)
+    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=120)
     headers = {"X-Amz-Target": f"{TARGET}.{operation}", SECRET_HEADER: port.secret}
     try:
         connection.request("POST", "/", json.dumps(dict(request)), headers)

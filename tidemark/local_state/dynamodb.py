@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 NOWHERE = "http://127.0.0.1:9"  # nothing listens on this port (discard)
-CONNECT_TIMEOUT_S = 5
 OTHER_REMEDY = (
     f"unset {ENDPOINT_VARIABLE} to use the embedded engine, or point it at one that works"
 )
@@ -163,7 +162,7 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
             aws_access_key_id=key.key_id,
             aws_secret_access_key=key.secret,
             config=Config(
-                connect_timeout=CONNECT_TIMEOUT_S,
+                connect_timeout=5,
                 retries={"total_max_attempts": 3},
                 proxies={} if is_here else None,
             ),

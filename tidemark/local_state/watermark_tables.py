@@ -37,7 +37,6 @@ def imported_tables(deployment: Deployment) -> list[TableDefinition]:
 
 
 KIND = "dynamodb-table"
-HAS_TABLES = "SELECT 1 FROM sqlite_master WHERE name = '_tables'"
 
 
 def key_schemas(database: Path) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def key_schemas(database: Path) -> dict[str, Any]:
     try:
         with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as tables:
             # A killed engine may have just begun the file.
-            if not tables.execute(HAS_TABLES).fetchone():
+            if not tables.execute("SELECT 1 FROM sqlite_master WHERE name = '_tables'").fetchone():
                 return {}
             rows = tables.execute("SELECT table_name, key_schema FROM _tables").fetchall()
     except sqlite3.Error as error:

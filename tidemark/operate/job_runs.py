@@ -15,14 +15,9 @@ from tidemark.operate.clients import NOT_FOUND, Glue
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
 ACTIVE_STATES = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
 PAGE = 200
-BILLED = (
-    "DPUSeconds",
-    "ExecutionTime",
-    "WorkerType",
-    "NumberOfWorkers",
-    "MaxCapacity",
-    "AllocatedCapacity",
-    "ExecutionClass",
+BILLED = tuple(
+    "DPUSeconds ExecutionTime WorkerType NumberOfWorkers MaxCapacity AllocatedCapacity "
+    "ExecutionClass".split()
 )
 MAX_STOPS = 25  # of one request of BatchStopJobRun
 

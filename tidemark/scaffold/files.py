@@ -17,8 +17,6 @@ from tidemark.model.messages import not_written
 from tidemark.scaffold.new_job import NewJob, script_of, stack_with, unit_test_of
 
 REGION = "us-east-1"  # nothing here depends on it
-PIPELINE_CALL = "Pipeline("
-SNAPSHOT_STAGE = "dev"
 
 
 def check_project(project: Path) -> None:
@@ -126,7 +124,7 @@ def update_reviewed(project: Path, job: str) -> str | None:
     """Synthesize the app, and record its templates and its state, as the project does."""
     has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / snapshot.FOLDER).is_dir()
     with TemporaryDirectory() as folder:
-        assembly = synthesize(project, {"stage": SNAPSHOT_STAGE}, Path(folder))
+        assembly = synthesize(project, {"stage": "dev"}, Path(folder))
         if not any(job == declared.job.name for declared in read_jobs(read_assembly(assembly))):
             raise UsageError(
                 f"the app has no job {job} with it: its stack is not in the app; make the stack in "
@@ -163,5 +161,5 @@ def _names(stacks: Mapping[str, str]) -> list[str]:
     return [
         Path(path).name.removesuffix("_stack.py").replace("_", "-")
         for path, source in sorted(stacks.items())
-        if PIPELINE_CALL in source
+        if "Pipeline(" in source
     ]

@@ -15,10 +15,7 @@ from tidemark.scaffold.sample_files import sample_files, sample_root
 
 TEMPLATES = Path(__file__).parent / "templates"
 NAME = re.compile(r"(?=.{1,20}\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*")
-FIRST_JOB = "ingest-orders"
-DISTRIBUTION = "tidemark-glue"
 STACK_FILES = ("app.py", "infra/", "tests/test_app.py")  # of a template that the sample replaces
-SAMPLE_NEEDS = "duckdb>=1,<3\nnycflights13==0.0.3\n"
 
 
 def check_project_name(name: str) -> None:
@@ -40,7 +37,7 @@ def check_project_name(name: str) -> None:
 def plan_project(name: str) -> dict[str, str]:
     """Return the files of a new project by their path in it; writes nothing."""
     check_project_name(name)
-    job = NewJob(FIRST_JOB, "bookmark-files", name)
+    job = NewJob("ingest-orders", "bookmark-files", name)
     files = _rendered(name, TEMPLATES / "project")
     return files | {job.script: script_of(job), job.test: unit_test_of(job)}
 
@@ -57,7 +54,7 @@ def plan_sample(name: str) -> dict[str, str]:
     own["package.json"] = own["package.json"].replace('"name": "tidemark"', f'"name": "{name}"', 1)
     common = _rendered(name, TEMPLATES / "project")
     files = {path: text for path, text in common.items() if not path.startswith(STACK_FILES)}
-    files["requirements.txt"] += SAMPLE_NEEDS
+    files["requirements.txt"] += "duckdb>=1,<3\nnycflights13==0.0.3\n"
     return files | own | _rendered(name, TEMPLATES / "flights")
 
 
@@ -68,7 +65,7 @@ def _rendered(name: str, template: Path) -> dict[str, str]:
         "template-project": name,
         "template_project": module,
         "TemplateProject": "".join(word.capitalize() for word in name.split("-")),
-        "TIDEMARK_VERSION": version(DISTRIBUTION),
+        "TIDEMARK_VERSION": version("tidemark-glue"),
     }
     files = {}
     for path in sorted(path for path in template.rglob("*") if path.is_file()):

@@ -47,10 +47,7 @@ def with_derived(frame: DataFrame, colName: str, expr: str) -> DataFrame:
 
 
 def with_concatenated(
-    frame: DataFrame,
-    colName: str,
-    colList: Sequence[str] | str,
-    spacer: str = "",
+    frame: DataFrame, colName: str, colList: Sequence[str] | str, spacer: str = ""
 ) -> DataFrame:
     """Return the rows with a column of other columns' strings, a null as an empty string."""
     texts = [F.coalesce(F.col(name).cast("string"), F.lit("")) for name in names_in(colList)]
@@ -58,11 +55,7 @@ def with_concatenated(
 
 
 def exploded(
-    frame: DataFrame,
-    colName: str,
-    newCol: str,
-    outer: bool = False,
-    **names: str,
+    frame: DataFrame, colName: str, newCol: str, outer: bool = False, **names: str
 ) -> DataFrame:
     """Return a row for each element of an array or entry of a map."""
     kind = _check_type(frame, colName, ArrayType, MapType)
@@ -92,10 +85,7 @@ def flattened(frame: DataFrame, maxLevels: int = 0, separator: str = ".") -> Dat
 
 
 def with_split(
-    frame: DataFrame,
-    colName: str,
-    pattern: str,
-    newColName: str | None = None,
+    frame: DataFrame, colName: str, pattern: str, newColName: str | None = None
 ) -> DataFrame:
     """Return the rows with the parts of a string between matches of a regular expression."""
     return frame.withColumn(bare(newColName or colName), F.split(F.col(colName), pattern))
@@ -119,10 +109,7 @@ def with_elements(
 
 
 def with_timestamp(
-    frame: DataFrame,
-    colName: str,
-    colType: str = "autodetect",
-    newColName: str | None = None,
+    frame: DataFrame, colName: str, colType: str = "autodetect", newColName: str | None = None
 ) -> DataFrame:
     """Return the rows with a string or a number as a timestamp; null if it is not one."""
     if colType not in TIME_TYPES:
@@ -145,10 +132,7 @@ def with_timestamp(
 
 
 def with_formatted(
-    frame: DataFrame,
-    colName: str,
-    dateFormat: str,
-    newColName: str | None = None,
+    frame: DataFrame, colName: str, dateFormat: str, newColName: str | None = None
 ) -> DataFrame:
     """Return the rows with a timestamp as a string, in a format of Python or of Spark."""
     made = F.date_format(F.col(colName), spark_pattern(dateFormat))
@@ -175,10 +159,7 @@ def without_null_rows(frame: DataFrame, extended: bool = False) -> DataFrame:
 
 
 def pivoted(
-    frame: DataFrame,
-    aggCol: str,
-    aggFunction: str,
-    colList: Sequence[str] | str,
+    frame: DataFrame, aggCol: str, aggFunction: str, colList: Sequence[str] | str
 ) -> DataFrame:
     """Return a row for each group of the other columns, with a column for each value of some."""
     if aggFunction not in AGGREGATES:

@@ -21,8 +21,6 @@ from tidemark.testing.run import JobRunFailedError
 
 VARIABLES = ("TIDEMARK_AWS_BUCKET", "TIDEMARK_AWS_ROLE")
 FINAL_STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
-POLL_S = 10.0
-TIMEOUT_MINUTES = 15
 LOGS = ("/aws-glue/jobs/output", "/aws-glue/jobs/error")  # of stdout, of stderr
 
 
@@ -43,7 +41,7 @@ class Account:
     bucket: str
     role: str
     prefix: str = field(default_factory=lambda: f"tidemark-test-{secrets.token_hex(4)}")
-    poll_s: float = POLL_S
+    poll_s: float = 10.0
     jobs: set[str] = field(default_factory=set)
 
     @property
@@ -234,7 +232,7 @@ class AwsGlueJob:
             WorkerType="G.1X",
             NumberOfWorkers=2,
             MaxRetries=0,
-            Timeout=TIMEOUT_MINUTES,
+            Timeout=15,
         )
         self._account.jobs.add(name)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.metastore.catalog_settings import ARGUMENT, catalog_settings
-from tidemark.glue_job.metastore.storage import STORED_AS
+from tidemark.glue_job.metastore.storage import STORED_AS, as_columns, storage_of
 from tidemark.local_state.catalog.definitions import catalog_databases, put_databases
 from tidemark.local_state.catalog.edit import dropped, named_table
 from tidemark.local_state.catalog.partitions import partitions_of, sync_partitions
@@ -190,9 +190,9 @@ class Catalog:
     ) -> dict[str, Any]:
         if format_name not in STORED_AS:
             raise UsageError(f"format is {format_name!r}; allowed: {', '.join(sorted(STORED_AS))}")
-        serde, inputs, outputs = STORED_AS[format_name]
         known = columns_of(columns) if columns is not None else _types_of_rows(table, rows)
         properties = {"classification": format_name, "EXTERNAL": "TRUE", **(parameters or {})}
+        uri = self._lake.uri(location or f"{_bucket(database)}/{table}/")
         of_serde = {"serialization.format": "1"}
         if format_name == "csv":
             of_serde["field.delim"] = ","
@@ -200,14 +200,8 @@ class Catalog:
         return {
             "TableType": "EXTERNAL_TABLE",
             "Parameters": properties,
-            "PartitionKeys": _as_columns(columns_of(partition_keys)),
-            "StorageDescriptor": {
-                "Columns": _as_columns(known),
-                "Location": self._lake.uri(location or f"{_bucket(database)}/{table}/"),
-                "InputFormat": inputs,
-                "OutputFormat": outputs,
-                "SerdeInfo": {"SerializationLibrary": serde, "Parameters": of_serde},
-            },
+            "PartitionKeys": as_columns(columns_of(partition_keys)),
+            "StorageDescriptor": storage_of(format_name, known, uri, of_serde),
         }
 
 
@@ -253,7 +247,3 @@ def _types_of_rows(table: str, rows: Iterable[Mapping[str, Any]] | None) -> list
     if not types:
         raise UsageError(f"the table {table} has no columns; give columns={{'id': 'bigint'}}")
     return list(types.items())
-
-
-def _as_columns(columns: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    return [{"Name": name, "Type": kind} for name, kind in columns]

@@ -45,9 +45,7 @@ from tidemark.testing.libraries import near_scripts, shipped_packages, zip_packa
 from tidemark.testing.recorded_run import recorded_run
 from tidemark.testing.run import GlueRun
 
-SCRIPT_FOLDERS = ("", "glue_jobs")
 EXTRA_FILES = "--extra-py-files"
-TIMEOUT_MINUTES = 10
 _one_at_a_time = threading.Lock()  # a run changes the process that all threads of a test share
 _needing: dict[bytes, str] = {}  # why a script, by its source, needs a process, as a run showed
 
@@ -150,7 +148,7 @@ class GlueJob:
         if path.is_absolute():
             tried = [path]
         else:
-            places = [self._test.project / folder for folder in SCRIPT_FOLDERS]
+            places = [self._test.project / folder for folder in ("", "glue_jobs")]
             tried = [place / path for place in (*places, self._test.folder, Path.cwd())]
         for file in tried:
             for candidate in (file, file.with_name(f"{file.name.replace('-', '_')}.py")):
@@ -181,7 +179,7 @@ class GlueJob:
         job = replace(
             publish_script(submission, self._test.home),
             glue_version=self._test.version,
-            timeout_minutes=TIMEOUT_MINUTES,
+            timeout_minutes=10,
         )
         if self.needs_watermarks(source):
             self._test.dynamodb()

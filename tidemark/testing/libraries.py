@@ -12,8 +12,6 @@ from zipfile import ZipFile
 
 from tidemark.local_state.deployment.project_files import python_files
 
-LIBS = "libs"
-
 
 def shipped_packages(project: Path) -> dict[str, Path]:
     """Return the packages that ship to jobs: those of ``libs/``, and the watermark library."""
@@ -21,7 +19,7 @@ def shipped_packages(project: Path) -> dict[str, Path]:
     spec = find_spec("watermarks")
     if spec is not None and spec.origin:
         packages["watermarks"] = Path(spec.origin).parent
-    folder = project / LIBS
+    folder = project / "libs"
     for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
         if (entry.is_dir() and (entry / "__init__.py").is_file()) or entry.suffix == ".py":
             packages[entry.stem] = entry

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-JVM_LOG = "jvm.log"
 JVM_GRACE_S = 5.0
 
 
@@ -74,7 +73,7 @@ class SparkEngine:
     @property
     def jvm_log(self) -> Path:
         """The output of the JVM."""
-        return self.folder / JVM_LOG
+        return self.folder / "jvm.log"
 
     def events(self) -> Path | None:
         """Return the event log of the context, once all events are in it; None if it is gone."""

@@ -22,7 +22,6 @@ _OTHER_KEYS = (
     "the table has no sort key",
     "multiple operations on one item",  # both writes have one hash key, and there is no other
 )
-_TOO_LARGE = "exceeded the maximum allowed size"
 _PASSING_CODES = {
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
@@ -68,7 +67,7 @@ def translate_client_error(
             f"name of another table, or create one with these keys ({message})",
             "wrong_keys",
         )
-    if _TOO_LARGE in message:
+    if "exceeded the maximum allowed size" in message:
         return WatermarkTableError(
             f"the watermarks do not fit into one row of {table}, which holds 400 KB with all open "
             "windows: nothing was written; keep large values elsewhere and a reference to them "

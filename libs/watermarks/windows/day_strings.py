@@ -12,19 +12,8 @@ from typing import NamedTuple
 
 _YEAR, _MONTH, _DAY = r"(?P<year>\d{4})", r"(?P<month>0[1-9]|1[0-2])", r"(?P<day>[0-3]\d)"
 _MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
+    "january february march april may june july august september october november december"
+).split()
 _NAME = rf"(?P<name>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTHS)})\.?"
 _TIME = r"(?:[T ,:].*)?"
 _CLOCK = r"(?:[01]\d|2[0-4])(?::?[0-5]\d){0,2}(?:[.,]?\d+)?"

@@ -17,7 +17,6 @@ SECRET = re.compile(
 )
 # Of boto3's GetSecretValue, and of the options of Glue's own connections.
 KEYS = ("SecretId", "secretId")
-CONNECTION_KEYS = ("SECRET_ID", "SecretArn")
 
 
 def secrets_of(job: AdoptedJob, existing: Existing) -> tuple[tuple[str, ...], list[Guess]]:
@@ -27,7 +26,7 @@ def secrets_of(job: AdoptedJob, existing: Existing) -> tuple[tuple[str, ...], li
     sources = [(f"its script reads the secret {secret}", secret) for secret in in_script]
     for name in job.connections:
         properties = existing.connections.get(name, {})
-        if keys := [key for key in CONNECTION_KEYS if properties.get(key)]:
+        if keys := [key for key in ("SECRET_ID", "SecretArn") if properties.get(key)]:
             secret = str(properties[keys[0]])
             sources.append((f"its connection {name} has the secret {secret}", secret))
     names = dict.fromkeys(secret for _, secret in sources if SECRET.fullmatch(secret))

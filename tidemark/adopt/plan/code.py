@@ -16,13 +16,7 @@ from tidemark.adopt.model import (
     Node,
     Wait,
 )
-from tidemark.adopt.plan.literals import (
-    call,
-    list_of,
-    literal,
-    quoted,
-    runtime_call,
-)
+from tidemark.adopt.plan.literals import call, list_of, literal, quoted, runtime_call
 from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.stage.runtime import JobRuntime, ShellRuntime, StreamingRuntime
 

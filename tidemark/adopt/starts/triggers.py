@@ -53,7 +53,6 @@ START_BY_CALL = (
     "let the callers of StartTrigger call StartWorkflowRun for the new workflow",
 )
 STARTS_NOTHING = ("it starts nothing that moves", "see Not adopted")
-SAY_WHEN = ("Type", "Schedule", "Predicate", "EventBatchingCondition")
 START_TYPES = ("SCHEDULED", "EVENT", "ON_DEMAND")
 
 
@@ -176,7 +175,7 @@ def account_for(
         reading = readings[trigger["Name"]]
         own_rules = (rules or {}).get(str(trigger.get("WorkflowName")), ())
         if reason := _apart_reason(trigger, starts):
-            for key in SAY_WHEN:
+            for key in ("Type", "Schedule", "Predicate", "EventBatchingCondition"):
                 if reading.get(key) is not None:
                     reading.differ_for(reason, key)
             _list_rules(own_rules, starts, reason)

@@ -45,14 +45,7 @@ KNOWN = {"source", "detail-type", "detail", OR, "jobName", "state", "severity", 
 KNOWN |= {"databaseName", "tableName", "bucket", "name", "object", "key", "reason"}
 KNOWN |= {"context", "contextType"}
 KNOWN |= {"eventSource", "eventName", "requestParameters", "bucketName", "tableInput"}
-ACTOR = {
-    "account",
-    "requester",
-    "userIdentity",
-    "userAgent",
-    "sourceIPAddress",
-    "source-ip-address",
-}
+ACTOR = set("account requester userIdentity userAgent sourceIPAddress source-ip-address".split())
 
 
 class EventCause(NamedTuple):

@@ -8,7 +8,6 @@ from tidemark.checks.script.script_names import identifier
 from tidemark.model.programs import readable_program
 
 CLOCK_CALLS = {"datetime": {"now", "utcnow", "today"}, "date": {"today"}}
-SPARK_CLOCK = "current_date"
 
 
 def clock_lines(text: str) -> list[int]:
@@ -24,7 +23,7 @@ def clock_lines(text: str) -> list[int]:
     for call in ast.walk(readable_program(text)):
         if isinstance(call, ast.Call):
             of = identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None
-            if identifier(call.func) in (SPARK_CLOCK, *CLOCK_CALLS.get(of or "", ())):
+            if identifier(call.func) in ("current_date", *CLOCK_CALLS.get(of or "", ())):
                 lines.add(call.lineno)
     return sorted(lines)
 

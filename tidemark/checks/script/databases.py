@@ -21,7 +21,6 @@ LAKE_FORMATS |= {"org.apache.hudi", "org.apache.iceberg.spark.source.icebergsour
 WRITERS = {"write", "writeStream", "DataFrameWriter"}
 JDBC_SINKS = {name.rpartition(".")[2] for name in SINKS if name.endswith("from_jdbc_conf")}
 UPSERT = "upsert_jdbc"
-JAVA = "DriverManager"
 # What Spark or Glue sends through a driver of JDBC.
 BY_JDBC = {"jdbc", "mysql", "oracle", "postgresql", "redshift", "sqlserver"}
 BY_JDBC |= {"custom.jdbc", "marketplace.jdbc", "org.apache.spark.sql.jdbc"}
@@ -43,7 +42,7 @@ def database_writes_in(text: str, *, is_without_jdbc: bool = False) -> tuple[int
     lines = {line for node in nodes_of(tree) for line in _lines(node, scope, places)}
     for node in () if is_without_jdbc else nodes_of(tree):
         match node:
-            case ast.Attribute(attr=name, end_lineno=int(line)) if name == JAVA:
+            case ast.Attribute(attr=name, end_lineno=int(line)) if name == "DriverManager":
                 lines.add(line)
             case ast.Call(lineno=line):
                 method, chain = identifier(node.func) or "", chain_of(node)

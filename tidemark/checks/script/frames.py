@@ -29,7 +29,6 @@ ENDS |= {"show", "tail", "take", "toLocalIterator", "toPandas"}
 GROUPS = {"cube", "groupBy", "groupby", "rollup"}  # the count of these is a frame
 ABOUT = {"columns", "dtypes", "schema", "storageLevel"}  # of a frame, without its rows
 FILE_FORMATS = {"csv", "json", "orc", "parquet", "text"}
-MANY_PATHS = {"orc", "parquet"}
 OTHER_FORMATS = {"delta", "hudi", "iceberg", "jdbc"}  # whose readers keep what they began to read
 VIEWS = {"createOrReplaceTempView", "createTempView", "createOrReplaceGlobalTempView"}
 
@@ -236,7 +235,7 @@ class Frames:
             return self.of_jdbc(call, context)
         if first.name in SPARK_READS and any(link.name == "read" for link in rest):
             words = {str(node.value) for node in ast.walk(call) if isinstance(node, ast.Constant)}
-            paths = call.args if first.name in MANY_PATHS else [argument(call, "path", 0)]
+            paths = call.args if first.name in {"orc", "parquet"} else [argument(call, "path", 0)]
             is_file = not OTHER_FORMATS & words
             return [data for path in paths if is_file for data in self.data(path, context)]
         return self.opened_by_glue(call, context)

@@ -15,7 +15,6 @@ from tidemark.model.programs import nodes_of, program_of
 
 SETTING = "spark.sql.catalog."
 CLASSES = "org.apache.iceberg."
-SESSION_CATALOG = "spark_catalog"
 # Calls that name a table, and where; of `sql` the name stands in a query.
 NAMING = {"table": ("tableName", 0), "insertInto": ("tableName", 0), "writeTo": ("table", 0)}
 NAMING |= {"saveAsTable": ("name", 0), "load": ("path", 0)}
@@ -144,7 +143,7 @@ def _uses(call: ast.Call, text: str, is_query: bool) -> Iterator[Use]:
     named = tables_named_in(text) if is_query else [whole.groups()] if whole else []
     for catalog, *names in named:
         is_metadata = len(names) == 2 and names[1].strip("`").lower() in METADATA_TABLES
-        if len(names) < 2 or is_metadata or catalog == SESSION_CATALOG or HOLE.search(catalog):
+        if len(names) < 2 or is_metadata or catalog == "spark_catalog" or HOLE.search(catalog):
             continue
         yield Use(place_of(call), catalog, is_query and creates_unplaced(text))
 

@@ -12,14 +12,12 @@ from tidemark.checks.state.review import Review, check_writable, review
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.messages import plural
 
-STAGES = "tidemark:stages"
-
 
 def stage_names(project: Path) -> tuple[str, ...]:
     """Return the names of the stages in the context of ``cdk.json``, none without such a file."""
     try:
         context = json.loads((project / "cdk.json").read_text(encoding="utf-8"))["context"]
-        return tuple(context[STAGES])
+        return tuple(context["tidemark:stages"])
     except (OSError, ValueError, KeyError, TypeError):
         return ()  # the synthesis reports the problem of the file
 

@@ -10,12 +10,7 @@ from typing import Any
 from tidemark.checks.script.values import with_arguments
 from tidemark.checks.state.manifest import ICEBERG_TABLE, JobState, Manifest, StatefulResource
 from tidemark.checks.state.script_sources import ScriptSource, state_of_script
-from tidemark.checks.state.stateful import (
-    contracts,
-    holds_state,
-    iceberg_tables,
-    stateful_resource,
-)
+from tidemark.checks.state.stateful import contracts, holds_state, iceberg_tables, stateful_resource
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
 from tidemark.model.assembly.definitions import STREAMING, WATERMARK_TABLE, bookmark_option
@@ -24,7 +19,6 @@ from tidemark.model.assembly.template import resolve_stacks, stack_resources
 
 REGION = "us-east-1"  # no name of an app's own should have one; the CDK's assets bucket does
 STAGE_TAG = "tidemark:stage"  # of everything in a stage
-CHECKPOINT_ARGUMENT = "--checkpoint"
 
 
 def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
@@ -105,7 +99,7 @@ def _job_state(
         bookmark=bookmark_option(arguments),
         watermark_table=arguments.get(WATERMARK_TABLE, ""),
         checkpoint=(
-            arguments.get(CHECKPOINT_ARGUMENT, "")
+            arguments.get("--checkpoint", "")
             if properties["Command"].get("Name") == STREAMING
             else ""
         ),

@@ -14,10 +14,8 @@ KEY_HELP = "Column that identifies the rows of a merge, repeatable; id by defaul
 ICEBERG_HELP = "Let a merge write a table of Iceberg, with merge_window."
 NOTEBOOK_HELP = "Make the script of the cells of a notebook: docs/sessions.md."
 PIPELINE_HELP = "Pipeline to add it to, by its file infra/NAME_stack.py; the only one by default."
-WORKFLOW_HELP = "Adopt this workflow with all its jobs."
 ACCOUNT_HELP = "Read the AWS account and region of your credentials."
 PROFILE_HELP = "Profile of your AWS configuration; by default the AWS CLI's."
-REGION_HELP = "AWS region; by default the AWS CLI's."
 TEMPLATE_HELP = (
     "Read a CloudFormation template instead, JSON or YAML, or the folder cdk.out of a CDK app."
 )
@@ -28,7 +26,6 @@ PARAMETER_HELP = (
 NAME_HELP = "Name of the new pipeline; by default derived from the workflow or the first job."
 ROLES_HELP = "Let jobs and crawlers keep their roles, which get a policy more each."
 OUT_HELP = "Folder of the project to write into; the current one by default."
-FORMAT_HELP = "Write the plan as Markdown, or as JSON."
 
 
 @click.command()
@@ -73,10 +70,10 @@ def refuse_terraform(context: click.Context, option: click.Parameter, file: str 
 
 @click.command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...")
-@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
+@click.option("--workflow", metavar="NAME", help="Adopt this workflow with all its jobs.")
 @click.option("--from-account", is_flag=True, help=ACCOUNT_HELP)
 @click.option("--profile", metavar="NAME", help=PROFILE_HELP)
-@click.option("--region", metavar="REGION", help=REGION_HELP)
+@click.option("--region", metavar="REGION", help="AWS region; by default the AWS CLI's.")
 @click.option("--terraform", hidden=True, expose_value=False, callback=refuse_terraform)
 @click.option("--template", type=FILE, metavar="PATH", help=TEMPLATE_HELP)
 @click.option("--parameter", "parameters", multiple=True, metavar="KEY=VALUE", help=PARAMETER_HELP)
@@ -89,7 +86,7 @@ def refuse_terraform(context: click.Context, option: click.Parameter, file: str 
     "output",
     type=click.Choice(["markdown", "json"]),
     default="markdown",
-    help=FORMAT_HELP,
+    help="Write the plan as Markdown, or as JSON.",
 )
 @act("adopt.adopt")
 def adopt() -> None:

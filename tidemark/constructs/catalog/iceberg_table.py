@@ -19,7 +19,6 @@ from tidemark.model.checked import checked, wrong
 DATABASE = re.compile(r"[a-z0-9_]{1,252}")
 CATALOG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SESSION_CATALOG = "spark_catalog"  # Spark's own, whose class is another one
-FORMAT_VERSIONS = (1, 2, 3)
 
 
 @checked
@@ -85,7 +84,7 @@ class IcebergTable(InDatabase):
                 self.catalog,
                 f"letters, digits and _, a letter first, but not Spark's own {SESSION_CATALOG}",
             )
-        if self.format_version not in (None, *FORMAT_VERSIONS):
+        if self.format_version not in (None, 1, 2, 3):
             raise self._error("format_version", self.format_version, "None, 1, 2 or 3")
         self._check_optimizers()
 

@@ -28,7 +28,6 @@ DATALAKEGEN2 DB2 DB2AS400 DOCUMENTDB DYNAMODB GOOGLECLOUDSTORAGE HBASE MYSQL OPE
 POSTGRESQL REDSHIFT SAPHANA SNOWFLAKE SQLSERVER SYNAPSE TERADATA TERADATANOS TIMESTREAM TPCDS
 VERTICA
 """
-OFFLINE = "--no-index --no-deps"
 INDEX = {"--index-url", "-i"}
 PUBLIC = re.compile(r"--extra-index-url|pypi\.org|pythonhosted\.org", re.IGNORECASE)
 
@@ -135,7 +134,7 @@ def installer_arguments(
         option = {}
     else:
         public = _names(python_modules) or ([own_option] if own_option else [])
-        option = {"--python-modules-installer-option": OFFLINE}
+        option = {"--python-modules-installer-option": "--no-index --no-deps"}
     if public:
         raise JobDefinitionError(
             f"job '{job}' has {public[0]!r}, with which Glue asks a public index of packages, and "

@@ -175,10 +175,6 @@ def check_modules(name: str, python_modules: Sequence[str]) -> None:
         named[package] = module
 
 
-RETRY_APPENDS = "tidemark:retry-appends"
-AUTO_BY_CLOUDFORMATION = "tidemark:auto-by-cloudformation"
-
-
 def warn_of_auto(scope: Construct, job: str, script: Path) -> None:
     """Warn that CloudFormation may refuse a job with `auto`, and where it may add rows twice.
 
@@ -189,7 +185,7 @@ def warn_of_auto(scope: Construct, job: str, script: Path) -> None:
     """
     warnings = cdk.Annotations.of(scope)
     warnings.add_warning_v2(
-        AUTO_BY_CLOUDFORMATION,
+        "tidemark:auto-by-cloudformation",
         f"job {job} has GlueVersion {AUTO}, which CloudFormation's published schema of "
         "AWS::Glue::Job does not allow, so that a deployment may be refused: deploy it to a "
         "test account first, or name a version here and turn auto upgrade on with the console "
@@ -198,7 +194,7 @@ def warn_of_auto(scope: Construct, job: str, script: Path) -> None:
     if appends := appends_in(script.read_text(encoding="utf-8")):
         places = ", ".join(f"{append.name} on line {append.place.line}" for append in appends)
         warnings.add_warning_v2(
-            RETRY_APPENDS,
+            "tidemark:retry-appends",
             f"job {job} has GlueVersion {AUTO} and adds rows ({script.name}: {places}): a retry "
             "after a failed upgrade can add its rows twice; write with write_window, merge_window "
             "or upsert_jdbc, or overwrite partitions (docs/automatic-upgrades.md), or acknowledge "

@@ -19,7 +19,6 @@ from tidemark.model.stage.config import StageConfig
 
 WORKSPACE = re.compile(r"[0-9A-Z]{1,255}")
 CHANNEL = re.compile(r"[A-Za-z0-9]{1,255}")
-DENY_ALL = "AWSDenyAll"
 # By app: workspace and channel to the path of each construct and its account.
 _CHANNELS: WeakKeyDictionary[IConstruct, dict[tuple[str, str], dict[str, str]]] = (
     WeakKeyDictionary()
@@ -92,7 +91,7 @@ class SlackChannel(Construct):
             assumed_by=iam.ServicePrincipal("chatbot.amazonaws.com"),
             description="Policy of a Slack channel that only gets notifications: allows nothing",
         )
-        guardrail = iam.ManagedPolicy.from_aws_managed_policy_name(DENY_ALL)
+        guardrail = iam.ManagedPolicy.from_aws_managed_policy_name("AWSDenyAll")
         chatbot.CfnSlackChannelConfiguration(
             self,
             "Channel",

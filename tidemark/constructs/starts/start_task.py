@@ -13,7 +13,6 @@ from constructs import Construct
 
 FAILURES = ("FailedActions", "TimeoutActions", "StoppedActions", "ErroredActions")
 RUN = "WorkflowRun"  # the member of a state's input that names the run
-ENDED_BADLY = "Tidemark.WorkflowRunFailed"
 
 
 def start_task(scope: Construct, id_: str, *, workflow: str, wait_seconds: int) -> sfn.Chain:
@@ -62,7 +61,7 @@ def start_task(scope: Construct, id_: str, *, workflow: str, wait_seconds: int) 
     failed = sfn.Fail(
         scope,
         f"{id_} Failed",
-        error=ENDED_BADLY,
+        error="Tidemark.WorkflowRunFailed",
         cause=f"a job of the workflow {workflow} did not succeed, or its run was stopped",
     )
     done = sfn.Pass(scope, f"{id_} Done")

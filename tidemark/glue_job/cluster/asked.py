@@ -15,7 +15,6 @@ EXECUTORS_VARIABLE = "TIDEMARK_EXECUTORS"
 MASTER_VARIABLE = "TIDEMARK_MASTER"
 YARN = "yarn"
 FOR_YARN = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
-MASTERS = ("spark://", "k8s://", YARN)
 EXECUTOR_BYTES = 900 * 1024**2  # an executor of the default size, and its worker
 DRIVER_BYTES = 2 * 1024**3  # the driver, Spark's master and Python
 
@@ -89,7 +88,7 @@ def memory_bytes() -> int:
 
 
 def _checked_master(master: str, environment: Mapping[str, str]) -> str:
-    if not master.startswith(MASTERS):
+    if not master.startswith(("spark://", "k8s://", YARN)):
         raise UsageError(
             f"--master is {master!r}; allowed: spark://HOST:PORT, k8s://URL or yarn; for processes "
             "of this machine give --executors N"
@@ -108,7 +107,6 @@ def _checked_master(master: str, environment: Mapping[str, str]) -> str:
 
 
 EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath"
-DRIVER_CLASS_PATH = "spark.driver.extraClassPath"
 OPTIONS = "spark.executor.defaultJavaOptions"
 DAEMON = "spark.python.daemon.module"  # starts the Python workers
 WORKERS = "tidemark.glue_job.process.worker_daemon"
@@ -142,7 +140,7 @@ def with_executors(
         return dict(settings)
     # Executors of this machine have the jars in their environment.
     jars = [] if asked.executors else map(str, class_path)
-    given = (settings.get(EXECUTOR_CLASS_PATH), settings.get(DRIVER_CLASS_PATH), *jars)
+    given = (settings.get(EXECUTOR_CLASS_PATH), settings.get("spark.driver.extraClassPath"), *jars)
     found = {**settings, **_fixed(asked.executors)}
     if entries := list(dict.fromkeys(filter(None, given))):
         found[EXECUTOR_CLASS_PATH] = os.pathsep.join(entries)

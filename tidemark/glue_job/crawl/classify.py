@@ -26,7 +26,6 @@ from tidemark.glue_job.readers.tables.explained_predicates import start_spark
 from tidemark.model.hive_types import common_type, struct_of
 
 BYTES = 1024 * 1024  # how much of a file a classifier reads
-DELIMITERS = (",", "|", "\t", ";", "\x01")
 MAX_HEADER_LENGTH = 150
 INT_MAX = 2**31
 _COLUMN = re.compile(r"[^\x00-\x1f]+")
@@ -50,7 +49,7 @@ def format_of(head: bytes) -> str:
 def delimiter_of(text: str) -> str:
     """Return the delimiter of the first lines; empty if they have none."""
     lines = [line for line in text.splitlines()[:100] if line]
-    for delimiter in DELIMITERS:
+    for delimiter in (",", "|", "\t", ";", "\x01"):
         counts = {len(row) for row in csv.reader(lines[:-1] or lines, delimiter=delimiter)}
         if len(counts) == 1 and counts.pop() > 1:
             return delimiter

@@ -17,7 +17,7 @@ from tidemark.glue_job.crawl.layout import (
     crawled_tables,
     table_name,
 )
-from tidemark.glue_job.metastore.storage import STORED_AS
+from tidemark.glue_job.metastore.storage import storage_of
 from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
 from tidemark.local_state.bookmarks.hidden import is_hidden
 from tidemark.local_state.catalog.partitions import (
@@ -33,7 +33,6 @@ from tidemark.model.hive_types import common_type, known_type
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2"}
 CRAWLER = "tidemark catalog crawl"
-COLUMNAR = ("parquet", "orc", "avro")
 SchemaOf = Callable[[str, Path, str], FileSchema]
 
 
@@ -108,7 +107,7 @@ def _schema_of_file(file: Path, uri: str, schema_of: SchemaOf) -> FileSchema:
     with open_file(str(file)) as opened:
         head = opened.read(BYTES)
     name, is_whole = format_of(head), len(head) < BYTES
-    if name in COLUMNAR:
+    if name in ("parquet", "orc", "avro"):
         return schema_of(name, file, uri)
     compression = {"compressionType": COMPRESSIONS.get(file.suffix, "none")}
     kind = None
@@ -150,7 +149,6 @@ def _definition(
     name: str, location: str, crawled: CrawledTable, old: CatalogTable | None
 ) -> dict[str, Any]:
     kind = crawled.leaves[0].kind
-    serde, inputs, outputs = STORED_AS[kind.format]
     # The other fields of an older definition stay.
     columns = dict(crawled.columns)
     if old:
@@ -168,18 +166,12 @@ def _definition(
             "UPDATED_BY_CRAWLER": CRAWLER,
             **dict(kind.parameters),
         },
-        "StorageDescriptor": {
-            "Columns": [
-                {"Name": name.lower(), "Type": known_type(of)} for name, of in columns.items()
-            ],
-            "Location": location,
-            "InputFormat": inputs,
-            "OutputFormat": outputs,
-            "SerdeInfo": {
-                "SerializationLibrary": serde,
-                "Parameters": dict(kind.serde_parameters),
-            },
-        },
+        "StorageDescriptor": storage_of(
+            kind.format,
+            [(name.lower(), known_type(of)) for name, of in columns.items()],
+            location,
+            dict(kind.serde_parameters),
+        ),
     }
 
 

@@ -32,10 +32,7 @@ SCRIPT_NAME = "script-name"  # file of a run: the name in tracebacks, for its Py
 PARTS = ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "AbortMultipartUpload")
 READS = ("Get", "List", "Head", "Describe", "BatchGet", "TransactGet", "Query", "Scan", "Select")
 READS_OF = {"sts", "logs", "cloudwatch", "monitoring", "iam", "kms"}  # nothing of a job's state
-LISTS = ("ListObjects", "ListObjectsV2")
 SENT = f"s3://{operations.MESSAGES}/"
-CONDITIONS = {"IfMatch", "IfNoneMatch"}
-PUTS = ("PutObject", "CopyObject", "CompleteMultipartUpload")
 # The parameter that says what a request changes.
 SUBJECTS = ("TableName", "Table", "JobName", "DatabaseName", "Name", "TopicArn", "QueueUrl")
 
@@ -128,7 +125,7 @@ def _read(service: str, name: str, parameters: Mapping[str, Any]) -> list[str]:
         return [operations.table_uri(name.rpartition("/")[2]) for name in names]  # or of an ARN
     # A copy reads its source; other reads of S3 name the object themselves.
     source = parameters.get("CopySource") if name == "CopyObject" else None
-    is_conditional = source is None and bool(parameters.keys() & CONDITIONS)
+    is_conditional = source is None and bool(parameters.keys() & {"IfMatch", "IfNoneMatch"})
     if service == "s3" and (name in ("GetObject", "HeadObject") or is_conditional):
         source = parameters
     if isinstance(source, str):
@@ -138,7 +135,7 @@ def _read(service: str, name: str, parameters: Mapping[str, Any]) -> list[str]:
 
 def _listed(service: str, name: str, parameters: Mapping[str, Any]) -> str:
     """Return with what the URIs begin that a request of boto3 lists; empty if it lists none."""
-    if service != "s3" or name not in LISTS:
+    if service != "s3" or name not in ("ListObjects", "ListObjectsV2"):
         return ""
     return f"s3://{parameters['Bucket']}/{parameters.get('Prefix') or ''}"
 
@@ -156,7 +153,7 @@ def _changes(service: str, name: str, parameters: Mapping[str, Any]) -> list[tup
     if service != "s3":
         return [(operations.REQUEST, f"{service} {name} {_subject(parameters)}".rstrip())]
     bucket = parameters.get("Bucket", "")
-    if name in PUTS:
+    if name in ("PutObject", "CopyObject", "CompleteMultipartUpload"):
         return [(operations.PUT, f"s3://{bucket}/{parameters['Key']}")]
     if name == "DeleteObject":
         return [(operations.DELETE, f"s3://{bucket}/{parameters['Key']}")]

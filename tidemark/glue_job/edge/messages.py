@@ -16,7 +16,6 @@ ENTRIES = {
     "SendMessageBatch": "Entries",
 }
 """Requests that send, each with the parameter that has its messages; empty: it is one."""
-TEXTS = ("Message", "MessageBody")
 FACTS = ("Subject", "MessageAttributes", "MessageGroupId")
 PLACES = ("TopicArn", "TargetArn", "PhoneNumber", "QueueUrl")
 
@@ -59,7 +58,7 @@ def _entries(name: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, 
 
 
 def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
-    text = next((str(entry[key]) for key in TEXTS if key in entry), "")
+    text = next((str(entry[key]) for key in ("Message", "MessageBody") if key in entry), "")
     try:
         fields = json.loads(text)
     except ValueError:

@@ -36,7 +36,6 @@ STDLIB = sysconfig.get_path("stdlib")
 PACKAGES = tuple(f"{os.sep}site-packages{os.sep}{name}{os.sep}" for name in ("pyspark", "py4j"))
 OURS = str(Path(__file__).parents[2]) + os.sep
 IMPORTS, CACHES = "<frozen importlib", f"{os.sep}__pycache__{os.sep}"
-DEVICES = ("/dev", "/proc")
 LOCK = ".temporary-lock"  # beside the homes of a proof: held by the run that uses the folder
 PATHS = (str, bytes, os.PathLike)
 
@@ -53,7 +52,7 @@ class Outside:
         for url in map(urlsplit, urls):
             names = LOOPBACK if url.hostname in LOOPBACK else (url.hostname,)
             self._endpoints |= {(name, url.port) for name in names}
-        self._own = [os.path.realpath(path) for path in (home.root, Path.cwd(), *DEVICES)]
+        self._own = [os.path.realpath(path) for path in (home.root, Path.cwd(), "/dev", "/proc")]
         self._temporary = os.path.realpath(tempfile.gettempdir())  # each run on AWS has its own
         self._made = list[str]()
         self._lock: IO[str] | None = None

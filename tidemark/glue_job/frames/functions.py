@@ -45,7 +45,6 @@ def first_note(context: SparkContext, warning: RunWarning) -> Accumulator[str]:
 Wrap = Callable[[Mapping[str, Any]], Any]
 KEPT = "\x00"  # no error message is this
 SHOWN = 200  # characters of an error in a warning
-LEFT_OUT = (KeyError, ValueError, TypeError)
 
 
 def wrapped(wrap: Wrap, record: Mapping[str, Any]) -> Any:
@@ -94,7 +93,7 @@ def filtered(
     def outcome(row: Row) -> str | None:
         try:
             return KEPT if function(wrapped(wrap, record_of(row))) else None
-        except LEFT_OUT as error:
+        except (KeyError, ValueError, TypeError) as error:
             reasons.add(_message(error))
             return None
         except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)

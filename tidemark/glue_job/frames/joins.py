@@ -14,14 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tidemark.errors import ArgumentTypeError, UsageError
-from tidemark.glue_job.frames.choices import (
-    Value,
-    built,
-    check_names,
-    lifted,
-    schema_of,
-    values_of,
-)
+from tidemark.glue_job.frames.choices import Value, built, check_names, lifted, schema_of, values_of
 from tidemark.glue_job.frames.fields import value_at
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
 from tidemark.glue_job.frames.type_names import converted

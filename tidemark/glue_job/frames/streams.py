@@ -33,12 +33,7 @@ _PARTS: dict[str, Callable[[Column], Column]] = {
 Batch = Callable[[DataFrame, int], Any]
 
 
-def for_each_batch(
-    frame: DataFrame,
-    function: Batch,
-    options: Mapping[str, Any],
-    sleep: Callable[[float], None] = time.sleep,
-) -> None:
+def for_each_batch(frame: DataFrame, function: Batch, options: Mapping[str, Any]) -> None:
     """Call a function with the rows of each non-empty micro-batch, until the stream ends.
 
     A batch that fails is retried up to ``batchMaxRetries`` times; a batch that
@@ -64,7 +59,7 @@ def for_each_batch(
             if failures.count > retries:
                 raise
             # Each failure in a row waits longer, up to a limit.
-            sleep(min(failures.count, MAX_PAUSE_S))
+            time.sleep(min(failures.count, MAX_PAUSE_S))
         else:
             return
 

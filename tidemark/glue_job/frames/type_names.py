@@ -37,7 +37,6 @@ WORDS: dict[str, T.DataType] = {
 }
 MIN_OF_CHOICE = 2  # types of a choice
 BARE = T.DecimalType(10, 2)  # what Glue's DecimalType() is
-NESTED = ("struct", "array", "map")
 _DECIMAL = re.compile(r"(?:decimal|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
 
 
@@ -50,7 +49,7 @@ def target_type(word: str, actual: T.DataType, what: str) -> T.DataType:
     text = word.strip().lower()
     if text == "choice" or (isinstance(actual, T.DecimalType) and text == "decimal"):
         return actual
-    if text in NESTED:
+    if text in ("struct", "array", "map"):
         if type_name(actual) != text:
             raise UsageError(f"{what} is mapped to a {text}, but it is {_described(actual)}")
         return actual

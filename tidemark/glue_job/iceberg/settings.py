@@ -13,16 +13,13 @@ from tidemark.errors import UnsupportedError
 from tidemark.model.assembly.iceberg import GLUE_CATALOG
 
 CATALOG = "spark.sql.catalog."
-REST_CATALOG = "org.apache.iceberg.rest.RESTCatalog"
 LOCKS = (
     "org.apache.iceberg.aws.dynamodb.DynamoDbLockManager",
     "org.apache.iceberg.aws.glue.DynamoLockManager",
 )
-LOCK_HERE = "org.apache.iceberg.util.LockManagers$InMemoryLockManager"
 GLUE_REST = re.compile(r"https?://glue[.-][^/]*amazonaws\.[^/]*/iceberg")
 S3_TABLES_REST = re.compile(r"https?://s3tables[.-][^/]*amazonaws\.")
 S3_TABLES_CATALOG = "software.amazon.s3tables.iceberg.S3TablesCatalog"
-PARTS = ("uri", "type", "catalog-impl")
 
 
 def local_settings(settings: Mapping[str, str]) -> dict[str, str]:
@@ -33,7 +30,7 @@ def local_settings(settings: Mapping[str, str]) -> dict[str, str]:
             continue
         catalog, _, part = name.removeprefix(CATALOG).partition(".")
         if value in LOCKS:
-            changed[name] = LOCK_HERE
+            changed[name] = "org.apache.iceberg.util.LockManagers$InMemoryLockManager"
         elif value == S3_TABLES_CATALOG or (part == "uri" and S3_TABLES_REST.match(value)):
             raise UnsupportedError(
                 f"the catalog {catalog} is one of S3 Tables ({name}={value}), which do not run "
@@ -42,7 +39,7 @@ def local_settings(settings: Mapping[str, str]) -> dict[str, str]:
         elif part == "uri" and GLUE_REST.match(value):
             # A REST catalog becomes one of Glue; only one of the two settings may be there.
             implementation = f"{CATALOG}{catalog}.catalog-impl"
-            if settings.get(implementation) == REST_CATALOG:
+            if settings.get(implementation) == "org.apache.iceberg.rest.RESTCatalog":
                 changed[implementation] = GLUE_CATALOG
             else:
                 changed[f"{CATALOG}{catalog}.type"] = "glue"
@@ -57,7 +54,7 @@ def put_all(put: Callable[[Any, str, Any], None], config: Any, key: str, value: 
     together = {key: value}
     if key.startswith(CATALOG):
         catalog = key.removeprefix(CATALOG).partition(".")[0]
-        names = (f"{CATALOG}{catalog}.{part}" for part in PARTS)
+        names = (f"{CATALOG}{catalog}.{part}" for part in ("uri", "type", "catalog-impl"))
         before = {name: config.get(name, None) for name in names if name != key}
         # A setting may mean a service of AWS only together with those made before.
         together |= {name: setting for name, setting in before.items() if setting is not None}

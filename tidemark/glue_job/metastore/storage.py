@@ -1,5 +1,8 @@
 """How Hive tables are stored, and which source of Spark reads and writes them."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from tidemark.errors import UnsupportedError
 from tidemark.model.assembly.catalog_tables import CatalogTable
 
@@ -27,8 +30,34 @@ SOURCES = ("csv", "json", "parquet", "orc")  # of Spark, without further jars
 CONTROL_A = "\x01"  # between the fields of a text file of Hive
 # Defaults of a Hive text file that differ from Spark's CSV.
 LAZY_SERDE_OPTIONS = {"quote": "", "escape": ""}
-NULL_FORMAT = "serialization.null.format"
 HIVE_TIME_OPTIONS = {"timestampFormat": "yyyy-MM-dd HH:mm:ss[.SSSSSS]"}
+
+
+def as_columns(columns: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Return columns as the Data Catalog has them.
+
+    Example:
+        >>> as_columns([("id", "bigint")])
+        [{'Name': 'id', 'Type': 'bigint'}]
+    """
+    return [{"Name": name, "Type": kind} for name, kind in columns]
+
+
+def storage_of(
+    format_name: str,
+    columns: Iterable[tuple[str, str]],
+    location: str,
+    serde_parameters: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return the StorageDescriptor of a table of files in one of the formats of `STORED_AS`."""
+    serde, inputs, outputs = STORED_AS[format_name]
+    return {
+        "Columns": as_columns(columns),
+        "Location": location,
+        "InputFormat": inputs,
+        "OutputFormat": outputs,
+        "SerdeInfo": {"SerializationLibrary": serde, "Parameters": dict(serde_parameters)},
+    }
 
 
 def read_options(table: CatalogTable) -> tuple[str, dict[str, str]]:
@@ -69,7 +98,7 @@ def null_string(table: CatalogTable) -> str:
     if OPEN_CSV in table.serde_library.lower():
         return ""
     parameters = {**table.parameters, **table.serde_parameters}
-    return str(parameters.get(NULL_FORMAT, "\\N"))
+    return str(parameters.get("serialization.null.format", "\\N"))
 
 
 def _csv_options(table: CatalogTable) -> dict[str, str]:

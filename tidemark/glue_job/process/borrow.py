@@ -68,7 +68,6 @@ def read_record(folder: Path) -> JvmRecord | None:
         return None
 
 
-FOLDER_VARIABLE = "TIDEMARK_WORKER_FOLDER"
 # Variables for a job process: the pool's file, or why it must start its own JVM.
 RUN_POOL_VARIABLE = "TIDEMARK_POOL_OF_RUN"
 COLD_VARIABLE = "TIDEMARK_COLD_BECAUSE"
@@ -164,7 +163,7 @@ class Borrower:
             "settings": as_properties(settings),
             "file": self._conf_file.read_text(encoding="utf-8"),
             "conf": as_properties(conf),
-            "environment": {**os.environ, "PWD": here, FOLDER_VARIABLE: here},
+            "environment": {**os.environ, "PWD": here, "TIDEMARK_WORKER_FOLDER": here},
             "stdout": str(self._folder / "stdout.log"),
             "stderr": str(self._folder / "stderr.log"),
         }

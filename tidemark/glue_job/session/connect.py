@@ -13,7 +13,6 @@ from tidemark.glue_job.session.statement_files import statement_files
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.model.clock import now_ms
 
-HOST = "127.0.0.1"
 SERVICE = "org.apache.spark.sql.connect.service.SparkConnectService$"
 TOKEN, TOKEN_BYTES = "SPARK_CONNECT_AUTHENTICATE_TOKEN", 32
 
@@ -25,7 +24,7 @@ def settings() -> list[tuple[str, str]]:
     """
     os.environ[TOKEN] = secrets.token_urlsafe(TOKEN_BYTES)
     return [
-        ("spark.connect.grpc.binding.address", HOST),
+        ("spark.connect.grpc.binding.address", "127.0.0.1"),
         ("spark.connect.grpc.binding.port", "0"),
     ]
 

@@ -40,7 +40,6 @@ from tidemark.model.checkpoints.schemas import WRITTEN, Schema
 DYNAMODB = "dynamodb"
 # Of a sink of files that keeps a table up to date; Iceberg's commit always does.
 SINK_OPTIONS = ("path", "enableUpdateCatalog", "updateBehavior", "partitionKeys")
-TEXT_FORMATS = ("csv", "json")
 
 
 @dataclass
@@ -79,7 +78,7 @@ class Sink:
         if self.connection_type == DYNAMODB:
             return True
         named = FILE_CONNECTIONS.get(self.connection_type) or self.format
-        return self.connection_type in FILE_CONNECTIONS and str(named).lower() in TEXT_FORMATS
+        return self.connection_type in FILE_CONNECTIONS and str(named).lower() in ("csv", "json")
 
     def set_table(self, database: str, name: str, catalog_id: str) -> None:
         """Name the table that ``enableUpdateCatalog`` creates or updates."""
@@ -206,13 +205,15 @@ def catalog_sink(
 
 
 def jdbc_conf_sink(
-    connection: str,
-    options: Mapping[str, Any],
-    redshift_tmp_dir: str,
-    catalog_id: str | None,
-) -> Sink:
+    frame: Any,
+    catalog_connection: str,
+    connection_options: Mapping[str, Any] | None = None,
+    redshift_tmp_dir: str = "",
+    transformation_ctx: str = "",
+    catalog_id: str | None = None,
+) -> tuple[Any, Sink]:
     """Return the sink of a Data Catalog connection; with a folder for Redshift it is one."""
     check_account(catalog_id)
-    properties = connection_of_job(connection).jdbc_options()
+    properties = connection_of_job(catalog_connection).jdbc_options()
     kind = "redshift" if redshift_tmp_dir else connection_type_of(properties["url"])
-    return Sink(kind, {**properties, **options})
+    return frame, Sink(kind, {**properties, **(connection_options or {})})

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.schemas import hive_type
-from tidemark.glue_job.metastore.storage import STORED_AS
+from tidemark.glue_job.metastore.storage import as_columns, storage_of
 from tidemark.glue_job.writers.formats import LOG, S3Sink, WriteFormat
 from tidemark.local_state.catalog.definitions import existing_database, find_database
 from tidemark.local_state.catalog.partitions import (
@@ -30,7 +30,6 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of_request
 
 CLOCK_TICK_NS = 20_000_000  # times of files are those of the kernel's last tick
-Columns = list[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,6 @@ def new_table(
     partition_keys: tuple[str, ...],
 ) -> CatalogTable:
     """Return the table that a sink creates if it is missing."""
-    serde, inputs, outputs = STORED_AS[how.name]
     serde_parameters = {"serialization.format": "1"}
     parameters = {"classification": how.name, "EXTERNAL": "TRUE"}
     if how.name == "csv":
@@ -107,7 +105,8 @@ def new_table(
         if how.options["header"] == "true":
             parameters[SKIP_HEADER] = "1"
     columns = {field.name: hive_type(field.dataType) for field in schema}
-    keys = [(key, columns.pop(key)) for key in partition_keys]
+    keys = [(key.lower(), columns.pop(key)) for key in partition_keys]
+    others = [(name.lower(), kind) for name, kind in columns.items()]
     database, name = names
     return table_of_request(
         {
@@ -116,14 +115,8 @@ def new_table(
                 "Name": name.lower(),
                 "TableType": "EXTERNAL_TABLE",
                 "Parameters": parameters,
-                "PartitionKeys": _columns(keys),
-                "StorageDescriptor": {
-                    "Columns": _columns(list(columns.items())),
-                    "Location": path,
-                    "InputFormat": inputs,
-                    "OutputFormat": outputs,
-                    "SerdeInfo": {"SerializationLibrary": serde, "Parameters": serde_parameters},
-                },
+                "PartitionKeys": as_columns(keys),
+                "StorageDescriptor": storage_of(how.name, others, path, serde_parameters),
             },
         }
     )
@@ -146,10 +139,6 @@ def updated_table(old: CatalogTable, new: CatalogTable, behavior: str) -> Catalo
     columns = new.definition["StorageDescriptor"]["Columns"]
     definition = {**old.definition, "StorageDescriptor": {**storage, "Columns": columns}}
     return CatalogTable(old.database, old.name, definition)
-
-
-def _columns(columns: list[tuple[str, str]]) -> Columns:
-    return [{"Name": name.lower(), "Type": kind} for name, kind in columns]
 
 
 def _names(columns: list[tuple[str, str]]) -> list[str]:

@@ -11,7 +11,6 @@ from typing import Any
 from tidemark.errors import UsageError
 
 LOG = "events.jsonl"  # in the home, one document per line
-COMMAND_TIMEOUT_S = 60
 
 
 class Events:
@@ -46,7 +45,7 @@ class Events:
     def _run(self, text: str) -> None:
         try:
             done = subprocess.run(  # noqa: S603 (the user's own command)
-                self._words, input=text, text=True, timeout=COMMAND_TIMEOUT_S
+                self._words, input=text, text=True, timeout=60
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             self._say(f"{shlex.join(self._words)} failed on an event: {error}")

@@ -25,7 +25,6 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.model.schedules.event_patterns import faults_of_pattern
 
 NOT_FOUND, INVALID = "ResourceNotFoundException", "ValidationException"
-AWS_PREFIX = "aws."
 MS_PER_S = 1000
 LATEST_S = 253_402_300_800  # the end of the year 9999, Python's last time
 
@@ -39,7 +38,7 @@ def put_events(glue: GlueState, request: Request) -> Answer:
 
 def _put(glue: GlueState, entry: Request) -> Answer:
     fault = entry_fault(entry)
-    if fault is None and entry["Source"].startswith(AWS_PREFIX):
+    if fault is None and entry["Source"].startswith("aws."):
         fault = "NotAuthorizedForSourceException", "Not authorized for the source."
     if fault is not None:
         return {"ErrorCode": fault[0], "ErrorMessage": fault[1]}

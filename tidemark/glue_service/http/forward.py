@@ -12,16 +12,8 @@ from tidemark.glue_service.protocol.replies import Reply
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
 from tidemark.local_state.machine.loopback import show_endpoint
 
-TIMEOUT_S = 60
-CONNECTION_HEADERS = (
-    "connection",
-    "keep-alive",
-    "host",
-    "content-length",
-    "transfer-encoding",
-    "expect",
-    "date",
-    "server",
+CONNECTION_HEADERS = tuple(
+    "connection keep-alive host content-length transfer-encoding expect date server".split()
 )
 OWN_SERVICES = ("glue", "logs", "s3", "dynamodb")  # which jobs and clients share here
 AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
@@ -66,7 +58,7 @@ def forward(
     """Return the answer of another server."""
     url = urlsplit(endpoint)
     kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-    connection = kind(url.hostname or "", url.port, timeout=TIMEOUT_S)
+    connection = kind(url.hostname or "", url.port, timeout=60)
     sent = {name: value for name, value in headers.items() if name not in CONNECTION_HEADERS}
     try:
         connection.request(method, f"{url.path}{path}" or "/", body, sent)

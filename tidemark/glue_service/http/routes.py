@@ -22,14 +22,13 @@ TARGETS = {
     "AWSStepFunctions": "states",
     "Tidemark": HOME,
 }
-DYNAMODB_TARGETS = ("DynamoDB_20120810", "DynamoDBStreams_20120810")
 
 
 def service_of(headers: Mapping[str, str], query: str) -> str:
     """Return the service by its name in signatures, such as ``glue``; s3 by default."""
     prefix, dot, _ = headers.get("x-amz-target", "").rpartition(".")
     if dot:
-        if prefix in DYNAMODB_TARGETS:
+        if prefix in ("DynamoDB_20120810", "DynamoDBStreams_20120810"):
             return "dynamodb"
         if prefix in TARGETS:
             return TARGETS[prefix]

@@ -1,5 +1,6 @@
 """The operations of AWS that this machine answers, and their functions."""
 
+import inspect
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ from tidemark.glue_service.eventbridge import tags as rule_tags
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.logs import addresses
 from tidemark.glue_service.logs import service as logs
+from tidemark.glue_service.protocol import pages
 from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.protocol.pages import Request
 from tidemark.glue_service.protocol.service_errors import ServiceError
@@ -32,15 +34,13 @@ from tidemark.glue_service.state_machines import executions, machines
 from tidemark.glue_service.workflows import resume, triggers, workflows
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
-USER_ID = "AIDAAAAAAAAAAAAAAAAAA"
-ROLE_ID = "AROAAAAAAAAAAAAAAAAAA"
 SINCE = datetime(2020, 1, 1, tzinfo=UTC)  # creation time of every role
 
 
 def get_caller_identity(_: Mapping[str, str]) -> dict[str, Any]:
     """Return the account of this machine."""
     arn = f"arn:aws:iam::{ACCOUNT_ID}:user/local"
-    return {"UserId": USER_ID, "Account": ACCOUNT_ID, "Arn": arn}
+    return {"UserId": "AIDAAAAAAAAAAAAAAAAAA", "Account": ACCOUNT_ID, "Arn": arn}
 
 
 def get_role(request: Mapping[str, str]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def get_role(request: Mapping[str, str]) -> dict[str, Any]:
     role = {
         "Path": "/",
         "RoleName": name,
-        "RoleId": ROLE_ID,
+        "RoleId": "AROAAAAAAAAAAAAAAAAAA",
         "Arn": f"arn:aws:iam::{ACCOUNT_ID}:role/{name}",
         "CreateDate": SINCE,
     }
@@ -59,88 +59,29 @@ def get_role(request: Mapping[str, str]) -> dict[str, Any]:
 Answer = Mapping[str, Any]
 
 
-def _operations(names: Mapping[ModuleType, str]) -> dict[str, Callable[[Any, Request], Answer]]:
-    """Return the functions of operations by name: each has its name in snake case."""
+def _operations(*modules: ModuleType) -> dict[str, Callable[[Any, Request], Answer]]:
+    """Return what answers requests in some modules, by the names of AWS's operations.
+
+    It is every public function that makes an `Answer` of the state and a `request`, such as
+    `get_job`. A name that no service of AWS has is refused before it is looked up here.
+    """
     return {
-        name: getattr(module, re.sub("(?<!^)(?=[A-Z])", "_", name).lower())
-        for module, words in names.items()
-        for name in words.split()
+        name.title().replace("_", ""): function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_")
+        if function.__annotations__.get("return") == pages.Answer
+        if function.__code__.co_varnames[1:2] == ("request",)
     }
 
 
-CATALOG = _operations(
-    {
-        connections: (
-            "BatchDeleteConnection CreateConnection DeleteConnection GetConnection GetConnections "
-            "UpdateConnection"
-        ),
-        databases: "CreateDatabase DeleteDatabase GetDatabase GetDatabases UpdateDatabase",
-        partitions: (
-            "BatchCreatePartition BatchDeletePartition BatchGetPartition BatchUpdatePartition "
-            "CreatePartition DeletePartition GetPartition GetPartitions UpdatePartition"
-        ),
-        table_versions: (
-            "BatchDeleteTableVersion DeleteTableVersion GetTableVersion GetTableVersions"
-        ),
-        tables: (
-            "BatchDeleteTable CreateTable DeleteTable GetPartitionIndexes GetTable GetTables "
-            "SearchTables UpdateTable"
-        ),
-    }
-)
+CATALOG = _operations(connections, databases, partitions, table_versions, tables)
 GLUE = CATALOG | _operations(
-    {
-        jobs: (
-            "BatchGetJobs CreateJob DeleteJob GetJob GetJobBookmark GetJobs ListJobs "
-            "ResetJobBookmark UpdateJob"
-        ),
-        triggers: (
-            "BatchGetTriggers CreateTrigger DeleteTrigger GetTrigger GetTriggers ListTriggers "
-            "StartTrigger StopTrigger UpdateTrigger"
-        ),
-        workflows: (
-            "BatchGetWorkflows CreateWorkflow DeleteWorkflow GetWorkflow GetWorkflowRun "
-            "GetWorkflowRunProperties GetWorkflowRuns ListWorkflows PutWorkflowRunProperties "
-            "StartWorkflowRun StopWorkflowRun UpdateWorkflow"
-        ),
-        job_runs: "BatchStopJobRun GetJobRun GetJobRuns StartJobRun",
-        security_configurations: (
-            "CreateSecurityConfiguration DeleteSecurityConfiguration GetSecurityConfiguration "
-            "GetSecurityConfigurations"
-        ),
-        upgrades: "GetJobUpgradeAnalysis",
-        tags: "GetTags TagResource UntagResource",
-        resume: "ResumeWorkflowRun",
-        sessions: (
-            "CreateSession DeleteSession GetSession GetSessionEndpoint ListSessions StopSession"
-        ),
-        addresses: "GetSystemLogsForJobRun GetSystemLogsForSession",
-        statements: "CancelStatement GetStatement ListStatements RunStatement",
-    }
+    *(jobs, triggers, workflows, job_runs, security_configurations, upgrades, tags),
+    *(resume, sessions, addresses, statements),
 )
-EVENTS = _operations(
-    {
-        events: (
-            "DeleteRule DescribeRule ListRules ListTargetsByRule PutEvents PutRule PutTargets "
-            "RemoveTargets"
-        ),
-        rule_tags: "ListTagsForResource TagResource UntagResource",
-    }
-)
-STATES = _operations(
-    {
-        machines: (
-            "CreateStateMachine DeleteStateMachine DescribeStateMachine ListStateMachines "
-            "ListTagsForResource TagResource UntagResource UpdateStateMachine "
-            "ValidateStateMachineDefinition"
-        ),
-        executions: (
-            "DescribeExecution DescribeStateMachineForExecution GetExecutionHistory "
-            "ListExecutions SendTaskFailure SendTaskHeartbeat SendTaskSuccess StartExecution "
-            "StartSyncExecution StopExecution"
-        ),
-    }
-)
+EVENTS = _operations(events, rule_tags)
+STATES = _operations(machines, executions)
 ENGINE_SERVICES = {"glue": GLUE, "events": EVENTS, "states": STATES}
 # Their clients ask again after a second: an answer that waits a moment may say the end.
 PENDING: Mapping[str, Callable[[Answer], bool]] = {
@@ -148,7 +89,7 @@ PENDING: Mapping[str, Callable[[Answer], bool]] = {
     "GetStatement": statements.is_pending,
 }
 PATIENCE_S, LOOK_S = 1.0, 0.02
-LOGS = _operations({logs: "DescribeLogGroups DescribeLogStreams FilterLogEvents GetLogEvents"})
+LOGS = _operations(logs)
 IDENTITY: Mapping[str, Mapping[str, Callable[[Mapping[str, str]], Answer]]] = {
     "sts": {"GetCallerIdentity": get_caller_identity},
     "iam": {"GetRole": get_role},

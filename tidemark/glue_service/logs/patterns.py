@@ -9,13 +9,12 @@ from collections.abc import Callable
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 TERM = re.compile(r'\s*([?-]?)(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))(?=\s|$)')
-STRUCTURED_PATTERNS = ("{", "[", "%")
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
     """Return a function that matches lines: all terms, none with -, one of those with ?."""
     text = pattern.strip()
-    if text.startswith(STRUCTURED_PATTERNS):
+    if text.startswith(("{", "[", "%")):
         raise _refused(pattern)
     needed: list[str] = []
     excluded: list[str] = []

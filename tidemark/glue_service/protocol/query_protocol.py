@@ -15,7 +15,6 @@ from tidemark.glue_service.protocol.models import find_faults
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
 
 CONTENT_TYPE = "text/xml"
-ENVELOPE = ("Action", "Version")
 
 
 def read_form(form: bytes) -> dict[str, str]:
@@ -29,7 +28,7 @@ def read_form(form: bytes) -> dict[str, str]:
 
 def parameters(operation: OperationModel, fields: Mapping[str, str]) -> dict[str, str]:
     """Return the parameters of a request; all operations here take only strings."""
-    request = {name: value for name, value in fields.items() if name not in ENVELOPE}
+    request = {name: value for name, value in fields.items() if name not in ("Action", "Version")}
     if faults := find_faults(operation, request):
         raise ServiceError("ValidationError", "; ".join(faults))
     return request

@@ -166,7 +166,6 @@ class ActiveRuns:
         return counts
 
 
-REPORTED_STATES = (STARTING, RUNNING, STOPPING)
 MS_PER_MINUTE = 60_000
 
 
@@ -193,7 +192,7 @@ class Delays:
             run, delay = active.run, active.start.delay_minutes or 0
             state, at_ms = self._since.get(run.run_id, ("", None))
             if state != run.state:
-                at_ms = now_ms if run.state in REPORTED_STATES else None
+                at_ms = now_ms if run.state in (STARTING, RUNNING, STOPPING) else None
             if at_ms is not None and now_ms - at_ms > delay * MS_PER_MINUTE:
                 late_runs.append((run, delay))
                 at_ms = None

@@ -30,15 +30,9 @@ ATTEMPT = "_attempt_"
 MAX_ARGUMENTS_BYTES = 260_000  # bytes, of names and values together
 LOG_GROUPS = {SPARK: "/aws-glue/jobs", SHELL: "/aws-glue/python-jobs"}
 # Members of StartJobRun that are stored with the run; they have an effect on AWS only.
-SETTINGS = (
-    "AllocatedCapacity",
-    "MaxCapacity",
-    "WorkerType",
-    "NumberOfWorkers",
-    "ExecutionClass",
-    "SecurityConfiguration",
-    "NotificationProperty",
-    "ExecutionRoleSessionPolicy",
+SETTINGS = tuple(
+    "AllocatedCapacity MaxCapacity WorkerType NumberOfWorkers ExecutionClass "
+    "SecurityConfiguration NotificationProperty ExecutionRoleSessionPolicy".split()
 )
 
 RUN_SETTINGS = SETTINGS[4:]  # those that a JobRun returns unchanged

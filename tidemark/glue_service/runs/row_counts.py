@@ -13,7 +13,6 @@ from tidemark.model.checkpoints.checkpoint import DatasetWritten
 from tidemark.model.checkpoints.merging import merged_writes
 
 PYTHON_ROWS = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
-SCAN_ROWS_METRIC = "number of output rows"
 # Spark describes a query from Python by its call site: here, the query for a bound.
 _BOUND_QUERY = re.compile(r"^collect at .*\bwatermarks/spark/frames\.py:\d+$")
 UNCOUNTED = {"Event": "SparkListenerJobStart", "Stage IDs": [-1]}  # as the job of an RDD is
@@ -136,7 +135,7 @@ def _scan_metric_ids(plan: Mapping[str, Any], *, of_sources: bool) -> Iterator[i
     is_source = name != PYTHON_ROWS or SOURCE_ROW in plan["simpleString"]
     if is_scan and is_source == of_sources:
         for metric in plan["metrics"]:
-            if metric["name"] == SCAN_ROWS_METRIC:
+            if metric["name"] == "number of output rows":
                 yield metric["accumulatorId"]
     for child in plan["children"]:
         yield from _scan_metric_ids(child, of_sources=of_sources)

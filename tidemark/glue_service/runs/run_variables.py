@@ -48,7 +48,6 @@ from tidemark.model.assembly.definitions import JobDefinition
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.sites import SITES
 
-PORT_SERVICES = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE")
 PORT_VARIABLE = "AWS_ENDPOINT_URL"  # boto3's endpoint for services without a variable of their own
 NOWHERE = "http://127.0.0.1:9"  # nothing listens on this port (discard)
 HERE = "127.0.0.1,localhost"  # the local DynamoDB: no proxy reaches it
@@ -135,7 +134,7 @@ def environment_of(
     """Return the environment of a job run, without the engine's additions."""
     direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
     place = machine.port or NOWHERE  # AWS only if the user names it
-    names = PORT_SERVICES if machine.port else ()
+    names = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE") if machine.port else ()
     notes_files = {FILES_VARIABLE: "1"} if records_operations(machine.home) else {}
     return {
         PORT_VARIABLE: place,

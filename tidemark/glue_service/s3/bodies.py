@@ -23,10 +23,8 @@ MAX_LINE_LENGTH = 1 << 14
 LINE_END = b"\r\n"
 CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}")
 CHUNK_SIGNATURE = b"chunk-signature="
-TRAILER_SIGNATURE = "x-amz-trailer-signature"
 CHUNKED = "aws-chunked"
 MD5 = "content-md5"
-CRC32 = "x-amz-checksum-crc32"
 HASHES = {
     MD5: hashlib.md5,
     "x-amz-checksum-sha1": hashlib.sha1,
@@ -51,7 +49,7 @@ def _chunks(
     while line := _line(stream):
         name, _, value = line.decode("latin-1").partition(":")
         trailers[name.strip().lower()] = value.strip()
-    given = trailers.pop(TRAILER_SIGNATURE, "")
+    given = trailers.pop("x-amz-trailer-signature", "")
     if signatures and trailers and not signatures.is_trailer(_lines(trailers), given):
         raise S3Error("SignatureDoesNotMatch", "the signature of the trailer does not match it")
 
@@ -124,7 +122,7 @@ def store_body(
     digests = {
         name: base64.b64encode(digester.digest()).decode() for name, digester in hashes.items()
     }
-    digests[CRC32] = base64.b64encode(crc.to_bytes(4)).decode()
+    digests["x-amz-checksum-crc32"] = base64.b64encode(crc.to_bytes(4)).decode()
     _check(digests, {**headers, **trailers}, size, headers.get("x-amz-decoded-content-length"))
     return Stored(size, hashes[MD5].hexdigest())
 

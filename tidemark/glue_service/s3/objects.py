@@ -36,7 +36,6 @@ RESPONSE_HEADERS = (
 )
 CONTENT_TYPE = "binary/octet-stream"
 MAX_METADATA = 2048  # bytes of names and values
-DIRECTIVES = ("COPY", "REPLACE")
 MAX_DELETED = 1000
 NO_VERSION = "null"  # the version of an object in a bucket without versions
 
@@ -231,7 +230,7 @@ def copy_object(lake: Lake, call: Call) -> Reply:
 
 def _is_replaced(headers: Mapping[str, str], name: str) -> bool:
     directive = headers.get(name, "COPY")
-    if directive not in DIRECTIVES:
+    if directive not in ("COPY", "REPLACE"):
         raise S3Error("InvalidArgument", f"{name} is {directive!r}; allowed: COPY, REPLACE")
     return directive == "REPLACE"
 

@@ -53,7 +53,6 @@ from tidemark.model.assembly.definitions import BOOKMARK_OPTION, DISABLE, SPARK
 from tidemark.model.assembly.glue_versions import UNNAMED_GLUE_VERSION, version_of_run
 from tidemark.model.assembly.job_rules import faults_of_job
 
-CAPACITY = {"MaxCapacity", "WorkerType", "NumberOfWorkers"}
 RETURNED = (  # members of CreateSession that a Session has, too
     "Id",
     "Description",
@@ -81,7 +80,7 @@ def create_session(glue: GlueState, request: Request) -> Answer:
     start = start_of_session(glue, request, new_run_id())
     now_ms, tags = glue.now_ms(), request.get("Tags", {})
     definition = {**request, RUN: start.request.run_id}
-    if not CAPACITY & request.keys():
+    if not {"MaxCapacity", "WorkerType", "NumberOfWorkers"} & request.keys():
         definition |= WORKERS
     entity = Entity(EntityKind.SESSION, name, definition, tags, now_ms, now_ms)
     with glue.store.transaction():

@@ -14,8 +14,8 @@ from tidemark.glue_service.state_machines.rules import (
     JSONATA,
     LANGUAGES,
     MACHINE,
-    MOST_S,
     faults_of_state,
+    why_not,
 )
 from tidemark.glue_service.state_machines.values import (
     DUPLICATE,
@@ -87,19 +87,17 @@ def _faults_of_machine(machine: Any, place: str, outer: str) -> Iterator[Fault]:
 
 def _faults_of_fields(machine: Mapping[str, Any], place: str, outer: str) -> Iterator[Fault]:
     for field, value in machine.items():
-        here = f"{place}/{field}"
         if field not in MACHINE:
-            yield Fault(SCHEMA, f"Field '{field}' is not supported", here)
-        elif field == "Version" and value != "1.0":
-            yield Fault(SCHEMA, "Value is not 1.0", here)
-        elif field == "QueryLanguage" and not _is_language(value, outer):
-            yield Fault(SCHEMA, f"Value is not one of {', '.join(LANGUAGES)}", here)
-        elif field == "Comment" and not isinstance(value, str):
-            yield Fault(SCHEMA, "Value is not of type string", here)
-        elif field == "ProcessorConfig" and not isinstance(value, Mapping):
-            yield Fault(SCHEMA, "Value is not of type object", here)
-        elif field == "TimeoutSeconds" and (type(value) is not int or not 0 < value <= MOST_S):
-            yield Fault(SCHEMA, f"Value is not an integer from 1 to {MOST_S:,}", here)
+            why: str | None = f"Field '{field}' is not supported"
+        elif field == "Version":
+            why = None if value == "1.0" else "Value is not 1.0"
+        elif field == "QueryLanguage":
+            is_allowed = _is_language(value, outer)
+            why = None if is_allowed else f"Value is not one of {', '.join(LANGUAGES)}"
+        else:
+            why = why_not(field, value)
+        if why is not None:
+            yield Fault(SCHEMA, why, f"{place}/{field}")
 
 
 def _is_language(value: Any, outer: str) -> bool:

@@ -2,12 +2,9 @@
 
 import atexit
 import json
-import random
 import subprocess
 import sys
 import threading
-import uuid
-from collections.abc import Callable
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -17,7 +14,6 @@ from tidemark.glue_service.state_machines.places import LOOK_S, Place
 CHILD = "tidemark.glue_service.state_machines.jsonata_child"
 LIMIT_S = 5.0  # of the processor, for one expression; AWS documents none
 LATE = "it took more than {limit:g} seconds of the processor, or too much memory"
-MADE: dict[str, Callable[[], Any]] = {"chance": random.random, "uuid": lambda: str(uuid.uuid4())}
 
 
 class EvaluationError(Exception):
@@ -45,6 +41,7 @@ class Evaluations:
             "expression": expression,
             "now": now,
             "millis": place.last_ms,
+            "seed": place.seed(),
             "limit_s": self.limit_s,
         }
         while not self._lock.acquire(timeout=LOOK_S):
@@ -65,14 +62,10 @@ class Evaluations:
     def _answer(self, request: dict[str, Any], place: Place) -> dict[str, Any]:
         child = self._connection()
         child.send_bytes(json.dumps(request).encode())
-        while True:
-            while not child.poll(LOOK_S):
-                place.run.check(place.run.environment)
-            answer: dict[str, Any] = json.loads(child.recv_bytes())
-            if "ask" not in answer:
-                return answer
-            kind = answer["ask"]
-            child.send_bytes(json.dumps(place.value(kind, MADE[kind])).encode())
+        while not child.poll(LOOK_S):
+            place.run.check(place.run.environment)
+        answer: dict[str, Any] = json.loads(child.recv_bytes())
+        return answer
 
     def _connection(self) -> Connection:
         if self._child is None:

@@ -3,6 +3,8 @@
 The tables are made at the first use of Step Functions: most homes have none.
 """
 
+import base64
+import binascii
 import json
 import sqlite3
 from collections.abc import Mapping
@@ -14,6 +16,8 @@ from tidemark.local_state.store.database import Store
 RUNNING, SUCCEEDED, FAILED = "RUNNING", "SUCCEEDED", "FAILED"
 ABORTED, TIMED_OUT = "ABORTED", "TIMED_OUT"
 STANDARD, EXPRESS = "STANDARD", "EXPRESS"
+# The steps of an attempt that have the secret of its token, and its answer.
+SECRET, END = "token", "end"
 TABLES = (
     "CREATE TABLE IF NOT EXISTS execution (arn TEXT PRIMARY KEY, machine TEXT NOT NULL, "
     "status TEXT NOT NULL, document TEXT NOT NULL)",
@@ -162,3 +166,21 @@ def delete_executions(store: Store, machine: str) -> None:
             with store.transaction():
                 for table in ("execution", "execution_answer", "execution_event"):
                     store.query(f"DELETE FROM {table} WHERE arn = ?", (execution.arn,))  # noqa: S608
+
+
+def token_of(arn: str, attempt: str, secret: str) -> str:
+    """Return the token of an attempt of a task: execution, attempt, and a secret of it.
+
+    >>> parts_of_token(token_of("arn", "A#1.1", "x"))
+    ('arn', 'A#1.1', 'x')
+    """
+    return base64.urlsafe_b64encode(json.dumps([arn, attempt, secret]).encode()).decode()
+
+
+def parts_of_token(token: str) -> tuple[str, str, str] | None:
+    """Return the ARN of the execution, the attempt, and the secret; None for no such token."""
+    try:
+        arn, attempt, secret = json.loads(base64.urlsafe_b64decode(token.encode()))
+    except (binascii.Error, ValueError, TypeError):
+        return None
+    return str(arn), str(attempt), str(secret)

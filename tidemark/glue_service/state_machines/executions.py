@@ -16,8 +16,10 @@ from tidemark.glue_service.protocol.pages import Answer, Request
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.state_machines.execution_rows import (
     ABORTED,
+    END,
     EXPRESS,
     RUNNING,
+    SECRET,
     SUCCEEDED,
     TIMED_OUT,
     Execution,
@@ -28,6 +30,7 @@ from tidemark.glue_service.state_machines.execution_rows import (
     find_execution,
     make_tables,
     open_executions,
+    parts_of_token,
     put_execution,
     settle,
 )
@@ -40,7 +43,6 @@ from tidemark.glue_service.state_machines.machines import (
     parts_of,
     states_page,
 )
-from tidemark.glue_service.state_machines.tokens import END, SECRET, parts_of_token
 
 EXECUTION = "execution"
 PACKAGES = ("moto", "antlr4", "jsonpath_ng", "jsonata")
@@ -49,21 +51,13 @@ SYNC_STATUS = {SUCCEEDED: SUCCEEDED, TIMED_OUT: TIMED_OUT}
 MAX_INPUT_BYTES = 262_144
 
 
-def start_execution(glue: GlueState, request: Request) -> Answer:
-    """Start an execution; the same one again, while it runs, is not an error."""
-    return _start(glue, request)
-
-
-def start_child(
-    glue: GlueState, request: Request, parent: Execution, *, is_awaited: bool
-) -> Answer:
-    """Start an execution for a task of another one, which waits for its end or does not."""
-    return _start(glue, request, parent.arn, is_awaited=is_awaited)
-
-
-def _start(
+def start_execution(
     glue: GlueState, request: Request, parent: str = "", *, is_awaited: bool = False
 ) -> Answer:
+    """Start an execution; the same one again, while it runs, is not an error.
+
+    A task of another one, the `parent` by its ARN, waits for its end or does not.
+    """
     entity = get_machine(glue, request["stateMachineArn"])
     for package in PACKAGES:
         require(package)
@@ -104,14 +98,9 @@ def _arn(machine: str, entity: Entity, name: str) -> str:
 
 
 def _check_input(text: str) -> None:
-    size = len(text.encode())
-    if size > MAX_INPUT_BYTES:
-        raise ServiceError(
-            "InvalidExecutionInput",
-            f"Invalid State Machine Execution Input: it has {size:,} bytes; allowed: up to "
-            f"{MAX_INPUT_BYTES:,}",
-        )
     try:
+        if (size := len(text.encode())) > MAX_INPUT_BYTES:
+            raise ValueError(f"it has {size:,} bytes; allowed: up to {MAX_INPUT_BYTES:,}")
         parsed(text)
     except ValueError as error:
         why = f"Invalid State Machine Execution Input: '{error}'"
@@ -175,7 +164,6 @@ def describe_execution(glue: GlueState, request: Request) -> Answer:
 
 def describe_members(execution: Execution) -> Answer:
     """Return an execution in the form of answers."""
-    has_output = execution.output is not None
     return {
         "executionArn": execution.arn,
         "stateMachineArn": execution.machine,
@@ -186,7 +174,7 @@ def describe_members(execution: Execution) -> Answer:
         "input": execution.input,
         "inputDetails": {"included": True},
         "output": execution.output,
-        "outputDetails": {"included": True} if has_output else None,
+        "outputDetails": None if execution.output is None else {"included": True},
         "error": execution.error,
         "cause": execution.cause,
         "redriveCount": 0,

@@ -1,6 +1,8 @@
 """Times and values as Step Functions writes them."""
 
 import json
+import random
+import uuid
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -29,3 +31,12 @@ def as_json(value: Any, separators: tuple[str, str] | None = None) -> str:
 
 def _as_plain(value: Any) -> str:
     return value.isoformat() if isinstance(value, (datetime, date)) else str(value)
+
+
+def uuid_of(chance: random.Random) -> str:
+    """Return the UUID that a generator draws, the same for the same seed.
+
+    >>> uuid_of(random.Random("a")) == uuid_of(random.Random("a"))
+    True
+    """
+    return str(uuid.UUID(int=chance.getrandbits(128), version=4))

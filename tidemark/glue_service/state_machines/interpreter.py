@@ -1,84 +1,61 @@
 """Interprets executions by moto's interpreter of the Amazon States Language, and records them."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from tidemark.glue_service.state_machines import moto_parts  # noqa: F401 (it changes moto)
 from tidemark.glue_service.state_machines.execution_rows import FAILED, SUCCEEDED, TIMED_OUT
 from tidemark.glue_service.state_machines.formats import as_json, text_of
 from tidemark.glue_service.state_machines.light_moto import part
-from tidemark.glue_service.state_machines.moto_parts import prepare
 from tidemark.glue_service.state_machines.parsing import program_of
 from tidemark.glue_service.state_machines.places import Place, Run, here
 from tidemark.glue_service.state_machines.record import CutOffError
-
-LAST_EVENTS = ("ExecutionSucceeded", "ExecutionFailed")
-COMPACT = (",", ":")
 
 Environment = part("eval.environment").Environment
 EventHistoryContext = part("eval.event.event_manager").EventHistoryContext
 EventManager = part("eval.event.event_manager").EventManager
 
 
-class Interpreter:
-    """Interprets executions, with clients of the port."""
+def interpret(run: Run, definition: str) -> None:
+    """Interpret an execution to its end, and record it.
 
-    def __init__(
-        self,
-        client: Callable[..., Any],
-        stand_in: Callable[[str, Any], Any],
-        stop: Callable[[Run, Mapping[str, Any]], None],
-    ) -> None:
-        """Have tasks use clients by service, call stand-ins, and stop what they started.
-
-        Args:
-            client: returns a client of AWS by botocore's name of a service.
-            stand_in: returns the output of a task that runs here in the place of one of AWS, by
-                the name of its state and its input.
-            stop: ends what a task waits for, by the answer of the call that started it.
-        """
-        prepare()
-        self.client, self.stand_in, self.stop = client, stand_in, stop
-
-    def interpret(self, run: Run, definition: str) -> None:
-        """Interpret an execution to its end, and record it.
-
-        Raises:
-            CutOffError: it was stopped, or the port ends.
-        """
-        execution, run.tasks = run.record.execution, self
-        here.place = Place(run, last_ms=execution.started_at_ms)
-        environment = run.environment = _environment(run)
-        details = {"truncated": False}
-        started = {
-            "input": execution.input,
-            "inputDetails": details,
-            "roleArn": execution.role_arn,
+    Raises:
+        CutOffError: it was stopped, or the port ends.
+    """
+    execution = run.record.execution
+    here.place = Place(run, last_ms=execution.started_at_ms)
+    environment = run.environment = _environment(run)
+    details = {"truncated": False}
+    started = {
+        "input": execution.input,
+        "inputDetails": details,
+        "roleArn": execution.role_arn,
+    }
+    environment.event_manager.add_event(
+        environment.event_history_context,
+        "ExecutionStarted",
+        {"executionStartedEventDetails": started},
+        update_source_event_id=False,
+    )
+    program_of(definition).eval(environment)
+    state, now_ms = environment.program_state(), run.now_ms()
+    kind = type(state).__name__
+    if kind == "ProgramEnded":
+        _finish(run, SUCCEEDED, output=as_json(environment.states.get_input(), (",", ":")))
+    elif kind == "ProgramError":
+        error = state.error or {}
+        _finish(run, FAILED, error=error.get("error"), cause=error.get("cause"))
+    elif run.end_ms is not None and now_ms >= run.end_ms:
+        run.last_event = {
+            "type": "ExecutionTimedOut",
+            "timestamp": now_ms,
+            "previousEventId": environment.event_history_context.source_event_id,
+            "executionTimedOutEventDetails": {},
         }
-        environment.event_manager.add_event(
-            environment.event_history_context,
-            "ExecutionStarted",
-            {"executionStartedEventDetails": started},
-            update_source_event_id=False,
-        )
-        program_of(definition).eval(environment)
-        state, now_ms = environment.program_state(), run.now_ms()
-        kind = type(state).__name__
-        if kind == "ProgramEnded":
-            _finish(run, SUCCEEDED, output=as_json(environment.states.get_input(), COMPACT))
-        elif kind == "ProgramError":
-            error = state.error or {}
-            _finish(run, FAILED, error=error.get("error"), cause=error.get("cause"))
-        elif run.end_ms is not None and now_ms >= run.end_ms:
-            run.last_event = {
-                "type": "ExecutionTimedOut",
-                "timestamp": now_ms,
-                "previousEventId": environment.event_history_context.source_event_id,
-                "executionTimedOutEventDetails": {},
-            }
-            _finish(run, TIMED_OUT)
-        else:
-            raise CutOffError
+        _finish(run, TIMED_OUT)
+    else:
+        raise CutOffError
 
 
 def _finish(run: Run, status: str, **members: str | None) -> None:
@@ -131,7 +108,7 @@ class _RecordedEvents(EventManager):  # type: ignore[misc, valid-type] # it is m
             "previousEventId": context.source_event_id,
             **json.loads(as_json(event_details or {})),
         }
-        if event["type"] in LAST_EVENTS:
+        if event["type"] in ("ExecutionSucceeded", "ExecutionFailed"):
             # It is recorded together with the end of the execution.
             place.run.last_event = event
             return 0

@@ -1,11 +1,12 @@
 """Evaluates JSONata in a process of its own, which an expression cannot hold for long.
 
-The other end sends an expression with its time, and gets a value or an error. In between it may be
-asked for a value that is made once: a chance or a UUID. The process ends with the other end.
+The other end sends an expression with its time and a seed for what is drawn by chance, and gets a
+value or an error. The process ends with the other end.
 """
 
 import hashlib
 import json
+import random
 import resource
 import signal
 import sys
@@ -14,6 +15,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import jsonata
+
+from tidemark.glue_service.state_machines.formats import uuid_of
 
 MOST_BYTES = 2 << 30
 DEPTH = 5_000  # of calls in Python, which an expression without end comes to
@@ -29,27 +32,15 @@ def hash_of(value: Any, algorithm: str = "SHA-256") -> str:
     return hashlib.new(algorithm.replace("-", "").lower(), text.encode()).hexdigest()
 
 
-def serve(other: Connection) -> None:
-    """Answer requests until the other end is closed; an expression over the limit ends this."""
-    while True:
-        request = _received(other)
-        signal.setitimer(signal.ITIMER_PROF, request["limit_s"])
-        answer = _answer(other, request)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        _send(other, answer)
-
-
-def _answer(other: Connection, request: dict[str, Any]) -> dict[str, Any]:
-    def ask(kind: str) -> Any:
-        _send(other, {"ask": kind})
-        return _received(other)
-
+def answer_of(request: dict[str, Any]) -> dict[str, Any]:
+    """Return the value of a request's expression, or its error."""
+    chance = random.Random(request["seed"])  # noqa: S311 (no secret)
     try:
         program = jsonata.Jsonata(request["expression"])
         program.register_lambda("millis", lambda: request["millis"])
         program.register_lambda("now", lambda *_: request["now"])
-        program.register_lambda("uuid", lambda: ask("uuid"))
-        program.register_lambda("random", lambda: ask("chance"))
+        program.register_lambda("uuid", lambda: uuid_of(chance))
+        program.register_lambda("random", chance.random)
         program.register_lambda("hash", hash_of)
         value = program.evaluate(None)
         json.dumps(value, allow_nan=False)
@@ -58,12 +49,14 @@ def _answer(other: Connection, request: dict[str, Any]) -> dict[str, Any]:
     return {"value": value}
 
 
-def _send(other: Connection, value: Any) -> None:
-    other.send_bytes(json.dumps(value).encode())
-
-
-def _received(other: Connection) -> Any:
-    return json.loads(other.recv_bytes())
+def serve(other: Connection) -> None:
+    """Answer requests until the other end is closed; an expression over the limit ends this."""
+    while True:
+        request = json.loads(other.recv_bytes())
+        signal.setitimer(signal.ITIMER_PROF, request["limit_s"])
+        answer = answer_of(request)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        other.send_bytes(json.dumps(answer).encode())
 
 
 if __name__ == "__main__":

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import moto
 
+F = TypeVar("F", bound=Callable[..., Any])
 UNUSED = ("moto.batch", "moto.batch.utils", "moto.logs", "moto.logs.models")
 PACKAGE = "moto.stepfunctions"
 
@@ -57,6 +58,27 @@ _import_interpreter()
 def part(name: str) -> Any:
     """Return a module of the interpreter, by its name in the package `asl`."""
     return import_module(f"{PACKAGE}.parser.asl.{name}")
+
+
+def instead_of(module: str, member: str) -> Callable[[F], F]:
+    """Have a method of moto replaced by a function, which gets the method before its arguments.
+
+    Args:
+        module: the name of the module in the package `asl`.
+        member: class and method, such as `Wait._eval_body`.
+    """
+    class_name, _, name = member.partition(".")
+    owner = getattr(part(module), class_name)
+    moto_method = getattr(owner, name)
+
+    def replace(function: F) -> F:
+        def method(*arguments: Any, **named: Any) -> Any:
+            return function(moto_method, *arguments, **named)
+
+        setattr(owner, name, method)
+        return function
+
+    return replace
 
 
 def replace_function(name: str, function: Callable[..., Any], within: str = "") -> None:

@@ -65,11 +65,7 @@ class LiveExecutions:
         stand_ins: functions in the place of tasks, by the name of their state.
     """
 
-    def __init__(
-        self,
-        stand_ins: Mapping[str, str] | None = None,
-        since_ms: int = 0,
-    ) -> None:
+    def __init__(self, stand_ins: Mapping[str, str] | None = None, since_ms: int = 0) -> None:
         """Start without executions; some tasks call functions of this machine instead.
 
         Executions that are older than ``since_ms``, in epoch milliseconds, are left alone.

@@ -20,18 +20,21 @@ from tidemark.glue_service.entities import (
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.pages import PAGE, Answer, Request, page
 from tidemark.glue_service.protocol.service_errors import ServiceError
-from tidemark.glue_service.state_machines.execution_rows import (
-    EXPRESS,
-    STANDARD,
-    delete_executions,
-)
+from tidemark.glue_service.state_machines.execution_rows import EXPRESS, STANDARD, delete_executions
 
 NAME = re.compile(r"""[^\x00-\x20\x7f-\x9f<>{}\[\]?*"#%\\^|~`$&,;:/]{1,80}""")
 ARN = re.compile(r"arn:aws[a-z-]*:states:[a-z0-9-]+:\d{12}:(?P<type>[a-zA-Z]+):(?P<name>.+)")
 ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/.+")
 MOST_TAGS = 50  # of a machine, that clients give
 MACHINE = "stateMachine"
-LOGGING = {"level": "OFF", "includeExecutionData": False}
+# The members that a client may give and gets back, and what is meant if it gives none.
+SETTINGS: dict[str, Any] = {
+    "definition": None,
+    "roleArn": None,
+    "type": STANDARD,
+    "loggingConfiguration": {"level": "OFF", "includeExecutionData": False},
+    "tracingConfiguration": {"enabled": False},
+}
 TOKEN = "InvalidToken"  # noqa: S105 (a code)
 NOT_SUPPORTED = "This operation is not supported by this type of state machine"
 # Members of requests that only AWS honours.
@@ -40,32 +43,21 @@ ON_AWS_ONLY = ("publish", "versionDescription")
 
 def create_state_machine(glue: GlueState, request: Request) -> Answer:
     """Define a state machine; the same one again is not an error."""
-    name, kind = request["name"], request.get("type", STANDARD)
+    name, now_ms = request["name"], glue.now_ms()
     check_name(name)
-    definition = {
-        "definition": request["definition"],
-        "roleArn": request["roleArn"],
-        "type": kind,
-        "loggingConfiguration": request.get("loggingConfiguration", LOGGING),
-        "tracingConfiguration": request.get("tracingConfiguration", {"enabled": False}),
-    }
+    settings = {member: request.get(member, value) for member, value in SETTINGS.items()}
     arn = machine_arn(glue, name)
-    old = find_entity(glue.store, EntityKind.STATE_MACHINE, name)
-    if old is not None:
+    if old := find_entity(glue.store, EntityKind.STATE_MACHINE, name):
         # A role or tags that differ do not count.
-        alike = {**old.definition, "roleArn": "", "revisionId": ""}
-        if alike != {**definition, "roleArn": "", "revisionId": ""}:
-            raise ServiceError(
-                "StateMachineAlreadyExists", f"State Machine Already Exists: '{arn}'"
-            )
+        if any(old.definition[member] != settings[member] for member in {*SETTINGS} - {"roleArn"}):
+            text = f"State Machine Already Exists: '{arn}'"
+            raise ServiceError("StateMachineAlreadyExists", text)
         return {"stateMachineArn": arn, "creationDate": old.created_at_ms}
     _check_members(request)
-    glue.executions.check(request["definition"], kind)
-    now_ms = glue.now_ms()
+    glue.executions.check(settings["definition"], settings["type"])
+    definition = {**settings, "revisionId": ""}
     tags = _tags(request, {})
-    definition["revisionId"] = ""
-    entity = Entity(EntityKind.STATE_MACHINE, name, definition, tags, now_ms, now_ms)
-    put_entity(glue.store, entity)
+    put_entity(glue.store, Entity(EntityKind.STATE_MACHINE, name, definition, tags, now_ms, now_ms))
     return {"stateMachineArn": arn, "creationDate": now_ms}
 
 
@@ -76,19 +68,16 @@ def describe_state_machine(glue: GlueState, request: Request) -> Answer:
         "stateMachineArn": machine_arn(glue, entity.name),
         "name": entity.name,
         "status": "ACTIVE",
-        **{name: value for name, value in entity.definition.items() if name in _RETURNED},
+        **{name: entity.definition[name] for name in SETTINGS},
         "creationDate": entity.created_at_ms,
         "revisionId": entity.definition.get("revisionId") or None,
     }
 
 
-_RETURNED = ("definition", "roleArn", "type", "loggingConfiguration", "tracingConfiguration")
-
-
 def update_state_machine(glue: GlueState, request: Request) -> Answer:
     """Change a state machine; executions that run keep the definition that they began with."""
     entity = get_machine(glue, request["stateMachineArn"])
-    changes = {name: request[name] for name in _RETURNED if name in request}
+    changes = {name: request[name] for name in SETTINGS if name in request}
     _check_members(request)
     if not changes:
         text = "Either the definition, the role ARN, the LoggingConfiguration, or the "

@@ -7,15 +7,14 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from tidemark.glue_service.state_machines.execution_rows import EXPRESS
+from tidemark.glue_service.state_machines.execution_rows import END, EXPRESS, SECRET, token_of
 from tidemark.glue_service.state_machines.formats import MS_PER_S
 from tidemark.glue_service.state_machines.live import Changes
 from tidemark.glue_service.state_machines.record import CutOffError, Record
-from tidemark.glue_service.state_machines.tokens import END, SECRET, token_of
 
 LOOK_S = 0.2  # clocks are set, and machines sleep
 LOOK_AGAIN_S = 2.0
@@ -23,16 +22,31 @@ EXPRESS_S = 300  # an execution of EXPRESS takes five minutes at most
 TIMEOUT, HEARTBEAT = "timeout", "heartbeat"
 
 
+class Tasks(Protocol):
+    """What does the work of tasks."""
+
+    def client(self, service: str, *, in_millis: bool) -> Any:
+        """Return a client of AWS by botocore's name of a service."""
+
+    def stand_in(self, name: str, given: Any) -> Any:
+        """Return the output of a task that runs here in the place of one of AWS, by its state."""
+
+    def stop(self, run: "Run", submitted: Mapping[str, Any]) -> None:
+        """End what a task waits for, by the answer of the call that started it."""
+
+
 class Run:
     """One execution that is interpreted."""
 
-    def __init__(self, record: Record, changes: Changes, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, record: Record, tasks: Tasks, changes: Changes, now_ms: Callable[[], int]
+    ) -> None:
         """Prepare to interpret the execution of a record."""
         self.record = record
+        self.tasks = tasks
         self.changes = changes
         self.now_ms = now_ms
         self.environment: Any = None  # moto's
-        self.tasks: Any = None  # the Interpreter
         self.last_event: dict[str, Any] = {}
         self.end_ms: int | None = None
         if record.execution.kind == EXPRESS:
@@ -118,8 +132,13 @@ class Place:
         """Return the place of a branch or an iteration of the state."""
         return Place(self.run, f"{self.state}.{self.attempt}[{index}]/", last_ms=self.last_ms)
 
+    def seed(self) -> str:
+        """Return what chance begins with at the next draw: after a restart, it is the same."""
+        execution = self.run.record.execution
+        return f"{execution.arn} {execution.started_at_ms} {self.next_step('draw')}"
+
     def value(self, kind: str, make: Callable[[], Any]) -> Any:
-        """Return a value that is made once: of a clock, or by chance."""
+        """Return a value that is made once, such as one of a clock."""
         step = self.next_step(kind)
         known = self.run.record.known(step)
         return self.run.record.settle(step, make()) if known is None else known

@@ -11,7 +11,6 @@ import threading
 import urllib.parse
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 from wsgiref.util import FileWrapper
 
@@ -19,6 +18,8 @@ import botocore.session
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.client import BaseClient
 from botocore.config import Config
+from botocore.utils import parse_timestamp
+from moto.core.botocore_stubber import MockRawResponse
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.access.payload import PAYLOAD, UNCHECKED
@@ -30,11 +31,12 @@ from tidemark.glue_service.protocol import json_protocol
 from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.protocol.service_errors import service_error
 from tidemark.glue_service.state_machines.execution_rows import Execution
-from tidemark.glue_service.state_machines.executions import start_child
+from tidemark.glue_service.state_machines.executions import start_execution
 from tidemark.glue_service.state_machines.formats import MS_PER_S, as_text
 
 Wsgi = Callable[[Mapping[str, Any], Callable[..., object]], Iterable[bytes]]
 SavedReply = dict[str, Any]
+EngineWork = Callable[[GlueState], Any]
 HOST = "127.0.0.1"
 OK = 200
 
@@ -85,7 +87,7 @@ class PortClients:
 
     def _answer(self, request: AWSPreparedRequest, **_: Any) -> AWSResponse:
         saved = self._send(request)
-        raw = _Raw(saved["body"].encode("latin-1"))
+        raw = MockRawResponse(saved["body"].encode("latin-1"))
         return AWSResponse(request.url, saved["status"], saved["headers"], raw)
 
     def forward(self, request: AWSPreparedRequest) -> SavedReply:
@@ -100,36 +102,28 @@ class PortClients:
         return _saved(int(status.partition(" ")[0]), dict(fields), body)
 
 
-class _Raw(io.BytesIO):
-    """A body as urllib3 has it."""
-
-    def stream(self, amount: int = 65536, **_: Any) -> Iterable[bytes]:
-        while chunk := self.read(amount):
-            yield chunk
-
-
 def of_engine(
     request: AWSPreparedRequest, parent: Execution, *, is_awaited: bool
-) -> Callable[[GlueState], Any] | None:
+) -> EngineWork | None:
     """Return what answers a request in the engine's thread; None if it is not for the engine.
 
     The task that has made the request may wait for the end of what it starts.
     """
-    headers = headers_of(request)
-    service = TARGETS.get(headers.get("x-amz-target", "").rpartition(".")[0], "")
+    service = _service_of(request)
     if service not in ENGINE_SERVICES:
         return None
-    name = operation_of(headers)
+    name = operation_of(headers_of(request))
 
     def work(glue: GlueState) -> SavedReply:
         operation = find_operation(service, name)
         if operation is None or name not in OPERATIONS[service]:
             raise unsupported(service, name)
         parameters = json_protocol.read_request(operation, _body(request))
-        if name == "StartExecution":
-            answer: Mapping[str, Any] = start_child(glue, parameters, parent, is_awaited=is_awaited)
-        else:
-            answer = ENGINE_SERVICES[service][name](glue, parameters)
+        answer = (
+            start_execution(glue, parameters, parent.arn, is_awaited=is_awaited)
+            if name == "StartExecution"
+            else ENGINE_SERVICES[service][name](glue, parameters)
+        )
         body = json_protocol.json_answer(operation, answer)
         return _saved(OK, {"Content-Type": json_protocol.CONTENT_TYPE}, body)
 
@@ -138,10 +132,13 @@ def of_engine(
 
 def refused(request: AWSPreparedRequest, error: TidemarkError) -> SavedReply:
     """Return the answer of a request that was refused."""
-    headers = headers_of(request)
-    service = TARGETS.get(headers.get("x-amz-target", "").rpartition(".")[0], "")
-    answer = error_reply(service, service_error(error), "local", "/", headers)
+    fault = service_error(error)
+    answer = error_reply(_service_of(request), fault, "local", "/", headers_of(request))
     return _saved(answer.status, answer.headers, bytes(answer.body))  # type: ignore[arg-type]
+
+
+def _service_of(request: AWSPreparedRequest) -> str:
+    return TARGETS.get(headers_of(request).get("x-amz-target", "").rpartition(".")[0], "")
 
 
 def headers_of(request: AWSPreparedRequest) -> dict[str, str]:
@@ -181,17 +178,9 @@ def _environ(request: AWSPreparedRequest) -> dict[str, Any]:
     }
 
 
-def _moment(value: Any) -> datetime:
-    if isinstance(value, (int, float)):
-        return datetime.fromtimestamp(value, UTC)
-    from botocore.utils import parse_timestamp
-
-    return parse_timestamp(value)
-
-
 def _millis(value: Any) -> int:
-    return round(_moment(value).timestamp() * MS_PER_S)
+    return round(parse_timestamp(value).timestamp() * MS_PER_S)
 
 
 def _text(value: Any) -> str:
-    return as_text(_moment(value))
+    return as_text(parse_timestamp(value))

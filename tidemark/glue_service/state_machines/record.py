@@ -71,20 +71,14 @@ class Record:
 
     def answer(self, step: str, work: Callable[[GlueState], Any]) -> Any:
         """Return the answer of a step; if it has none, do the work and record it together."""
-        if step in self._answers:
-            return self._answers[step]
         arn = self.execution.arn
 
         def answered(glue: GlueState) -> Any:
-            with glue.store.transaction():
-                self._check(glue)
-                written = self._write_events(glue)
-                known = answer_of(glue.store, arn, step)
-                answer = settle(glue.store, arn, step, work(glue)) if known is None else known
-            self._forget_written(written)
-            return answer
+            known = answer_of(glue.store, arn, step)
+            return settle(glue.store, arn, step, work(glue)) if known is None else known
 
-        self.learn(step, self._ask(answered))
+        if step not in self._answers:
+            self.learn(step, self._do(answered))
         return self._answers[step]
 
     def event(self, step: str, event: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]]:
@@ -103,39 +97,35 @@ class Record:
 
     def write(self) -> None:
         """Record the events so far, because a wait follows."""
-
-        def write_all(glue: GlueState) -> None:
-            with glue.store.transaction():
-                self._check(glue)
-                written = self._write_events(glue)
-            self._forget_written(written)
-
         if self._unwritten:
-            self._ask(write_all)
-
-    def _write_events(self, glue: GlueState) -> int:
-        with self._lock:
-            unwritten = list(self._unwritten)
-        for number, step, event in unwritten:
-            put_event(glue.store, self.execution.arn, number, step, event)
-        return len(unwritten)
-
-    def _forget_written(self, count: int) -> None:
-        with self._lock:
-            del self._unwritten[:count]
+            self._do(lambda _: None)
 
     def finish(self, event: Mapping[str, Any], **changes: Any) -> None:
         """Record the end of the execution, with its last event."""
 
         def ended(glue: GlueState) -> None:
+            add_event(glue.store, self.execution.arn, "end", event)
+            put_execution(glue.store, replace(self.execution, **changes))
+            stop_children(glue, self.execution.arn)
+
+        self._do(ended)
+
+    def _do(self, work: Callable[[GlueState], Any]) -> Any:
+        """Do work in one transaction, after the events that are not recorded yet."""
+
+        def done(glue: GlueState) -> Any:
+            with self._lock:
+                unwritten = list(self._unwritten)
             with glue.store.transaction():
                 self._check(glue)
-                self._write_events(glue)
-                add_event(glue.store, self.execution.arn, "end", event)
-                put_execution(glue.store, replace(self.execution, **changes))
-                stop_children(glue, self.execution.arn)
+                for number, step, event in unwritten:
+                    put_event(glue.store, self.execution.arn, number, step, event)
+                result = work(glue)
+            with self._lock:  # others may have added some
+                del self._unwritten[: len(unwritten)]
+            return result
 
-        self._ask(ended)
+        return self._ask(done)
 
     def _check(self, glue: GlueState) -> None:
         row = find_execution(glue.store, self.execution.arn)

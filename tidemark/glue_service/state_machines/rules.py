@@ -3,7 +3,7 @@
 Source: https://states-language.net/spec.html
 """
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tidemark.glue_service.state_machines.values import (
@@ -116,35 +116,44 @@ def _faults_of_field(field: str, value: Any, place: str, language: str) -> Itera
     is_jsonata = language == JSONATA
     if field in (OF_JSON_PATH if is_jsonata else OF_JSONATA):
         yield Fault(SCHEMA, f"Field '{field}' is not supported with {language}", place)
-    elif is_jsonata and is_expression(value) and field not in TEXTS:
+    elif is_jsonata and is_expression(value) and field not in LITERAL:
         yield from faults_of_expression(value, place)
-    elif (why := _why_not(field, value)) is not None:
+    elif (why := why_not(field, value)) is not None:
         yield Fault(SCHEMA, why, place)
     elif field == "Choices":
         for index, rule in enumerate(value):
             yield from _faults_of_choice(rule, f"{place}[{index}]", language)
-    elif field in HANDLERS:
+    elif field in HANDLER_FIELDS:
         yield from _faults_of_handlers(field, value, place, language)
     elif field in VALUES:
         yield from (faults_of_values if is_jsonata else faults_of_template)(value, place)
 
 
-def _why_not(field: str, value: Any) -> str | None:
-    kind = JSON_TYPES.get(field)
+def why_not(field: str, value: Any) -> str | None:
+    """Return what is wrong with the value of a field, whatever the state; None if nothing is."""
+    kind, least = JSON_TYPES.get(field), NUMBERS.get(field)
     if kind is not None and not isinstance(value, kind):
         return f"Value is not of type {JSON_WORDS[kind]}"
-    least = NUMBERS.get(field)
-    if least is not None and (type(value) is not int or not least <= value <= MOST_S):
+    if least is not None and not (type(value) is int and least <= value <= MOST_S):
         return f"Value is not an integer from {least} to {MOST_S:,}"
+    if field == "BackoffRate" and not (type(value) in (int, float) and 1 <= value <= MOST_S):
+        return f"Value is not allowed: {value!r}"
+    if field == "JitterStrategy" and value not in ("FULL", "NONE"):
+        return f"Value is not allowed: {value!r}"
     if field in ("Choices", "Branches") and not value:
         return "Value has no element"
     if field == "Timestamp" and time_of(value) is None:
         return f"Value is not a time such as 2026-03-01T12:00:00Z: {value!r}"
     if field == "Assign":
-        for name in (key.removesuffix(".$") for key in value):
-            if not name.isidentifier() or name == "states" or len(name) > LONGEST_NAME:
-                return f"The name of a variable is not allowed: {name}"
+        return _why_no_variables(value)
     return _why_no_path(field, value) if field in PATHS else None
+
+
+def _why_no_variables(names: Iterable[str]) -> str | None:
+    for name in (key.removesuffix(".$") for key in names):
+        if not name.isidentifier() or name == "states" or len(name) > LONGEST_NAME:
+            return f"The name of a variable is not allowed: {name}"
+    return None
 
 
 def _why_no_path(field: str, value: Any) -> str | None:
@@ -157,16 +166,22 @@ def _why_no_path(field: str, value: Any) -> str | None:
 
 JSON_WORDS: dict[type, str] = {list: "array", dict: "object", str: "string", bool: "boolean"}
 JSON_TYPES: dict[str, type] = {
-    **dict.fromkeys(("Choices", "Catch", "Retry", "Branches"), list),
-    **dict.fromkeys(("ItemProcessor", "Iterator", "ResultSelector", "Assign"), dict),
-    **dict.fromkeys(("Next", "Default", "Resource", "Comment", "Error", "Cause"), str),
+    **dict.fromkeys("Choices Catch Retry Branches".split(), list),
+    **dict.fromkeys("ItemProcessor Iterator ResultSelector Assign ProcessorConfig".split(), dict),
+    **dict.fromkeys("Next Default Resource Comment Error Cause".split(), str),
     "End": bool,
 }
-TEXTS = ("Next", "Default", "Resource", "Comment")  # which no expression makes
-HANDLERS = ("Retry", "Catch")
+RETRY_NUMBERS = {"IntervalSeconds": 1, "MaxAttempts": 0, "MaxDelaySeconds": 1}
+NUMBERS = {
+    "TimeoutSeconds": 1,
+    "HeartbeatSeconds": 1,
+    "Seconds": 0,
+    "MaxConcurrency": 0,
+} | RETRY_NUMBERS
+# The fields that no expression makes.
+LITERAL = {*"Next Default Resource Comment BackoffRate JitterStrategy".split(), *RETRY_NUMBERS}
 VALUES = ("Parameters", "ResultSelector", "ItemSelector", "Assign", "Arguments", "Output", "Items")
 PATHS = OF_JSON_PATH - {"Parameters", "ResultSelector", "Variable"}
-NUMBERS = {"TimeoutSeconds": 1, "HeartbeatSeconds": 1, "Seconds": 0, "MaxConcurrency": 0}
 
 
 def _faults_of_choice(
@@ -223,19 +238,11 @@ def _faults_of_comparison(rule: Mapping[str, Any], operator: str, place: str) ->
         yield Fault(SCHEMA, f"Value is not a time such as 2026-03-01T12:00:00Z: {value!r}", here)
 
 
-RETRY = {
-    "IntervalSeconds": lambda value: _is_from(value, 1) and isinstance(value, int),
-    "MaxAttempts": lambda value: _is_from(value, 0) and isinstance(value, int),
-    "BackoffRate": lambda value: _is_from(value, 1),
-    "MaxDelaySeconds": lambda value: _is_from(value, 1) and isinstance(value, int),
-    "JitterStrategy": lambda value: value in ("FULL", "NONE"),
+HANDLER_FIELDS = {
+    "Retry": "ErrorEquals Comment IntervalSeconds MaxAttempts BackoffRate MaxDelaySeconds "
+    "JitterStrategy".split(),
+    "Catch": "ErrorEquals Comment Next ResultPath Output Assign".split(),
 }
-CATCH = ("Next", "ResultPath", "Output", "Assign")
-
-
-def _is_from(value: Any, least: float) -> bool:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_number and least <= value <= MOST_S
 
 
 def _faults_of_handlers(
@@ -249,23 +256,14 @@ def _faults_of_handlers(
         yield from _faults_of_errors(handler.get("ErrorEquals"), here, is_last=is_last)
         if field == "Catch" and "Next" not in handler:
             yield Fault(SCHEMA, "The field 'Next' is missing", here)
-        known = RETRY if field == "Retry" else CATCH
         for name, value in handler.items():
-            yield from _faults_of_handler(name, value, known, f"{here}/{name}", language)
-        most, least = handler.get("MaxDelaySeconds", MOST_S), handler.get("IntervalSeconds", 0.5)
-        if _is_from(most, 1) and _is_from(least, 0.5) and most <= least:
+            if name not in HANDLER_FIELDS[field]:
+                yield Fault(SCHEMA, f"Field '{name}' is not supported", f"{here}/{name}")
+            else:
+                yield from _faults_of_field(name, value, f"{here}/{name}", language)
+        most, least = (handler.get(name) for name in ("MaxDelaySeconds", "IntervalSeconds"))
+        if isinstance(most, int) and isinstance(least, int) and most <= least:
             yield Fault(SCHEMA, "MaxDelaySeconds must be greater than IntervalSeconds", here)
-
-
-def _faults_of_handler(
-    name: str, value: Any, known: Container[str], place: str, language: str
-) -> Iterator[Fault]:
-    if name not in known and name not in ("ErrorEquals", "Comment"):
-        yield Fault(SCHEMA, f"Field '{name}' is not supported", place)
-    elif name in RETRY and not RETRY[name](value):
-        yield Fault(SCHEMA, f"Value is not allowed: {value!r}", place)
-    elif name in CATCH:
-        yield from _faults_of_field(name, value, place, language)
 
 
 def _faults_of_errors(errors: Any, place: str, *, is_last: bool) -> Iterator[Fault]:

@@ -3,8 +3,9 @@
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from botocore.awsrequest import AWSPreparedRequest
@@ -14,16 +15,18 @@ from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.job_runs import batch_stop_job_run
 from tidemark.glue_service.state_machines.execution_rows import (
+    END,
     FAILED,
     RUNNING,
     find_execution,
     open_executions,
 )
 from tidemark.glue_service.state_machines.executions import stop_execution
-from tidemark.glue_service.state_machines.interpreter import Interpreter
+from tidemark.glue_service.state_machines.interpreter import interpret
 from tidemark.glue_service.state_machines.local_tasks import with_stand_ins
 from tidemark.glue_service.state_machines.places import Run, here
 from tidemark.glue_service.state_machines.port_clients import (
+    EngineWork,
     PortClients,
     SavedReply,
     Wsgi,
@@ -32,7 +35,6 @@ from tidemark.glue_service.state_machines.port_clients import (
 )
 from tidemark.glue_service.state_machines.record import CutOffError, Record
 from tidemark.glue_service.state_machines.stand_ins import function_of
-from tidemark.glue_service.state_machines.tokens import END
 
 RETRY_S = 1.0
 
@@ -48,7 +50,7 @@ class ExecutionThreads:
         self._live = engine.ask(lambda glue: glue.executions)
         self._now_ms = engine.ask(lambda glue: glue.now_ms)
         self._clients = PortClients(application, region, self._send)
-        self._interpreter = Interpreter(self._clients.client, self._stand_in, self._stop)
+        self.client = self._clients.client
         self._lock = threading.Lock()
 
     def begin(self) -> None:
@@ -67,9 +69,10 @@ class ExecutionThreads:
         execution = record.execution
         try:
             while not record.is_closed:
-                run = Run(record, self._live.changes, self._now_ms)
+                run = Run(record, self, self._live.changes, self._now_ms)
                 try:
-                    self._interpret(run)
+                    text = with_stand_ins(execution.definition, self._live.stand_ins)
+                    interpret(run, text)
                     break
                 except CutOffError:
                     # Stopped, or the home could not be written: on a full disk it goes on later.
@@ -93,10 +96,6 @@ class ExecutionThreads:
         }
         record.finish(event, status=FAILED, stopped_at_ms=now_ms, **about)
 
-    def _interpret(self, run: Run) -> None:
-        definition = with_stand_ins(run.record.execution.definition, self._live.stand_ins)
-        self._interpreter.interpret(run, definition)
-
     def _goes_on(self, record: Record) -> bool:
         arn = record.execution.arn
         try:
@@ -109,36 +108,31 @@ class ExecutionThreads:
         place = here.place
         record = place.run.record
         if place.is_looking:
-            place.reply = record.known(place.step(END)) or self._answered(request, place.run)
+            # What a look finds counts only if it is the end, which is recorded then.
+            place.reply = record.known(place.step(END)) or self._reply(request, self._engine.ask)
             return dict(place.reply)
         step = place.next_step("call")
-        known = record.known(step)
-        if known is not None:
-            return dict(known)
-        work = of_engine(request, record.execution, is_awaited=place.is_awaited)
-        if work is None:
-            return dict(record.settle(step, self._clients.forward(request)))
-        try:
-            return dict(record.answer(step, work))
-        except TidemarkError as error:
-            return dict(record.settle(step, refused(request, error)))
+        reply = record.known(step) or self._reply(request, partial(record.answer, step))
+        return dict(record.settle(step, reply))
 
-    def _answered(self, request: AWSPreparedRequest, run: Run) -> SavedReply:
-        work = of_engine(request, run.record.execution, is_awaited=False)
+    def _reply(self, request: AWSPreparedRequest, ask: Callable[[EngineWork], Any]) -> SavedReply:
+        record, is_awaited = here.place.run.record, here.place.is_awaited
+        work = of_engine(request, record.execution, is_awaited=is_awaited)
         if work is None:
             return self._clients.forward(request)
         try:
-            answer: SavedReply = self._engine.ask(work)
+            reply: SavedReply = ask(work)
         except TidemarkError as error:
-            if run.record.is_closed:
+            if record.is_closed:
                 raise CutOffError from error
             return refused(request, error)
-        return answer
+        return reply
 
-    def _stand_in(self, name: str, given: Any) -> Any:
+    def stand_in(self, name: str, given: Any) -> Any:
+        """Return the output of the function that stands in for a task."""
         return function_of(name, self._live.stand_ins[name])(given)
 
-    def _stop(self, run: Run, submitted: Mapping[str, Any]) -> None:
+    def stop(self, run: Run, submitted: Mapping[str, Any]) -> None:
         """Stop what a task waits for, unless the execution goes on after a restart."""
         execution = run.record.execution
 

@@ -15,8 +15,6 @@ from tidemark.model.schedules.schedules import Schedule
 Definition = Mapping[str, Any]
 ON_DEMAND, SCHEDULED, CONDITIONAL, EVENT = "ON_DEMAND", "SCHEDULED", "CONDITIONAL", "EVENT"
 CREATED, ACTIVATED, DEACTIVATED = "CREATED", "ACTIVATED", "DEACTIVATED"
-JOB_STATES = ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT")
-CRAWL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
 def trigger_of(name: str, definition: Definition) -> TriggerDefinition:
@@ -157,9 +155,9 @@ def _condition_faults(condition: Mapping[str, Any]) -> Iterator[str]:
     if "LogicalOperator" not in condition:
         yield "Logical operator cannot be null or empty"
     kind, name, allowed = (
-        ("job", "State", JOB_STATES)
+        ("job", "State", ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT"))
         if "JobName" in condition
-        else ("crawler", "CrawlState", CRAWL_STATES)
+        else ("crawler", "CrawlState", ("SUCCEEDED", "FAILED", "CANCELLED"))
     )
     if condition.get(name) not in allowed:
         yield (

@@ -35,14 +35,13 @@ from tidemark.glue_service.workflows.flow_rows import flows_of_workflow, last_fl
 from tidemark.local_state.store.database import JobRun
 
 PAGE = 25
-NOT_DEFINED = ("Name", "Tags")
 
 
 def create_workflow(glue: GlueState, request: Request) -> Answer:
     """Define a workflow; triggers name it."""
     _check_maximum(request)
     check_tags(request.get("Tags", {}))
-    definition = {key: value for key, value in request.items() if key not in NOT_DEFINED}
+    definition = {key: value for key, value in request.items() if key not in ("Name", "Tags")}
     now_ms = glue.now_ms()
     values = (EntityKind.WORKFLOW, request["Name"], definition, request.get("Tags", {}))
     create_entity(glue.store, Entity(*values, now_ms, now_ms))

@@ -17,8 +17,6 @@ from tidemark.local_state.bookmarks.versions import (
 )
 from tidemark.local_state.store.database import Store
 
-_PARAMETERS = ("JobName", "RunId")
-
 
 def get_job_bookmark(store: Store, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``{"JobBookmarkEntry": …}`` for ``JobName`` and, optionally, ``RunId``.
@@ -73,7 +71,7 @@ def entry_of(bookmark: Bookmark) -> dict[str, Any]:
 
 
 def _job_and_run(request: Mapping[str, Any]) -> tuple[str, str | None]:
-    unknown = sorted(set(request) - set(_PARAMETERS))
+    unknown = sorted(set(request) - {"JobName", "RunId"})
     job_name, run_id = request.get("JobName"), request.get("RunId")
     if unknown or not job_name or not isinstance(job_name, str):
         raise UsageError(

@@ -19,7 +19,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 DEFAULT_MAX_BAND_MS = 900_000
-OLDER_SCHEMES = ("s3a", "s3n")
 
 
 @contextmanager
@@ -52,7 +51,7 @@ def with_one_scheme(uri: str) -> str:
     Example: with_one_scheme("s3a://b/in/") is "s3://b/in/".
     """
     scheme, separator, rest = uri.partition("://")
-    return f"s3://{rest}" if separator and scheme in OLDER_SCHEMES else uri
+    return f"s3://{rest}" if separator and scheme in ("s3a", "s3n") else uri
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ from tidemark.local_state.home_folder import MARKER
 from tidemark.model.assembly.definitions import Deployment
 
 PROJECT_MARK = "cdk.json"
-FOREIGN = ("node_modules", "cdk.out", "__pycache__")
-CDK_FILES = (PROJECT_MARK, "cdk.context.json")
 CODE_SUFFIXES = (".jar", ".js", ".py", ".sql", ".toml", ".ts", ".whl", ".yaml", ".yml", ".zip")
 FOREIGN_MARKS = ("pyvenv.cfg", MARKER)  # of a virtual environment, and of a state folder
 
@@ -49,7 +47,7 @@ def code_files(project: Path) -> Iterator[Path]:
     """Yield the files of a project that can affect its jobs and templates; no tests."""
     for path in _files(project):
         is_test = "tests" in path.relative_to(project).parts[:-1]
-        is_code = path.suffix in CODE_SUFFIXES or path.name in CDK_FILES
+        is_code = path.suffix in CODE_SUFFIXES or path.name in (PROJECT_MARK, "cdk.context.json")
         if is_code and not is_test and path.is_file():
             yield path
 
@@ -65,7 +63,7 @@ def _files(project: Path) -> Iterator[Path]:
             name
             for name in folders
             if not name.startswith(".")
-            and name not in FOREIGN
+            and name not in ("node_modules", "cdk.out", "__pycache__")
             and not any(Path(folder, name, mark).exists() for mark in FOREIGN_MARKS)
         ]
         yield from (Path(folder, name) for name in files)

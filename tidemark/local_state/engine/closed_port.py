@@ -29,7 +29,6 @@ TIMEOUT_S = 60
 POLL_S = 0.002
 RECHECK_S = 0.5  # whether those in use have broken meanwhile
 PIDFD_GETFD = 438  # the number of the system call on every architecture of Linux since 5.6
-HEALTH = ("GET", "/")
 Answer: TypeAlias = tuple[int, list[tuple[str, str]], bytes]
 """Status, headers and body of a response."""
 
@@ -135,7 +134,7 @@ class ClosedPort:
         # Nobody may connect later, and neither may this one.
         connection.auto_open = 0
         # The engine has taken it from the queue once it answers.
-        connection.request(*HEALTH)
+        connection.request("GET", "/")
         connection.getresponse().read()
         return connection
 

@@ -26,13 +26,8 @@ MAX_BODY_BYTES = 20_000_000
 LINGER_S, LINGER_BYTES, LINGER_READS = 1, 65_536, 64
 JSON = "application/x-amz-json-1.0"
 CORS = "access-control-"
-SENT_ON = (
-    "authorization",
-    "content-type",
-    "user-agent",
-    "x-amz-date",
-    "x-amz-target",
-    "x-amz-security-token",
+SENT_ON = tuple(
+    "authorization content-type user-agent x-amz-date x-amz-target x-amz-security-token".split()
 )
 CONNECTION_HEADERS = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
 NOT_ALLOWED = "AccessDeniedException"

@@ -20,7 +20,6 @@ from tidemark.errors import UsageError
 # Glue 5.1 runs 17. Spark 3.5 is documented for 8, 11 and 17; `make test-java` shows that 21 does.
 # Source: https://spark.apache.org/docs/3.5.6/
 SUPPORTED_MAJORS = (17, 21)
-VERSION_TIMEOUT_S = 30
 JAVA_HOME = "JAVA_HOME"
 
 
@@ -98,7 +97,7 @@ def java_major(java: Path) -> int | None:
             return int(version[1])
     try:
         answer = subprocess.run(  # noqa: S603 (the user's own Java)
-            [str(java), "-version"], capture_output=True, text=True, timeout=VERSION_TIMEOUT_S
+            [str(java), "-version"], capture_output=True, text=True, timeout=30
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

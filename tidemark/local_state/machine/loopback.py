@@ -29,8 +29,6 @@ def refusal_reason(headers: Mapping[str, str], hosts: frozenset[str]) -> str | N
 
 # The URL of a front (`engine.front`): 32 bytes in base64 after the port.
 FRONT = re.compile(rf"(http://{re.escape(LOOPBACK)}:\d+)/[\w-]{{43}}(?![\w-])")
-KEY_VARIABLE = "AWS_SECRET_ACCESS_KEY"
-FRONT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
 MIN_SECRET_LENGTH = 20  # shorter ones, such as "test", are words
 HIDDEN = "***"
 
@@ -41,10 +39,10 @@ def without_secrets(text: str) -> str:
     Example: without_secrets("no answer from http://127.0.0.1:4/AbC..43../") ends in "127.0.0.1:4/".
     """
     text = FRONT.sub(r"\1", text)
-    front = FRONT.fullmatch(os.environ.get(FRONT_VARIABLE, "").rstrip("/"))
+    front = FRONT.fullmatch(os.environ.get("AWS_ENDPOINT_URL_DYNAMODB", "").rstrip("/"))
     # Libraries name the path without the host, too.
     path = front[0].rpartition("/")[2] if front else ""
-    for secret in (path, os.environ.get(KEY_VARIABLE, "")):
+    for secret in (path, os.environ.get("AWS_SECRET_ACCESS_KEY", "")):
         text = text.replace(secret, HIDDEN) if len(secret) >= MIN_SECRET_LENGTH else text
     return text
 

@@ -19,7 +19,6 @@ GONE, OTHER = "a process that is gone", "another program"
 LOOPBACK_V6 = bytes(15) + b"\x01"
 WITHIN_V6 = bytes(10) + b"\xff\xff"  # what begins an address of IPv4 in the form of IPv6
 CREDENTIALS = struct.Struct("3i")  # of the process at the other end: id, user, group
-NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 # Linux tells by it who holds a socket, in microseconds and for any address.
 # Source: https://man7.org/linux/man-pages/man7/sock_diag.7.html
 NETLINK_SOCK_DIAG = 4
@@ -128,7 +127,7 @@ def shows_owners() -> bool:
         try:
             return holder_of(_end(client.getsockname()), _end(probe.getsockname())) == own
         except OSError as error:  # a sandbox has no such service
-            if error.errno in NO_ROOM:
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS):
                 raise
             return False
 

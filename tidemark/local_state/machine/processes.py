@@ -4,16 +4,8 @@ import os
 import re
 
 # The caller's Spark, Hadoop, Python path and AWS identity are not the job's.
-FOREIGN_PREFIXES = (
-    "SPARK_",
-    "PYSPARK_",
-    "HADOOP_",
-    "HIVE_CONF_",
-    "YARN_CONF_",
-    "PYTHON",
-    "AWS_",
-    "JSII_",
-    "CDK_",
+FOREIGN_PREFIXES = tuple(
+    "SPARK_ PYSPARK_ HADOOP_ HIVE_CONF_ YARN_CONF_ PYTHON AWS_ JSII_ CDK_".split()
 )
 LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set counts
 UTF_8 = re.compile(r"utf-?8\b", re.IGNORECASE)

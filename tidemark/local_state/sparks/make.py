@@ -26,8 +26,6 @@ from tidemark.local_state.sparks.installed import (
 from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
 
-LOOK_TIMEOUT_S = 20
-
 
 def find_python(wanted: tuple[int, int], uv: str) -> Path:
     """Return a Python of a version; this process's own if the machine has none of it."""
@@ -58,7 +56,7 @@ def _version_of(python: Path) -> tuple[int, int] | None:
 def _output(command: list[str]) -> str:
     try:
         run = subprocess.run(  # noqa: S603 (fixed commands)
-            command, capture_output=True, text=True, timeout=LOOK_TIMEOUT_S, cwd=sys.prefix
+            command, capture_output=True, text=True, timeout=20, cwd=sys.prefix
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -67,7 +65,6 @@ def _output(command: list[str]) -> str:
 
 SHOWN_LINES = 15
 BUILDERS = ("setuptools", "wheel")  # of packages that come as source
-OWN_PACKAGES = ("tidemark", "watermarks")
 PROBE = "import amazon.ion, boto3, fastavro, lxml.etree, numpy, pyspark, tidemark, watermarks"
 Say = Callable[[str], None]
 
@@ -139,7 +136,7 @@ def _install(uv: str, python: Path, folder: Path, requirements: Path) -> None:
     builders.write_text(_lines_of(requirements.read_text(encoding="utf-8"), BUILDERS))
     _run([*install, "-r", str(builders)])
     _run([*install, "-r", str(requirements)])
-    for package in OWN_PACKAGES:
+    for package in ("tidemark", "watermarks"):
         spec = importlib.util.find_spec(package)
         if spec is None or not spec.submodule_search_locations:
             raise TidemarkError(f"the environment of this command has no package {package}")

@@ -41,15 +41,15 @@ def uncommitted_checkpoints(store: Store, run_ids: Sequence[str]) -> list[Checkp
 
 
 def stored_checkpoints(
-    store: Store, job_name: str | None = None, since_ms: int | None = None, limit: int = -1
+    store: Store, job_name: str | None = None, since_ms: int = 0
 ) -> list[Checkpoint]:
     """Return the checkpoints of a job's runs, the one committed last first."""
     where = "job_name = ? AND committed_at_ms >= ?" if job_name else "committed_at_ms >= ?"
     values = (job_name,) if job_name else ()
     rows = store.query(
         f"SELECT run_id, document FROM checkpoint WHERE {where} "  # noqa: S608 (fixed strings)
-        "ORDER BY committed_at_ms DESC, rowid DESC LIMIT ?",
-        (*values, since_ms or 0, limit),
+        "ORDER BY committed_at_ms DESC, rowid DESC",
+        (*values, since_ms),
     )
     return [_read(*row) for row in rows]
 

@@ -28,7 +28,6 @@ from tidemark.local_state.store.store_errors import error_of
 
 RECORD = "state-record.json"
 COPIES = (RECORD, f"dynamodb/{RECORD}")
-BUSY_TIMEOUT_S = 30
 LISTENS = b"listening on"  # in the log of an engine
 Record: TypeAlias = dict[str, int]
 COUNT = "SELECT name FROM sqlite_master WHERE name = 'change_count'"
@@ -126,7 +125,7 @@ STATE: Mapping[str, StateFile] = {
 def _opened(database: Path) -> Iterator[sqlite3.Connection]:
     name = f"{database.absolute().as_uri()}?mode=rw"
     try:
-        with closing(sqlite3.connect(name, uri=True, timeout=BUSY_TIMEOUT_S)) as connection:
+        with closing(sqlite3.connect(name, uri=True, timeout=30)) as connection:
             yield connection
     except sqlite3.Error as error:
         raise error_of(database, error) from error

@@ -14,7 +14,6 @@ from enum import Enum
 from tidemark.model.assembly.glue_versions import version_of_run
 
 SPARK = ("glueetl", "gluestreaming")
-STREAMING = ("gluestreaming",)
 PYTHON = (*SPARK, "pythonshell")
 DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
 LOG_STREAM = re.compile(r"[^:*\s]{1,400}")
@@ -109,7 +108,7 @@ _TABLE = (
         "--auto-scale-within-microbatch",
         "auto_scale_within_microbatch",
         Form.ON_OR_OFF,
-        commands=STREAMING,
+        commands=("gluestreaming",),
     ),
     GlueArgument("--auto-upgrade-metadata-kms-key-arn", "auto_upgrade_metadata_kms_key"),
     GlueArgument(

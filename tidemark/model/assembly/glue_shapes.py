@@ -19,22 +19,10 @@ REQUESTS: Mapping[str, str] = {
     **{
         f"AWS::Glue::{kind}": f"Create{kind}Request"
         for kind in (
-            "Classifier",
-            "Connection",
-            "Crawler",
-            "CustomEntityType",
-            "DataQualityRuleset",
-            "Database",
-            "DevEndpoint",
-            "Job",
-            "MLTransform",
-            "Partition",
-            "SecurityConfiguration",
-            "Table",
-            "Trigger",
-            "UsageProfile",
-            "Workflow",
-        )
+            "Classifier Connection Crawler CustomEntityType DataQualityRuleset Database "
+            "DevEndpoint Job MLTransform Partition SecurityConfiguration Table Trigger "
+            "UsageProfile Workflow"
+        ).split()
     },
     "AWS::Glue::Registry": "CreateRegistryInput",
     "AWS::Glue::Schema": "CreateSchemaInput",

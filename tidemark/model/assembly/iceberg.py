@@ -13,25 +13,9 @@ METADATA, PREVIOUS = "metadata_location", "previous_metadata_location"
 # Tables that Iceberg has for each table, below its name.
 CHANGES = "changes"
 METADATA_TABLES = frozenset(
-    (
-        CHANGES,
-        "entries",
-        "files",
-        "data_files",
-        "delete_files",
-        "history",
-        "manifests",
-        "metadata_log_entries",
-        "partitions",
-        "position_deletes",
-        "refs",
-        "snapshots",
-        "all_data_files",
-        "all_delete_files",
-        "all_entries",
-        "all_files",
-        "all_manifests",
-    )
+    "changes entries files data_files delete_files history manifests metadata_log_entries "
+    "partitions position_deletes refs snapshots all_data_files all_delete_files all_entries "
+    "all_files all_manifests".split()
 )
 CATALOG = "glue_catalog"
 EXTENSIONS = "spark.sql.extensions"

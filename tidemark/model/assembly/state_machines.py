@@ -10,8 +10,6 @@ from typing import Any
 from tidemark.errors import UsageError
 
 STATE_MACHINE = "AWS::StepFunctions::StateMachine"
-MACHINE_ARN = ":stateMachine:"
-ANY_ROLE = "arn:aws:iam::000000000000:role/state-machine"
 
 
 def machine_request(
@@ -37,7 +35,7 @@ def machine_request(
         raise UsageError(f"its StateMachineType is {kind!r}; allowed: STANDARD, EXPRESS")
     return {
         "definition": definition,
-        "roleArn": str(properties.get("RoleArn", ANY_ROLE)),
+        "roleArn": str(properties.get("RoleArn", "arn:aws:iam::000000000000:role/state-machine")),
         "type": kind,
         "loggingConfiguration": {"level": "OFF", "includeExecutionData": False},
         "tracingConfiguration": {"enabled": False},
@@ -81,5 +79,5 @@ def machine_name_of(arn: str) -> str | None:
     >>> machine_name_of("arn:aws:states:us-east-1:000000000000:stateMachine:nightly")
     'nightly'
     """
-    head, is_machine, name = arn.partition(MACHINE_ARN)
+    head, is_machine, name = arn.partition(":stateMachine:")
     return name if is_machine and ":states:" in head else None

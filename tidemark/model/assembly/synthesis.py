@@ -13,14 +13,13 @@ from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
 
-DEFAULT_OUTPUT = "cdk.out"
 USAGE_EXIT_CODE = 2
 
 
 def synthesize(project: Path, context: Mapping[str, str], output: Path | None = None) -> Path:
     """Run the app command of ``cdk.json`` and return the folder of the cloud assembly."""
     command = app_command(project)
-    output = (output or project / DEFAULT_OUTPUT).absolute()
+    output = (output or project / "cdk.out").absolute()
     # The CDK's own validation takes two seconds and is for deployments: `cdk` runs it.
     environment = {"CDK_VALIDATION": "false", **os.environ, "CDK_OUTDIR": str(output)}
     environment["CDK_CONTEXT_JSON"] = json.dumps(_context(project) | dict(context))

@@ -45,13 +45,9 @@ SSM_PREFIX = (
 ACTION_PROPERTIES = {"JobName", "Arguments", "Timeout", "NotificationProperty"}
 # What only a port has: topics if rules are followed, and machines. Their names are properties.
 NAMED_LATER = {TOPIC: "TopicName", STATE_MACHINE: "StateMachineName"}
-TABLE_REQUEST_PROPERTIES = (
-    "AttributeDefinitions",
-    "BillingMode",
-    "GlobalSecondaryIndexes",
-    "KeySchema",
-    "LocalSecondaryIndexes",
-    "ProvisionedThroughput",
+TABLE_REQUEST_PROPERTIES = tuple(
+    "AttributeDefinitions BillingMode GlobalSecondaryIndexes KeySchema "
+    "LocalSecondaryIndexes ProvisionedThroughput".split()
 )
 
 

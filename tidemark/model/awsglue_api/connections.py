@@ -5,15 +5,8 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 """
 
 _FILES = ("s3", "file", "parquet", "orc")
-_JDBC = (
-    "postgresql",
-    "mysql",
-    "oracle",
-    "sqlserver",
-    "redshift",
-    "jdbc",
-    "custom.jdbc",
-    "marketplace.jdbc",
+_JDBC = tuple(
+    "postgresql mysql oracle sqlserver redshift jdbc custom.jdbc marketplace.jdbc".split()
 )
 MONGODB = ("mongodb", "documentdb")
 SPARK_SOURCES = ("custom.spark", "marketplace.spark", *MONGODB)

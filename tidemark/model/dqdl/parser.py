@@ -18,7 +18,6 @@ from tidemark.model.dqdl.rules import (
 )
 from tidemark.model.dqdl.tokens import END, STRING, WORD, Stream
 
-_COMPARISONS = ("=", "!=", ">", ">=", "<", "<=")
 _AFTER_PARAMETERS = ("between", "in", "matches", "not", "where", "with", "labels", "or", "OR")
 # What the grammar or the page of AWS has and does not run here.
 _NOT_HERE = ("Metadata", "DataSources", "DefaultLabels")
@@ -151,7 +150,7 @@ def _parameters(stream: Stream) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _condition(stream: Stream) -> RuleCondition | None:
     """Return the condition that comes next, None if it is missing."""
-    if stream.sees(*_COMPARISONS):
+    if stream.sees("=", "!=", ">", ">=", "<", "<="):
         sign = stream.pop().text
         return RuleCondition(sign.removeprefix("!"), _one(stream), sign == "!=")
     negated = stream.take_if("not")

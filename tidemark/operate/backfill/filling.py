@@ -11,8 +11,6 @@ from tidemark.operate.backfill.ranges import Span, Unit
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run, read_run, start_run, stop_runs
 
-TOO_MANY = "ConcurrentRunsExceededException"
-
 
 @dataclass
 class Filling:
@@ -84,7 +82,7 @@ def _started(glue: Glue, job: Fillable, arguments: Mapping[str, str], state: Fil
     try:
         return start_run(glue, job.name, arguments)
     except ClientError as error:
-        if error.response["Error"]["Code"] != TOO_MANY:
+        if error.response["Error"]["Code"] != "ConcurrentRunsExceededException":
             raise
         if state.open:
             return None

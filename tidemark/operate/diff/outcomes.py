@@ -92,14 +92,14 @@ class Diff:
 
 def target_diff(name: str, sizes: tuple[int, int], answer: Mapping[str, Any]) -> TargetDiff:
     """Return the difference of a target from the answer of a comparer."""
-    fields = {name: value for name, value in answer.items() if name != "types"}
-    old, new = answer.get("types") or ({}, {})
+    fields: dict[str, Any] = {  # JSON has no tuples
+        name: tuple(value) if name in ("rows", "only", "twice") else value
+        for name, value in answer.items()
+    }
+    old, new = fields.pop("types", None) or ({}, {})
     schema = {
         column: (old.get(column), new.get(column))
         for column in {**old, **new}
         if old.get(column) != new.get(column) and old and new
     }
-    for pair in ("rows", "only", "twice"):
-        if pair in fields:
-            fields[pair] = tuple(fields[pair])
     return TargetDiff(target=name, bytes=sizes, schema=schema, **fields)

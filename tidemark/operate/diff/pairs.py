@@ -1,6 +1,5 @@
 """Compares the rows of targets: by DuckDB here where it can, else by one job of Spark."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -8,15 +7,13 @@ from typing import Any
 
 import sqlglot
 
-from tidemark.errors import TidemarkError, UsageError
+from tidemark.errors import UsageError
 from tidemark.glue_service.runs.jvms.supply import Jvms
-from tidemark.glue_service.submission import Submission
-from tidemark.glue_service.submit import submit
-from tidemark.local_state.home import Home
 from tidemark.operate.diff.comparing import SIDES, Asked
 from tidemark.operate.diff.duck import NotForDuckError, compared_by_duck
 from tidemark.operate.diff.outcomes import TargetDiff, target_diff
 from tidemark.operate.diff.places import Pair
+from tidemark.operate.versions.trial import answers_of_job
 
 DIFF_JOB = Path(__file__).with_name("diff_job.py")
 
@@ -71,7 +68,9 @@ def compare_pairs(pairs: Sequence[Pair], asked: Asked, room: Room) -> list[Targe
         UsageError: no target has the columns of the key that is asked for.
     """
     questions = {
-        number: _question(pair, asked) for number, pair in enumerate(pairs) if _is_had(pair)
+        number: _question(pair, asked)
+        for number, pair in enumerate(pairs)
+        if not any(side.problem for side in pair.sides)
     }
     answers = dict[int, dict[str, Any]]()
     for number, question in questions.items():
@@ -80,13 +79,12 @@ def compare_pairs(pairs: Sequence[Pair], asked: Asked, room: Room) -> list[Targe
         except NotForDuckError:
             continue
     left = [number for number in questions if number not in answers]
-    answers |= dict(zip(left, _by_spark([questions[number] for number in left], room), strict=True))
+    if left:
+        asked_of_spark = [questions[number] for number in left]
+        by_spark = answers_of_job(DIFF_JOB, asked_of_spark, room.scratch, room.jvms)
+        answers |= dict(zip(left, by_spark, strict=True))
     _check_key(asked, list(answers.values()))
     return [_diff(pair, answers.get(number)) for number, pair in enumerate(pairs)]
-
-
-def _is_had(pair: Pair) -> bool:
-    return not any(side.problem for side in pair.sides)
 
 
 def _question(pair: Pair, asked: Asked) -> dict[str, Any]:
@@ -96,20 +94,6 @@ def _question(pair: Pair, asked: Asked) -> dict[str, Any]:
         for name, side in zip(SIDES, pair.sides, strict=True)
     }
     return {"format": pair.format, "asked": asdict(own), **sides}
-
-
-def _by_spark(questions: Sequence[dict[str, Any]], room: Room) -> list[dict[str, Any]]:
-    if not questions:
-        return []
-    file, out = room.scratch / "pairs.json", room.scratch / "rows.json"
-    file.write_text(json.dumps({"pairs": questions, "out": str(out)}), encoding="utf-8")
-    wanted = Submission(DIFF_JOB, "diff-rows", {"--pairs": str(file)})
-    home = Home.open(room.scratch / "home-of-rows")
-    run, _ = submit(wanted, home, lambda _: None, jvms=room.jvms)
-    if run.state != "SUCCEEDED":
-        raise TidemarkError(f"the rows could not be compared: {run.error_message}")
-    answers: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))
-    return answers
 
 
 def _check_key(asked: Asked, answers: Sequence[dict[str, Any]]) -> None:
@@ -123,8 +107,5 @@ def _check_key(asked: Asked, answers: Sequence[dict[str, Any]]) -> None:
 
 def _diff(pair: Pair, answer: dict[str, Any] | None) -> TargetDiff:
     sizes = (pair.sides[0].size_bytes, pair.sides[1].size_bytes)
-    if answer is None:
-        return TargetDiff(
-            target=pair.name, bytes=sizes, problem=pair.sides[0].problem or pair.sides[1].problem
-        )
-    return target_diff(pair.name, sizes, answer)
+    problem = pair.sides[0].problem or pair.sides[1].problem
+    return target_diff(pair.name, sizes, {"problem": problem} if answer is None else answer)

@@ -24,10 +24,7 @@ TABLE_JOB = Path(__file__).with_name("table_job.py")
 
 
 def table_pairs(
-    states: tuple[HomeAt, HomeAt],
-    names: Collection[str],
-    scratch: Path,
-    jvms: Jvms,
+    states: tuple[HomeAt, HomeAt], names: Collection[str], scratch: Path, jvms: Jvms
 ) -> list[Pair]:
     """Return tables of Iceberg with the rows of both sides, each written as Parquet."""
     if not names:

@@ -13,22 +13,11 @@ from tidemark.model.messages import plural
 from tidemark.operate.versions.facts import State, json_string, without_window
 
 # Times, numbers of files and of bytes: they are those of the run and of the writer's version.
-LEFT_OUT = {
-    "CreateTime",
-    "LastAccessTime",
-    "LastAnalyzedTime",
-    "LastUpdatedTime",
-    "averageRecordSize",
-    "last_modified_time",
-    "numFiles",
-    "objectCount",
-    "rawDataSize",
-    "sizeKey",
-    "spark.sql.create.version",
-    "spark.sql.statistics.totalSize",
-    "totalSize",
-    "transient_lastDdlTime",
-}
+LEFT_OUT = set(
+    "CreateTime LastAccessTime LastAnalyzedTime LastUpdatedTime averageRecordSize "
+    "last_modified_time numFiles objectCount rawDataSize sizeKey spark.sql.create.version "
+    "spark.sql.statistics.totalSize totalSize transient_lastDdlTime".split()
+)
 SPARK_SCHEMA = "spark.sql.sources.schema"
 COLUMNS, KEYS = "Columns", "PartitionKeys"
 RANDOM = ("window", "attempt")  # keys of partitions

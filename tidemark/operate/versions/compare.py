@@ -1,6 +1,5 @@
 """Compares two versions of Glue: two copies of a home, the same runs, and their results."""
 
-import json
 import shutil
 import threading
 from collections.abc import Callable, Sequence
@@ -10,8 +9,6 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
-from tidemark.glue_service.submission import Submission
-from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.make import spark_for
 from tidemark.local_state.store.database import JobRun
@@ -21,7 +18,7 @@ from tidemark.operate.versions.facts import Interval
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
 from tidemark.operate.versions.states import States, compared_states, read_states
 from tidemark.operate.versions.targets import ComparedTarget, Files, changed_targets, files_of
-from tidemark.operate.versions.trial import Start, Trial, run_trial
+from tidemark.operate.versions.trial import Start, Trial, answers_of_job, run_trial
 
 ROW_JOB = Path(__file__).with_name("row_job.py")
 Say = Callable[[str], None]
@@ -159,16 +156,9 @@ def _compared(
         }
         for target in targets
     ]
-    scratch, version = experiment.scratch, experiment.versions[1]
-    asked, out = scratch / "pairs.json", scratch / "rows.json"
-    asked.write_text(json.dumps({"pairs": pairs, "out": str(out)}), encoding="utf-8")
-    wanted = Submission(ROW_JOB, "compare-rows", {"--pairs": str(asked)}, version)
-    run, _ = submit(
-        wanted, Home.open(scratch / "home-of-rows"), lambda _: None, jvms=experiment.jvms
+    answers = answers_of_job(
+        ROW_JOB, pairs, experiment.scratch, experiment.jvms, experiment.versions[1]
     )
-    if run.state != "SUCCEEDED":
-        raise TidemarkError(f"the rows could not be compared: {run.error_message}")
-    answers = json.loads(out.read_text(encoding="utf-8"))
     return [_outcome(target, answer) for target, answer in zip(targets, answers, strict=True)]
 
 

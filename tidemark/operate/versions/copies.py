@@ -15,7 +15,6 @@ from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.sqlite_files import STATE_FILES, put_state_file, stamp_of
 
-FOLDERS = ("lake", "derby")
 LOCKS = "*.lck"  # of databases of Derby that are open
 SHUTDOWN_S = 10.0  # after its run a JVM writes what a database still has in memory
 FICLONE = 0x40049409  # of Linux: two files share their blocks until one of them changes
@@ -69,7 +68,7 @@ def _copied(home: Home, folder: Path) -> Home:
     copy = Home.open(folder)
     for name in STATE_FILES:
         put_state_file(home.root / name, copy.root / name)
-    for name in FOLDERS:
+    for name in ("lake", "derby"):
         if not (home.root / name).is_dir():
             continue
         try:

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.glue_service.commands import App, load_app
 from tidemark.glue_service.one_run import SilentListener, run_workflow
 from tidemark.glue_service.runs.jvms.supply import Jvms
@@ -196,6 +197,25 @@ def run_trial(
             _outcome(store, run) for run in sorted(runs, key=lambda run: run.started_at_ms)
         )
     return Trial(home, outcomes, began_ms, ended_ms)
+
+
+def answers_of_job(
+    script: Path, pairs: Sequence[Any], scratch: Path, jvms: Jvms, version: str = ""
+) -> list[dict[str, Any]]:
+    """Return how the rows of each pair differ, by a job that compares them in a home of its own.
+
+    Raises:
+        TidemarkError: the job failed.
+    """
+    asked, out = scratch / "pairs.json", scratch / "rows.json"
+    asked.write_text(json.dumps({"pairs": pairs, "out": str(out)}), encoding="utf-8")
+    wanted = Submission(script, "compare-rows", {"--pairs": str(asked)}, version)
+    home = Home.open(scratch / "home-of-rows")
+    run, _ = submit(wanted, home, lambda _: None, jvms=jvms)
+    if run.state != "SUCCEEDED":
+        raise TidemarkError(f"the rows could not be compared: {run.error_message}")
+    answers: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))
+    return answers
 
 
 def _outcome(store: Store, run: JobRun) -> RunOutcome:

@@ -12,9 +12,12 @@ from tests.tidemark.glue_service.conftest import Port
 from tests.tidemark.glue_service.state_machines.conftest import END, PASS, States, steps, task
 from tests.waiting import wait_until
 from tidemark.glue_service.http.serving import serving
-from tidemark.glue_service.state_machines.execution_rows import executions_of
+from tidemark.glue_service.state_machines.execution_rows import (
+    executions_of,
+    parts_of_token,
+    token_of,
+)
 from tidemark.glue_service.state_machines.executions import stop_execution
-from tidemark.glue_service.state_machines.tokens import parts_of_token, token_of
 from tidemark.local_state.home import Home
 
 LONG = steps("W", W={"Type": "Wait", "Seconds": 60, **END})

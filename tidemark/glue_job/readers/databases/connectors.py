@@ -15,7 +15,6 @@ from tidemark.local_state.catalog.definitions import connection_of_job
 from tidemark.model.awsglue_api.connections import MONGODB
 
 DATA_SOURCE = "mongodb"  # of version 10 of the connector, in Glue 4.0 and later
-REQUIRED = ("database", "collection")
 URIS = ("connection.uri", "uri")  # the second one is Glue 3.0's
 WITHOUT_EFFECT = {"disableUpdateUri"}  # without it Glue adds database and collection to the URI
 URI_OPTIONS = {"ssl": "tls", "ssl.domain_match": "tlsAllowInvalidHostnames"}
@@ -36,7 +35,7 @@ def connector_options(given: Mapping[str, Any]) -> dict[str, str]:
         named = {w: str(properties[key]) for key, w in words.items() if properties.get(key)}
         options = {**named, **options}
     uris = [uri for name in URIS if (uri := options.pop(name, ""))]
-    missing = [name for name in REQUIRED if not options.get(name)]
+    missing = [name for name in ("database", "collection") if not options.get(name)]
     if missing or not uris:
         raise UsageError(
             f"connection_options has no {', '.join([*missing, *([] if uris else [URIS[0]])])}; "

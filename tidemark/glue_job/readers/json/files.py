@@ -22,12 +22,7 @@ from tidemark.glue_job.readers.files.read_errors import (
     unreadable,
 )
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
-from tidemark.glue_job.readers.files.spark_files import (
-    CORRUPT,
-    load,
-    strict,
-    with_folders,
-)
+from tidemark.glue_job.readers.files.spark_files import CORRUPT, load, strict, with_folders
 from tidemark.glue_job.readers.json.casts import with_casts
 from tidemark.glue_job.readers.json.documents import (
     Documents,

@@ -36,11 +36,7 @@ from tidemark.glue_job.readers.tables.catalog import schema_of_table
 from tidemark.glue_job.refusals import NotYetMember, install
 from tidemark.glue_job.signatures import takes_arguments_of
 from tidemark.glue_job.writers.jdbc import jdbc_conf
-from tidemark.glue_job.writers.purges import (
-    leave_storage_class,
-    purge_path,
-    purge_table_files,
-)
+from tidemark.glue_job.writers.purges import leave_storage_class, purge_path, purge_table_files
 from tidemark.glue_job.writers.sinks import Sink, catalog_sink, jdbc_conf_sink, options_sink
 from tidemark.model.clock import now_ms
 
@@ -350,24 +346,11 @@ class GlueContext(SQLContext):
         sink.write(frame)
         return frame
 
-    def write_dynamic_frame_from_jdbc_conf(
-        self,
-        frame: DynamicFrame | DynamicFrameCollection,
-        catalog_connection: str,
-        connection_options: Mapping[str, Any] | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        catalog_id: str | None = None,
-    ) -> None:
+    @takes_arguments_of(jdbc_conf_sink)
+    def write_dynamic_frame_from_jdbc_conf(self, *args: Any, **kwargs: Any) -> None:
         """Append a frame through a connection of the Data Catalog; see `write_from_jdbc_conf`."""
-        self.write_from_jdbc_conf(
-            frame,
-            catalog_connection,
-            connection_options,
-            redshift_tmp_dir,
-            transformation_ctx,
-            catalog_id,
-        )
+        frame, *rest = args or (kwargs.pop("frame"),)
+        self.write_from_jdbc_conf(frame, *rest, **kwargs)
 
     def write_from_jdbc_conf(
         self,
@@ -398,8 +381,12 @@ class GlueContext(SQLContext):
                 "frame_or_dfc must be DynamicFrame or DynamicFrameCollection. Got "
                 f"{type(frame_or_dfc)}"
             )
-        sink = jdbc_conf_sink(
-            catalog_connection, connection_options or {}, redshift_tmp_dir, catalog_id
+        _, sink = jdbc_conf_sink(
+            frame_or_dfc,
+            catalog_connection,
+            connection_options,
+            redshift_tmp_dir,
+            catalog_id=catalog_id,
         )
         return DataSink(sink, self).write(frame_or_dfc)
 
@@ -410,10 +397,7 @@ class GlueContext(SQLContext):
         for_each_batch(frame, batch_function, options or {})
 
     def purge_s3_path(
-        self,
-        s3_path: str,
-        options: Mapping[str, Any] | None = None,
-        transformation_ctx: str = "",
+        self, s3_path: str, options: Mapping[str, Any] | None = None, transformation_ctx: str = ""
     ) -> None:
         """Delete the files below a path that are older than 7 days; see `purge_path`."""
         purge_path(s3_path, options or {})

@@ -9,8 +9,6 @@ from typing import Any
 from tidemark.glue_job.process.after_import import log_without_setup
 from tidemark.glue_job.process.spark import as_properties
 
-ANSWER_TIMEOUT_S = 60.0
-
 
 @dataclass(frozen=True)
 class Gateway:
@@ -51,7 +49,7 @@ class Control:
         logging.getLogger().addFilter(_is_not_py4j)
         self._gateway = JavaGateway(
             gateway_parameters=GatewayParameters(
-                port=gateway.port, auth_token=gateway.secret, read_timeout=ANSWER_TIMEOUT_S
+                port=gateway.port, auth_token=gateway.secret, read_timeout=60.0
             )
         )
         self._jvm: Any = self._gateway.jvm.dev.tidemark.jvm.WarmJvm

@@ -39,7 +39,6 @@ from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_job
 
 NOWHERE = "http://127.0.0.1:9"  # the sample job uses no watermarks
 BUCKET = "sample"
-POLL_S = 0.2
 Over: TypeAlias = queue.SimpleQueue[Exception]
 """Gets the error that ends a command while it waits; of C, so that a signal leaves no lock held."""
 
@@ -114,7 +113,7 @@ def keep_warm(
 
 def _pause(over: Over) -> None:
     with suppress(queue.Empty):
-        raise over.get(timeout=POLL_S)
+        raise over.get(timeout=0.2)
 
 
 def _want(jvms: Jvms, wanted: Mapping[Spark, int]) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 from botocore import xform_name
 
 from tidemark.glue_service.protocol.models import service_model
-from tidemark.glue_service.state_machines.light_moto import part, replace_function
+from tidemark.glue_service.state_machines.execution_rows import END
+from tidemark.glue_service.state_machines.light_moto import instead_of, part, replace_function
 from tidemark.glue_service.state_machines.moto_parts.errors import (
     FAILURES,
     KINDS,
@@ -19,7 +20,6 @@ from tidemark.glue_service.state_machines.moto_parts.errors import (
 from tidemark.glue_service.state_machines.places import HEARTBEAT, TIMEOUT, here
 from tidemark.glue_service.state_machines.record import CutOffError
 from tidemark.glue_service.state_machines.stand_ins import in_thread
-from tidemark.glue_service.state_machines.tokens import END
 
 BOTO_NAMES = {"eventbridge": "events", "cloudwatchlogs": "logs"}
 ERROR_NAMES = {  # of services, in errors
@@ -29,52 +29,11 @@ ERROR_NAMES = {  # of services, in errors
 }
 _callbacks = part("eval.callback.callback")
 _services = "component.state.exec.state_task.service"
+_CALLBACK = "StateTaskServiceCallback"
+_TimeoutSeconds = part("component.common.timeouts.timeout").TimeoutSeconds
 
 
-def replace_tasks() -> None:
-    """Replace how moto calls services."""
-    # What a task starts must be known as awaited when it begins.
-    executions = part(f"{_services}.state_task_service_sfn").StateTaskServiceSfn
-    start = executions._eval_service_task
-
-    def start_awaited(self: Any, env: Any, **rest: Any) -> None:
-        here.place.is_awaited = (self.resource.condition or "").startswith("sync")
-        try:
-            start(self, env, **rest)
-        finally:
-            here.place.is_awaited = False
-
-    executions._eval_service_task = start_awaited
-    # Clients are of moto's own backends, or of a server at a fixed address.
-    replace_function("boto_client_for", _client_for(in_millis=True))
-    replace_function("boto_client_for", _client_for(in_millis=False), "aws_sdk")
-    # Names of parameters and results are those of the service: moto has none of the models.
-    service = part(f"{_services}.state_task_service").StateTaskService
-    service._normalise_parameters = _to_service
-    service._normalise_response = _from_service
-    service._SERVICE_NAME_SFN_TO_BOTO_OVERRIDES.update(BOTO_NAMES)
-    # moto looks every half second, and knows neither the port's end nor an earlier answer.
-    callback = part(f"{_services}.state_task_service_callback").StateTaskServiceCallback
-    callback._eval_integration_pattern = _integrate
-    # A heartbeat that is missing is a timeout, and cannot be caught by its own name.
-    callback._from_error = _with_heartbeats(callback._from_error)
-    # A run that was stopped has not done its work, yet its task would succeed.
-    part(f"{_services}.state_task_service_glue")._JOB_RUN_STATE_ABNORMAL_TERMINAL_VALUE.add(
-        "STOPPED"
-    )
-    sdk = part(f"{_services}.state_task_service_aws_sdk")
-    sdk._SERVICE_ERROR_NAMES.update(ERROR_NAMES)
-    call_service = sdk.StateTaskServiceAwsSdk._eval_service_task
-
-    def call(self: Any, env: Any, normalised_parameters: Any, **rest: Any) -> None:
-        if self.resource.api_name == "tidemark":
-            _stand_in(self, env, normalised_parameters)
-        else:
-            call_service(self, env, normalised_parameters=normalised_parameters, **rest)
-
-    sdk.StateTaskServiceAwsSdk._eval_service_task = call
-
-
+# Clients of moto are those of its own backends, or of a server at a fixed address.
 def _client_for(*, in_millis: bool) -> Callable[..., Any]:
     def client_for(region: str, service: str, state_credentials: Any = None) -> Any:
         return here.place.run.tasks.client(service, in_millis=in_millis)
@@ -82,37 +41,58 @@ def _client_for(*, in_millis: bool) -> Callable[..., Any]:
     return client_for
 
 
-def _to_service(self: Any, parameters: Any, *_: Any, **names: Any) -> None:
+replace_function("boto_client_for", _client_for(in_millis=True))
+replace_function("boto_client_for", _client_for(in_millis=False), "aws_sdk")
+part(f"{_services}.state_task_service").StateTaskService._SERVICE_NAME_SFN_TO_BOTO_OVERRIDES.update(
+    BOTO_NAMES
+)
+part(f"{_services}.state_task_service_aws_sdk")._SERVICE_ERROR_NAMES.update(ERROR_NAMES)
+# A run that was stopped has not done its work, yet its task would succeed.
+part(f"{_services}.state_task_service_glue")._JOB_RUN_STATE_ABNORMAL_TERMINAL_VALUE.add("STOPPED")
+
+
+# What a task starts must be known as awaited when it begins.
+@instead_of(f"{_services}.state_task_service_sfn", "StateTaskServiceSfn._eval_service_task")
+def _start_awaited(moto: Any, self: Any, env: Any, **rest: Any) -> None:
+    here.place.is_awaited = (self.resource.condition or "").startswith("sync")
+    try:
+        moto(self, env, **rest)
+    finally:
+        here.place.is_awaited = False
+
+
+# Names of parameters and results are those of the service: moto has none of the models.
+@instead_of(f"{_services}.state_task_service", "StateTaskService._normalise_parameters")
+def _to_service(_: Any, self: Any, parameters: Any, *__: Any, **names: Any) -> None:
     if (operation := _operation_of(self, **names)) and operation.input_shape:
         self._to_boto_request(parameters, operation.input_shape)
     if self._get_boto_service_name() == "dynamodb":
-        _decode(parameters)
+        _change_leaves(parameters, _decoded)
 
 
-def _decode(value: Any) -> None:
-    """Replace the Base64 of binary attributes by their bytes, as the service has them."""
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, item in list(items):
-        if key == "B" and isinstance(item, str):
-            value[key] = base64.b64decode(item)
-        elif isinstance(item, (dict, list)):
-            _decode(item)
-
-
-def _from_service(self: Any, response: Any, *_: Any, **names: Any) -> None:
+@instead_of(f"{_services}.state_task_service", "StateTaskService._normalise_response")
+def _from_service(_: Any, self: Any, response: Any, *__: Any, **names: Any) -> None:
     if (operation := _operation_of(self, **names)) and operation.output_shape:
         self._from_boto_response(response, operation.output_shape)
-    _encode(response)
+    _change_leaves(response, _encoded)
 
 
-def _encode(value: Any) -> None:
-    """Replace the bytes in a value, which are no JSON, by their Base64."""
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, item in list(items):
-        if isinstance(item, bytes):
-            value[key] = base64.b64encode(item).decode()
-        elif isinstance(item, (dict, list)):
-            _encode(item)
+def _decoded(key: Any, item: Any) -> Any:
+    """Return the bytes of a binary attribute, whose Base64 the definition has."""
+    return base64.b64decode(item) if key == "B" and isinstance(item, str) else item
+
+
+def _encoded(_: Any, item: Any) -> Any:
+    """Return the Base64 of bytes, which are no JSON."""
+    return base64.b64encode(item).decode() if isinstance(item, bytes) else item
+
+
+def _change_leaves(value: Any, change: Callable[[Any, Any], Any]) -> None:
+    for key, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        if isinstance(item, (dict, list)):
+            _change_leaves(item, change)
+        else:
+            value[key] = change(key, item)
 
 
 def _operation_of(
@@ -127,22 +107,17 @@ def _operation_of(
     return model.operation_model(names[0]) if names else None
 
 
-def _integrate(
-    self: Any,
-    env: Any,
-    resource_runtime_part: Any,
-    normalised_parameters: Any,
-    state_credentials: Any,
-) -> None:
-    place, submitted = here.place, env.stack.pop()
-    timeout_s = _timeout_of(self, env)
+# moto looks every half second, and knows neither the port's end nor an earlier answer.
+@instead_of(f"{_services}.state_task_service_callback", f"{_CALLBACK}._eval_integration_pattern")
+def _integrate(_: Any, self: Any, env: Any, **call: Any) -> None:
+    place, submitted = here.place, env.stack[-1]
     if self.resource.condition == "waitForTaskToken":
-        _await_token(self, env, timeout_s)
+        env.stack.pop()
+        _await_token(self, env)
         return
-    env.stack.append(submitted)
     is_second = self.resource.condition == "sync:2"
     build = self._build_sync2_resolver if is_second else self._build_sync_resolver
-    look = build(env, resource_runtime_part, normalised_parameters, state_credentials)
+    look = build(env, **call)
 
     def looked() -> Any:
         place.is_looking = True
@@ -158,11 +133,13 @@ def _integrate(
         return won if won == TIMEOUT else answer
 
     try:
-        answer = place.await_end(env, timeout_s, looked)
+        answer = _awaited(self, env, looked)
     except CutOffError:
         place.run.tasks.stop(place.run, submitted)
         raise
-    _answer_task(env, answer)
+    if isinstance(answer, FAILURES.FailureEventException):
+        raise answer
+    env.stack.append(answer)
 
 
 class _HeartbeatName(NAMES.StatesErrorName):  # type: ignore[misc] # it is moto's
@@ -170,39 +147,39 @@ class _HeartbeatName(NAMES.StatesErrorName):  # type: ignore[misc] # it is moto'
         return error_name in ("States.HeartbeatTimeout", "States.Timeout")
 
 
-def _with_heartbeats(from_error: Callable[..., Any]) -> Callable[..., Any]:
-    def event_of(self: Any, env: Any, ex: Exception) -> Any:
-        event = from_error(self, env=env, ex=ex)
-        if isinstance(ex, _callbacks.HeartbeatTimeoutError):
-            event.error_name = _HeartbeatName(KINDS.StatesTimeout)
-        return event
-
-    return event_of
-
-
-def _answer_task(env: Any, answer: Any) -> None:
-    if answer == TIMEOUT:
-        raise _callbacks.CallbackTimeoutError
-    if isinstance(answer, FAILURES.FailureEventException):
-        raise answer
-    env.stack.append(answer)
+# A heartbeat that is missing is a timeout in moto, and cannot be caught by its own name.
+@instead_of(f"{_services}.state_task_service_callback", f"{_CALLBACK}._from_error")
+def _event_of(moto: Any, self: Any, env: Any, ex: Exception) -> Any:
+    event = moto(self, env=env, ex=ex)
+    if isinstance(ex, _callbacks.HeartbeatTimeoutError):
+        event.error_name = _HeartbeatName(KINDS.StatesTimeout)
+    return event
 
 
-def _await_token(self: Any, env: Any, timeout_s: float | None) -> None:
-    place, heartbeat_s = here.place, None
-    if self.heartbeat:
-        self.heartbeat.eval(env=env)
-        heartbeat_s = env.stack.pop()
-    step = place.step(END)
-    answer = place.await_end(env, timeout_s, lambda: place.run.record.known(step), heartbeat_s)
+def _awaited(self: Any, env: Any, look: Callable[[], Any], heartbeat_s: float | None = None) -> Any:
+    answer = here.place.await_end(env, _seconds(self.timeout, env), look, heartbeat_s)
     if answer == TIMEOUT:
         raise _callbacks.CallbackTimeoutError
     if answer == HEARTBEAT:
         raise _callbacks.HeartbeatTimeoutError
+    return answer
+
+
+def _await_token(self: Any, env: Any) -> None:
+    record, step = here.place.run.record, here.place.step(END)
+    answer = _awaited(self, env, lambda: record.known(step), _seconds(self.heartbeat, env))
     if "output" not in answer:
         failure = _callbacks.CallbackOutcomeFailure(step, answer["error"], answer["cause"])
         raise _callbacks.CallbackOutcomeFailureError(callback_outcome_failure=failure)
     env.stack.append(json.loads(answer["output"]))
+
+
+@instead_of(f"{_services}.state_task_service_aws_sdk", "StateTaskServiceAwsSdk._eval_service_task")
+def _call(moto: Any, self: Any, env: Any, normalised_parameters: Any, **rest: Any) -> None:
+    if self.resource.api_name == "tidemark":
+        _stand_in(self, env, normalised_parameters)
+    else:
+        moto(self, env, normalised_parameters=normalised_parameters, **rest)
 
 
 def _stand_in(self: Any, env: Any, parameters: Mapping[str, Any]) -> None:
@@ -210,13 +187,9 @@ def _stand_in(self: Any, env: Any, parameters: Mapping[str, Any]) -> None:
     step = place.step("call1")
     answer = place.run.record.known(step)
     if answer is None:
-        look = in_thread(
-            place.run.tasks.stand_in, self.name, parameters["input"], place.run.changes
-        )
-        answer = place.await_end(env, _timeout_of(self, env), look)
-        if answer == TIMEOUT:
-            raise _callbacks.CallbackTimeoutError
-        answer = place.run.record.settle(step, answer)
+        run, given = place.run, parameters["input"]
+        look = in_thread(run.tasks.stand_in, self.name, given, run.changes)
+        answer = run.record.settle(step, _awaited(self, env, look))
     if "error" in answer:
         details = {"resource": "call", "resourceType": "aws-sdk:tidemark", **answer}
         name = error_named(answer["error"])
@@ -224,9 +197,10 @@ def _stand_in(self: Any, env: Any, parameters: Mapping[str, Any]) -> None:
     env.stack.append(answer["output"])
 
 
-def _timeout_of(self: Any, env: Any) -> float | None:
-    if self.timeout.is_default_value():
+def _seconds(limit: Any, env: Any) -> float | None:
+    """Return the seconds of a timeout or a heartbeat; None without any."""
+    if limit is None or (isinstance(limit, _TimeoutSeconds) and limit.is_default_value()):
         return None
-    self.timeout.eval(env=env)
+    limit.eval(env=env)
     seconds: float = env.stack.pop()
     return seconds

@@ -2,57 +2,38 @@
 
 import copy
 from contextlib import suppress
-from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
 from tidemark.glue_service.state_machines.formats import MS_PER_S, text_of
-from tidemark.glue_service.state_machines.light_moto import part
+from tidemark.glue_service.state_machines.light_moto import instead_of, part
 from tidemark.glue_service.state_machines.moto_parts.errors import FAILURES
 from tidemark.glue_service.state_machines.places import here
 from tidemark.glue_service.state_machines.record import CutOffError
+from tidemark.glue_service.state_machines.values import time_of
 
 _states = part("component.state.state")
-
-
-def replace_times() -> None:
-    """Replace what moto does by the clock."""
-    # The time of entering a state is a new one after a restart, and has no count of retries.
-    _states.StateData = _entered
-    evaluate = _states.CommonStateField._eval_body
-
-    def enter(self: Any, env: Any) -> None:
-        here.place.enter(self.name)
-        here.place.run.check(env)
-        evaluate(self, env)
-
-    _states.CommonStateField._eval_body = enter
-    # Waits and timeouts are those of threads, by the machine's clock, and begin again.
-    execution = part("component.state.exec.execute_state").ExecutionState
-    execution._evaluate_with_timeout = _attempt
-    execution._eval_state_output = lambda *_, **__: None  # it is a part of the attempt
-    part("component.program.program").Program.eval = _run_program
-    part("component.state.wait.wait_function.wait_function").WaitFunction._eval_body = _wait
-    timestamp = part("component.state.wait.wait_function.timestamp").Timestamp
-    timestamp._get_wait_seconds = _seconds_until
-    retrier = part("component.common.retry.retrier_decl")
-    retry = retrier.RetrierDecl._eval_body
-
-    def wait_and_retry(self: Any, env: Any) -> None:
-        here.place.environment = env
-        retry(self, env)
-
-    retrier.time = SimpleNamespace(
-        sleep=lambda seconds: here.place.pause(here.place.environment, seconds)
-    )
-    retrier.RetrierDecl._eval_body = wait_and_retry
+_wait_function = "component.state.wait.wait_function"
 
 
 def _entered(Name: str, **_: Any) -> dict[str, Any]:  # noqa: N803 (as in the context object)
     return {"EnteredTime": text_of(here.place.last_ms), "Name": Name, "RetryCount": 0}
 
 
-def _attempt(self: Any, env: Any) -> None:
+# moto's has the time of entering, which is a new one after a restart, and no count of retries.
+_states.StateData = _entered
+
+
+@instead_of("component.state.state", "CommonStateField._eval_body")
+def _enter(moto: Any, self: Any, env: Any) -> None:
+    here.place.enter(self.name)
+    here.place.run.check(env)
+    moto(self, env)
+
+
+# Waits and timeouts of moto are those of threads, by the machine's clock, and begin again.
+@instead_of("component.state.exec.execute_state", "ExecutionState._evaluate_with_timeout")
+def _attempt(_: Any, self: Any, env: Any) -> None:
     place = here.place
     place.next_attempt()
     place.run.check(env)
@@ -85,7 +66,13 @@ def _attempt(self: Any, env: Any) -> None:
     _states.CommonStateField._verify_size_quota(self, env, env.states.get_input())
 
 
-def _run_program(self: Any, env: Any) -> None:
+@instead_of("component.state.exec.execute_state", "ExecutionState._eval_state_output")
+def _no_second_output(*_: Any, **__: Any) -> None:
+    """Do nothing: the output is a part of the attempt."""
+
+
+@instead_of("component.program.program", "Program.eval")
+def _run_program(_: Any, self: Any, env: Any) -> None:
     env.next_state_name = self.start_at.start_at_name
     if not env.is_frame() and self.timeout_seconds:
         here.place.run.set_timeout(self.timeout_seconds.timeout_seconds)
@@ -93,18 +80,28 @@ def _run_program(self: Any, env: Any) -> None:
         part("component.eval_component").EvalComponent.eval(self, env)
 
 
-def _wait(self: Any, env: Any) -> None:
+@instead_of(f"{_wait_function}.wait_function", "WaitFunction._eval_body")
+def _wait(_: Any, self: Any, env: Any) -> None:
     here.place.pause(env, self._get_wait_seconds(env=env))
 
 
-def _seconds_until(self: Any, env: Any) -> float:
-    # moto compares with the local time of the machine, and takes no offset.
+# moto compares with the local time of the machine, and takes no offset.
+@instead_of(f"{_wait_function}.timestamp", "Timestamp._get_wait_seconds")
+def _seconds_until(_: Any, self: Any, env: Any) -> float:
     self.string.eval(env=env)
     text = env.stack.pop()
-    try:
-        moment = datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        moment = None
-    if moment is None or moment.tzinfo is None:
+    moment = time_of(text)
+    if moment is None:
         raise FAILURES.FailureEventException(self._create_failure_event(env, text))
     return moment.timestamp() - here.place.run.now_ms() / MS_PER_S
+
+
+@instead_of("component.common.retry.retrier_decl", "RetrierDecl._eval_body")
+def _wait_and_retry(moto: Any, self: Any, env: Any) -> None:
+    here.place.environment = env
+    moto(self, env)
+
+
+part("component.common.retry.retrier_decl").time = SimpleNamespace(
+    sleep=lambda seconds: here.place.pause(here.place.environment, seconds)
+)

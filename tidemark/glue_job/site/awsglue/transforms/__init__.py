@@ -7,11 +7,7 @@ import json
 
 from awsglue.transforms.apply_mapping import ApplyMapping
 from awsglue.transforms.coalesce import Coalesce
-from awsglue.transforms.collection_transforms import (
-    FlatMap,
-    MapToCollection,
-    SelectFromCollection,
-)
+from awsglue.transforms.collection_transforms import FlatMap, MapToCollection, SelectFromCollection
 from awsglue.transforms.drop_nulls import DropNullFields
 from awsglue.transforms.dynamicframe_filter import Filter
 from awsglue.transforms.dynamicframe_map import Map
