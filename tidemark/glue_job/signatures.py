@@ -5,15 +5,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from tidemark.glue_job.frames.plan import StepLimits
-
 P = ParamSpec("P")
 R = TypeVar("R")
-ANY_WAY = inspect.Parameter.POSITIONAL_OR_KEYWORD
-SELF = inspect.Parameter("self", ANY_WAY)
-LIMITS = {"info": "", "stageThreshold": 0, "totalThreshold": 0}
-STEP = {"transformation_ctx": "", **LIMITS}
-"""The arguments of every step of a frame, with their defaults."""
+SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def takes_arguments_of(
@@ -27,42 +21,13 @@ def takes_arguments_of(
 
         @wraps(method)
         def call(*args: Any, **kwargs: Any) -> R:
-            bind(method.__qualname__, shown, args, kwargs)
+            _bind(method.__qualname__, shown, args, kwargs)
             return method(*args, **kwargs)
 
         call.__signature__ = shown  # type: ignore[attr-defined]
         return call
 
     return declared
-
-
-def frame_step(method: Callable[..., R]) -> Callable[..., R]:
-    """Return a method of frames that takes the arguments of `STEP` after its own ones.
-
-    The given one gets a `StepLimits` of them in its first argument, and those that it names too.
-    """
-    own = inspect.signature(method)
-    owner, _, *others = own.parameters.values()
-    options = [parameter for parameter in others if parameter.kind is parameter.VAR_KEYWORD]
-    added = {
-        name: inspect.Parameter(name, ANY_WAY, default=default, annotation=type(default))
-        for name, default in STEP.items()
-        if name not in own.parameters
-    }
-    named = others[: len(others) - len(options)]
-    shown = own.replace(parameters=[owner, *named, *added.values(), *options])
-
-    @wraps(method)
-    def call(*args: Any, **kwargs: Any) -> R:
-        bound = bind(method.__qualname__, shown, args, kwargs)
-        bound.apply_defaults()
-        given = bound.arguments
-        limits = StepLimits(method.__name__, *(given[name] for name in LIMITS))
-        own_ones = [given[parameter.name] for parameter in (owner, *named)]
-        return method(own_ones[0], limits, *own_ones[1:], **bound.kwargs)
-
-    call.__signature__ = shown  # type: ignore[attr-defined]
-    return call
 
 
 def frame_method(method: Callable[P, R], frame: str = "frame", **names: str) -> Callable[..., R]:
@@ -83,7 +48,7 @@ def frame_method(method: Callable[P, R], frame: str = "frame", **names: str) -> 
     shown = signature.replace(parameters=[SELF, *parameters])
 
     def call(*args: Any, **kwargs: Any) -> R:
-        bound = bind(type(args[0]).__name__, shown, args, kwargs)
+        bound = _bind(type(args[0]).__name__, shown, args, kwargs)
         _, given, *rest = bound.args
         result: R = getattr(given, method.__name__)(*rest, **bound.kwargs)
         return result
@@ -94,17 +59,13 @@ def frame_method(method: Callable[P, R], frame: str = "frame", **names: str) -> 
     return call
 
 
-def bind(
+def _bind(
     name: str, shown: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> inspect.BoundArguments:
-    """Return the arguments of a call, by their names.
-
-    Raises:
-        TypeError: they are not those of the signature; it says what was called.
-    """
     try:
         return shown.bind(*args, **kwargs)
     except TypeError as error:
+        # The error of `bind` does not say what was called.
         raise TypeError(f"{name}() {error}") from None
 
 

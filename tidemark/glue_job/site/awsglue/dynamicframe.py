@@ -26,7 +26,7 @@ from tidemark.glue_job.readers.files.choice_examples import note_choices
 from tidemark.glue_job.readers.request import catalog_request, options_request
 from tidemark.glue_job.readers.tables.catalog import types_of_table
 from tidemark.glue_job.refusals import NotYetMember
-from tidemark.glue_job.signatures import frame_step, takes_arguments_of
+from tidemark.glue_job.signatures import takes_arguments_of
 from tidemark.glue_job.writers.sinks import catalog_sink, options_sink
 
 if TYPE_CHECKING:
@@ -151,70 +151,99 @@ class DynamicFrame:
         """Return the number of Spark partitions."""
         return self._frame.rdd.getNumPartitions()
 
-    @frame_step
-    def repartition(self, limits: StepLimits, num_partitions: int) -> "DynamicFrame":
+    def repartition(
+        self,
+        num_partitions: int,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> "DynamicFrame":
         """Return the same rows in ``num_partitions`` Spark partitions."""
+        limits = StepLimits("repartition", info, stageThreshold, totalThreshold)
         return self._next(limits, lambda frame: frame.repartition(num_partitions))
 
-    @frame_step
     def coalesce(
-        self, limits: StepLimits, num_partitions: int, shuffle: bool = False
+        self,
+        num_partitions: int,
+        shuffle: bool = False,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the same rows in at most ``num_partitions`` partitions; with shuffle, exactly."""
+        limits = StepLimits("coalesce", info, stageThreshold, totalThreshold)
         if shuffle:
             return self._next(limits, lambda frame: frame.repartition(num_partitions))
         return self._next(limits, lambda frame: frame.coalesce(num_partitions))
 
-    @frame_step
-    def filter(self, limits: StepLimits, f: Callable[[DynamicRecord], Any]) -> "DynamicFrame":
+    def filter(
+        self,
+        f: Callable[[DynamicRecord], Any],
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> "DynamicFrame":
         """Return the rows for which a function is true; see `frames.functions.filtered`.
 
         Raises:
             ErrorThresholdError: it failed for too many rows.
         """
+        limits = StepLimits("filter", info, stageThreshold, totalThreshold)
         kept, failed = functions.filtered(self._frame, f, DynamicRecord, self._plan.absence)
-        made = self._next(limits, lambda _: kept, (Failed(failed, "filter", limits.info),))
+        made = self._next(limits, lambda _: kept, (Failed(failed, "filter", info),))
         return DynamicFrame(made._plan.of_some_records(), self.glue_ctx, self.name)
 
-    @frame_step
     def map(
         self,
-        limits: StepLimits,
         f: Callable[[DynamicRecord], Any],
         preservesPartitioning: bool = False,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the results of a function for each record; where it fails, an error record.
 
         Raises:
             ErrorThresholdError: it failed for too many records.
         """
+        limits = StepLimits("map", info, stageThreshold, totalThreshold)
         made = functions.mapped(self._frame, f, DynamicRecord, self._plan.absence)
         return self._mapped(limits, made)
 
-    @frame_step
     def mapPartitions(
         self,
-        limits: StepLimits,
         f: Callable[[Iterator[dict[str, Any]]], Iterable[dict[str, Any]]],
         preservesPartitioning: bool = True,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the results of a function for each partition; see `mapPartitionsWithIndex`."""
+        limits = StepLimits("mapPartitions", info, stageThreshold, totalThreshold)
         made = functions.mapped_partitions(
             self._frame, lambda _, items: f(items), self._plan.absence
         )
         return self._mapped(limits, made)
 
-    @frame_step
     def mapPartitionsWithIndex(
         self,
-        limits: StepLimits,
         f: Callable[[int, Iterator[dict[str, Any]]], Iterable[dict[str, Any]]],
         preservesPartitioning: bool = False,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the results of a function for each partition, given its number.
 
         It takes and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
         """
+        limits = StepLimits("mapPartitionsWithIndex", info, stageThreshold, totalThreshold)
         return self._mapped(limits, functions.mapped_partitions(self._frame, f, self._plan.absence))
 
     def _mapped(self, limits: StepLimits, made: FunctionResults) -> "DynamicFrame":
@@ -223,11 +252,20 @@ class DynamicFrame:
         plan = plan.of_records()
         return DynamicFrame(plan, self.glue_ctx, self.name)
 
-    @frame_step
-    def unbox(self, limits: StepLimits, path: str, format: str, **options: Any) -> "DynamicFrame":
+    def unbox(
+        self,
+        path: str,
+        format: str,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+        **options: Any,
+    ) -> "DynamicFrame":
         """Return the rows with a string field parsed; see `frames.unbox.unbox`."""
+        limits = StepLimits("unbox", info, stageThreshold, totalThreshold)
         unboxed = unbox(self._frame, path, format, options)
-        failed = (Failed(unboxed.failed, "unbox", limits.info),)
+        failed = (Failed(unboxed.failed, "unbox", info),)
         made, plan = self._next(limits, lambda _: unboxed.frame, failed), self._plan
         made._plan = replace(
             made._plan,
@@ -236,14 +274,28 @@ class DynamicFrame:
         )
         return made
 
-    @frame_step
-    def drop_fields(self, limits: StepLimits, paths: str | Sequence[str]) -> "DynamicFrame":
+    def drop_fields(
+        self,
+        paths: str | Sequence[str],
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> "DynamicFrame":
         """Return the rows without some fields; a missing path has no effect."""
+        limits = StepLimits("drop_fields", info, stageThreshold, totalThreshold)
         return self._next(limits, lambda frame: fields.drop_fields(frame, paths))
 
-    @frame_step
-    def select_fields(self, limits: StepLimits, paths: str | Sequence[str]) -> "DynamicFrame":
+    def select_fields(
+        self,
+        paths: str | Sequence[str],
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> "DynamicFrame":
         """Return some fields of the rows, in the order of their paths."""
+        limits = StepLimits("select_fields", info, stageThreshold, totalThreshold)
         return self._next(limits, lambda frame: fields.select_fields(frame, paths))
 
     def split_fields(
@@ -261,19 +313,22 @@ class DynamicFrame:
         one, two = self.select_fields(paths, *rest), self.drop_fields(paths, *rest)
         return self._collection({name1: one, name2: two})
 
-    @frame_step
     def split_rows(
         self,
-        limits: StepLimits,
         comparison_dict: Mapping[str, Mapping[str, Any]],
         name1: str,
         name2: str,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> "DynamicFrameCollection":
         """Return a frame of the rows that meet all comparisons, and one of the others.
 
         Raises:
             UsageError: a field is missing, or an operator is unknown.
         """
+        limits = StepLimits("split_rows", info, stageThreshold, totalThreshold)
         meeting, others = joins.split_rows(self._frame, comparison_dict)
         first, second = self._next(limits, lambda _: meeting), self._next(limits, lambda _: others)
         return self._collection({name1: first, name2: second})
@@ -284,9 +339,17 @@ class DynamicFrame:
         named = {name: DynamicFrame(plan, self.glue_ctx, name) for name, plan in plans.items()}
         return DynamicFrameCollection(named, self.glue_ctx)
 
-    @frame_step
-    def rename_field(self, limits: StepLimits, oldName: str, newName: str) -> "DynamicFrame":
+    def rename_field(
+        self,
+        oldName: str,
+        newName: str,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> "DynamicFrame":
         """Return the rows with a field renamed."""
+        limits = StepLimits("rename_field", info, stageThreshold, totalThreshold)
         renamed = self._next(limits, lambda frame: fields.rename_field(frame, oldName, newName))
         return renamed._with_names({oldName: newName})
 
@@ -295,45 +358,60 @@ class DynamicFrame:
         plan = self._plan.with_absence(lambda: absence().renamed(names))
         return DynamicFrame(plan, self.glue_ctx, self.name)
 
-    @frame_step
     def spigot(
-        self, limits: StepLimits, path: str, options: Mapping[str, Any] | None = None
+        self,
+        path: str,
+        options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Write a sample of the rows as JSON now, and return all rows; see `write_sample`."""
+        limits = StepLimits("spigot", info, stageThreshold, totalThreshold)
         write_sample(self._frame, path, options or {})
         return self._next(limits, lambda frame: frame)
 
-    @frame_step
     def join(
         self,
-        limits: StepLimits,
         paths1: str | Sequence[str],
         paths2: str | Sequence[str],
         frame2: "DynamicFrame",
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the pairs of rows with equal keys; see `frames.joins.join`.
 
         Raises:
             UsageError: a key is missing, or the frames have different numbers of keys.
         """
+        limits = StepLimits("join", info, stageThreshold, totalThreshold)
         check_frame(DynamicFrame, frame2, "join")
         joined = joins.join(self._frame, frame2._frame, paths1, paths2)
         plan = self._plan.then(lambda: joined, limits, frame2._plan)
         return DynamicFrame(plan, self.glue_ctx, self.name + frame2.name)
 
-    @frame_step
-    def unnest(self, limits: StepLimits) -> "DynamicFrame":
+    def unnest(
+        self,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> "DynamicFrame":
         """Return the fields of structs as columns ``a.b``."""
-        return self._next(limits, nested.unnest)
+        return self._next(StepLimits("unnest", info, stageThreshold, totalThreshold), nested.unnest)
 
-    @frame_step
     def relationalize(
         self,
-        limits: StepLimits,
         root_table_name: str,
         staging_path: str | None,
         options: Mapping[str, Any] | None = None,
         transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> "DynamicFrameCollection":
         """Return flat tables of the rows, joined by generated ids.
 
@@ -345,13 +423,16 @@ class DynamicFrame:
             staging_path: has no effect.
             options: have no effect, as on AWS.
             transformation_ctx: name of this step in the bookmark; empty starts at id 1.
-            limits: of the arguments info, stageThreshold and totalThreshold; see `resolveChoice`.
+            info: a note for errors.
+            stageThreshold: see `resolveChoice`.
+            totalThreshold: see `resolveChoice`.
 
         Raises:
             UsageError: two flat columns have one name, or the bookmark belongs to another step.
 
         Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
         """
+        limits = StepLimits("relationalize", info, stageThreshold, totalThreshold)
         known = fields_left_out(self._plan.frame_schema, self._plan.schema)
         rows = fields.without(self._frame, known)
         tables = relationalize(unmarked(rows), root_table_name, transformation_ctx)
@@ -364,19 +445,31 @@ class DynamicFrame:
         given = args[1:] if args and isinstance(args[0], DynamicFrame) else args
         return self.apply_mapping(*given, **kwargs)
 
-    @frame_step
     def apply_mapping(
-        self, limits: StepLimits, mappings: Any, case_sensitive: bool = False
+        self,
+        mappings: Any,
+        case_sensitive: bool = False,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the mapped fields of the rows; see `frames.mapping.apply_mapping`."""
+        limits = StepLimits("apply_mapping", info, stageThreshold, totalThreshold)
         mapped = self._next(
             limits, lambda frame: apply_mapping(frame, mappings, is_case_sensitive=case_sensitive)
         )
         return mapped._with_names({m[0]: m[2] for m in full_mappings(self._frame, mappings)})
 
-    @frame_step
-    def unnest_ddb_json(self, limits: StepLimits) -> "DynamicFrame":
+    def unnest_ddb_json(
+        self,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> "DynamicFrame":
         """Return the attributes of DynamoDB's JSON as columns, and those of maps as ``a.b``."""
+        limits = StepLimits("unnest_ddb_json", info, stageThreshold, totalThreshold)
         return self._next(limits, nested.unnest_ddb_json)
 
     def simplify_ddb_json(self) -> "DynamicFrame":
@@ -422,24 +515,33 @@ class DynamicFrame:
         types = types_of_table(database, table_name, catalog_id)
         return self._next(limits, lambda frame: resolve.resolve_by_types(frame, types))
 
-    @frame_step
     def mergeDynamicFrame(
         self,
-        limits: StepLimits,
         stage_dynamic_frame: "DynamicFrame",
         primary_keys: str | Sequence[str],
         transformation_ctx: str = "",
         options: Mapping[str, Any] | None = None,
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> "DynamicFrame":
         """Return the rows of a stage, and those of this frame whose keys are not in the stage."""
+        limits = StepLimits("mergeDynamicFrame", info, stageThreshold, totalThreshold)
         check_frame(DynamicFrame, stage_dynamic_frame, "mergeDynamicFrame")
         merged = joins.merge(self._frame, stage_dynamic_frame._frame, primary_keys)
         plan = self._plan.then(lambda: merged, limits, stage_dynamic_frame._plan)
         return DynamicFrame(plan, self.glue_ctx, self.name)
 
-    @frame_step
-    def union(self, limits: StepLimits, other_frame: "DynamicFrame") -> "DynamicFrame":
+    def union(
+        self,
+        other_frame: "DynamicFrame",
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> "DynamicFrame":
         """Return the rows of both frames by column name; a column of two types becomes a choice."""
+        limits = StepLimits("union", info, stageThreshold, totalThreshold)
         check_frame(DynamicFrame, other_frame, "union")
         both = joins.union(self._frame, other_frame._frame)
         plan = self._plan.then(lambda: both, limits, other_frame._plan)
