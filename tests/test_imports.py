@@ -95,8 +95,7 @@ ALLOWED = {
     "tidemark/report": "tidemark/errors.py tidemark/extras.py tidemark/model tidemark/operate",
     "tidemark/report/prove_page.py": "tidemark/local_state/operations.py",
     "tidemark/report/lineage": "attr openlineage tidemark/local_state",
-    "tidemark/report/live": "markupsafe tidemark/glue_service/http/pages.py "
-    "tidemark/local_state/machine/node_packages.py",
+    "tidemark/report/live": "markupsafe tidemark/glue_service/http/pages.py",
     "tidemark/report/windows.py": "botocore watermarks",
     "tidemark/report/drawing.py": "tidemark/app.py tidemark/local_state/machine/node_packages.py",
     "tidemark/report/page.py": "jinja2 markupsafe",

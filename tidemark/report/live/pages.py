@@ -1,16 +1,17 @@
-"""Answers browsers, by WSGI: three kinds of pages, their events, and what buttons ask for."""
+"""Answers browsers, by WSGI: pages, what has changed on them, and what buttons ask for."""
 
+import hashlib
 import hmac
 import http.client
+import json
 import secrets
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX, ROOT, Start
-from tidemark.local_state.machine.node_packages import check_owner, project_folders
-from tidemark.report.live.streams import Streams
 from tidemark.report.live.view import View
 from tidemark.report.page import environment, style
 
@@ -20,14 +21,12 @@ POLICY = (
     "img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 )
 HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
-SCRIPT, EVENTS = "text/javascript; charset=utf-8", "text/event-stream; charset=utf-8"
+SCRIPT, JSON = "text/javascript; charset=utf-8", "application/json"
 NOT_THE_PAGE = "open the address that `tidemark local up` has printed"
 Act: TypeAlias = Callable[[str, str], str]
 """Starts, resumes or stops what is named; returns what to say about it."""
-PACKAGE = "htmx.org"
-FILES = ("dist/htmx.min.js", "dist/ext/hx-sse.min.js")
-NAME = "htmx.js"
-HINT = f"`npm install --save-dev {PACKAGE}` in this folder lets this page update by itself"
+NAME = "live.js"
+STATE = "X-Tidemark-State"
 
 
 class LivePages:
@@ -43,12 +42,8 @@ class LivePages:
         self._base = view.base
         self.home = ROOT if self._base == PREFIX else self._base
         self._token = secrets.token_urlsafe(32)
-        self._streams = Streams()
-        self._library = find_library()
-
-    def close(self) -> None:
-        """End the events of open pages."""
-        self._streams.close()
+        self._served = secrets.token_urlsafe(8)  # an open page sees that another process serves
+        self._script = Path(__file__).with_name(NAME).read_bytes()
 
     def __call__(self, environ: Mapping[str, Any], start_response: Start) -> Iterable[bytes]:
         """Answer one request."""
@@ -70,47 +65,39 @@ class LivePages:
 
     def _get(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
         name = path.removeprefix(self._base)
+        kind, subject = _asked(environ, "kind"), _named(environ)
         if path == self.home:
             return _answer(start, 200, HTML, self._page("", ""))
-        if name == NAME and self._library:
-            return _answer(start, 200, SCRIPT, self._library)
-        if name == "events" and environ["REQUEST_METHOD"] == "GET":
-            return self._events(environ, start)
-        subject = _named(environ)
+        if name == NAME:
+            return _answer(start, 200, SCRIPT, self._script)
+        if name == "alive":
+            alive = {"served": self._served, "state": _tag(self._view.state(kind, subject))}
+            return _answer(start, 200, JSON, json.dumps(alive))
+        if name == "content":
+            shown = self._view.content(kind, subject)
+            return _answer(start, 200, HTML, shown.text, (STATE, _tag(shown.state)))
         if name in ("job", "run") and subject:
             return _answer(start, 200, HTML, self._page(name, subject))
         raise EntityNotFoundError(f"there is no page {path!r} here; / is the first one")
 
-    def _events(self, environ: Mapping[str, Any], start: Start) -> Iterable[bytes]:
-        kind, subject = _asked(environ, "kind"), _named(environ)
-        if not self._streams.claim():
-            return _answer(start, 503, PLAIN, "too many pages are open: close one")
-        start("200 OK", [("Content-Type", EVENTS), ("Cache-Control", "no-store")])
-        return self._streams.events(self._view.state, lambda: self._content(kind, subject))
-
-    def _content(self, kind: str, subject: str) -> str:
-        try:
-            if kind == "job":
-                return self._view.job(subject)
-            return self._view.run(subject) if kind == "run" else self._view.overview()
-        except TidemarkError as error:
-            return environment().from_string("<p>{{ text }}</p>").render(text=str(error))
-
     def _page(self, kind: str, subject: str) -> str:
-        content = {"job": self._view.job, "run": self._view.run}.get(kind)
-        query = urllib.parse.urlencode({"kind": kind, "name": subject})
-        template = environment().get_template("live.html.jinja")
-        return template.render(
-            where=self._where,
-            title=subject,
-            content=content(subject) if content else self._view.overview(),
-            base=self._base,
-            home=self.home,
-            events=f"{self._base}events?{query}",
-            style=style(),
-            script=f"{self._base}{NAME}" if self._library else "",
-            hint="" if self._library else HINT,
-            token=self._token,
+        shown = self._view.content(kind, subject)
+        return (
+            environment()
+            .get_template("live.html.jinja")
+            .render(
+                where=self._where,
+                title=subject,
+                content=shown.text,
+                state=_tag(shown.state),
+                base=self._base,
+                home=self.home,
+                subject=urllib.parse.urlencode({"kind": kind, "name": subject}),
+                served=self._served,
+                style=style(),
+                script=f"{self._base}{NAME}",
+                token=self._token,
+            )
         )
 
     def _post(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
@@ -130,7 +117,13 @@ def _asked(environ: Mapping[str, Any], name: str) -> str:
     return urllib.parse.parse_qs(str(environ.get("QUERY_STRING", ""))).get(name, [""])[0]
 
 
-def _answer(start: Start, status: int, kind: str, body: str | bytes) -> Iterable[bytes]:
+def _tag(state: object) -> str:
+    return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
+
+
+def _answer(
+    start: Start, status: int, kind: str, body: str | bytes, *more: tuple[str, str]
+) -> Iterable[bytes]:
     content = body if isinstance(body, bytes) else body.encode("utf-8", "backslashreplace")
     headers = [
         ("Content-Type", kind),
@@ -140,20 +133,7 @@ def _answer(start: Start, status: int, kind: str, body: str | bytes) -> Iterable
         ("Cross-Origin-Opener-Policy", "same-origin"),  # a page that links here has no window
         ("Referrer-Policy", "no-referrer"),
         ("Cache-Control", "no-store"),
+        *more,
     ]
     start(f"{status} {http.client.responses[status]}", headers)
     return [content]
-
-
-def find_library() -> bytes:
-    """Return the script of a page; empty if the project and Tidemark have no such package.
-
-    It is one script: htmx may look at the page before a second one has been loaded.
-    """
-    for folder in project_folders():
-        files = [folder / "node_modules" / PACKAGE / file for file in FILES]
-        if all(file.is_file() for file in files):
-            for file in files:
-                check_owner(file, folder, "the script of the live page")
-            return b"\n".join(file.read_bytes() for file in files)
-    return b""

@@ -31,6 +31,14 @@ Details: TypeAlias = Callable[[Target, str], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
+class Body:
+    """The content of a page as HTML, and the `View.state` that it shows."""
+
+    state: object
+    text: str
+
+
+@dataclass(frozen=True)
 class Shown:
     """A run with the end of its log."""
 
@@ -56,31 +64,37 @@ class View:
         self._runs = database.parent / "runs"
         self._open_target, self._details = open_target, details
         self._lock = threading.Lock()  # one overview at a time, for all browsers
-        self._overview: tuple[object, str] = (None, "")
+        self._overview: Body | None = None
         self._not_before_s = 0.0
         self._pictures: dict[str, tuple[str, str]] = {}  # what was drawn, and its picture
         self._active: tuple[str, ...] = ()
         self._job_of_run: dict[str, str] = {}
 
-    def state(self) -> object:
-        """Return a value that is another one when something was recorded, or printed by a run."""
-        logs = (self._runs / run / "stdout.log" for run in self._active)
+    def state(self, kind: str, name: str) -> object:
+        """Return a value that is another one when what a page shows was recorded or printed."""
+        runs = {"run": (name,), "job": ()}.get(kind, self._active)
+        logs = (self._runs / run / "stdout.log" for run in runs if run.isidentifier())
         return tuple(_size(file) for file in (*self._files, *logs))
 
-    def overview(self) -> str:
-        """Return the content of the first page."""
-        with self._lock:
-            state = self.state()
-            if state != self._overview[0]:
-                time.sleep(max(self._not_before_s - time.monotonic(), 0.0))
-                state = self.state()
-                with self._open_target() as target:
-                    self._overview = (state, self._made(target))
-                self._not_before_s = time.monotonic() + REST_S
-            return self._overview[1]
+    def content(self, kind: str, name: str) -> Body:
+        """Return the content of a page: of the ``kind`` job or run, else of the first page."""
+        if kind not in ("job", "run"):
+            return self._overview_of_now()
+        state = self.state(kind, name)
+        return Body(state, self._job(name) if kind == "job" else self._run(name))
 
-    def job(self, name: str) -> str:
-        """Return the content of the page of a job."""
+    def _overview_of_now(self) -> Body:
+        with self._lock:
+            # Within the rest the last one is as good: the page asks again a second later.
+            is_rested = time.monotonic() >= self._not_before_s
+            state = self.state("", "")
+            if self._overview is None or (is_rested and state != self._overview.state):
+                with self._open_target() as target:
+                    self._overview = Body(state, self._made(target))
+                self._not_before_s = time.monotonic() + REST_S
+            return self._overview
+
+    def _job(self, name: str) -> str:
         with self._open_target() as target:
             if name not in target.known_jobs and name not in target.names.jobs:
                 raise EntityNotFoundError(f"there is no job {name!r} here")
@@ -90,8 +104,7 @@ class View:
             "live_job.html.jinja", job=name, runs=runs, details=details, defined=defined
         )
 
-    def run(self, run_id: str) -> str:
-        """Return the content of the page of a run."""
+    def _run(self, run_id: str) -> str:
         with self._open_target() as target:
             shown = _shown(target, self._find(target, run_id), LOG_LINES)
         return self._render("live_run.html.jinja", shown=shown)

@@ -9,7 +9,6 @@ import pytest
 from tidemark.errors import UsageError
 from tidemark.local_state.machine import node_packages
 from tidemark.report.drawing import PACKAGES, find_packages
-from tidemark.report.live.pages import FILES, PACKAGE, find_library
 
 
 @pytest.fixture
@@ -20,10 +19,6 @@ def above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (project / "package.json").write_text("{}", encoding="utf-8")
     for name in PACKAGES:
         (tmp_path / "node_modules" / name).mkdir(parents=True)
-    for name in FILES:
-        file = tmp_path / "node_modules" / PACKAGE / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("alert(1)", encoding="utf-8")
     monkeypatch.chdir(project)
     monkeypatch.setattr(node_packages, "CHECKOUT", tmp_path / "none")
     monkeypatch.setattr(node_packages.sys, "prefix", str(tmp_path / "none" / ".venv"))
@@ -31,7 +26,6 @@ def above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_packages_above_the_project_are_not_used(above: Path) -> None:
-    assert find_library() == b""
     with pytest.raises(UsageError, match="not installed"):
         find_packages()
 
@@ -39,14 +33,12 @@ def test_packages_above_the_project_are_not_used(above: Path) -> None:
 def test_those_of_the_project_are(above: Path) -> None:
     (above / "node_modules").rename(above / "project" / "node_modules")
 
-    assert find_library() == b"alert(1)\nalert(1)"
     assert find_packages() == above / "project"
 
 
-@pytest.mark.parametrize("place", [f"{PACKAGE}/{FILES[0]}", PACKAGES[0]])
-def test_those_that_others_can_write_are_refused(above: Path, place: str) -> None:
+def test_those_that_others_can_write_are_refused(above: Path) -> None:
     (above / "node_modules").rename(above / "project" / "node_modules")
-    (above / "project" / "node_modules" / place).chmod(0o777)
+    (above / "project" / "node_modules" / PACKAGES[0]).chmod(0o777)
 
     with pytest.raises(UsageError, match="other users can write"):
-        (find_packages if place in PACKAGES else find_library)()
+        find_packages()

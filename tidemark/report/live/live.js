@@ -1,0 +1,120 @@
+// Keeps a live page up to date, asks every second whether its port is there, and presses buttons.
+"use strict";
+const BEAT_MS = 1000, PATIENCE_MS = 1500; // a page says within 3 s that its port is gone
+const KEPT = ["open", "hidden", "disabled"]; // attributes that a person or this script sets
+const page = document.body.dataset;
+const main = document.getElementById("main");
+const link = document.getElementById("link");
+const said = document.getElementById("said");
+let shown = page.state, isLost = false, isLoading = false;
+
+async function beat() {
+  try {
+    const answer = await fetch(`${page.base}alive?${page.subject}`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    if (!answer.ok) throw new Error(answer.status);
+    const { served, state } = await answer.json();
+    if (served !== page.served) return location.reload(); // another process: it has another token
+    if (isLost) connected(true);
+    if (state !== shown && !isLoading) load();
+  } catch {
+    if (!isLost) connected(false);
+  }
+  setTimeout(beat, BEAT_MS);
+}
+
+function connected(isThere) {
+  isLost = !isThere;
+  document.body.classList.toggle("lost", isLost);
+  link.textContent = isLost
+    ? `Connection lost at ${new Date().toLocaleTimeString()}. What you see is older. Start \`tidemark local up\` again; this page then continues.`
+    : "live";
+  switchButtons();
+}
+
+// The server says which buttons act, by data-off; without it none does.
+function switchButtons() {
+  for (const button of document.querySelectorAll("button[data-act]")) {
+    button.disabled = isLost || "off" in button.dataset;
+  }
+}
+
+async function load() {
+  isLoading = true;
+  try {
+    const answer = await fetch(`${page.base}content?${page.subject}`);
+    const text = await answer.text();
+    if (answer.ok) {
+      show(text);
+      shown = answer.headers.get("X-Tidemark-State");
+    } else {
+      said.textContent = text;
+    }
+  } catch { /* the next beat says that the port is gone */ }
+  isLoading = false;
+}
+
+function show(text) {
+  const before = states();
+  const made = main.cloneNode(false);
+  made.innerHTML = text;
+  morph(main, made);
+  switchButtons();
+  document.dispatchEvent(new Event("shown"));
+  const after = states();
+  const ended = Object.keys(after).filter((job) => before[job]?.active && !after[job].active);
+  if (ended.length) said.textContent = ended.map((job) => `${job}: ${after[job].text}`).join(", ");
+}
+
+// The state of each job and run on the page, so that an end can be announced.
+function states() {
+  return Object.fromEntries([...main.querySelectorAll("[data-subject]")].map((place) => [
+    place.dataset.subject, { text: place.dataset.state, active: "active" in place.dataset },
+  ]));
+}
+
+// Makes a place like another one, and keeps its nodes: focus, open tables and scrolling stay.
+function morph(old, made) {
+  for (const { name } of [...old.attributes]) {
+    if (!made.hasAttribute(name) && !KEPT.includes(name)) old.removeAttribute(name);
+  }
+  for (const { name, value } of made.attributes) {
+    if (old.getAttribute(name) !== value && !KEPT.includes(name)) old.setAttribute(name, value);
+  }
+  const isAtEnd = old.scrollHeight - old.scrollTop - old.clientHeight < 4;
+  const wanted = [...made.childNodes];
+  const byKey = new Map([...old.children].filter((child) => keyOf(child)).map((child) => [keyOf(child), child]));
+  wanted.forEach((child, place) => {
+    const same = keyOf(child) ? byKey.get(keyOf(child)) : old.childNodes[place];
+    if (same && same.nodeName === child.nodeName && keyOf(same) === keyOf(child)) {
+      if (old.childNodes[place] !== same) old.insertBefore(same, old.childNodes[place] ?? null);
+      if (child.nodeType === Node.ELEMENT_NODE) morph(same, child);
+      else if (same.nodeValue !== child.nodeValue) same.nodeValue = child.nodeValue;
+    } else {
+      old.insertBefore(child, old.childNodes[place] ?? null);
+    }
+  });
+  while (old.childNodes.length > wanted.length) old.lastChild.remove();
+  if (isAtEnd && old.classList?.contains("log")) old.scrollTop = old.scrollHeight;
+}
+
+function keyOf(node) {
+  return node.id || node.dataset?.key || "";
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-act]");
+  if (!button || button.disabled) return;
+  said.textContent = `${button.textContent.trim()} …`;
+  try {
+    const answer = await fetch(page.base + button.dataset.act, { method: "POST", headers: { "X-Tidemark-Token": page.token } });
+    said.textContent = await answer.text();
+    load();
+  } catch {
+    said.textContent = "not done: the port does not answer";
+    connected(false);
+  }
+});
+
+for (const log of document.querySelectorAll("pre.log")) log.scrollTop = log.scrollHeight;
+connected(true);
+setTimeout(beat, BEAT_MS);
