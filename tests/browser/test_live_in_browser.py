@@ -67,8 +67,13 @@ def test_the_focus_stays_where_it_was_when_the_page_changes(found) -> None:
 
 
 def test_the_page_of_a_job_tells_runs_and_state(found) -> None:
-    for part in ("SUCCEEDED", "What the next run would read", "Bookmark", "Plan of a rewind"):
+    for part in ("SUCCEEDED", "Next run", "Bookmark", "Rewind"):
         assert part in found["seen"]["job"]
+
+
+def test_the_end_of_a_run_is_announced(found) -> None:
+    assert "first" in found["seen"]["said"]
+    assert "SUCCEEDED" in found["seen"]["said"]
 
 
 def test_a_request_without_the_token_changes_nothing(found) -> None:

@@ -2,17 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from tidemark.operate.app_jobs import PipelineJob
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import Cost, costs_of, month_of
 from tidemark.report.freshness import LATE_MS, Freshness, freshness_of
+from tidemark.report.levels import before_of, levels_of
 from tidemark.report.model import Report, with_datasets, with_rows
+from tidemark.report.needs import Need, needs_of
 from tidemark.report.series import Point, last_period, points_of
-from tidemark.report.words import BAD, NEVER, OK, STOPPED, kind_of
+from tidemark.report.words import ACTIVE, BAD, NEVER, NONE, OK, STOPPED, kind_of
 
 MAX_CARDS = 50  # jobs with separate charts
 MAX_ROWS = 200  # of a table that grows with the runs
+CELLS = 30  # runs of a job in the grid
+ORDER = (BAD, STOPPED, ACTIVE, NONE, OK)  # of the jobs
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,19 @@ class FreshDataset:
 
 @dataclass(frozen=True)
 class JobRow:
-    """A job with its last run, and how many of its runs there are and have failed."""
+    """A job with its last runs, and how many of its runs there are and have failed.
+
+    Attributes:
+        job: the job.
+        state: of its last run.
+        last: the last run; None if it never ran.
+        runs: how many there are.
+        failed: how many of them failed.
+        anchor: of its chart; empty without one.
+        cells: its last `CELLS` runs, oldest first.
+        usual_s: the median of the seconds of those that SUCCEEDED; None without one.
+        before: the jobs that it waits for, or whose data it reads.
+    """
 
     job: PipelineJob
     state: str
@@ -38,6 +55,14 @@ class JobRow:
     runs: int
     failed: int
     anchor: str
+    cells: tuple[PipelineRun, ...] = ()
+    usual_s: float | None = None
+    before: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The kind of its state."""
+        return kind_of(self.state)
 
 
 @dataclass(frozen=True)
@@ -94,9 +119,9 @@ class Content:
     Attributes:
         jobs: with the datasets that are declared, or else seen.
         last: the last run of each job.
-        rows: all jobs.
-        failed: jobs whose last run did not succeed.
-        earlier_failures: other runs that did not succeed, newest first.
+        rows: all jobs, those that failed first.
+        needs: what needs a person, the most urgent first.
+        levels: the rows of the graph, each level after those that it waits for.
         fresh: the published datasets, the oldest first.
         anchors: of the cards, by job.
         cards: of the jobs that need attention, then of those that ran last.
@@ -109,8 +134,8 @@ class Content:
     jobs: tuple[PipelineJob, ...]
     last: Mapping[str, PipelineRun]
     rows: tuple[JobRow, ...]
-    failed: tuple[JobRow, ...]
-    earlier_failures: tuple[PipelineRun, ...]
+    needs: tuple[Need, ...]
+    levels: tuple[tuple[JobRow, ...], ...]
     fresh: tuple[FreshDataset, ...]
     anchors: Mapping[str, str]
     cards: tuple[Card, ...]
@@ -145,19 +170,18 @@ def content_of(report: Report) -> Content:
         by_job.setdefault(run.job, []).append(run)
     shown = _cards(jobs, by_job, last)
     anchors = {card.name: card.anchor for card in shown}
-    rows = tuple(_row(job, by_job.get(job.name, []), anchors) for job in jobs)
+    before = before_of(jobs)
+    rows = {
+        job.name: _row(job, by_job.get(job.name, []), anchors, before[job.name]) for job in jobs
+    }
     commits = commits_of(runs, report.checkpoints, report.cleared)
     fresh = freshness_of(jobs, commits, last, report.made_at_ms, report.cleared, report.left_out)
     return Content(
         jobs=jobs,
         last=last,
-        rows=rows,
-        failed=tuple(row for row in rows if kind_of(row.state) in (BAD, STOPPED)),
-        earlier_failures=tuple(
-            run
-            for run in reversed(runs)
-            if kind_of(run.state) in (BAD, STOPPED) and run.run_id != last[run.job].run_id
-        ),
+        rows=tuple(sorted(rows.values(), key=lambda row: ORDER.index(row.kind))),
+        needs=needs_of(report, jobs, last, fresh),
+        levels=tuple(tuple(rows[name] for name in level) for level in levels_of(before)),
         fresh=tuple(
             FreshDataset(
                 dataset, dataset.as_of_ms is None or report.made_at_ms - dataset.as_of_ms >= LATE_MS
@@ -173,8 +197,14 @@ def content_of(report: Report) -> Content:
     )
 
 
-def _row(job: PipelineJob, runs: Sequence[PipelineRun], anchors: Mapping[str, str]) -> JobRow:
+def _row(
+    job: PipelineJob,
+    runs: Sequence[PipelineRun],
+    anchors: Mapping[str, str],
+    before: Sequence[str],
+) -> JobRow:
     last = runs[-1] if runs else None
+    usual = [run.seconds for run in runs if kind_of(run.state) == OK and run.seconds is not None]
     return JobRow(
         job=job,
         state=last.state if last else NEVER,
@@ -182,6 +212,9 @@ def _row(job: PipelineJob, runs: Sequence[PipelineRun], anchors: Mapping[str, st
         runs=len(runs),
         failed=sum(kind_of(run.state) == BAD for run in runs),
         anchor=anchors.get(job.name, ""),
+        cells=tuple(runs[-CELLS:]),
+        usual_s=median(usual) if usual else None,
+        before=tuple(before),
     )
 
 

@@ -64,6 +64,7 @@ def report_of(target: Target, jobs: Sequence[PipelineJob], limit: int, now_ms: i
         limit=limit,
         cleared=tuple(recorded.cleared),
         left_out=jobs_with_input_left_out(warnings or ()),
+        option=target.option,
     )
 
 

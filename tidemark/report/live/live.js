@@ -1,7 +1,7 @@
 // Keeps a live page up to date, asks every second whether its port is there, and presses buttons.
 "use strict";
 const BEAT_MS = 1000, PATIENCE_MS = 1500; // a page says within 3 s that its port is gone
-const KEPT = ["open", "hidden", "disabled"]; // attributes that a person or this script sets
+const KEPT = ["open", "hidden", "disabled", "tabindex"]; // attributes that a person or this script sets
 const page = document.body.dataset;
 const main = document.getElementById("main");
 const link = document.getElementById("link");
@@ -57,9 +57,11 @@ function show(text) {
   const before = states();
   const made = main.cloneNode(false);
   made.innerHTML = text;
+  const focused = document.activeElement;
   morph(main, made);
   switchButtons();
   document.dispatchEvent(new Event("shown"));
+  if (focused !== document.activeElement && focused.isConnected) focused.focus(); // its row has moved
   const after = states();
   const ended = Object.keys(after).filter((job) => before[job]?.active && !after[job].active);
   if (ended.length) said.textContent = ended.map((job) => `${job}: ${after[job].text}`).join(", ");
@@ -67,8 +69,8 @@ function show(text) {
 
 // The state of each job and run on the page, so that an end can be announced.
 function states() {
-  return Object.fromEntries([...main.querySelectorAll("[data-subject]")].map((place) => [
-    place.dataset.subject, { text: place.dataset.state, active: "active" in place.dataset },
+  return Object.fromEntries([...main.querySelectorAll("[data-key][data-kind]")].map((place) => [
+    place.dataset.key, { text: place.querySelector(".state").textContent, active: place.dataset.kind === "active" },
   ]));
 }
 
@@ -118,3 +120,76 @@ document.addEventListener("click", async (event) => {
 for (const log of document.querySelectorAll("pre.log")) log.scrollTop = log.scrollHeight;
 connected(true);
 setTimeout(beat, BEAT_MS);
+
+// Search, filter and order of the table of jobs; a row is shown or not, and the server's order returns.
+const tools = ["search", "kind", "order"].map((id) => document.getElementById(id));
+
+function applyTools() {
+  const body = document.getElementById("rows");
+  const [search, kind, order] = ["search", "kind", "order"].map((id) => document.getElementById(id)?.value ?? "");
+  if (!body) return;
+  const rows = [...body.rows];
+  rows.forEach((row, place) => { row.dataset.place ??= place; });
+  const value = (row) => ({
+    key: () => row.dataset.key.toLowerCase(),
+    at: () => Date.parse(row.querySelector("time")?.dateTime ?? 0),
+  }[order] ?? (() => Number(row.dataset[order || "place"])))();
+  const isUp = order === "" || order === "key";
+  const sorted = [...rows].sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * (isUp ? 1 : -1));
+  if (sorted.some((row, place) => row !== rows[place])) body.append(...sorted);
+  for (const row of rows) {
+    row.hidden = !row.dataset.key.toLowerCase().includes(search.trim().toLowerCase()) || (kind !== "" && row.dataset.kind !== kind);
+  }
+  const shownRows = rows.filter((row) => !row.hidden).length;
+  const text = shownRows === rows.length ? "" : `${shownRows} of ${rows.length} jobs`;
+  const count = document.getElementById("count");
+  if (count.textContent !== text) count.textContent = text;
+}
+
+// Times: how long ago, and this machine's time beside that of the server, which is UTC.
+function tick() {
+  const now = Date.now();
+  for (const place of document.querySelectorAll("time")) {
+    const at = new Date(place.dateTime);
+    const text = `${age(now - at)} ago`;
+    if (place.textContent !== text) place.textContent = text;
+    place.title = `${at.toLocaleString()} here`;
+  }
+  for (const bar of document.querySelectorAll("progress[data-from]")) bar.value = (now - bar.dataset.from) / 1000;
+}
+
+function age(ms) {
+  const seconds = Math.max(ms, 0) / 1000;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86400)} days`;
+}
+
+// Of the runs in a row of the grid one is reached by Tab, the others by the arrows.
+function rove() {
+  for (const cells of document.querySelectorAll("td.cells")) {
+    const links = [...cells.querySelectorAll("a[href]")];
+    const at = links.find((link) => link === document.activeElement) ?? links.at(-1);
+    for (const link of links) link.tabIndex = link === at ? 0 : -1;
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  const link = event.target.closest?.("td.cells a");
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  const links = link && step ? [...link.parentElement.querySelectorAll("a")] : [];
+  const next = links[links.indexOf(link) + step];
+  if (!next) return;
+  next.focus();
+  rove();
+  event.preventDefault();
+});
+for (const tool of tools) tool?.addEventListener("input", applyTools);
+for (const happens of [applyTools, tick, rove]) {
+  document.addEventListener("shown", happens);
+  happens();
+}
+setInterval(tick, BEAT_MS);
+const minutes = -new Date().getTimezoneOffset();
+const zone = document.getElementById("zone");
+if (minutes) zone.textContent = `, here UTC${minutes < 0 ? "−" : "+"}${Math.floor(Math.abs(minutes) / 60)}${Math.abs(minutes) % 60 ? `:${Math.abs(minutes) % 60}` : ""}: point at a time to see it`;

@@ -1,5 +1,6 @@
 """Answers browsers, by WSGI: pages, what has changed on them, and what buttons ask for."""
 
+import gzip
 import hashlib
 import hmac
 import http.client
@@ -7,25 +8,30 @@ import json
 import secrets
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX, ROOT, Start
 from tidemark.report.live.view import View
-from tidemark.report.page import environment, style
+from tidemark.report.page import shell
 
 GIVEN = "HTTP_X_TIDEMARK_TOKEN"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; "
-    "img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+    "img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
 SCRIPT, JSON = "text/javascript; charset=utf-8", "application/json"
 NOT_THE_PAGE = "open the address that `tidemark local up` has printed"
+Answer: TypeAlias = Callable[..., Iterable[bytes]]
+"""Answers with a status, a kind of content and a body."""
 Act: TypeAlias = Callable[[str, str], str]
 """Starts, resumes or stops what is named; returns what to say about it."""
 NAME = "live.js"
+TITLES = {"runs": "Runs"}  # of pages without a subject, by their paths
+SECTIONS = tuple((name, f"#{name.lower()}") for name in ("Jobs", "Freshness", "Graph"))
 STATE = "X-Tidemark-State"
 
 
@@ -49,72 +55,71 @@ class LivePages:
         """Answer one request."""
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         path = path.encode("latin-1").decode("utf-8", "replace")
+        answer = partial(
+            _answer, start_response, zips="gzip" in environ.get("HTTP_ACCEPT_ENCODING", "")
+        )
         if path != self.home and not path.startswith(self._base):
-            return _answer(start_response, 403, PLAIN, NOT_THE_PAGE)
+            return answer(403, PLAIN, NOT_THE_PAGE)
         try:
             if method == "POST":
-                return self._post(environ, start_response, path)
+                return self._post(environ, answer, path)
             if method not in ("GET", "HEAD"):
-                return _answer(start_response, 405, PLAIN, "pages are read or posted to")
-            body = self._get(environ, start_response, path)
+                return answer(405, PLAIN, "pages are read or posted to")
+            body = self._get(environ, answer, path)
             return body if method == "GET" else []
         except EntityNotFoundError as error:
-            return _answer(start_response, 404, PLAIN, str(error))
+            return answer(404, PLAIN, str(error))
         except TidemarkError as error:
-            return _answer(start_response, 500, PLAIN, str(error))
+            return answer(500, PLAIN, str(error))
 
-    def _get(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
+    def _get(self, environ: Mapping[str, Any], answer: Answer, path: str) -> Iterable[bytes]:
         name = path.removeprefix(self._base)
-        kind, subject = _asked(environ, "kind"), _named(environ)
-        if path == self.home:
-            return _answer(start, 200, HTML, self._page("", ""))
+        asked = _asked(environ)
         if name == NAME:
-            return _answer(start, 200, SCRIPT, self._script)
+            return answer(200, SCRIPT, self._script)
         if name == "alive":
-            alive = {"served": self._served, "state": _tag(self._view.state(kind, subject))}
-            return _answer(start, 200, JSON, json.dumps(alive))
+            state = _tag(self._view.state(asked.get("kind", ""), asked["name"]))
+            return answer(200, JSON, json.dumps({"served": self._served, "state": state}))
         if name == "content":
-            shown = self._view.content(kind, subject)
-            return _answer(start, 200, HTML, shown.text, (STATE, _tag(shown.state)))
-        if name in ("job", "run") and subject:
-            return _answer(start, 200, HTML, self._page(name, subject))
+            body = self._view.content(asked.get("kind", ""), asked)
+            return answer(200, HTML, body.text, (STATE, _tag(body.state)))
+        if path == self.home or name in TITLES or (name in ("job", "run") and asked["name"]):
+            kind = "" if path == self.home else name
+            return answer(200, HTML, self._page(kind, asked))
         raise EntityNotFoundError(f"there is no page {path!r} here; / is the first one")
 
-    def _page(self, kind: str, subject: str) -> str:
-        shown = self._view.content(kind, subject)
-        return (
-            environment()
-            .get_template("live.html.jinja")
-            .render(
-                where=self._where,
-                title=subject,
-                content=shown.text,
-                state=_tag(shown.state),
-                base=self._base,
-                home=self.home,
-                subject=urllib.parse.urlencode({"kind": kind, "name": subject}),
-                served=self._served,
-                style=style(),
-                script=f"{self._base}{NAME}",
-                token=self._token,
-            )
+    def _page(self, kind: str, asked: Mapping[str, str]) -> str:
+        body = self._view.content(kind, asked)
+        others = [(title, f"{self._base}{of}") for of, title in TITLES.items()]
+        return shell(
+            asked["name"] or TITLES.get(kind, "Overview"),
+            body.text,
+            where=self._where,
+            links=[("Overview", self.home), *others, *(SECTIONS if not kind else ())],
+            live={
+                "base": self._base,
+                "home": self.home,
+                "script": f"{self._base}{NAME}",
+                "served": self._served,
+                "state": _tag(body.state),
+                "subject": urllib.parse.urlencode({"kind": kind, **asked}),
+                "token": self._token,
+            },
         )
 
-    def _post(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
+    def _post(self, environ: Mapping[str, Any], answer: Answer, path: str) -> Iterable[bytes]:
         token = environ.get(GIVEN, "").encode("utf-8", "replace")
         # A page of another origin can post here, and cannot know the token.
         if not hmac.compare_digest(token, self._token.encode()):
-            return _answer(start, 403, PLAIN, "only a page of this port may ask for this: load it")
-        return _answer(start, 200, PLAIN, self._act(path.removeprefix(self._base), _named(environ)))
+            return answer(403, PLAIN, "only a page of this port may ask for this: load it")
+        said = self._act(path.removeprefix(self._base), _asked(environ)["name"])
+        return answer(200, PLAIN, said)
 
 
-def _named(environ: Mapping[str, Any]) -> str:
-    # It is in the query: a browser takes `..` out of a path, and would ask for something else.
-    return _asked(environ, "name")
-
-
-def _asked(environ: Mapping[str, Any], name: str) -> str:
-    return urllib.parse.parse_qs(str(environ.get("QUERY_STRING", ""))).get(name, [""])[0]
+def _asked(environ: Mapping[str, Any]) -> dict[str, str]:
+    # A name is in the query: a browser takes `..` out of a path, and would ask for something else.
+    query = urllib.parse.parse_qs(str(environ.get("QUERY_STRING", "")))
+    return {"name": "", **{name: values[0] for name, values in query.items()}}
 
 
 def _tag(state: object) -> str:
@@ -122,9 +127,12 @@ def _tag(state: object) -> str:
 
 
 def _answer(
-    start: Start, status: int, kind: str, body: str | bytes, *more: tuple[str, str]
+    start: Start, status: int, kind: str, body: str | bytes, *more: tuple[str, str], zips: bool
 ) -> Iterable[bytes]:
     content = body if isinstance(body, bytes) else body.encode("utf-8", "backslashreplace")
+    if zips:
+        content = gzip.compress(content, compresslevel=3)
+        more = (*more, ("Content-Encoding", "gzip"))
     headers = [
         ("Content-Type", kind),
         ("Content-Length", str(len(content))),

@@ -20,7 +20,7 @@ from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.http.serving import Options, is_private, serving
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine import peers
-from tidemark.report.live.view import Body, View
+from tidemark.report.live.view import Asked, Body, View
 
 HTML = {"Accept": "text/html"}
 ODD_NAMES = (
@@ -60,7 +60,7 @@ class Browser:
 
 def runs_of(browser: Browser, job: str) -> set[str]:
     """Return the runs that the page of a job shows."""
-    page = browser.ask(f"/_tidemark/job?name={job}")[1]
+    page = browser.ask(f"/_tidemark/job?name={quote(job)}")[1]
     return set(re.findall(r"/_tidemark/run\?name=(jr_\w+)", page))
 
 
@@ -275,13 +275,13 @@ def test_the_state_that_a_page_shows_is_that_of_its_content(browser: Browser) ->
         def state(self, kind: str, name: str) -> object:
             return states[0]
 
-        def _job(self, name: str) -> str:
+        def _job(self, asked: Asked) -> str:
             states[0] += 1
             return "made"
 
-    view = Changing(Path("glue.sqlite"), nullcontext, lambda *_: {}, lambda _: ())
+    view = Changing(Path("glue.sqlite"), nullcontext, lambda *_: [], lambda _: ())
 
-    assert view.content("job", "first") == Body(0, "made")
+    assert view.content("job", {"name": "first"}) == Body(0, "made")
 
 
 def test_only_a_port_of_this_user_and_machine_has_pages() -> None:

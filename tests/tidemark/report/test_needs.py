@@ -1,0 +1,116 @@
+"""What needs a person: its order, its next step, and what is no need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.tidemark.report.made_up import HOUR_MS, NOW_MS, shop
+from tidemark.operate.app_jobs import PipelineJob
+from tidemark.report.commits import PipelineRun
+from tidemark.report.content import content_of
+from tidemark.report.model import Gap, OpenWindow, Report, Warned
+from tidemark.report.needs import AUDIT, REFUSED, Need
+
+LOAD = PipelineJob("load", workflow="shop", writes=("s3://b/mart/",))
+ALONE = PipelineJob("my script")
+
+
+def run(job: str, state: str, hours_ago: float = 1, message: str = "") -> PipelineRun:
+    start = NOW_MS - round(hours_ago * HOUR_MS)
+    end = None if state == "RUNNING" else start + 1
+    return PipelineRun(job, f"jr_{job}_{hours_ago}", state, start, end, message)
+
+
+def needs(*runs: PipelineRun, jobs: tuple[PipelineJob, ...] = (LOAD,), **more) -> list[Need]:
+    by_time = tuple(sorted(runs, key=lambda run: run.started_at_ms))
+    return list(content_of(Report("here", NOW_MS, jobs, by_time, **more)).needs)
+
+
+def test_a_failed_run_comes_first_and_then_what_is_late_warned_open_and_missing() -> None:
+    window = OpenWindow("load", "", "at", "1", "2", "jr_old")
+    other = PipelineJob("other", workflow="shop", writes=("s3://b/old/",))
+    more = {
+        "windows": (window,),
+        "warnings": (Warned("load", "jr_1", NOW_MS, "mind the gap"),),
+        "gaps": (Gap("load", "2026-01-01", "2026-01-02", "missing"),),
+    }
+    found = needs(run("load", "FAILED"), run("other", "SUCCEEDED", 30), jobs=(other, LOAD), **more)
+
+    assert [(need.what, need.job) for need in found] == [
+        ("FAILED", "load"),
+        ("late", "other"),
+        ("warning", "load"),
+        ("open window", "load"),
+        ("gap", "load"),
+    ]
+
+
+def test_of_failed_jobs_the_newest_comes_first_and_stopped_ones_last() -> None:
+    jobs = tuple(PipelineJob(name) for name in "abc")
+    found = needs(run("a", "STOPPED"), run("b", "FAILED", 5), run("c", "TIMEOUT", 2), jobs=jobs)
+
+    assert [(need.what, need.job) for need in found] == [
+        ("TIMEOUT", "c"),
+        ("FAILED", "b"),
+        ("STOPPED", "a"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "what", "step"),
+    [
+        ("no column x", "FAILED", "tidemark resume --workflow shop"),
+        (
+            "SchemaContractError: refused; accept it by `tidemark schema accept load`, or mend it",
+            REFUSED,
+            "tidemark schema accept load",
+        ),
+        ("AuditFailedError: rows < 1", AUDIT, "tidemark resume --workflow shop"),
+    ],
+)
+def test_the_next_step_is_what_the_message_names_or_to_resume(message, what, step) -> None:
+    (need,) = needs(run("load", "FAILED", message=message))
+
+    assert (need.what, need.step, need.button) == (what, step, ("resume", "shop"))
+    assert need.text == message
+
+
+def test_a_job_of_no_workflow_is_looked_at_and_run_alone() -> None:
+    (need,) = needs(run("my script", "FAILED"), jobs=(ALONE,))
+
+    assert need.step.startswith("tidemark run show jr_")
+    assert need.button == ("run", "my script")
+
+
+def test_commands_name_the_stage_and_are_quoted() -> None:
+    odd = replace(LOAD, workflow="the shop")
+    (need,) = needs(run("load", "FAILED"), jobs=(odd,), option=" --deployed prod")
+
+    assert need.step == "tidemark resume --workflow 'the shop' --deployed prod"
+
+
+def test_a_job_whose_later_run_succeeded_needs_nobody() -> None:
+    assert needs(run("load", "FAILED", 3), run("load", "SUCCEEDED")) == []
+
+
+def test_a_window_of_a_run_that_goes_on_needs_nobody() -> None:
+    active = run("load", "RUNNING", 0.1)
+    window = OpenWindow("load", "", "at", "1", "2", active.run_id)
+
+    assert needs(active, windows=(window,)) == []
+
+
+def test_data_that_a_failed_job_holds_back_is_one_need() -> None:
+    found = content_of(shop())
+
+    assert found.late == 1
+    assert [(need.what, need.job) for need in found.needs] == [
+        ("FAILED", "ingest-orders"),
+        ("open window", "ingest-orders"),
+    ]
+
+
+def test_where_nothing_ran_nothing_is_late() -> None:
+    assert needs() == []

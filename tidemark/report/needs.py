@@ -1,0 +1,164 @@
+"""What needs a person, the most urgent first, each with the next step; pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from shlex import quote
+
+from tidemark.operate.app_jobs import PipelineJob
+from tidemark.report.commits import PipelineRun
+from tidemark.report.freshness import LATE_MS, Freshness
+from tidemark.report.model import Report
+from tidemark.report.words import ACTIVE, BAD, STOPPED, WARN, age, kind_of, short
+
+COMMAND = re.compile(r"`(tidemark [^`]+)`")
+REFUSED, AUDIT = "frozen schema", "failed audit"
+CAUSES = {"SchemaContractError": REFUSED, "AuditFailedError": AUDIT}
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing that a person should do.
+
+    Attributes:
+        what: such as `FAILED`, `late`, `failed audit`, `warning`, `open window`, `gap`.
+        kind: the look of it, a kind of `words`.
+        job: whose run, warning or window it is; of late data the job that holds it back.
+        text: what happened, for people.
+        step: the command that comes next; empty if `button` says it alone.
+        button: verb and name of what a button of a live page does; empty strings without one.
+        at_ms: when it happened, epoch milliseconds; None if that is not known.
+        run_id: the run that shows more; empty without one.
+    """
+
+    what: str
+    kind: str
+    job: str
+    text: str
+    step: str
+    button: tuple[str, str] = ("", "")
+    at_ms: int | None = None
+    run_id: str = ""
+
+
+def needs_of(
+    report: Report,
+    jobs: Sequence[PipelineJob],
+    last: Mapping[str, PipelineRun],
+    fresh: Sequence[Freshness],
+) -> tuple[Need, ...]:
+    """Return what needs a person: failed runs, late data, warnings, open windows, gaps."""
+    known = {job.name: job for job in jobs}
+    failed = [run for name in known if (run := last.get(name)) and kind_of(run.state) == BAD]
+    stopped = [run for name in known if (run := last.get(name)) and kind_of(run.state) == STOPPED]
+    newest_first = sorted(failed, key=lambda run: -run.started_at_ms) + stopped
+    return (
+        *(_of_run(run, known[run.job], report.option) for run in newest_first),
+        *_late(report, known, last, fresh),
+        *_warned(report),
+        *_open(report, known, last),
+        *_gaps(report),
+    )
+
+
+def _of_run(run: PipelineRun, job: PipelineJob, option: str) -> Need:
+    cause = next((cause for name, cause in CAUSES.items() if name in run.message), run.state)
+    named = COMMAND.search(run.message)
+    again = f"tidemark resume --workflow {quote(job.workflow)}{option}"
+    look = f"tidemark run show {short(run.run_id)}{option}"
+    return Need(
+        what=cause,
+        kind=kind_of(run.state),
+        job=run.job,
+        text=run.message or f"The run has {run.state.lower()}, and no message says why.",
+        step=named[1] if named else again if job.workflow else look,
+        button=("resume", job.workflow) if job.workflow else ("run", job.name),
+        at_ms=run.started_at_ms,
+        run_id=run.run_id,
+    )
+
+
+def _late(
+    report: Report,
+    known: Mapping[str, PipelineJob],
+    last: Mapping[str, PipelineRun],
+    fresh: Sequence[Freshness],
+) -> Iterator[Need]:
+    # One for each job that holds data back: a failed one is there already.
+    by_holder: dict[str, list[Freshness]] = {}
+    for data in fresh if last else ():
+        if data.as_of_ms is None or report.made_at_ms - data.as_of_ms >= LATE_MS:
+            by_holder.setdefault(data.held_back_by, []).append(data)
+    for holder, held in by_holder.items():
+        run = last.get(holder)
+        if run and kind_of(run.state) in (BAD, STOPPED, ACTIVE):
+            continue
+        oldest = min(held, key=lambda data: data.as_of_ms or 0)
+        old = (
+            "is not complete"
+            if oldest.as_of_ms is None
+            else f"is {age(report.made_at_ms - oldest.as_of_ms)} old"
+        )
+        more = f", and {len(held) - 1} more" if len(held) > 1 else ""
+        why = f": {oldest.reason}" if oldest.reason else ""
+        workflow = known[holder].workflow if holder in known else ""
+        yield Need(
+            what="late",
+            kind=WARN,
+            job=holder or oldest.writers[0],
+            text=f"{oldest.table or oldest.dataset}{more} {old}{why}",
+            step=_run_all(workflow, report.option),
+            button=("start", workflow) if workflow else ("run", holder or oldest.writers[0]),
+            at_ms=oldest.as_of_ms,
+        )
+
+
+def _run_all(workflow: str, option: str) -> str:
+    return f"tidemark run --workflow {quote(workflow)}{option}" if workflow else ""
+
+
+def _warned(report: Report) -> Iterator[Need]:
+    for warning in report.warnings:
+        named = COMMAND.search(warning.text)
+        look = f"tidemark run show {short(warning.run_id)}{report.option}"
+        yield Need(
+            what="warning",
+            kind=WARN,
+            job=warning.job,
+            text=warning.text,
+            step=named[1] if named else look,
+            at_ms=warning.started_at_ms,
+            run_id=warning.run_id,
+        )
+
+
+def _open(
+    report: Report, known: Mapping[str, PipelineJob], last: Mapping[str, PipelineRun]
+) -> Iterator[Need]:
+    active = {run.run_id for run in last.values() if kind_of(run.state) == ACTIVE}
+    for window in report.windows:
+        if window.run_id in active:
+            continue
+        source = f"{window.source}." if window.source else ""
+        yield Need(
+            what="open window",
+            kind=WARN,
+            job=window.job,
+            text=f"{source}{window.cursor} from {window.low} to {window.high} is not committed. "
+            "The next run of the job takes it over.",
+            step=_run_all(known[window.job].workflow, report.option) if window.job in known else "",
+            button=("run", window.job),
+            run_id=window.run_id,
+        )
+
+
+def _gaps(report: Report) -> Iterator[Need]:
+    for gap in report.gaps:
+        range_ = f"--from {quote(gap.begin)} --to {quote(gap.end)}"
+        yield Need(
+            what="gap",
+            kind=WARN,
+            job=gap.job,
+            text=f"{gap.begin} to {gap.end}: {gap.state}",
+            step=f"tidemark backfill {quote(gap.job)} {range_} --dry-run{report.option}",
+        )
