@@ -26,6 +26,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.machine import peers
 from tidemark.model.assembly.definitions import WATERMARK_TABLE
 from tidemark.model.clock import now_ms
+from tidemark.operate.executions import find_machine, stop_executions
 from tidemark.operate.home import HomeTarget
 from tidemark.operate.job_runs import start_run, stop_runs
 from tidemark.operate.rewind.gather import facts_of
@@ -34,11 +35,12 @@ from tidemark.operate.snapshot_reads import snapshot_reads
 from tidemark.operate.target import Target, arguments_of
 from tidemark.operate.workflow_runs import resume, start_workflow_run, stop_workflow
 from tidemark.report.live.pages import LivePages
-from tidemark.report.live.view import Asked, OpenTarget, Section, Table, View
+from tidemark.report.live.shown import Asked, Section, Table
+from tidemark.report.live.view import OpenTarget, View
 from watermarks import WatermarksError
 
 WIDTH = 110
-VERBS = ("start", "resume", "stop", "run", "stop-job")
+VERBS = ("start", "resume", "stop", "run", "stop-job", "stop-machine")
 
 
 def live_pages(home: Home, app: Path | None) -> Pages:
@@ -165,6 +167,8 @@ def _done(target: Target, verb: str, name: str) -> str:
             return f"started {start_run(glue, names.job(name), {}).run_id}"
         case "stop":
             stopping = stop_workflow(glue, names.workflow(name), None)
+        case "stop-machine":
+            stopping = stop_executions(glue, find_machine(glue, name), None)
         case _:
             stopping = [run.run_id for run in stop_runs(glue, names.job(name), None)]
     return f"stopping {', '.join(stopping)}" if stopping else "nothing to stop"

@@ -78,18 +78,23 @@ def _error_of(event: Mapping[str, Any]) -> str | None:
     return None
 
 
+def machines_of(glue: Glue) -> dict[str, str]:
+    """Return the ARNs of the state machines by their names."""
+    pages = glue.client("stepfunctions").get_paginator("list_state_machines").paginate()
+    return {
+        machine["name"]: str(machine["stateMachineArn"])
+        for page in pages
+        for machine in page["stateMachines"]
+    }
+
+
 def find_machine(glue: Glue, name: str) -> str:
     """Return the ARN of a state machine by its name.
 
     Raises:
         UsageError: there is none of this name; the message names those that there are.
     """
-    states = glue.client("stepfunctions")
-    machines = {
-        machine["name"]: str(machine["stateMachineArn"])
-        for page in states.get_paginator("list_state_machines").paginate()
-        for machine in page["stateMachines"]
-    }
+    machines = machines_of(glue)
     if name not in machines:
         known = ", ".join(sorted(machines)) or "none"
         raise UsageError(f"{glue.where} has no state machine {name!r}; it has {known}")

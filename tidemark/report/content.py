@@ -1,12 +1,12 @@
 """The content of a report's page, computed from the report; pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from tidemark.operate.app_jobs import PipelineJob
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
-from tidemark.report.costs import Cost, costs_of, month_of
+from tidemark.report.costs import Month, costs_of, months_of
 from tidemark.report.freshness import LATE_MS, Freshness, freshness_of
 from tidemark.report.levels import before_of, levels_of
 from tidemark.report.model import Report, with_datasets, with_rows
@@ -75,41 +75,6 @@ class Card:
     points: tuple[Point, ...]
     runs: int
     runs_of_point: int
-
-
-@dataclass(frozen=True)
-class Month:
-    """What the jobs cost in one month, the dearest first.
-
-    Attributes:
-        month: `2026-01`.
-        costs: by job.
-        is_cut: whether it had, or may have had, runs that are not counted.
-    """
-
-    month: str
-    costs: tuple[Cost, ...]
-    is_cut: bool = False
-
-    @property
-    def usd(self) -> float:
-        """The sum."""
-        return sum(cost.usd for cost in self.costs)
-
-    @property
-    def dpu_hours(self) -> float:
-        """The sum."""
-        return sum(cost.dpu_hours for cost in self.costs)
-
-    @property
-    def is_estimate(self) -> bool:
-        """Whether a part of it ran on this machine."""
-        return any(cost.is_estimate for cost in self.costs)
-
-    @property
-    def sign(self) -> str:
-        """The prefix of the sum: at least, or about."""
-        return "≥ " if self.is_cut else "≈ " if self.is_estimate else ""
 
 
 @dataclass(frozen=True)
@@ -192,7 +157,7 @@ def content_of(report: Report) -> Content:
         cards=shown,
         period=tuple(last_period(runs, report.made_at_ms)),
         recent=tuple(reversed(runs[-MAX_ROWS:])),
-        months=_months(costs_of(jobs, runs), by_job.values(), report.limit),
+        months=months_of(costs_of(jobs, runs), by_job.values(), report.limit),
         all_runs=len(runs),
     )
 
@@ -243,17 +208,3 @@ def _cards(
             )
         )
     return tuple(cards)
-
-
-def _months(
-    costs: Sequence[Cost], by_job: Iterable[Sequence[PipelineRun]], limit: int
-) -> tuple[Month, ...]:
-    # Runs of the newest of these months, and of those before it, may not be counted.
-    cut = max([month_of(runs[0]) for runs in by_job if len(runs) >= limit], default="")
-    months: dict[str, list[Cost]] = {}
-    for cost in costs:
-        months.setdefault(cost.month, []).append(cost)
-    return tuple(
-        Month(month, tuple(costs_of_month), month <= cut)
-        for month, costs_of_month in months.items()
-    )

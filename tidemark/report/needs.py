@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from shlex import quote
 
 from tidemark.operate.app_jobs import PipelineJob
+from tidemark.operate.executions import ExecutionOfMachine
 from tidemark.report.commits import PipelineRun
 from tidemark.report.freshness import LATE_MS, Freshness
 from tidemark.report.model import Report
@@ -29,6 +30,7 @@ class Need:
         button: verb and name of what a button of a live page does; empty strings without one.
         at_ms: when it happened, epoch milliseconds; None if that is not known.
         run_id: the run that shows more; empty without one.
+        is_machine: whether `job` is the name of a state machine.
     """
 
     what: str
@@ -39,6 +41,7 @@ class Need:
     button: tuple[str, str] = ("", "")
     at_ms: int | None = None
     run_id: str = ""
+    is_machine: bool = False
 
 
 def needs_of(
@@ -91,7 +94,8 @@ def _late(
             by_holder.setdefault(data.held_back_by, []).append(data)
     for holder, held in by_holder.items():
         run = last.get(holder)
-        if run and kind_of(run.state) in (BAD, STOPPED, ACTIVE):
+        # Its run, or its warning of what it has left out, is a need already.
+        if holder in report.left_out or (run and kind_of(run.state) in (BAD, STOPPED, ACTIVE)):
             continue
         oldest = min(held, key=lambda data: data.as_of_ms or 0)
         old = (
@@ -161,4 +165,25 @@ def _gaps(report: Report) -> Iterator[Need]:
             job=gap.job,
             text=f"{gap.begin} to {gap.end}: {gap.state}",
             step=f"tidemark backfill {quote(gap.job)} {range_} --dry-run{report.option}",
+        )
+
+
+def needs_of_machines(
+    executions: Mapping[str, Sequence[ExecutionOfMachine]],
+) -> Iterator[Need]:
+    """Yield the machines whose last execution, the first one of theirs, did not succeed."""
+    for name, of_machine in executions.items():
+        last = of_machine[0] if of_machine else None
+        if last is None or kind_of(last.status) not in (BAD, STOPPED):
+            continue
+        whys = " ".join(text for text in (last.error, last.cause) if text)
+        failed = [step.name for step in last.steps if kind_of(step.state) == BAD]
+        yield Need(
+            what=last.status,
+            kind=kind_of(last.status),
+            job=name,
+            text=f"step {', '.join(failed)}: {whys}" if failed else whys or "No cause is known.",
+            step=f"tidemark run --machine {quote(name)}",
+            at_ms=round(last.started_at.timestamp() * 1000),
+            is_machine=True,
         )

@@ -65,8 +65,9 @@ NEVER = "never ran"
 OK, BAD, STOPPED, ACTIVE, NONE = "ok", "bad", "stopped", "active", "none"
 WARN = "warn"  # no state of a run
 SIGNS = {WARN: "!", OK: "✓", BAD: "✗", STOPPED: "■", ACTIVE: "▶", NONE: "○"}
-STOPPING = ("STOPPED", "STOPPING")
-FAILED = ("FAILED", "TIMEOUT", "ERROR", "EXPIRED")
+# Of runs, and of executions of state machines with their steps.
+STOPPING = ("STOPPED", "STOPPING", "ABORTED", "CAUGHT")
+FAILED = ("FAILED", "TIMEOUT", "ERROR", "EXPIRED", "TIMED_OUT")
 
 
 def kind_of(state: str) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from tests.tidemark.report.made_up import HOUR_MS, NOW_MS, shop
 from tidemark.operate.app_jobs import PipelineJob
+from tidemark.operate.executions import ExecutionOfMachine, Step
 from tidemark.report.commits import PipelineRun
 from tidemark.report.content import content_of
 from tidemark.report.model import Gap, OpenWindow, Report, Warned
-from tidemark.report.needs import AUDIT, REFUSED, Need
+from tidemark.report.needs import AUDIT, REFUSED, Need, needs_of_machines
 
 LOAD = PipelineJob("load", workflow="shop", writes=("s3://b/mart/",))
+NOW = datetime.fromtimestamp(NOW_MS / 1000, UTC)
 ALONE = PipelineJob("my script")
 
 
@@ -114,3 +117,27 @@ def test_data_that_a_failed_job_holds_back_is_one_need() -> None:
 
 def test_where_nothing_ran_nothing_is_late() -> None:
     assert needs() == []
+
+
+def execution(status: str, *steps: Step) -> ExecutionOfMachine:
+    return ExecutionOfMachine("arn", "e", status, NOW, NOW, steps, error="NotOk", cause="it is not")
+
+
+def test_a_machine_needs_somebody_if_its_last_execution_failed() -> None:
+    bad = execution("TIMED_OUT", Step("Load", "SUCCEEDED", NOW, NOW), Step("Ask", "FAILED", NOW))
+    good = execution("SUCCEEDED")
+    found = list(needs_of_machines({"m": [bad, good], "n": [good, bad], "o": []}))
+
+    assert [(need.what, need.kind, need.job, need.is_machine) for need in found] == [
+        ("TIMED_OUT", "bad", "m", True)
+    ]
+    assert "Ask" in found[0].text
+    assert "NotOk it is not" in found[0].text
+    assert found[0].step == "tidemark run --machine m"
+
+
+def test_what_a_warning_says_is_not_late_a_second_time() -> None:
+    warned = (Warned("load", "jr_1", NOW_MS, "late.json is in no row"),)
+    found = needs(run("load", "SUCCEEDED"), warnings=warned, left_out=frozenset({"load"}))
+
+    assert [need.what for need in found] == ["warning"]

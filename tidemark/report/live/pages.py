@@ -30,6 +30,7 @@ Answer: TypeAlias = Callable[..., Iterable[bytes]]
 Act: TypeAlias = Callable[[str, str], str]
 """Starts, resumes or stops what is named; returns what to say about it."""
 NAME = "live.js"
+SUBJECTS = ("job", "run", "machine")
 TITLES = {"runs": "Runs"}  # of pages without a subject, by their paths
 SECTIONS = tuple((name, f"#{name.lower()}") for name in ("Jobs", "Freshness", "Graph"))
 STATE = "X-Tidemark-State"
@@ -83,7 +84,7 @@ class LivePages:
         if name == "content":
             body = self._view.content(asked.get("kind", ""), asked)
             return answer(200, HTML, body.text, (STATE, _tag(body.state)))
-        if path == self.home or name in TITLES or (name in ("job", "run") and asked["name"]):
+        if path == self.home or name in TITLES or (name in SUBJECTS and asked["name"]):
             kind = "" if path == self.home else name
             return answer(200, HTML, self._page(kind, asked))
         raise EntityNotFoundError(f"there is no page {path!r} here; / is the first one")

@@ -2,9 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,11 +12,13 @@ from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX
 from tidemark.model.clock import now_ms
 from tidemark.operate.app_jobs import PipelineJob, jobs_of, with_submitted
+from tidemark.operate.executions import executions_of, machines_of
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import Target
 from tidemark.report.content import Content, JobRow, content_of
 from tidemark.report.gather import pipeline_runs, report_of
-from tidemark.report.model import Report
+from tidemark.report.live.shown import Asked, Body, Flow, Live, Section, Shown
+from tidemark.report.needs import needs_of_machines
 from tidemark.report.page import part_of, render
 from tidemark.report.series import points_of
 from tidemark.report.words import BAD, OK, STOPPED
@@ -24,81 +26,13 @@ from tidemark.report.words import BAD, OK, STOPPED
 LIMIT = 50  # runs of each job
 NEWEST = 5  # runs of a job among which active ones are looked for
 LOG_LINES, TAIL_LINES = 500, 3
+SHOWN_EXECUTIONS, MAX_EXECUTIONS = 3, 20  # of a state machine: on the first page, on its own
 REST_S = 2.0  # between two overviews: jobs need the cores more
 OpenTarget: TypeAlias = Callable[[], AbstractContextManager[Target]]
 Defined: TypeAlias = Callable[[Target], Collection[str]]
 """Returns the jobs that Glue knows here: not scripts that were submitted."""
-Asked: TypeAlias = Mapping[str, str]
-"""What the query of a page asks for: `name`, and what a form of the page adds."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows under headings; a cell with the id of a run becomes a link."""
-
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class Section:
-    """What commands say about a job or run: tables and sentences under a heading."""
-
-    title: str
-    parts: Sequence[Table | str]
-
-
 Details: TypeAlias = Callable[[Target, str, Asked], Sequence[Section]]
 """Returns what commands say: of a job or run, by `job` or `run`."""
-
-
-@dataclass(frozen=True)
-class Body:
-    """The content of a page as HTML, and the `View.state` that it shows."""
-
-    state: object
-    text: str
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A run with the end of its log, and how long runs of its job usually take."""
-
-    run: Run
-    lines: Sequence[str]
-    warnings: Sequence[str] = ()
-    usual_s: float | None = None
-
-
-@dataclass(frozen=True)
-class Flow:
-    """A workflow, and how many of its jobs there are and have a last run that SUCCEEDED."""
-
-    name: str
-    jobs: int
-    done: int
-    is_active: bool
-    has_failed: bool
-
-
-@dataclass(frozen=True)
-class Live:
-    """What a live page has more than a report.
-
-    Attributes:
-        base: begins the paths of pages.
-        defined: the jobs that a button can run.
-        active: the runs that have not ended, by id.
-        workflows: those of the app.
-        busy: the names of workflows and jobs that have an active run.
-    """
-
-    base: str
-    defined: Collection[str] = ()
-    active: Mapping[str, Shown] = field(default_factory=dict)
-    workflows: Sequence[Flow] = ()
-    busy: Collection[str] = ()
 
 
 class View:
@@ -131,11 +65,12 @@ class View:
         return tuple(_size(file) for file in (*self._files, *logs))
 
     def content(self, kind: str, asked: Asked) -> Body:
-        """Return the content of a page: of a ``job`` or ``run``, the ``runs``, else the first."""
-        if kind not in ("job", "run"):
+        """Return the content of a page: of a ``job``, ``run`` or ``machine``, else of all jobs."""
+        pages = {"job": self._job, "run": self._run, "machine": self._machine}
+        if kind not in pages:
             return self._of_all(kind)
         state = self.state(kind, asked["name"])
-        return Body(state, self._job(asked) if kind == "job" else self._run(asked))
+        return Body(state, pages[kind](asked))
 
     def _of_all(self, kind: str) -> Body:
         with self._lock:
@@ -151,11 +86,13 @@ class View:
     def _drawn(self, target: Target, kind: str) -> str:
         report = report_of(target, _jobs(target), LIMIT, now_ms())
         content = content_of(report)
-        live = self._live(target, report, content)
+        live = self._live(target, content)
         self._active = tuple(live.active)
+        needs = (*needs_of_machines(live.executions), *content.needs)
+        content = replace(content, needs=tuple(sorted(needs, key=lambda need: need.kind != BAD)))
         return part_of("runs" if kind == "runs" else "overview", report, content, live)
 
-    def _live(self, target: Target, report: Report, content: Content) -> Live:
+    def _live(self, target: Target, content: Content) -> Live:
         rows = {row.job.name: row for row in content.rows}
         newest = target.runs(list(rows), limit=NEWEST) if rows else []
         active = sorted(
@@ -172,6 +109,10 @@ class View:
             },
             workflows=[_flow(name, content.rows, busy) for name in target.names.workflows],
             busy=busy,
+            executions={
+                name: executions_of(target.glue, machine, SHOWN_EXECUTIONS)
+                for name, machine in machines_of(target.glue).items()
+            },
         )
 
     def _job(self, asked: Asked) -> str:
@@ -209,6 +150,17 @@ class View:
                 before=before,
                 before_checkpoint=before and target.checkpoint(before),
                 sections=self._details(target, "run", of_run),
+            )
+
+    def _machine(self, asked: Asked) -> str:
+        name = asked["name"]
+        with self._open_target() as target:
+            machine = machines_of(target.glue).get(name)
+            if machine is None:
+                raise EntityNotFoundError(f"there is no state machine {name!r} here")
+            executions = executions_of(target.glue, machine, MAX_EXECUTIONS)
+            return self._render(
+                "live_machine.html.jinja", target, machine=name, executions=executions
             )
 
     def _render(self, template: str, target: Target, **values: Any) -> str:

@@ -20,7 +20,8 @@ from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.http.serving import Options, is_private, serving
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine import peers
-from tidemark.report.live.view import Asked, Body, View
+from tidemark.report.live.shown import Asked, Body
+from tidemark.report.live.view import View
 
 HTML = {"Accept": "text/html"}
 ODD_NAMES = (
