@@ -147,6 +147,8 @@ function applyTools() {
 }
 
 // Times: how long ago, and this machine's time beside that of the server, which is UTC.
+const minutes = -new Date().getTimezoneOffset();
+
 function tick() {
   const now = Date.now();
   for (const place of document.querySelectorAll("time")) {
@@ -154,6 +156,13 @@ function tick() {
     const text = `${age(now - at)} ago`;
     if (place.textContent !== text) place.textContent = text;
     place.title = `${at.toLocaleString()} here`;
+    const utc = place.nextElementSibling;
+    if (minutes && utc && !place.closest(".grid")) {
+      utc.dataset.utc ??= utc.textContent;
+      const here = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+      const both = `${utc.dataset.utc} UTC, ${here} here`;
+      if (utc.textContent !== both) utc.textContent = both;
+    }
   }
   for (const bar of document.querySelectorAll("progress[data-from]")) bar.value = (now - bar.dataset.from) / 1000;
 }
@@ -190,6 +199,5 @@ for (const happens of [applyTools, tick, rove]) {
   happens();
 }
 setInterval(tick, BEAT_MS);
-const minutes = -new Date().getTimezoneOffset();
 const zone = document.getElementById("zone");
-if (minutes) zone.textContent = `, here UTC${minutes < 0 ? "−" : "+"}${Math.floor(Math.abs(minutes) / 60)}${Math.abs(minutes) % 60 ? `:${Math.abs(minutes) % 60}` : ""}: point at a time to see it`;
+if (minutes) zone.textContent = `, here UTC${minutes < 0 ? "−" : "+"}${Math.floor(Math.abs(minutes) / 60)}${Math.abs(minutes) % 60 ? `:${Math.abs(minutes) % 60}` : ""}`;
