@@ -19,8 +19,8 @@ const browser = await puppeteer.launch({
   headless: "shell",
 });
 if (pictures?.endsWith(".webp")) {
-  const { page } = await opened(1100, "light");
-  const clip = { x: 0, y: 0, width: 1100, height: 1000 };
+  const { page } = await opened(1280, "light");
+  const clip = { x: 0, y: 0, width: 1280, height: 1010 };
   await page.screenshot({ path: pictures, clip, type: "webp", quality: 88 });
   await browser.close();
   process.exit(0);

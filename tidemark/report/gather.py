@@ -96,6 +96,7 @@ def pipeline_runs(jobs: Sequence[PipelineJob], runs: Sequence[Run]) -> list[Pipe
             flex=is_flex(known[run.job], run),
             is_filling=is_filling(run.arguments),
             is_read_again=run.detail == NOTHING_COMMITTED,
+            workflow_run_id=run.workflow_run_id,
         )
         for run in runs
     ]

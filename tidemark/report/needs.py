@@ -55,8 +55,13 @@ def needs_of(
     failed = [run for name in known if (run := last.get(name)) and kind_of(run.state) == BAD]
     stopped = [run for name in known if (run := last.get(name)) and kind_of(run.state) == STOPPED]
     newest_first = sorted(failed, key=lambda run: -run.started_at_ms) + stopped
+    newest = {
+        known[run.job].workflow: run.workflow_run_id
+        for run in sorted(last.values(), key=lambda run: run.started_at_ms)
+        if run.job in known and run.workflow_run_id
+    }
     return (
-        *(_of_run(run, known[run.job], report.option) for run in newest_first),
+        *(_of_run(run, known[run.job], newest, report.option) for run in newest_first),
         *_late(report, known, last, fresh),
         *_warned(report),
         *_open(report, known, last),
@@ -64,21 +69,36 @@ def needs_of(
     )
 
 
-def _of_run(run: PipelineRun, job: PipelineJob, option: str) -> Need:
+def _of_run(run: PipelineRun, job: PipelineJob, newest: Mapping[str, str], option: str) -> Need:
     cause = next((cause for name, cause in CAUSES.items() if name in run.message), run.state)
     named = COMMAND.search(run.message)
-    again = f"tidemark resume --workflow {quote(job.workflow)}{option}"
-    look = f"tidemark run show {short(run.run_id)}{option}"
+    step, button = _again(run, job, newest)
     return Need(
         what=cause,
         kind=kind_of(run.state),
         job=run.job,
         text=run.message or f"The run has {run.state.lower()}, and no message says why.",
-        step=named[1] if named else again if job.workflow else look,
-        button=("resume", job.workflow) if job.workflow else ("run", job.name),
+        step=named[1] if named else f"{step}{option}",
+        button=button,
         at_ms=run.started_at_ms,
         run_id=run.run_id,
     )
+
+
+def _again(
+    run: PipelineRun, job: PipelineJob, newest: Mapping[str, str]
+) -> tuple[str, tuple[str, str]]:
+    """Return the command and the button that repeat a run as it was started."""
+    if not job.workflow:
+        return f"tidemark run show {short(run.run_id)}", ("run", job.name)
+    if not run.workflow_run_id:
+        alone = f"tidemark run --workflow {quote(job.workflow)} --only {quote(job.name)}"
+        return alone, ("run", job.name)
+    resume = f"tidemark resume --workflow {quote(job.workflow)}"
+    if newest[job.workflow] == run.workflow_run_id:
+        return resume, ("resume", job.workflow)
+    # The button resumes the last workflow run, and this is of an earlier one.
+    return f"{resume} --run {short(run.workflow_run_id)}", ("", "")
 
 
 def _late(

@@ -20,10 +20,13 @@ NOW = datetime.fromtimestamp(NOW_MS / 1000, UTC)
 ALONE = PipelineJob("my script")
 
 
-def run(job: str, state: str, hours_ago: float = 1, message: str = "") -> PipelineRun:
+def run(
+    job: str, state: str, hours_ago: float = 1, message: str = "", flow: str = "wr_1"
+) -> PipelineRun:
     start = NOW_MS - round(hours_ago * HOUR_MS)
     end = None if state == "RUNNING" else start + 1
-    return PipelineRun(job, f"jr_{job}_{hours_ago}", state, start, end, message)
+    run_id = f"jr_{job}_{hours_ago}"
+    return PipelineRun(job, run_id, state, start, end, message, workflow_run_id=flow)
 
 
 def needs(*runs: PipelineRun, jobs: tuple[PipelineJob, ...] = (LOAD,), **more) -> list[Need]:
@@ -85,6 +88,22 @@ def test_a_job_of_no_workflow_is_looked_at_and_run_alone() -> None:
 
     assert need.step.startswith("tidemark run show jr_")
     assert need.button == ("run", "my script")
+
+
+def test_a_run_that_was_started_alone_is_started_alone_again() -> None:
+    (need,) = needs(run("load", "FAILED", flow=""))
+
+    assert need.step == "tidemark run --workflow shop --only load"
+    assert need.button == ("run", "load")
+
+
+def test_of_an_earlier_workflow_run_the_command_names_it() -> None:
+    other = PipelineJob("other", workflow="shop")
+    failed, later = run("load", "FAILED", 5, flow="wr_old"), run("other", "SUCCEEDED", flow="wr_2")
+    (need,) = needs(failed, later, jobs=(LOAD, other))
+
+    assert need.step == "tidemark resume --workflow shop --run wr_old"
+    assert need.button == ("", "")
 
 
 def test_commands_name_the_stage_and_are_quoted() -> None:

@@ -48,7 +48,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class Flow:
-    """A workflow, and how many of its jobs there are and have a last run that SUCCEEDED."""
+    """A workflow, and how many of its jobs there are and have a last run that SUCCEEDED.
+
+    `has_failed` says whether there is something to resume.
+    """
 
     name: str
     jobs: int

@@ -201,9 +201,12 @@ def _shown(target: Target, run: Run, count: int, usual_s: float | None = None) -
 
 
 def _flow(name: str, rows: Sequence[JobRow], busy: Collection[str]) -> Flow:
-    kinds = [row.kind for row in rows if row.job.workflow == name]
-    failed = any(kind in (BAD, STOPPED) for kind in kinds)
-    return Flow(name, len(kinds), kinds.count(OK), name in busy, failed)
+    of_flow = [row for row in rows if row.job.workflow == name]
+    done = sum(row.kind == OK for row in of_flow)
+    failed = any(
+        row.kind in (BAD, STOPPED) and row.last and row.last.workflow_run_id for row in of_flow
+    )
+    return Flow(name, len(of_flow), done, name in busy, failed)
 
 
 def _size(file: Path) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import keep_warnings
 
 DAY_MS = 86_400_000
+FLOW_RUN = "wr_1"
 
 
 def fill(place: Path, jobs: int, runs: int, others: Mapping[str, Any] | None = None) -> Path:
@@ -29,7 +30,7 @@ def fill(place: Path, jobs: int, runs: int, others: Mapping[str, Any] | None = N
             run = JobRun(
                 run_id=f"jr_{hashlib.sha256(str(number).encode()).hexdigest()}",
                 job_name=names[number % jobs],
-                workflow_run_id=None,
+                workflow_run_id=FLOW_RUN,
                 trigger_name=None,
                 attempt=0,
                 state="FAILED" if is_bad else "SUCCEEDED",
