@@ -24,6 +24,7 @@ const seen = {};
 await press(`start?name=${workflow}`);
 seen.answer = await text("#said", (it) => it.includes("started"));
 seen.running = await text("#running", (it) => it.includes("RUNNING") && it.includes("tick "));
+seen.on = await page.$$eval(".flow button:not([data-off])", (all) => all.map((it) => it.dataset.act));
 seen.focus = await page.evaluate(() => document.activeElement.getAttribute("data-act"));
 await page.evaluate(() => document.querySelector('#running a[href*="/run?"]').click());
 await page.waitForNavigation();
@@ -48,7 +49,7 @@ process.stdout.write(JSON.stringify({ seen, looks, said }));
 // What a page says when its port is stopped, hangs, and is there again.
 async function lost() {
   const page = await opened(1280, "light", url);
-  const buttons = () => page.$$eval("button[data-act]:not([disabled])", (all) => all.length);
+  const buttons = () => page.$$eval("button[data-act][aria-disabled=false]", (all) => all.length);
   await page.waitForFunction(() => document.querySelector("#link").textContent === "live");
   const before = await buttons();
   const times = {};
@@ -90,7 +91,7 @@ async function opened(width, scheme, at) {
 }
 
 async function press(action) {
-  const button = await page.waitForSelector(`button[data-act="${action}"]:not([disabled])`);
+  const button = await page.waitForSelector(`button[data-act="${action}"][aria-disabled=false]`);
   await button.focus();
   await page.keyboard.press("Enter");
 }

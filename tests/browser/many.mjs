@@ -94,7 +94,7 @@ async function followed() {
   await page.goto(`data:text/html,<a href="${url}/">the page</a>`);
   await page.click("a");
   await page.waitForFunction(() => document.querySelector("#link")?.textContent === "live");
-  return { heading: await page.$eval("h1", (it) => it.textContent), buttons: await page.$$eval("button[data-act]:not([disabled])", (all) => all.length) };
+  return { heading: await page.$eval("h1", (it) => it.textContent), buttons: await page.$$eval("button[data-act][aria-disabled=false]", (all) => all.length) };
 }
 
 // What the page says of times in another time zone.

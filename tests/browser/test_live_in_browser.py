@@ -66,6 +66,10 @@ def test_the_focus_stays_where_it_was_when_the_page_changes(found) -> None:
     assert found["seen"]["focus"] == "start?name=flow"
 
 
+def test_only_what_acts_can_be_pressed_while_a_workflow_runs(found) -> None:
+    assert found["seen"]["on"] == ["stop?name=flow"]
+
+
 def test_the_page_of_a_job_tells_runs_and_state(found) -> None:
     for part in ("SUCCEEDED", "Next run", "Bookmark", "Rewind"):
         assert part in found["seen"]["job"]

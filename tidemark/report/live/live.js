@@ -1,7 +1,7 @@
 // Keeps a live page up to date, asks every second whether its port is there, and presses buttons.
 "use strict";
 const BEAT_MS = 1000, PATIENCE_MS = 1500; // a page says within 3 s that its port is gone
-const KEPT = ["open", "hidden", "disabled", "tabindex"]; // attributes that a person or this script sets
+const KEPT = ["open", "hidden", "disabled", "aria-disabled", "tabindex"]; // attributes that a person or this script sets
 const page = document.body.dataset;
 const main = document.getElementById("main");
 const link = document.getElementById("link");
@@ -34,7 +34,10 @@ function connected(isThere) {
 // The server says which buttons act, by data-off; without it none does.
 function switchButtons() {
   for (const button of document.querySelectorAll("button[data-act]")) {
-    button.disabled = isLost || "off" in button.dataset;
+    const isOff = isLost || "off" in button.dataset;
+    // One that has the focus would lose it, and with it the place on the page.
+    button.disabled = isOff && button !== document.activeElement;
+    button.setAttribute("aria-disabled", isOff);
   }
 }
 
@@ -58,19 +61,26 @@ function show(text) {
   const made = main.cloneNode(false);
   made.innerHTML = text;
   const focused = document.activeElement;
+  const refocus = () => focused !== document.activeElement && focused.isConnected && focused.focus({ preventScroll: true });
   morph(main, made);
+  refocus(); // a node that moves loses it, and a button that is off cannot get it
   switchButtons();
   document.dispatchEvent(new Event("shown"));
-  if (focused !== document.activeElement && focused.isConnected) focused.focus(); // its row has moved
+  refocus();
   const after = states();
-  const ended = Object.keys(after).filter((job) => before[job]?.active && !after[job].active);
+  // A short run may begin and end between two looks: then another one is the last.
+  const ended = Object.keys(after).filter((job) => after[job].hasEnded && (before[job]?.at !== after[job].at || !before[job].hasEnded));
   if (ended.length) said.textContent = ended.map((job) => `${job}: ${after[job].text}`).join(", ");
 }
 
 // The state of each job and run on the page, so that an end can be announced.
 function states() {
   return Object.fromEntries([...main.querySelectorAll("[data-key][data-kind]")].map((place) => [
-    place.dataset.key, { text: place.querySelector(".state").textContent, active: place.dataset.kind === "active" },
+    place.dataset.key, {
+      text: place.querySelector(".state").textContent,
+      hasEnded: !["active", "none"].includes(place.dataset.kind),
+      at: place.querySelector("time")?.dateTime,
+    },
   ]));
 }
 
@@ -105,7 +115,7 @@ function keyOf(node) {
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-act]");
-  if (!button || button.disabled) return;
+  if (!button || button.getAttribute("aria-disabled") !== "false") return;
   said.textContent = `${button.textContent.trim()} …`;
   try {
     const answer = await fetch(page.base + button.dataset.act, { method: "POST", headers: { "X-Tidemark-Token": page.token } });

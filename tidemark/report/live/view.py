@@ -100,7 +100,8 @@ class View:
             key=lambda run: run.started_at,
             reverse=True,
         )
-        busy = {name for run in active for name in (run.job, run.workflow_name) if name}
+        busy = {run.job for run in active}
+        busy |= {rows[run.job].job.workflow for run in active if run.workflow_run_id}
         return Live(
             base=self.base,
             defined=self._defined(target),
