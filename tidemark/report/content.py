@@ -18,6 +18,8 @@ MAX_CARDS = 50  # jobs with separate charts
 MAX_ROWS = 200  # of a table that grows with the runs
 CELLS = 30  # runs of a job in the grid
 ORDER = (BAD, STOPPED, ACTIVE, NONE, OK)  # of the jobs
+SESSION = "session-"  # begins the names of the jobs of interactive sessions
+ENDED_WELL = ("SUCCEEDED", "STOPPED", "TIMEOUT")  # one that was idle for too long is a TIMEOUT
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ class Content:
     Attributes:
         jobs: with the datasets that are declared, or else seen.
         last: the last run of each job.
-        rows: all jobs, those that failed first.
+        rows: all jobs but sessions that ended well, those that failed first.
+        sessions: how many sessions ended well; they are among the runs.
         needs: what needs a person, the most urgent first.
         levels: the rows of the graph, each level after those that it waits for.
         fresh: the published datasets, the oldest first.
@@ -108,6 +111,7 @@ class Content:
     recent: tuple[PipelineRun, ...]
     months: tuple[Month, ...]
     all_runs: int
+    sessions: int = 0
 
     @property
     def succeeded(self) -> int:
@@ -127,9 +131,10 @@ class Content:
 
 def content_of(report: Report) -> Content:
     """Return the content of the page."""
-    jobs = with_datasets(report.jobs, report.checkpoints)
     runs = with_rows(report.runs, report.checkpoints)
     last = last_runs(runs)
+    known = with_datasets(report.jobs, report.checkpoints)
+    jobs = tuple(job for job in known if not _is_over(job, last))
     by_job: dict[str, list[PipelineRun]] = {}
     for run in runs:
         by_job.setdefault(run.job, []).append(run)
@@ -157,9 +162,15 @@ def content_of(report: Report) -> Content:
         cards=shown,
         period=tuple(last_period(runs, report.made_at_ms)),
         recent=tuple(reversed(runs[-MAX_ROWS:])),
-        months=months_of(costs_of(jobs, runs), by_job.values(), report.limit),
+        months=months_of(costs_of(known, runs), by_job.values(), report.limit),
         all_runs=len(runs),
+        sessions=len(known) - len(jobs),
     )
+
+
+def _is_over(job: PipelineJob, last: Mapping[str, PipelineRun]) -> bool:
+    is_session = job.name.startswith(SESSION) and not job.workflow
+    return is_session and job.name in last and last[job.name].state in ENDED_WELL
 
 
 def _row(

@@ -160,3 +160,12 @@ def test_what_a_warning_says_is_not_late_a_second_time() -> None:
     found = needs(run("load", "SUCCEEDED"), warnings=warned, left_out=frozenset({"load"}))
 
     assert [need.what for need in found] == ["warning"]
+
+
+@pytest.mark.parametrize(("state", "rows"), [("STOPPED", 0), ("TIMEOUT", 0), ("FAILED", 1)])
+def test_a_session_that_ended_well_is_a_run_and_no_need(state: str, rows: int) -> None:
+    jobs = (PipelineJob("session-1"),)
+    content = content_of(Report("here", NOW_MS, jobs, (run("session-1", state, flow=""),)))
+
+    assert (len(content.rows), len(content.needs), content.sessions) == (rows, rows, 1 - rows)
+    assert [run.job for run in content.recent] == ["session-1"]
