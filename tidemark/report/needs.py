@@ -73,12 +73,14 @@ def _of_run(run: PipelineRun, job: PipelineJob, newest: Mapping[str, str], optio
     cause = next((cause for name, cause in CAUSES.items() if name in run.message), run.state)
     named = COMMAND.search(run.message)
     step, button = _again(run, job, newest)
+    if named:
+        step = f"{named[1]} --reason REASON" if cause == REFUSED else named[1]
     return Need(
         what=cause,
         kind=kind_of(run.state),
         job=run.job,
         text=run.message or f"The run has {run.state.lower()}, and no message says why.",
-        step=named[1] if named else f"{step}{option}",
+        step=f"{step}{option}",
         button=button,
         at_ms=run.started_at_ms,
         run_id=run.run_id,

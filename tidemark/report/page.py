@@ -1,7 +1,7 @@
 """The page of a report, one HTML document that loads nothing; and the parts of live pages."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -109,7 +109,7 @@ def environment() -> "Environment":
         "iso": iso,
         "marked": _marked,
         "short": short,
-        "strings": lambda values: [str(value) for value in values],
+        "strings": _strings,
         "amount": amount,
         "kind": kind_of,
         "moment": moment,
@@ -119,6 +119,11 @@ def environment() -> "Environment":
     }
     made.globals |= {"lines_of": lines_of, "timeline": timeline, "signs": SIGNS}
     return made
+
+
+def _strings(values: Iterable[object]) -> list[str]:
+    words = {"True": "yes", "False": "no"}
+    return [words.get(str(value), str(value)) for value in values]
 
 
 def _anchor(run_id: str) -> str:

@@ -71,7 +71,7 @@ def test_of_failed_jobs_the_newest_comes_first_and_stopped_ones_last() -> None:
         (
             "SchemaContractError: refused; accept it by `tidemark schema accept load`, or mend it",
             REFUSED,
-            "tidemark schema accept load",
+            "tidemark schema accept load --reason REASON",
         ),
         ("AuditFailedError: rows < 1", AUDIT, "tidemark resume --workflow shop"),
     ],

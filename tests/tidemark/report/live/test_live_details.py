@@ -7,6 +7,7 @@ import http.client
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
@@ -24,11 +25,15 @@ from tidemark.glue_service.http.serving import Options, serving
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.checkpoints.schemas import Column, Schema
 from tidemark.operate.executions import find_machine, start_execution
 from tidemark.report.page import BEGINNING
 
 JOBS, RUNS = 6, 60
 BEFORE = f"jr_{'f' * 64}"
+SCHEMA = Schema(
+    "read", "s3://raw/", "flights", "json", (Column("id", "int"), Column("price", "double"))
+)
 CELL = re.compile(r'<a( class=bad)? href=/_tidemark/run\?name=(\w+) title="(\w+) ')
 
 
@@ -46,7 +51,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
                 store.put_job_run(
                     JobRun(run_id, job, None, None, 0, "SUCCEEDED", at_ms, "log", "enable", 3000)
                 )
-            put_checkpoint(store, CHECKPOINT)
+            put_checkpoint(store, replace(CHECKPOINT, schemas=(SCHEMA,)))
+            older = replace(SCHEMA, columns=(Column("id", "int"), Column("gone", "date")))
+            put_checkpoint(store, replace(CHECKPOINT, run_id=BEFORE, schemas=(older,)))
         with serving(home, Options(pages=live_pages(home, app))) as (url, engine):
             engine.ask(lambda glue: deploy_on_port(glue, app))
             yield Browser(url)
@@ -102,7 +109,10 @@ def test_the_page_of_a_run_tells_reads_writes_moves_and_the_run_before(browser: 
         assert all(f"to {value}" in page for value in moved.after.values())
     for name in CHECKPOINT.arguments:
         assert f'<th scope="row">{name}</th>' in page
-    assert f"/_tidemark/run?name={BEFORE}" in page
+    compared = page[page.index('id="before"') :]
+    assert f"/_tidemark/run?name={BEFORE}" in compared
+    assert ("price double" in compared, "gone date" in compared) == (True, True)
+    assert "id int" not in compared
 
 
 @pytest.mark.parametrize("query", ["to=beginning", "to=nonsense", "downstream=on", "to=previous"])
