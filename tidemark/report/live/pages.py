@@ -15,21 +15,24 @@ from typing import Any, TypeAlias
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX, ROOT, Start
 from tidemark.report.live.view import View
-from tidemark.report.page import shell
+from tidemark.report.page import FOLDER, shell
 
 GIVEN = "HTTP_X_TIDEMARK_TOKEN"
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
-SCRIPT, JSON = "text/javascript; charset=utf-8", "application/json"
+JSON = "application/json"
 NOT_THE_PAGE = "open the address that `tidemark local up` has printed"
 Answer: TypeAlias = Callable[..., Iterable[bytes]]
 """Answers with a status, a kind of content and a body."""
 Act: TypeAlias = Callable[[str, str], str]
 """Starts, resumes or stops what is named; returns what to say about it."""
-NAME = "live.js"
+FILES = {  # that pages load, with their kind
+    "live.js": (Path(__file__).with_name("live.js"), "text/javascript; charset=utf-8"),
+    "page.css": (FOLDER / "page.css", "text/css; charset=utf-8"),
+}
 SUBJECTS = ("job", "run", "machine")
 TITLES = {"runs": "Runs"}  # of pages without a subject, by their paths
 SECTIONS = tuple((name, f"#{name.lower()}") for name in ("Jobs", "Freshness", "Graph"))
@@ -50,7 +53,6 @@ class LivePages:
         self.home = ROOT if self._base == PREFIX else self._base
         self._token = secrets.token_urlsafe(32)
         self._served = secrets.token_urlsafe(8)  # an open page sees that another process serves
-        self._script = Path(__file__).with_name(NAME).read_bytes()
 
     def __call__(self, environ: Mapping[str, Any], start_response: Start) -> Iterable[bytes]:
         """Answer one request."""
@@ -76,8 +78,9 @@ class LivePages:
     def _get(self, environ: Mapping[str, Any], answer: Answer, path: str) -> Iterable[bytes]:
         name = path.removeprefix(self._base)
         asked = _asked(environ)
-        if name == NAME:
-            return answer(200, SCRIPT, self._script)
+        if name in FILES:
+            file, kind = FILES[name]
+            return answer(200, kind, file.read_bytes())
         if name == "alive":
             state = _tag(self._view.state(asked.get("kind", ""), asked["name"]))
             return answer(200, JSON, json.dumps({"served": self._served, "state": state}))
@@ -100,7 +103,6 @@ class LivePages:
             live={
                 "base": self._base,
                 "home": self.home,
-                "script": f"{self._base}{NAME}",
                 "served": self._served,
                 "state": _tag(body.state),
                 "subject": urllib.parse.urlencode({"kind": kind, **asked}),
