@@ -34,10 +34,11 @@ seen.said = await text("#said", (it) => it.includes("SUCCEEDED"));
 await page.goto(`${url}/_tidemark/job?name=first`);
 seen.job = await text("#main", (it) => it.includes("SUCCEEDED"));
 seen.stranger = await page.evaluate(async (it) => (await fetch(it, { method: "POST" })).status, "/_tidemark/run?name=first");
+const run = await page.$eval('#runs a[href*="/run?"]', (it) => it.getAttribute("href"));
 await page.close();
 
 const looks = [];
-for (const path of ["/", "/_tidemark/job?name=first"]) {
+for (const path of ["/", "/_tidemark/runs", "/_tidemark/job?name=first", run]) {
   for (const width of [1280, 390]) {
     for (const scheme of ["light", "dark"]) looks.push(await look(path, width, scheme));
   }
@@ -109,7 +110,7 @@ async function text(selector, isRight) {
 async function look(path, width, scheme) {
   const page = await opened(width, scheme, `${url}${path}`);
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  const name = path === "/" ? "overview" : "job";
+  const name = path === "/" ? "overview" : path.match(/_tidemark.(\w+)/)[1];
   if (pictures) await page.screenshot({ fullPage: true, path: join(pictures, `${name}-${width}-${scheme}.png`) });
   await page.setBypassCSP(true); // for axe, which the page would not let in
   await page.reload();

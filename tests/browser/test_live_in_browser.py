@@ -107,6 +107,6 @@ def test_nothing_is_loaded_from_elsewhere_and_no_error_is_shown(found) -> None:
 
 
 def test_axe_finds_no_violation_and_nothing_is_wider_than_the_window(found) -> None:
-    assert len(found["looks"]) == 8
+    assert len(found["looks"]) == 16
     wrong = [look for look in found["looks"] if look["violations"] or look["overflow"]]
     assert wrong == [], json.dumps(wrong)
