@@ -12,7 +12,7 @@ from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX
 from tidemark.model.clock import now_ms
 from tidemark.operate.app_jobs import PipelineJob, jobs_of, with_submitted
-from tidemark.operate.executions import executions_of, machines_of
+from tidemark.operate.executions import STANDARD, executions_of, machines_of
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import Target
 from tidemark.report.content import Content, JobRow, content_of
@@ -112,7 +112,7 @@ class View:
             busy=busy,
             executions={
                 name: executions_of(target.glue, machine, SHOWN_EXECUTIONS)
-                for name, machine in machines_of(target.glue).items()
+                for name, machine in machines_of(target.glue, kinds=[STANDARD]).items()
             },
         )
 
@@ -156,7 +156,7 @@ class View:
     def _machine(self, asked: Asked) -> str:
         name = asked["name"]
         with self._open_target() as target:
-            machine = machines_of(target.glue).get(name)
+            machine = machines_of(target.glue, kinds=[STANDARD]).get(name)
             if machine is None:
                 raise EntityNotFoundError(f"there is no state machine {name!r} here")
             executions = executions_of(target.glue, machine, MAX_EXECUTIONS)

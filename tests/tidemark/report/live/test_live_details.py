@@ -34,6 +34,14 @@ BEFORE = f"jr_{'f' * 64}"
 SCHEMA = Schema(
     "read", "s3://raw/", "flights", "json", (Column("id", "int"), Column("price", "double"))
 )
+EXPRESS = {
+    **MACHINE,
+    "Properties": {
+        **MACHINE["Properties"],
+        "StateMachineName": "quick",
+        "StateMachineType": "EXPRESS",
+    },
+}
 CELL = re.compile(r'<a( class=bad)? href=/_tidemark/run\?name=(\w+) title="(\w+) ')
 
 
@@ -41,7 +49,7 @@ CELL = re.compile(r'<a( class=bad)? href=/_tidemark/run\?name=(\w+) title="(\w+)
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """Serve a home with runs of the past and a state machine."""
     folder = tmp_path_factory.mktemp("many")
-    app = fill(folder, JOBS, RUNS, {"Machine": MACHINE})
+    app = fill(folder, JOBS, RUNS, {"Machine": MACHINE, "Express": EXPRESS})
     with pytest.MonkeyPatch.context() as variables:
         variables.setenv("TIDEMARK_HOME", str(folder / "home"))
         home = Home.from_environment()
@@ -159,3 +167,11 @@ def test_executions_of_a_state_machine_are_shown_with_their_steps(browser: Brows
     assert "Bad ✗ FAILED" in page()
     wait_until(lambda: "tidemark run --machine nightly" in browser.ask()[1])
     assert browser.ask("/_tidemark/machine?name=none")[0] == 404
+
+
+def test_a_machine_that_keeps_no_executions_has_no_page(browser: Browser) -> None:
+    page = browser.ask()[1]
+
+    assert "machine?name=nightly" in page
+    assert "machine?name=quick" not in page
+    assert browser.ask("/_tidemark/machine?name=quick")[0] == 404
