@@ -42,9 +42,9 @@ def test_a_failed_run_comes_first_and_then_what_is_late_warned_open_and_missing(
         "warnings": (Warned("load", "jr_1", NOW_MS, "mind the gap"),),
         "gaps": (Gap("load", "2026-01-01", "2026-01-02", "missing"),),
     }
-    found = needs(run("load", "FAILED"), run("other", "SUCCEEDED", 30), jobs=(other, LOAD), **more)
+    needed = needs(run("load", "FAILED"), run("other", "SUCCEEDED", 30), jobs=(other, LOAD), **more)
 
-    assert [(need.what, need.job) for need in found] == [
+    assert [(need.what, need.job) for need in needed] == [
         ("FAILED", "load"),
         ("late", "other"),
         ("warning", "load"),
@@ -55,9 +55,9 @@ def test_a_failed_run_comes_first_and_then_what_is_late_warned_open_and_missing(
 
 def test_of_failed_jobs_the_newest_comes_first_and_stopped_ones_last() -> None:
     jobs = tuple(PipelineJob(name) for name in "abc")
-    found = needs(run("a", "STOPPED"), run("b", "FAILED", 5), run("c", "TIMEOUT", 2), jobs=jobs)
+    needed = needs(run("a", "STOPPED"), run("b", "FAILED", 5), run("c", "TIMEOUT", 2), jobs=jobs)
 
-    assert [(need.what, need.job) for need in found] == [
+    assert [(need.what, need.job) for need in needed] == [
         ("TIMEOUT", "c"),
         ("FAILED", "b"),
         ("STOPPED", "a"),
@@ -125,10 +125,10 @@ def test_a_window_of_a_run_that_goes_on_needs_nobody() -> None:
 
 
 def test_data_that_a_failed_job_holds_back_is_one_need() -> None:
-    found = content_of(shop())
+    needed = content_of(shop())
 
-    assert found.late == 1
-    assert [(need.what, need.job) for need in found.needs] == [
+    assert needed.late == 1
+    assert [(need.what, need.job) for need in needed.needs] == [
         ("FAILED", "ingest-orders"),
         ("open window", "ingest-orders"),
     ]
@@ -145,21 +145,21 @@ def execution(status: str, *steps: Step) -> ExecutionOfMachine:
 def test_a_machine_needs_somebody_if_its_last_execution_failed() -> None:
     bad = execution("TIMED_OUT", Step("Load", "SUCCEEDED", NOW, NOW), Step("Ask", "FAILED", NOW))
     good = execution("SUCCEEDED")
-    found = list(needs_of_machines({"m": [bad, good], "n": [good, bad], "o": []}))
+    needed = list(needs_of_machines({"m": [bad, good], "n": [good, bad], "o": []}))
 
-    assert [(need.what, need.kind, need.job, need.is_machine) for need in found] == [
+    assert [(need.what, need.kind, need.job, need.is_machine) for need in needed] == [
         ("TIMED_OUT", "bad", "m", True)
     ]
-    assert "Ask" in found[0].text
-    assert "NotOk it is not" in found[0].text
-    assert found[0].step == "tidemark run --machine m"
+    assert "Ask" in needed[0].text
+    assert "NotOk it is not" in needed[0].text
+    assert needed[0].step == "tidemark run --machine m"
 
 
 def test_what_a_warning_says_is_not_late_a_second_time() -> None:
     warned = (Warned("load", "jr_1", NOW_MS, "late.json is in no row"),)
-    found = needs(run("load", "SUCCEEDED"), warnings=warned, left_out=frozenset({"load"}))
+    needed = needs(run("load", "SUCCEEDED"), warnings=warned, left_out=frozenset({"load"}))
 
-    assert [need.what for need in found] == ["warning"]
+    assert [need.what for need in needed] == ["warning"]
 
 
 @pytest.mark.parametrize(("state", "rows"), [("STOPPED", 0), ("TIMEOUT", 0), ("FAILED", 1)])
