@@ -16,6 +16,7 @@ from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX, ROOT, Start
 from tidemark.report.live.view import View
 from tidemark.report.page import FOLDER, shell
+from tidemark.report.words import short
 
 GIVEN = "HTTP_X_TIDEMARK_TOKEN"
 POLICY = (
@@ -96,7 +97,7 @@ class LivePages:
         body = self._view.content(kind, asked)
         others = [(title, f"{self._base}{of}") for of, title in TITLES.items()]
         return shell(
-            asked["name"] or TITLES.get(kind, "Overview"),
+            _title(kind, asked["name"]),
             body.text,
             where=self._where,
             links=[("Overview", self.home), *others, *(SECTIONS if not kind else ())],
@@ -123,6 +124,12 @@ def _asked(environ: Mapping[str, Any]) -> dict[str, str]:
     # A name is in the query: a browser takes `..` out of a path, and would ask for something else.
     query = urllib.parse.parse_qs(str(environ.get("QUERY_STRING", "")))
     return {"name": "", **{name: values[0] for name, values in query.items()}}
+
+
+def _title(kind: str, name: str) -> str:
+    if kind == "run":
+        return f"Run {short(name)}"  # the whole id is 67 letters wide
+    return name or TITLES.get(kind, "Overview")
 
 
 def _tag(state: object) -> str:
