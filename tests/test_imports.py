@@ -95,10 +95,8 @@ ALLOWED = {
     "tidemark/report": "tidemark/errors.py tidemark/extras.py tidemark/model tidemark/operate",
     "tidemark/report/prove_page.py": "tidemark/local_state/operations.py",
     "tidemark/report/lineage": "attr openlineage tidemark/local_state",
-    "tidemark/report/live": "markupsafe tidemark/glue_service/http/pages.py "
-    "tidemark/local_state/machine/node_packages.py",
+    "tidemark/report/live": "markupsafe tidemark/glue_service/http/pages.py",
     "tidemark/report/windows.py": "botocore watermarks",
-    "tidemark/report/drawing.py": "tidemark/app.py tidemark/local_state/machine/node_packages.py",
     "tidemark/report/page.py": "jinja2 markupsafe",
     "tidemark/testing": "_pytest awsglue boto3 botocore fastavro py4j pyspark pytest "
     "tidemark/errors.py tidemark/glue_job tidemark/glue_service tidemark/local_state "

@@ -100,7 +100,6 @@ ALLOWED = {
     ("tidemark/glue_job/process/lake_fs/jar.py", LISTENS): "a JVM that compiles, by its token",
     ("tidemark/glue_job/process/lake_fs/jar.py", CONNECTS): "the same JVM",
     ("tidemark/glue_service/runs/python_modules.py", STARTS): "pip of this environment",
-    ("tidemark/report/drawing.py", STARTS): "Node, with the report's own script",
     ("tidemark/glue_service/state_machines/evaluations.py", STARTS): "itself, for JSONata",
     (
         "tidemark/glue_service/state_machines/evaluations.py",

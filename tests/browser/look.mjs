@@ -19,8 +19,8 @@ const browser = await puppeteer.launch({
   headless: "shell",
 });
 if (pictures?.endsWith(".webp")) {
-  const { page } = await opened(1100, "light");
-  const clip = { x: 0, y: 0, width: 1100, height: 1255 };
+  const { page } = await opened(1280, "light");
+  const clip = { x: 0, y: 0, width: 1280, height: 1010 };
   await page.screenshot({ path: pictures, clip, type: "webp", quality: 88 });
   await browser.close();
   process.exit(0);
@@ -66,15 +66,13 @@ async function look(width, scheme) {
 
 // In the page: what is wider than the window, which states are seen, what the keyboard may reach.
 function inPage() {
-  const xlink = "http://www.w3.org/1999/xlink"; // an `a` of Graphviz that leads nowhere has a title
-  const isTooltip = (it) => it instanceof SVGAElement && !it.hasAttributeNS(xlink, "href");
   const all = [...document.body.querySelectorAll("*")];
   const outside = all.filter((it) => {
     const box = it.getBoundingClientRect();
     const isHidden = it.closest(".wide, .skip, .unseen") !== null;
     return !isHidden && box.width > 0 && (box.right > innerWidth + 0.5 || box.left < -0.5);
   });
-  const texts = [...document.querySelectorAll(".graph text")]
+  const texts = [...document.querySelectorAll(".levels .kind")]
     .filter((it) => it.getBoundingClientRect().width > 0)
     .map((it) => it.textContent);
   return {
@@ -82,7 +80,7 @@ function inPage() {
     outside: outside.map((it) => it.outerHTML.slice(0, 120)),
     texts,
     background: getComputedStyle(document.body).backgroundColor,
-    focusable: all.filter((it) => it.tabIndex === 0 && !isTooltip(it)).length,
+    focusable: all.filter((it) => it.tabIndex === 0).length,
   };
 }
 

@@ -35,17 +35,15 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("live")
     app = write_assembly_into(folder, {"first": TICKS, "second": "print(1)"}, {"second": ["first"]})
     port = free_port()
-    command = [sys.executable, "-m", "tidemark", "serve", "--jvms", "0"]
-    served = subprocess.Popen(
-        [*command, "--port", str(port), "--app", str(app)],
-        env={**os.environ, "TIDEMARK_HOME": str(folder / "home")},
-    )
+    up = [sys.executable, "-m", "tidemark", "serve", "--jvms", "0"]
+    command = [*up, "--port", str(port), "--app", str(app)]
+    variables = {**os.environ, "TIDEMARK_HOME": str(folder / "home")}
+    served = subprocess.Popen(command, env=variables)
     try:
         wait_until(lambda: is_listening(port))
         words = [find_node(None), str(HERE / "live.mjs"), f"http://127.0.0.1:{port}", "flow"]
-        done = subprocess.run(
-            [*words, *filter(None, [PICTURES])], capture_output=True, text=True, timeout=580
-        )
+        words += [json.dumps(command), str(served.pid), *filter(None, [PICTURES])]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=580, env=variables)
     finally:
         served.terminate()
         served.wait(30)
@@ -65,24 +63,50 @@ def test_states_and_logs_change_by_themselves(found) -> None:
 
 
 def test_the_focus_stays_where_it_was_when_the_page_changes(found) -> None:
-    assert found["seen"]["focus"] == "/_tidemark/start?name=flow"
+    assert found["seen"]["focus"] == "start?name=flow"
+
+
+def test_only_what_acts_can_be_pressed_while_a_workflow_runs(found) -> None:
+    assert found["seen"]["on"] == ["stop?name=flow"]
 
 
 def test_the_page_of_a_job_tells_runs_and_state(found) -> None:
-    for part in ("SUCCEEDED", "What the next run would read", "Bookmark", "Plan of a rewind"):
+    for part in ("SUCCEEDED", "Next run", "Bookmark", "Rewind"):
         assert part in found["seen"]["job"]
+
+
+def test_the_end_of_a_run_is_announced(found) -> None:
+    assert "first" in found["seen"]["said"]
+    assert "SUCCEEDED" in found["seen"]["said"]
 
 
 def test_a_request_without_the_token_changes_nothing(found) -> None:
     assert found["seen"]["stranger"] == 403
 
 
+def test_a_lost_connection_is_shown_within_three_seconds_and_buttons_are_off(found) -> None:
+    lost = found["seen"]["lost"]
+
+    assert lost["times"]["hangs"] < 3000
+    assert lost["times"]["stopped"] < 3000
+    assert "Connection lost" in lost["says"]
+    assert lost["before"] > 0
+    assert lost["during"] == 0
+
+
+def test_the_page_catches_up_when_its_port_is_there_again(found) -> None:
+    lost = found["seen"]["lost"]
+
+    assert lost["times"]["again"] < 3000
+    assert lost["after"] == lost["before"]
+
+
 def test_nothing_is_loaded_from_elsewhere_and_no_error_is_shown(found) -> None:
-    said = [line for line in found["said"] if "403" not in line]
+    said = [line for line in found["said"] if "403" not in line and "REFUSED" not in line]
     assert said == [], json.dumps(said)
 
 
 def test_axe_finds_no_violation_and_nothing_is_wider_than_the_window(found) -> None:
-    assert len(found["looks"]) == 8
+    assert len(found["looks"]) == 16
     wrong = [look for look in found["looks"] if look["violations"] or look["overflow"]]
     assert wrong == [], json.dumps(wrong)

@@ -12,7 +12,6 @@ import pytest
 
 from tests.tidemark.report.made_up import STATES, report, shop
 from tidemark.app import find_node
-from tidemark.report.drawing import draw
 from tidemark.report.page import page_of
 
 HERE = Path(__file__).parent
@@ -31,7 +30,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     file = tmp_path_factory.mktemp("report") / "report.html"
-    file.write_text(page_of(report(), draw), encoding="utf-8")
+    file.write_text(page_of(report()), encoding="utf-8")
     found: dict[str, Any] = json.loads(look(file, *filter(None, [PICTURES])))
     return found
 
@@ -86,7 +85,7 @@ def test_the_picture_of_the_readme_is_small(tmp_path) -> None:
     """With TIDEMARK_PICTURES it is taken anew."""
     if PICTURES:
         file = tmp_path / "report.html"
-        file.write_text(page_of(shop(), draw), encoding="utf-8")
+        file.write_text(page_of(shop()), encoding="utf-8")
         look(file, str(PICTURE))
 
     assert 10_000 < PICTURE.stat().st_size < 150_000

@@ -1,7 +1,10 @@
 """A package of an extra that is not there: one line that says which extra to install."""
 
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -44,3 +47,12 @@ def test_a_command_says_which_extra_it_needs(module, words, missing, extra, tmp_
     assert run.stderr.splitlines()[-1].startswith("error: ")
     assert f"the package {missing} is not installed; run" in run.stderr
     assert f"tidemark-glue[{extra}]" in run.stderr
+
+
+def test_the_live_page_needs_no_extra_beside_local():
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    page = {re.split("[>=]", package)[0] for package in extras["report"]}
+
+    assert page == {"jinja2"}
+    assert page <= {re.split(r"[\[>=]", package)[0] for package in extras["local"]}

@@ -151,18 +151,10 @@ def _engine() -> str:
 
 
 def _report() -> Finding:
-    from tidemark.report.drawing import INSTALL_SOME, find_packages, missing_packages
-
-    missing, cures = [], []
     if find_spec("jinja2") is None:
-        missing.append("the package jinja2 is not installed")
-        cures.append("pip install 'tidemark-glue[report]'")
-    if names := missing_packages():
-        missing.append(f"not installed from npm: {', '.join(names)}")
-        cures.append(f"{INSTALL_SOME} {' '.join(names)}")
-    if missing:
-        return problem("report", NOTE, "; ".join(missing), cure=" && ".join(cures))
-    return _search("report", lambda: f"what draws is in {find_packages() / 'node_modules'}", NOTE)
+        cure = "pip install 'tidemark-glue[report]'"
+        return problem("report", NOTE, "the package jinja2 is not installed", cure=cure)
+    return Finding("report", OK, f"jinja2 {version('jinja2')}")
 
 
 def _home() -> Finding:

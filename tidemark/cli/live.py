@@ -2,10 +2,11 @@
 
 import io
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 
 from rich.console import RenderableType
 
@@ -13,7 +14,8 @@ from tidemark.cli.target import open_target
 from tidemark.cli.terminal import Terminal
 from tidemark.cli.views.bookmarks import bookmark_tables
 from tidemark.cli.views.explain import explain_job, explanation_tables
-from tidemark.cli.views.rewind import plan_lines
+from tidemark.cli.views.listing import Listing, short_ids
+from tidemark.cli.views.rewind import cleared_lines, consequences
 from tidemark.cli.views.snapshots import snapshot_lines
 from tidemark.cli.views.watermarks import current_tables, states_of
 from tidemark.cli.where import Where
@@ -24,6 +26,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.machine import peers
 from tidemark.model.assembly.definitions import WATERMARK_TABLE
 from tidemark.model.clock import now_ms
+from tidemark.operate.executions import find_machine, stop_executions
 from tidemark.operate.home import HomeTarget
 from tidemark.operate.job_runs import start_run, stop_runs
 from tidemark.operate.rewind.gather import facts_of
@@ -32,10 +35,12 @@ from tidemark.operate.snapshot_reads import snapshot_reads
 from tidemark.operate.target import Target, arguments_of
 from tidemark.operate.workflow_runs import resume, start_workflow_run, stop_workflow
 from tidemark.report.live.pages import LivePages
+from tidemark.report.live.shown import Asked, Section, Table
 from tidemark.report.live.view import OpenTarget, View
 from watermarks import WatermarksError
 
-VERBS = ("start", "resume", "stop", "run", "stop-job")
+WIDTH = 110
+VERBS = ("start", "resume", "stop", "run", "stop-job", "stop-machine")
 
 
 def live_pages(home: Home, app: Path | None) -> Pages:
@@ -52,33 +57,39 @@ def _defined(target: Target) -> Collection[str]:
     return set(target.names.jobs).difference(submitted_jobs(target.store))
 
 
-def details_of(target: Target, job: str) -> Mapping[str, str]:
-    """Return what the commands say about a job, by title."""
-    parts: dict[str, Callable[[Target, str], str]] = {
-        "What the next run would read": _next_run,
+def details_of(target: Target, kind: str, asked: Asked) -> list[Section]:
+    """Return what the commands say about a job, or which files a run has read."""
+    of_run = {"Files": _files_of_run}
+    of_job: dict[str, Callable[[Target, Asked], Iterable[RenderableType]]] = {
+        "Next run": _next_run,
         "Bookmark": _bookmark,
         "Watermarks": _watermarks,
-        "Plan of a rewind to the run before": _rewind,
+        "Rewind": _rewind,
     }
-    return {title: _text_or_error(part, target, job) for title, part in parts.items()}
+    parts = of_run if kind == "run" else of_job
+    return [Section(title, _parts_or_error(part, target, asked)) for title, part in parts.items()]
 
 
-def _text_or_error(part: Callable[[Target, str], str], target: Target, job: str) -> str:
+def _parts_or_error(
+    part: Callable[[Target, Asked], Iterable[RenderableType]], target: Target, asked: Asked
+) -> list[Table | str]:
     try:
-        return part(target, job).rstrip() or "nothing"
+        return [_plain(shown) for shown in part(target, asked)]
     except (TidemarkError, WatermarksError) as error:
-        return str(error)
+        return [str(error)]
 
 
-def _printed(parts: Iterable[RenderableType]) -> str:
+def _plain(part: RenderableType) -> Table | str:
+    if isinstance(part, Listing):
+        rows = [[str(cell) for cell in row] for row in part.rows]
+        return Table(part.headings, rows, part.title.strip())
     text = io.StringIO()
-    console = Terminal(file=text, width=110)
-    for part in parts:
-        console.print(part)
-    return text.getvalue()
+    Terminal(file=text, width=WIDTH).print(part)
+    return text.getvalue().strip()
 
 
-def _next_run(target: Target, job: str) -> str:
+def _next_run(target: Target, asked: Asked) -> Iterable[RenderableType]:
+    job = asked["name"]
     snapshots = snapshot_reads(target, job)
     try:
         files = explain_job(Home.from_environment(), job, None, None)
@@ -86,33 +97,51 @@ def _next_run(target: Target, job: str) -> str:
         if not snapshots:
             raise
         files = []
-    return _printed([*explanation_tables(job, None, files), *snapshot_lines(job, snapshots)])
+    return [*explanation_tables(job, None, files), *snapshot_lines(job, snapshots)]
 
 
-def _bookmark(target: Target, job: str) -> str:
+def _files_of_run(target: Target, asked: Asked) -> Iterable[RenderableType]:
+    job, run_id = asked["job"], asked["name"]
+    return explanation_tables(job, run_id, explain_job(Home.from_environment(), job, run_id, None))
+
+
+def _bookmark(target: Target, asked: Asked) -> Iterable[RenderableType]:
+    job = asked["name"]
     entry = target.bookmark_entry(job)
     if entry is None:
         raise target.no_bookmark_reason(job)
-    return _printed(list(bookmark_tables(entry, target.committed_runs(job))))
+    return bookmark_tables(entry, target.committed_runs(job))
 
 
-def _watermarks(target: Target, job: str) -> str:
+def _watermarks(target: Target, asked: Asked) -> Iterable[RenderableType]:
+    job = asked["name"]
     table = arguments_of(target.definition(job) or {}).get(WATERMARK_TABLE)
     if not table:
-        return f"{job} has no argument {WATERMARK_TABLE}: it keeps no watermarks"
+        return [f"{job} has no argument {WATERMARK_TABLE}: it keeps no watermarks"]
     with target.watermarks(table) as admin:
         states = states_of(admin, job)
     tables = (current_tables(job, source, *state) for source, state in states.items())
-    return _printed(chain.from_iterable(tables))
+    return chain.from_iterable(tables)
 
 
-def _rewind(target: Target, job: str) -> str:
+def _rewind(target: Target, asked: Asked) -> Iterable[RenderableType]:
+    name, to, with_downstream = asked["name"], asked.get("to", PREVIOUS), "downstream" in asked
     facts, windows = facts_of(target, now_ms())
-    plan, steps = target.rewinds.steps_of(facts, plan_request(facts, [job], PREVIOUS), windows)
-    lines = plan_lines(plan, [path for path, _ in steps.files])
-    return "\n".join(
-        (*lines, "", f"tidemark rewind {job} --to previous --reason …  carries it out")
-    )
+    request = plan_request(facts, [name], to, with_downstream=with_downstream)
+    plan, steps = target.rewinds.steps_of(facts, request, windows)
+    ids = {run for state in plan.states for run in (state.from_run, state.to_run, *state.undone)}
+    short = short_ids(run for run in sorted(ids) if run)
+    rows = [
+        (job.job, "yes" if job.is_rewound else "no, it is downstream", what)
+        for job in plan.jobs
+        for what in consequences(job, short)
+    ]
+    nothing = f"Nothing to rewind: {name} is already where {to} says."
+    yield Listing(("job", "goes back", "consequence"), rows) if rows else nothing
+    yield from cleared_lines(plan, [path for path, _ in steps.files])
+    yield from (*plan.advice, *plan.unknown, *plan.schedules)
+    downstream = " --with-downstream" if with_downstream else ""
+    yield f"`tidemark rewind {quote(name)} --to {quote(to)}{downstream} --reason REASON` does it."
 
 
 def act(opened: OpenTarget, verb: str, name: str) -> str:
@@ -138,6 +167,8 @@ def _done(target: Target, verb: str, name: str) -> str:
             return f"started {start_run(glue, names.job(name), {}).run_id}"
         case "stop":
             stopping = stop_workflow(glue, names.workflow(name), None)
+        case "stop-machine":
+            stopping = stop_executions(glue, find_machine(glue, name), None)
         case _:
             stopping = [run.run_id for run in stop_runs(glue, names.job(name), None)]
     return f"stopping {', '.join(stopping)}" if stopping else "nothing to stop"

@@ -21,7 +21,6 @@ from tidemark.operate.backfill.reading import read_job, read_known, read_positio
 from tidemark.operate.target import Target
 from tidemark.report.gather import report_of
 from tidemark.report.model import Gap, Report
-from tidemark.report.page import Draw
 
 MAX_LEDGERS = 50  # jobs whose sources are listed
 
@@ -33,19 +32,12 @@ def report(opens: bool, output: Path | None, limit: int, where: Where, form: str
         print_json(_plain(asdict(_gathered(where, limit))))
         return
     require("jinja2")
-    from tidemark.report.drawing import draw, find_packages, without_pictures
     from tidemark.report.page import page_of
 
     file = (output or _file_of(Home.from_environment())).absolute()
     check_writable(file)
     facts = _gathered(where, limit)
-    drawing: Draw = draw
-    try:
-        find_packages()
-    except UsageError as error:  # the page says how to get Node's packages
-        click.echo(f"warning: the page is written without pictures: {error}", err=True)
-        drawing = without_pictures
-    file.write_text(page_of(facts, drawing), encoding="utf-8", errors="backslashreplace")
+    file.write_text(page_of(facts), encoding="utf-8", errors="backslashreplace")
     click.echo(f"wrote {file}")
     if opens and not webbrowser.open(file.as_uri()):
         click.echo("no browser could be opened: open the file in one", err=True)

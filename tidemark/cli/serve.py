@@ -158,7 +158,9 @@ def _ended_by(error: BaseException) -> TidemarkError:
 
 def _pages(home: Home, assembly: Path | None) -> Pages | None:
     if find_spec("jinja2") is None:
-        click.echo("pip install 'tidemark-glue[report]' gives the port a live page")
+        click.echo(
+            "pip install 'tidemark-glue[local]' gives the port a live page: jinja2 is not installed"
+        )
         return None
     from tidemark.cli.live import live_pages
 

@@ -1,7 +1,7 @@
 """Executions of state machines, here or on AWS: started, followed, and what their steps did."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from tidemark.errors import UsageError
 from tidemark.operate.clients import Glue
 
 RUNNING, SUCCEEDED = "RUNNING", "SUCCEEDED"
+STANDARD, EXPRESS = "STANDARD", "EXPRESS"
 ENTERED, EXITED, FAILURES = "StateEntered", "StateExited", ("Failed", "TimedOut", "Aborted")
 
 
@@ -78,18 +79,24 @@ def _error_of(event: Mapping[str, Any]) -> str | None:
     return None
 
 
+def machines_of(glue: Glue, *, kinds: Collection[str] = (STANDARD, EXPRESS)) -> dict[str, str]:
+    """Return the ARNs of the state machines by their names; an EXPRESS one lists no executions."""
+    pages = glue.client("stepfunctions").get_paginator("list_state_machines").paginate()
+    return {
+        machine["name"]: str(machine["stateMachineArn"])
+        for page in pages
+        for machine in page["stateMachines"]
+        if machine["type"] in kinds
+    }
+
+
 def find_machine(glue: Glue, name: str) -> str:
     """Return the ARN of a state machine by its name.
 
     Raises:
         UsageError: there is none of this name; the message names those that there are.
     """
-    states = glue.client("stepfunctions")
-    machines = {
-        machine["name"]: str(machine["stateMachineArn"])
-        for page in states.get_paginator("list_state_machines").paginate()
-        for machine in page["stateMachines"]
-    }
+    machines = machines_of(glue)
     if name not in machines:
         known = ", ".join(sorted(machines)) or "none"
         raise UsageError(f"{glue.where} has no state machine {name!r}; it has {known}")

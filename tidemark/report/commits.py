@@ -30,6 +30,7 @@ class PipelineRun:
         flex: whether it had the flexible class.
         is_filling: whether it filled a given range, instead of reading new data.
         is_read_again: whether it has committed nothing, so that the next run reads the same.
+        workflow_run_id: the workflow run that it is part of, ``wr_...``; empty if it is of none.
     """
 
     job: str
@@ -45,6 +46,7 @@ class PipelineRun:
     flex: bool = False
     is_filling: bool = False
     is_read_again: bool = False
+    workflow_run_id: str = ""
 
     @property
     def has_read_nothing(self) -> bool:

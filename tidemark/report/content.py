@@ -1,18 +1,25 @@
 """The content of a report's page, computed from the report; pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from tidemark.operate.app_jobs import PipelineJob
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
-from tidemark.report.costs import Cost, costs_of, month_of
+from tidemark.report.costs import Month, costs_of, months_of
 from tidemark.report.freshness import LATE_MS, Freshness, freshness_of
+from tidemark.report.levels import before_of, levels_of
 from tidemark.report.model import Report, with_datasets, with_rows
+from tidemark.report.needs import Need, needs_of
 from tidemark.report.series import Point, last_period, points_of
-from tidemark.report.words import BAD, NEVER, OK, STOPPED, kind_of
+from tidemark.report.words import ACTIVE, BAD, NEVER, NONE, OK, STOPPED, kind_of
 
 MAX_CARDS = 50  # jobs with separate charts
 MAX_ROWS = 200  # of a table that grows with the runs
+CELLS = 30  # runs of a job in the grid
+ORDER = (BAD, STOPPED, ACTIVE, NONE, OK)  # of the jobs
+SESSION = "session-"  # begins the names of the jobs of interactive sessions
+ENDED_WELL = ("SUCCEEDED", "STOPPED", "TIMEOUT")  # one that was idle for too long is a TIMEOUT
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,19 @@ class FreshDataset:
 
 @dataclass(frozen=True)
 class JobRow:
-    """A job with its last run, and how many of its runs there are and have failed."""
+    """A job with its last runs, and how many of its runs there are and have failed.
+
+    Attributes:
+        job: the job.
+        state: of its last run.
+        last: the last run; None if it never ran.
+        runs: how many there are.
+        failed: how many of them failed.
+        anchor: of its chart; empty without one.
+        cells: its last `CELLS` runs, oldest first.
+        usual_s: the median of the seconds of those that SUCCEEDED; None without one.
+        before: the jobs that it waits for, or whose data it reads.
+    """
 
     job: PipelineJob
     state: str
@@ -38,6 +57,14 @@ class JobRow:
     runs: int
     failed: int
     anchor: str
+    cells: tuple[PipelineRun, ...] = ()
+    usual_s: float | None = None
+    before: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The kind of its state."""
+        return kind_of(self.state)
 
 
 @dataclass(frozen=True)
@@ -53,50 +80,16 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Month:
-    """What the jobs cost in one month, the dearest first.
-
-    Attributes:
-        month: `2026-01`.
-        costs: by job.
-        is_cut: whether it had, or may have had, runs that are not counted.
-    """
-
-    month: str
-    costs: tuple[Cost, ...]
-    is_cut: bool = False
-
-    @property
-    def usd(self) -> float:
-        """The sum."""
-        return sum(cost.usd for cost in self.costs)
-
-    @property
-    def dpu_hours(self) -> float:
-        """The sum."""
-        return sum(cost.dpu_hours for cost in self.costs)
-
-    @property
-    def is_estimate(self) -> bool:
-        """Whether a part of it ran on this machine."""
-        return any(cost.is_estimate for cost in self.costs)
-
-    @property
-    def sign(self) -> str:
-        """The prefix of the sum: at least, or about."""
-        return "≥ " if self.is_cut else "≈ " if self.is_estimate else ""
-
-
-@dataclass(frozen=True)
 class Content:
     """The content of the page.
 
     Attributes:
         jobs: with the datasets that are declared, or else seen.
         last: the last run of each job.
-        rows: all jobs.
-        failed: jobs whose last run did not succeed.
-        earlier_failures: other runs that did not succeed, newest first.
+        rows: all jobs but sessions that ended well, those that failed first.
+        sessions: how many sessions ended well; they are among the runs.
+        needs: what needs a person, the most urgent first.
+        levels: the rows of the graph, each level after those that it waits for.
         fresh: the published datasets, the oldest first.
         anchors: of the cards, by job.
         cards: of the jobs that need attention, then of those that ran last.
@@ -109,8 +102,8 @@ class Content:
     jobs: tuple[PipelineJob, ...]
     last: Mapping[str, PipelineRun]
     rows: tuple[JobRow, ...]
-    failed: tuple[JobRow, ...]
-    earlier_failures: tuple[PipelineRun, ...]
+    needs: tuple[Need, ...]
+    levels: tuple[tuple[JobRow, ...], ...]
     fresh: tuple[FreshDataset, ...]
     anchors: Mapping[str, str]
     cards: tuple[Card, ...]
@@ -118,6 +111,7 @@ class Content:
     recent: tuple[PipelineRun, ...]
     months: tuple[Month, ...]
     all_runs: int
+    sessions: int = 0
 
     @property
     def succeeded(self) -> int:
@@ -137,27 +131,27 @@ class Content:
 
 def content_of(report: Report) -> Content:
     """Return the content of the page."""
-    jobs = with_datasets(report.jobs, report.checkpoints)
     runs = with_rows(report.runs, report.checkpoints)
     last = last_runs(runs)
+    known = with_datasets(report.jobs, report.checkpoints)
+    jobs = tuple(job for job in known if not _is_over(job, last))
     by_job: dict[str, list[PipelineRun]] = {}
     for run in runs:
         by_job.setdefault(run.job, []).append(run)
     shown = _cards(jobs, by_job, last)
     anchors = {card.name: card.anchor for card in shown}
-    rows = tuple(_row(job, by_job.get(job.name, []), anchors) for job in jobs)
+    before = before_of(jobs)
+    rows = {
+        job.name: _row(job, by_job.get(job.name, []), anchors, before[job.name]) for job in jobs
+    }
     commits = commits_of(runs, report.checkpoints, report.cleared)
     fresh = freshness_of(jobs, commits, last, report.made_at_ms, report.cleared, report.left_out)
     return Content(
         jobs=jobs,
         last=last,
-        rows=rows,
-        failed=tuple(row for row in rows if kind_of(row.state) in (BAD, STOPPED)),
-        earlier_failures=tuple(
-            run
-            for run in reversed(runs)
-            if kind_of(run.state) in (BAD, STOPPED) and run.run_id != last[run.job].run_id
-        ),
+        rows=tuple(sorted(rows.values(), key=lambda row: ORDER.index(row.kind))),
+        needs=needs_of(report, jobs, last, fresh),
+        levels=tuple(tuple(rows[name] for name in level) for level in levels_of(before)),
         fresh=tuple(
             FreshDataset(
                 dataset, dataset.as_of_ms is None or report.made_at_ms - dataset.as_of_ms >= LATE_MS
@@ -168,13 +162,25 @@ def content_of(report: Report) -> Content:
         cards=shown,
         period=tuple(last_period(runs, report.made_at_ms)),
         recent=tuple(reversed(runs[-MAX_ROWS:])),
-        months=_months(costs_of(jobs, runs), by_job.values(), report.limit),
+        months=months_of(costs_of(known, runs), by_job.values(), report.limit),
         all_runs=len(runs),
+        sessions=len(known) - len(jobs),
     )
 
 
-def _row(job: PipelineJob, runs: Sequence[PipelineRun], anchors: Mapping[str, str]) -> JobRow:
+def _is_over(job: PipelineJob, last: Mapping[str, PipelineRun]) -> bool:
+    is_session = job.name.startswith(SESSION) and not job.workflow
+    return is_session and job.name in last and last[job.name].state in ENDED_WELL
+
+
+def _row(
+    job: PipelineJob,
+    runs: Sequence[PipelineRun],
+    anchors: Mapping[str, str],
+    before: Sequence[str],
+) -> JobRow:
     last = runs[-1] if runs else None
+    usual = [run.seconds for run in runs if kind_of(run.state) == OK and run.seconds is not None]
     return JobRow(
         job=job,
         state=last.state if last else NEVER,
@@ -182,6 +188,9 @@ def _row(job: PipelineJob, runs: Sequence[PipelineRun], anchors: Mapping[str, st
         runs=len(runs),
         failed=sum(kind_of(run.state) == BAD for run in runs),
         anchor=anchors.get(job.name, ""),
+        cells=tuple(runs[-CELLS:]),
+        usual_s=median(usual) if usual else None,
+        before=tuple(before),
     )
 
 
@@ -210,17 +219,3 @@ def _cards(
             )
         )
     return tuple(cards)
-
-
-def _months(
-    costs: Sequence[Cost], by_job: Iterable[Sequence[PipelineRun]], limit: int
-) -> tuple[Month, ...]:
-    # Runs of the newest of these months, and of those before it, may not be counted.
-    cut = max([month_of(runs[0]) for runs in by_job if len(runs) >= limit], default="")
-    months: dict[str, list[Cost]] = {}
-    for cost in costs:
-        months.setdefault(cost.month, []).append(cost)
-    return tuple(
-        Month(month, tuple(costs_of_month), month <= cut)
-        for month, costs_of_month in months.items()
-    )

@@ -5,7 +5,7 @@ Sources: https://aws.amazon.com/glue/pricing/,
 https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html (DPUSeconds)
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -38,6 +38,41 @@ class Cost:
     dpu_hours: float
     usd: float
     is_estimate: bool
+
+
+@dataclass(frozen=True)
+class Month:
+    """What the jobs cost in one month, the dearest first.
+
+    Attributes:
+        month: `2026-01`.
+        costs: by job.
+        is_cut: whether it had, or may have had, runs that are not counted.
+    """
+
+    month: str
+    costs: tuple[Cost, ...]
+    is_cut: bool = False
+
+    @property
+    def usd(self) -> float:
+        """The sum."""
+        return sum(cost.usd for cost in self.costs)
+
+    @property
+    def dpu_hours(self) -> float:
+        """The sum."""
+        return sum(cost.dpu_hours for cost in self.costs)
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether a part of it ran on this machine."""
+        return any(cost.is_estimate for cost in self.costs)
+
+    @property
+    def sign(self) -> str:
+        """The prefix of the sum: at least, or about."""
+        return "≥ " if self.is_cut else "≈ " if self.is_estimate else ""
 
 
 def dpu_seconds_of(job: PipelineJob, run: Run) -> float | None:
@@ -110,4 +145,19 @@ def _cost(month: str, job: PipelineJob | None, name: str, runs: list[PipelineRun
         dpu_hours=sum((run.dpu_seconds or 0) / HOUR_S for run in runs),
         usd=sum(usd_of(job, run.dpu_seconds or 0, flex=run.flex) for run in runs),
         is_estimate=any(run.is_estimate for run in runs),
+    )
+
+
+def months_of(
+    costs: Sequence[Cost], by_job: Iterable[Sequence[PipelineRun]], limit: int
+) -> tuple[Month, ...]:
+    """Return the months of costs, newest first, of jobs of which ``limit`` runs were read."""
+    # Runs of the newest of these months, and of those before it, may not be counted.
+    cut = max([month_of(runs[0]) for runs in by_job if len(runs) >= limit], default="")
+    months: dict[str, list[Cost]] = {}
+    for cost in costs:
+        months.setdefault(cost.month, []).append(cost)
+    return tuple(
+        Month(month, tuple(costs_of_month), month <= cut)
+        for month, costs_of_month in months.items()
     )

@@ -64,6 +64,7 @@ def report_of(target: Target, jobs: Sequence[PipelineJob], limit: int, now_ms: i
         limit=limit,
         cleared=tuple(recorded.cleared),
         left_out=jobs_with_input_left_out(warnings or ()),
+        option=target.option,
     )
 
 
@@ -95,6 +96,7 @@ def pipeline_runs(jobs: Sequence[PipelineJob], runs: Sequence[Run]) -> list[Pipe
             flex=is_flex(known[run.job], run),
             is_filling=is_filling(run.arguments),
             is_read_again=run.detail == NOTHING_COMMITTED,
+            workflow_run_id=run.workflow_run_id,
         )
         for run in runs
     ]

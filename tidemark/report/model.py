@@ -59,6 +59,7 @@ class Report:
         limit: how many runs of each job were read.
         cleared: the output of jobs that rewinds have deleted.
         left_out: the jobs with an open warning of input that is in no row.
+        option: what a command needs to work there too; begins with a blank.
     """
 
     where: str
@@ -73,6 +74,7 @@ class Report:
     limit: int = 200
     cleared: tuple[Cleared, ...] = ()
     left_out: frozenset[str] = frozenset()
+    option: str = ""
 
 
 def with_rows(

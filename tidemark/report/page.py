@@ -1,84 +1,95 @@
-"""The page of a report: its content, as one HTML document that loads nothing."""
+"""The page of a report, one HTML document that loads nothing; and the parts of live pages."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from tidemark.model.messages import visible
-from tidemark.report import charts
+from tidemark.model.messages import RETRY, visible
+from tidemark.report.charts import lines_of, timeline
 from tidemark.report.content import Content, content_of
-from tidemark.report.dot import graph_of, jobs_of_picture
 from tidemark.report.model import Report
-from tidemark.report.words import age, amount, kind_of, moment, took, usd, with_sign
+from tidemark.report.words import (
+    SIGNS,
+    age,
+    amount,
+    iso,
+    kind_of,
+    moment,
+    short,
+    took,
+    usd,
+    with_sign,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 FOLDER = Path(__file__).parent
-PX_PER_PT = 4 / 3
-GRAPH, GANTT, COSTS = "graph", "gantt", "costs"
-Draw: TypeAlias = Callable[[Mapping[str, str], Mapping[str, Mapping[str, Any]]], Mapping[str, str]]
+SECTIONS = ("Attention", "Jobs", "Freshness", "Graph", "Runs", "Trends", "Cost")
+BEGINNING = len("jr_") + 10  # of an id in a link of the grid: each has many
 
 
-@dataclass(frozen=True)
-class Pictures:
-    """What is to be drawn of a report: graphs and charts by name."""
-
-    graphs: Mapping[str, str]
-    charts: Mapping[str, Mapping[str, Any]]
-
-
-def page_of(report: Report, draw: Draw) -> str:
-    """Return the page."""
+def page_of(report: Report) -> str:
+    """Return the page of a report."""
     content = content_of(report)
-    pictures = pictures_of(report, content)
-    return render(report, content, draw(pictures.graphs, pictures.charts))
-
-
-def pictures_of(report: Report, content: Content) -> Pictures:
-    """Return the charts to draw; charts of runs only if something ran."""
-    now_ms = report.made_at_ms
-    holders = {dataset.held_back_by for dataset in content.fresh if dataset.is_late}
-    shown = jobs_of_picture(content.jobs, content.last, holders)
-    fresh = [dataset.freshness for dataset in content.fresh]
-    drawn: dict[str, Mapping[str, Any]] = {}
-    if content.period:
-        drawn[GANTT] = charts.gantt(content.period, now_ms)
-    for card in content.cards:
-        if card.points:
-            drawn[card.anchor] = charts.over_runs(card.points)
-    if content.months:
-        drawn[COSTS] = charts.costs_chart(content.months[0].costs)
-    return Pictures({GRAPH: graph_of(shown, content.last, fresh, content.anchors, now_ms)}, drawn)
-
-
-def render(report: Report, content: Content, pictures: Mapping[str, str]) -> str:
-    """Return the page with its pictures; everything else in it is escaped."""
-    return (
-        environment()
-        .get_template("page.html.jinja")
-        .render(
-            report=report,
-            content=content,
-            width=width_px(pictures[GRAPH]),
-            pictures=in_page(pictures),
-            style=style(),
-            version=_version(),
-        )
+    parts = [part_of(name, report, content) for name in ("overview", "runs")]
+    return shell(
+        "Overview",
+        "".join(parts),
+        where=report.where,
+        links=[(name, f"#{name.lower()}") for name in SECTIONS],
+        made_at_ms=report.made_at_ms,
+        version=_version(),
     )
 
 
-def in_page(pictures: Mapping[str, str]) -> dict[str, "Markup"]:
-    """Return pictures as the markup that they are, with the names of others made visible."""
+def part_of(name: str, report: Report, content: Content, live: object = None) -> str:
+    """Return a part of a page, ``overview`` or ``runs``; with buttons and links if it is live."""
+    return render(
+        f"{name}.html.jinja",
+        report=report,
+        content=content,
+        live=live,
+        now_ms=report.made_at_ms,
+        linked={run.run_id for run in content.recent},
+    )
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a filled template; all values but markup are escaped."""
+    return environment().get_template(template).render(**values)
+
+
+def shell(
+    title: str,
+    body: str,
+    where: str,
+    links: Collection[tuple[str, str]],
+    live: Mapping[str, str] | None = None,
+    made_at_ms: int | None = None,
+    version: str = "",
+) -> str:
+    """Return a whole page around a body that a template has made."""
     from markupsafe import Markup
 
-    return {name: Markup(visible(svg)) for name, svg in pictures.items()}  # noqa: S704 (drawn here)
+    return render(
+        "page.html.jinja",
+        title=title,
+        body=Markup(body),  # noqa: S704 (made by a template)
+        where=where,
+        links=links,
+        live=live,
+        made_at_ms=made_at_ms,
+        version=version,
+        style=style(),
+    )
 
 
+@cache
 def environment() -> "Environment":
     """Return what fills in the templates of pages; it escapes everything."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -93,6 +104,12 @@ def environment() -> "Environment":
     )
     made.filters |= {
         "age": age,
+        "anchor": _anchor,
+        "beginning": _beginning,
+        "iso": iso,
+        "marked": _marked,
+        "short": short,
+        "strings": _strings,
         "amount": amount,
         "kind": kind_of,
         "moment": moment,
@@ -100,7 +117,32 @@ def environment() -> "Environment":
         "took": took,
         "usd": usd,
     }
+    made.globals |= {"lines_of": lines_of, "timeline": timeline, "signs": SIGNS}
     return made
+
+
+def _strings(values: Iterable[object]) -> list[str]:
+    words = {"True": "yes", "False": "no"}
+    return [words.get(str(value), str(value)) for value in values]
+
+
+def _anchor(run_id: str) -> str:
+    return f"r-{re.sub(r'[^A-Za-z0-9_-]', '_', run_id)}"
+
+
+def _marked(text: str) -> "Markup":
+    """Return a text whose parts between backticks are code."""
+    from markupsafe import Markup, escape
+
+    parts = visible(text).split("`")
+    return Markup().join(
+        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
+        for number, part in enumerate(parts)
+    )
+
+
+def _beginning(run_id: str) -> str:
+    return run_id if RETRY in run_id else run_id[:BEGINNING]
 
 
 def style() -> "Markup":
@@ -108,12 +150,6 @@ def style() -> "Markup":
     from markupsafe import Markup
 
     return Markup((FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 (ours)
-
-
-def width_px(svg: str) -> int:
-    """Return the width of a picture of Graphviz, in points; 0 if it is missing."""
-    match = re.search(r'<svg width="([0-9.]+)pt"', svg)
-    return round(float(match[1]) * PX_PER_PT) if match else 0
 
 
 def _version() -> str:

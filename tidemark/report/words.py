@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from tidemark.report.commits import SUCCEEDED
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
+SHORT = 12  # characters of an id
 WHOLE = 100  # from which on a mean has no decimals
 
 
@@ -20,6 +21,11 @@ def age(ms: float) -> str:
     return f"{seconds // DAY_S:.0f} days"
 
 
+def short(run_id: str) -> str:
+    """Return the beginning of an id, of which commands and pages take it."""
+    return run_id[:SHORT]
+
+
 def took(seconds: float | None) -> str:
     """Return a duration: `2.4 s`, `12 min`, `3 h 20 min`; a dash if it is not known."""
     if seconds is None:
@@ -28,6 +34,11 @@ def took(seconds: float | None) -> str:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 2 * 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def iso(at_ms: int) -> str:
+    """Return a time in UTC, to the second, for programs: `2026-01-30T08:00:00Z`."""
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def moment(at_ms: int | None) -> str:
@@ -52,9 +63,11 @@ def usd(value: float) -> str:
 
 NEVER = "never ran"
 OK, BAD, STOPPED, ACTIVE, NONE = "ok", "bad", "stopped", "active", "none"
-SIGNS = {OK: "✓", BAD: "✗", STOPPED: "■", ACTIVE: "▶", NONE: "○"}
-STOPPING = ("STOPPED", "STOPPING")
-FAILED = ("FAILED", "TIMEOUT", "ERROR", "EXPIRED")
+WARN = "warn"  # no state of a run
+SIGNS = {WARN: "!", OK: "✓", BAD: "✗", STOPPED: "■", ACTIVE: "▶", NONE: "○"}
+# Of runs, and of executions of state machines with their steps.
+STOPPING = ("STOPPED", "STOPPING", "ABORTED", "CAUGHT")
+FAILED = ("FAILED", "TIMEOUT", "ERROR", "EXPIRED", "TIMED_OUT")
 
 
 def kind_of(state: str) -> str:

@@ -22,7 +22,6 @@ from tidemark.cli.checkup import (
 )
 from tidemark.errors import UsageError
 from tidemark.model.assembly.glue_versions import libraries_of
-from tidemark.report import drawing
 
 GB = 1024**3
 
@@ -95,17 +94,6 @@ def test_the_cdk_is_needed_for_an_app_only(
     lines = result.stdout.splitlines()
     place = lines.index("! report: the package jinja2 is not installed (TM708)")
     assert lines[place + 1] == "    pip install 'tidemark-glue[report]'"
-
-
-def test_packages_of_npm_are_cured_by_npm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(drawing, "project_folders", lambda: iter([tmp_path, tmp_path / "other"]))
-    (tmp_path / "node_modules" / "vega").mkdir(parents=True)
-
-    report = finding("report")
-
-    assert report["state"] == "note"
-    assert "jinja2" not in report["found"]
-    assert report["cure"] == "npm install --save-dev @hpcc-js/wasm-graphviz vega-lite"
 
 
 def test_the_disk_is_that_of_the_home(

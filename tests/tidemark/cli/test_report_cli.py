@@ -11,7 +11,6 @@ import pytest
 
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine import node_packages
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import keep_warnings, unseen_warnings
 
@@ -80,19 +79,6 @@ def test_what_cannot_be_is_refused_in_one_line(words, told, app, home) -> None:
 
     assert_one_clear_line(tidemark("report", *given), 2, told)
     assert not (home / "report.html").exists()
-
-
-def test_without_what_draws_the_page_has_no_pictures(app, home, monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(node_packages, "CHECKOUT", tmp_path / "site-packages")
-    monkeypatch.setattr(node_packages.sys, "prefix", str(tmp_path / "venv"))
-    monkeypatch.chdir(tmp_path)
-    result = tidemark("report", "--app", str(app))
-
-    install = "npm install --save-dev @hpcc-js/wasm-graphviz vega vega-lite"
-    assert result.exit_code == 0, result.output
-    assert result.stderr.startswith("warning: the page is written without pictures: ")
-    assert install in result.stderr
-    assert f"Not drawn: <code>{install}" in (home / "report.html").read_text(encoding="utf-8")
 
 
 def test_its_facts_are_printed_as_json(app, home) -> None:

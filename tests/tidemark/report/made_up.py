@@ -133,4 +133,5 @@ def _run_of_shop(name: str, number: int, days_ago: int) -> PipelineRun:
         rows_written=round(rows * 0.8),
         dpu_seconds=minutes * 120,
         is_estimate=True,
+        workflow_run_id=f"wr_{days_ago}",
     )

@@ -1,4 +1,4 @@
-"""The axes of the charts: no sign for a thousandth, and no two labels with one text."""
+"""The geometry of the charts: bars within a timeline, lines within a picture."""
 
 from __future__ import annotations
 
@@ -6,49 +6,57 @@ import re
 
 import pytest
 
-from tidemark.report.charts import costs_chart, over_runs
+from tidemark.report.charts import HEIGHT, MIN_BAR, SPACE, SPAN, WIDTH, lines_of, timeline
 from tidemark.report.commits import PipelineRun
-from tidemark.report.costs import Cost
-from tidemark.report.drawing import draw
-from tidemark.report.series import points_of
+from tidemark.report.series import Point, points_of
 
-LABELS = re.compile(r"<g class=\"mark-text role-axis-label\"[^>]*>(.*?)</g>", re.DOTALL)
-TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
-AMOUNTS = (0, 1, 2, 3, 7, 12, 999, 1000, 1500, 12_345, 1_000_000, 3_500_000, 10**9)
-SECONDS = (0.04, 0.3, 0.9, 1.2, 7.0, 80.0, 4000.0)
-PRICES = (0.0001, 0.0005, 0.004, 0.03, 0.05, 0.11, 0.12, 0.9, 1.3, 12.0, 345.0, 12_000.0, 4e6)
+NUMBER = re.compile(r"-?[0-9.]+")
 
 
-@pytest.fixture(scope="module")
-def pictures() -> dict[str, str]:
-    charts = {}
-    for rows in AMOUNTS:
-        for seconds in SECONDS:
-            run = PipelineRun("a", "jr_1", "SUCCEEDED", 0, int(seconds * 1000), "", rows, rows)
-            charts[f"rows {rows} {seconds}"] = over_runs(points_of([run, run]))
-    for price in PRICES:
-        cost = Cost("2026-01", "a", 1, 1.0, price, is_estimate=False)
-        charts[f"price {price}"] = costs_chart([cost])
-    return draw({}, charts)
+def run(start: int, seconds: float = 1, job: str = "a", state: str = "SUCCEEDED") -> PipelineRun:
+    end = None if state == "RUNNING" else start + round(seconds * 1000)
+    return PipelineRun(job, f"jr_{start}", state, start, end)
 
 
-def axes(picture: str) -> list[list[str]]:
-    return [TEXT.findall(group) for group in LABELS.findall(picture)]
+def test_bars_are_as_long_as_runs_and_within_the_timeline() -> None:
+    bars = timeline([run(0, 10), run(10_000, 30, "b"), run(39_999, 0.001)], 99)
+
+    assert [(bar.x, bar.width) for bar in bars["a"]] == [(0, 250), (SPAN - MIN_BAR, MIN_BAR)]
+    assert [(bar.x, bar.width) for bar in bars["b"]] == [(250, 750)]
 
 
-def test_no_axis_has_two_labels_of_one_text(pictures: dict[str, str]) -> None:
-    found = [(name, axis) for name, picture in pictures.items() for axis in axes(picture)]
+def test_a_run_that_goes_on_ends_now() -> None:
+    bars = timeline([run(0, 10), run(10_000, job="b", state="RUNNING")], 20_000)
 
-    assert len(found) > len(pictures)
-    assert [(name, axis) for name, axis in found if len(set(axis)) != len(axis)] == []
-
-
-def test_no_label_is_written_in_thousandths(pictures: dict[str, str]) -> None:
-    texts = {text for picture in pictures.values() for axis in axes(picture) for text in axis}
-
-    assert not {text for text in texts if text[-1:] in ("m", "µ", "n")}
-    assert {"0", "0.02", "1k", "1M"} <= texts
+    assert (bars["b"][0].x, bars["b"][0].width) == (500, 500)
 
 
-def test_rows_are_counted_in_whole_numbers(pictures: dict[str, str]) -> None:
-    assert axes(pictures["rows 1 7.0"])[0] == ["0", "1"]
+def test_one_run_of_no_time_has_a_bar() -> None:
+    (bar,) = timeline([run(5, 0)], 5)["a"]
+
+    assert 0 <= bar.x <= SPAN - bar.width
+
+
+@pytest.mark.parametrize("rows", [0, 1, 999, 3_500_000])
+@pytest.mark.parametrize("count", [1, 2, 48])
+def test_lines_are_within_the_picture(rows: int, count: int) -> None:
+    points = points_of(
+        [PipelineRun("a", f"jr_{n}", "FAILED", n, n + rows, "", rows, rows) for n in range(count)]
+    )
+    drawn = lines_of(points)
+    paths = (drawn.read, drawn.written, drawn.seconds.replace("h4", ""))
+    numbers = [float(text) for path in paths for text in NUMBER.findall(path)]
+
+    assert len(drawn.failed) == count
+    assert all(0 <= x <= WIDTH for x, _ in drawn.failed)
+    assert all(HEIGHT + SPACE <= y <= drawn.height for _, y in drawn.failed)
+    assert min(numbers) >= 0
+    assert max(numbers) <= WIDTH
+    assert drawn.most_rows == rows
+
+
+def test_what_is_not_known_has_no_line() -> None:
+    drawn = lines_of([Point(0, 1, 0, None, None, None)])
+
+    assert (drawn.read, drawn.written, drawn.seconds) == ("", "", "")
+    assert (drawn.most_rows, drawn.most_seconds) == (None, None)

@@ -1,4 +1,4 @@
-"""What the page counts: points of charts, the last period, DPU-hours, USD, boxes of the graph."""
+"""What the page counts: points of charts, the last period, DPU-hours, USD."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import pytest
 
 from tidemark.operate.app_jobs import PipelineJob, job_of
 from tidemark.operate.job_runs import Run
-from tidemark.report.charts import gantt
 from tidemark.report.commits import PipelineRun
 from tidemark.report.costs import costs_of, dpu_seconds_of, price_of
-from tidemark.report.dot import graph_of, jobs_of_picture, place_of
 from tidemark.report.series import MAX_BARS, last_period, points_of
 from tidemark.report.words import age, amount, took, usd
 
@@ -47,13 +45,6 @@ def test_the_last_period_ends_at_a_pause_and_at_what_is_still_running() -> None:
     assert last_period([early, late], 100 * MINUTE) == [late]
     assert last_period([going, late], 100 * MINUTE) == [going, late]
     assert len(last_period([run(number) for number in range(500)], 10_000)) == MAX_BARS
-
-
-def test_a_killed_run_without_an_end_is_seen_in_the_chart() -> None:
-    killed = PipelineRun("a", "jr_1", "FAILED", 1000)
-    (bar,) = gantt([killed], 5000)["data"]["values"]
-
-    assert bar["end"] > bar["begin"]
 
 
 def test_costs_are_by_month_and_job_and_by_the_prices_of_the_class() -> None:
@@ -96,42 +87,6 @@ def test_a_run_is_billed_a_minute_at_least_and_what_aws_tells_wins() -> None:
     assert dpu_seconds_of(job, replace(here, billed=workers)) == 360
     assert dpu_seconds_of(job, replace(here, billed=never_started)) == 0
     assert dpu_seconds_of(job, replace(here, state="RUNNING", billed=workers)) is None
-
-
-def test_of_many_jobs_those_that_failed_and_their_neighbours_are_in_the_picture() -> None:
-    jobs = [PipelineJob(f"j{n}", after=(f"j{n - 1}",) if n else ()) for n in range(200)]
-    last = {job.name: run(0, job=job.name) for job in jobs} | {"j150": run(0, 1, "FAILED", "j150")}
-
-    shown = [job.name for job in jobs_of_picture(jobs, last, {"j180"})]
-
-    assert len(shown) == 60
-    assert {"j149", "j150", "j151", "j179", "j180", "j181"} <= set(shown)
-
-
-def test_jobs_without_datasets_are_joined_by_what_they_wait_for() -> None:
-    jobs = [PipelineJob("a", writes=("s3://b/x/",)), PipelineJob("b", after=("a",))]
-
-    assert "j0 -> j1" in graph_of(jobs, {}, [], {}, 0)
-
-
-def test_a_job_that_merges_has_one_arrow_with_two_ends() -> None:
-    target = "s3://b/mart/"
-    graph = graph_of([PipelineJob("a", reads=(target,), writes=(target,))], {}, [], {}, 0)
-
-    assert graph.count("->") == 1
-    assert "[dir=both]" in graph
-
-
-@pytest.mark.parametrize(
-    ("uri", "place"),
-    [
-        ("s3://tidemark-dev-storage-raw/flights/", "raw/flights"),
-        ("s3://bucket/", "s3://bucket/"),
-        ("jdbc:postgresql://host/db#orders", "jdbc:postgresql://host/db#orders"),
-    ],
-)
-def test_a_dataset_is_shown_by_the_end_of_its_address(uri: str, place: str) -> None:
-    assert place_of(uri) == place
 
 
 def test_amounts_are_written_for_people() -> None:

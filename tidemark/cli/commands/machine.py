@@ -38,7 +38,7 @@ def doctor() -> None:
     """Say what is missing on this machine, and which command cures it.
 
     It looks at Python, Spark, the libraries that AWS has in the version of Glue, Java, the DynamoDB
-    engine, Node, the CDK, what draws reports, the state folder and its disk, memory, and whether
+    engine, Node, the CDK, what makes reports, the state folder and its disk, memory, and whether
     editors find awsglue. The exit code is 1 if something is missing that runs on this machine need,
     or the app in this folder. Nothing is changed.
     """

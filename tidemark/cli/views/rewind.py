@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from tidemark.cli.terminal import moment_json
@@ -36,7 +37,7 @@ def plan_lines(plan: RewindPlan, files: Sequence[str]) -> Iterator[str]:
         yield from _job_lines(job, short)
     if plan.clears:
         yield ""
-        yield from _clear_lines(plan, files)
+        yield from chain.from_iterable(map(_wrapped, cleared_lines(plan, files)))
     for title, texts in (
         ("What to do", plan.advice),
         ("Not known", [text for text in plan.unknown if text not in shown]),
@@ -49,28 +50,33 @@ def plan_lines(plan: RewindPlan, files: Sequence[str]) -> Iterator[str]:
                 yield from _wrapped(text, "- ")
 
 
-def _clear_lines(plan: RewindPlan, files: Sequence[str]) -> Iterator[str]:
+def cleared_lines(plan: RewindPlan, files: Sequence[str]) -> Iterator[str]:
+    """Yield what a rewind deletes, a sentence each."""
     tables = ", ".join(
         dict.fromkeys(f"table:{clear.table}" for clear in plan.clears if clear.table)
     )
     folders = ", ".join(dict.fromkeys(clear.dataset for clear in plan.clears if not clear.table))
     if folders:
-        yield from _wrapped(f"deletes {plural(len(files), 'file')} of {folders} until it is undone")
+        yield f"deletes {plural(len(files), 'file')} of {folders} until it is undone"
     if tables:
-        yield from _wrapped(f"takes {tables} back to an earlier snapshot until it is undone")
+        yield f"takes {tables} back to an earlier snapshot until it is undone"
 
 
 def _job_lines(job: JobPlan, short: Mapping[str, str]) -> Iterator[str]:
     yield job.job if job.is_rewound else f"{job.job} (downstream; its state stays)"
-    for state in job.states:
-        yield from _wrapped(_render_state(state, short))
-    for read in job.reads_again:
-        yield from _wrapped(_render_read(read))
+    for text in consequences(job, short):
+        yield from _wrapped(text)
+
+
+def consequences(job: JobPlan, short: Mapping[str, str]) -> Iterator[str]:
+    """Yield what a rewind does to a job, sees, reads again and doubles; a sentence each."""
+    yield from (_render_state(state, short) for state in job.states)
+    yield from map(_render_read, job.reads_again)
     if job.sees:
-        yield from _wrapped(job.sees)
+        yield job.sees
     for effect in job.effects:
         why = f": {effect.why}" if effect.why else ""
-        yield from _wrapped(f"{effect.dataset} {VERDICTS[effect.verdict]}{why}")
+        yield f"{effect.dataset} {VERDICTS[effect.verdict]}{why}"
 
 
 def _render_state(state: StateMove, short: Mapping[str, str]) -> str:

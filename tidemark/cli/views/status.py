@@ -18,13 +18,12 @@ from tidemark.model.messages import plural
 from tidemark.operate.job_runs import Run
 from tidemark.operate.statuses import Status
 from tidemark.operate.target import Target
+from tidemark.report.content import ENDED_WELL, SESSION
 from tidemark.report.freshness import Freshness
 from tidemark.report.words import age
 from watermarks import WatermarkTableError
 
 MS = 1000
-SESSION = "session-"  # begins the names of the jobs of interactive sessions
-ENDED_WELL = ("SUCCEEDED", "STOPPED", "TIMEOUT")  # one that was idle for too long is a TIMEOUT
 
 
 def read_watermarks(target: Target, statuses: Sequence[Status]) -> dict[str, str]:

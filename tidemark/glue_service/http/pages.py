@@ -28,9 +28,6 @@ class Pages(Protocol):
     def __call__(self, environ: Mapping[str, Any], start_response: Start) -> Iterable[bytes]:
         """Answer one request."""
 
-    def close(self) -> None:
-        """End the answers that last as long as a page is open."""
-
 
 def is_page(head: Head) -> bool:
     """Return whether a browser asks, and not a client of S3."""
@@ -73,7 +70,6 @@ def page_refusal(head: Head, hosts: frozenset[str]) -> str | None:
         return f"the host {host!r} is not this machine; allowed: {', '.join(sorted(hosts))}"
     if headers.get("origin", f"http://{host}") != f"http://{host}":
         return "requests of other web pages are not answered"
-    is_link = is_opened(head) and not head.path.endswith("/events")
-    if headers.get("sec-fetch-site", "none") not in OWN and not is_link:
+    if headers.get("sec-fetch-site", "none") not in OWN and not is_opened(head):
         return "requests of other web pages are not answered: type the address of this page"
     return None

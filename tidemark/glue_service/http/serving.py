@@ -131,8 +131,6 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
             try:
                 yield listener.url, engine
             finally:
-                if pages is not None:
-                    pages.close()
                 live.close_all()
                 listener.close(others.made.waits if others.made else None)
 

@@ -1,33 +1,43 @@
-"""Answers browsers, by WSGI: three kinds of pages, their events, and what buttons ask for."""
+"""Answers browsers, by WSGI: pages, what has changed on them, and what buttons ask for."""
 
+import gzip
+import hashlib
 import hmac
 import http.client
+import json
 import secrets
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX, ROOT, Start
-from tidemark.local_state.machine.node_packages import check_owner, project_folders
-from tidemark.report.live.streams import Streams
 from tidemark.report.live.view import View
-from tidemark.report.page import environment, style
+from tidemark.report.page import FOLDER, shell
+from tidemark.report.words import short
 
 GIVEN = "HTTP_X_TIDEMARK_TOKEN"
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; "
-    "img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
-SCRIPT, EVENTS = "text/javascript; charset=utf-8", "text/event-stream; charset=utf-8"
+JSON = "application/json"
 NOT_THE_PAGE = "open the address that `tidemark serve` has printed"
+Answer: TypeAlias = Callable[..., Iterable[bytes]]
+"""Answers with a status, a kind of content and a body."""
 Act: TypeAlias = Callable[[str, str], str]
 """Starts, resumes or stops what is named; returns what to say about it."""
-PACKAGE = "htmx.org"
-FILES = ("dist/htmx.min.js", "dist/ext/hx-sse.min.js")
-NAME = "htmx.js"
-HINT = f"`npm install --save-dev {PACKAGE}` in this folder lets this page update by itself"
+FILES = {  # that pages load, with their kind
+    "live.js": (Path(__file__).with_name("live.js"), "text/javascript; charset=utf-8"),
+    "page.css": (FOLDER / "page.css", "text/css; charset=utf-8"),
+}
+SUBJECTS = ("job", "run", "machine")
+TITLES = {"runs": "Runs"}  # of pages without a subject, by their paths
+SECTIONS = tuple((name, f"#{name.lower()}") for name in ("Jobs", "Freshness", "Graph"))
+STATE = "X-Tidemark-State"
 
 
 class LivePages:
@@ -43,95 +53,96 @@ class LivePages:
         self._base = view.base
         self.home = ROOT if self._base == PREFIX else self._base
         self._token = secrets.token_urlsafe(32)
-        self._streams = Streams()
-        self._library = find_library()
-
-    def close(self) -> None:
-        """End the events of open pages."""
-        self._streams.close()
+        self._served = secrets.token_urlsafe(8)  # an open page sees that another process serves
 
     def __call__(self, environ: Mapping[str, Any], start_response: Start) -> Iterable[bytes]:
         """Answer one request."""
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         path = path.encode("latin-1").decode("utf-8", "replace")
+        answer = partial(
+            _answer, start_response, zips="gzip" in environ.get("HTTP_ACCEPT_ENCODING", "")
+        )
         if path != self.home and not path.startswith(self._base):
-            return _answer(start_response, 403, PLAIN, NOT_THE_PAGE)
+            return answer(403, PLAIN, NOT_THE_PAGE)
         try:
             if method == "POST":
-                return self._post(environ, start_response, path)
+                return self._post(environ, answer, path)
             if method not in ("GET", "HEAD"):
-                return _answer(start_response, 405, PLAIN, "pages are read or posted to")
-            body = self._get(environ, start_response, path)
+                return answer(405, PLAIN, "pages are read or posted to")
+            body = self._get(environ, answer, path)
             return body if method == "GET" else []
         except EntityNotFoundError as error:
-            return _answer(start_response, 404, PLAIN, str(error))
+            return answer(404, PLAIN, str(error))
         except TidemarkError as error:
-            return _answer(start_response, 500, PLAIN, str(error))
+            return answer(500, PLAIN, str(error))
 
-    def _get(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
+    def _get(self, environ: Mapping[str, Any], answer: Answer, path: str) -> Iterable[bytes]:
         name = path.removeprefix(self._base)
-        if path == self.home:
-            return _answer(start, 200, HTML, self._page("", ""))
-        if name == NAME and self._library:
-            return _answer(start, 200, SCRIPT, self._library)
-        if name == "events" and environ["REQUEST_METHOD"] == "GET":
-            return self._events(environ, start)
-        subject = _named(environ)
-        if name in ("job", "run") and subject:
-            return _answer(start, 200, HTML, self._page(name, subject))
+        asked = _asked(environ)
+        if name in FILES:
+            file, kind = FILES[name]
+            return answer(200, kind, file.read_bytes())
+        if name == "alive":
+            state = _tag(self._view.state(asked.get("kind", ""), asked["name"]))
+            return answer(200, JSON, json.dumps({"served": self._served, "state": state}))
+        if name == "content":
+            body = self._view.content(asked.get("kind", ""), asked)
+            return answer(200, HTML, body.text, (STATE, _tag(body.state)))
+        if path == self.home or name in TITLES or (name in SUBJECTS and asked["name"]):
+            kind = "" if path == self.home else name
+            return answer(200, HTML, self._page(kind, asked))
         raise EntityNotFoundError(f"there is no page {path!r} here; / is the first one")
 
-    def _events(self, environ: Mapping[str, Any], start: Start) -> Iterable[bytes]:
-        kind, subject = _asked(environ, "kind"), _named(environ)
-        if not self._streams.claim():
-            return _answer(start, 503, PLAIN, "too many pages are open: close one")
-        start("200 OK", [("Content-Type", EVENTS), ("Cache-Control", "no-store")])
-        return self._streams.events(self._view.state, lambda: self._content(kind, subject))
-
-    def _content(self, kind: str, subject: str) -> str:
-        try:
-            if kind == "job":
-                return self._view.job(subject)
-            return self._view.run(subject) if kind == "run" else self._view.overview()
-        except TidemarkError as error:
-            return environment().from_string("<p>{{ text }}</p>").render(text=str(error))
-
-    def _page(self, kind: str, subject: str) -> str:
-        content = {"job": self._view.job, "run": self._view.run}.get(kind)
-        query = urllib.parse.urlencode({"kind": kind, "name": subject})
-        template = environment().get_template("live.html.jinja")
-        return template.render(
+    def _page(self, kind: str, asked: Mapping[str, str]) -> str:
+        body = self._view.content(kind, asked)
+        others = [(title, f"{self._base}{of}") for of, title in TITLES.items()]
+        return shell(
+            _title(kind, asked["name"]),
+            body.text,
             where=self._where,
-            title=subject,
-            content=content(subject) if content else self._view.overview(),
-            base=self._base,
-            home=self.home,
-            events=f"{self._base}events?{query}",
-            style=style(),
-            script=f"{self._base}{NAME}" if self._library else "",
-            hint="" if self._library else HINT,
-            token=self._token,
+            links=[("Overview", self.home), *others, *(SECTIONS if not kind else ())],
+            live={
+                "base": self._base,
+                "home": self.home,
+                "served": self._served,
+                "state": _tag(body.state),
+                "subject": urllib.parse.urlencode({"kind": kind, **asked}),
+                "token": self._token,
+            },
         )
 
-    def _post(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
+    def _post(self, environ: Mapping[str, Any], answer: Answer, path: str) -> Iterable[bytes]:
         token = environ.get(GIVEN, "").encode("utf-8", "replace")
         # A page of another origin can post here, and cannot know the token.
         if not hmac.compare_digest(token, self._token.encode()):
-            return _answer(start, 403, PLAIN, "only a page of this port may ask for this: load it")
-        return _answer(start, 200, PLAIN, self._act(path.removeprefix(self._base), _named(environ)))
+            return answer(403, PLAIN, "only a page of this port may ask for this: load it")
+        said = self._act(path.removeprefix(self._base), _asked(environ)["name"])
+        return answer(200, PLAIN, said)
 
 
-def _named(environ: Mapping[str, Any]) -> str:
-    # It is in the query: a browser takes `..` out of a path, and would ask for something else.
-    return _asked(environ, "name")
+def _asked(environ: Mapping[str, Any]) -> dict[str, str]:
+    # A name is in the query: a browser takes `..` out of a path, and would ask for something else.
+    query = urllib.parse.parse_qs(str(environ.get("QUERY_STRING", "")))
+    return {"name": "", **{name: values[0] for name, values in query.items()}}
 
 
-def _asked(environ: Mapping[str, Any], name: str) -> str:
-    return urllib.parse.parse_qs(str(environ.get("QUERY_STRING", ""))).get(name, [""])[0]
+def _title(kind: str, name: str) -> str:
+    if kind == "run":
+        return f"Run {short(name)}"  # the whole id is 67 letters wide
+    return name or TITLES.get(kind, "Overview")
 
 
-def _answer(start: Start, status: int, kind: str, body: str | bytes) -> Iterable[bytes]:
+def _tag(state: object) -> str:
+    return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
+
+
+def _answer(
+    start: Start, status: int, kind: str, body: str | bytes, *more: tuple[str, str], zips: bool
+) -> Iterable[bytes]:
     content = body if isinstance(body, bytes) else body.encode("utf-8", "backslashreplace")
+    if zips:
+        content = gzip.compress(content, compresslevel=3)
+        more = (*more, ("Content-Encoding", "gzip"))
     headers = [
         ("Content-Type", kind),
         ("Content-Length", str(len(content))),
@@ -140,20 +151,7 @@ def _answer(start: Start, status: int, kind: str, body: str | bytes) -> Iterable
         ("Cross-Origin-Opener-Policy", "same-origin"),  # a page that links here has no window
         ("Referrer-Policy", "no-referrer"),
         ("Cache-Control", "no-store"),
+        *more,
     ]
     start(f"{status} {http.client.responses[status]}", headers)
     return [content]
-
-
-def find_library() -> bytes:
-    """Return the script of a page; empty if the project and Tidemark have no such package.
-
-    It is one script: htmx may look at the page before a second one has been loaded.
-    """
-    for folder in project_folders():
-        files = [folder / "node_modules" / PACKAGE / file for file in FILES]
-        if all(file.is_file() for file in files):
-            for file in files:
-                check_owner(file, folder, "the script of the live page")
-            return b"\n".join(file.read_bytes() for file in files)
-    return b""

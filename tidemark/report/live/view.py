@@ -1,11 +1,10 @@
-"""What the live pages show: the report with active runs, one job, one run."""
+"""What the live pages show: the report with active runs, the runs, one job, one run."""
 
-import json
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,30 +12,27 @@ from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX
 from tidemark.model.clock import now_ms
 from tidemark.operate.app_jobs import PipelineJob, jobs_of, with_submitted
+from tidemark.operate.executions import STANDARD, executions_of, machines_of
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import Target
-from tidemark.report.content import content_of
-from tidemark.report.drawing import draw, without_pictures
-from tidemark.report.gather import report_of
-from tidemark.report.page import GRAPH, environment, in_page, pictures_of, width_px
+from tidemark.report.content import Content, JobRow, content_of
+from tidemark.report.gather import pipeline_runs, report_of
+from tidemark.report.live.shown import Asked, Body, Flow, Live, Section, Shown
+from tidemark.report.needs import needs_of_machines
+from tidemark.report.page import part_of, render
+from tidemark.report.series import points_of
+from tidemark.report.words import BAD, OK, STOPPED
 
 LIMIT = 50  # runs of each job
-LOG_LINES, TAIL_LINES = 500, 12
+NEWEST = 5  # runs of a job among which active ones are looked for
+LOG_LINES, TAIL_LINES = 500, 3
+SHOWN_EXECUTIONS, MAX_EXECUTIONS = 3, 20  # of a state machine: on the first page, on its own
 REST_S = 2.0  # between two overviews: jobs need the cores more
 OpenTarget: TypeAlias = Callable[[], AbstractContextManager[Target]]
 Defined: TypeAlias = Callable[[Target], Collection[str]]
 """Returns the jobs that Glue knows here: not scripts that were submitted."""
-Details: TypeAlias = Callable[[Target, str], Mapping[str, str]]
-"""Returns what is said about a job, as plain text by title: its next run, its bookmark, …"""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A run with the end of its log."""
-
-    run: Run
-    lines: Sequence[str]
-    warnings: Sequence[str] = ()
+Details: TypeAlias = Callable[[Target, str, Asked], Sequence[Section]]
+"""Returns what commands say: of a job or run, by `job` or `run`."""
 
 
 class View:
@@ -55,94 +51,132 @@ class View:
         self._files = (database, database.with_name(f"{database.name}-wal"))
         self._runs = database.parent / "runs"
         self._open_target, self._details = open_target, details
-        self._lock = threading.Lock()  # one overview at a time, for all browsers
-        self._overview: tuple[object, str] = (None, "")
-        self._not_before_s = 0.0
-        self._pictures: dict[str, tuple[str, str]] = {}  # what was drawn, and its picture
+        self._lock = threading.Lock()  # one of a kind at a time, for all browsers
+        self._made: dict[str, Body] = {}
+        self._not_before_s: dict[str, float] = {}
         self._active: tuple[str, ...] = ()
-        self._job_of_run: dict[str, str] = {}
+        self._known: dict[str, Run] = {}  # by the name that a page has asked for
 
-    def state(self) -> object:
-        """Return a value that is another one when something was recorded, or printed by a run."""
-        logs = (self._runs / run / "stdout.log" for run in self._active)
+    def state(self, kind: str, name: str) -> object:
+        """Return a value that is another one when what a page shows was recorded or printed."""
+        known = self._known.get(name)
+        runs = {"run": (known.run_id,) if known else (), "job": ()}.get(kind, self._active)
+        logs = (self._runs / run / "stdout.log" for run in runs)
         return tuple(_size(file) for file in (*self._files, *logs))
 
-    def overview(self) -> str:
-        """Return the content of the first page."""
-        with self._lock:
-            state = self.state()
-            if state != self._overview[0]:
-                time.sleep(max(self._not_before_s - time.monotonic(), 0.0))
-                state = self.state()
-                with self._open_target() as target:
-                    self._overview = (state, self._made(target))
-                self._not_before_s = time.monotonic() + REST_S
-            return self._overview[1]
+    def content(self, kind: str, asked: Asked) -> Body:
+        """Return the content of a page: of a ``job``, ``run`` or ``machine``, else of all jobs."""
+        pages = {"job": self._job, "run": self._run, "machine": self._machine}
+        if kind not in pages:
+            return self._of_all(kind)
+        state = self.state(kind, asked["name"])
+        return Body(state, pages[kind](asked))
 
-    def job(self, name: str) -> str:
-        """Return the content of the page of a job."""
+    def _of_all(self, kind: str) -> Body:
+        with self._lock:
+            # Within the rest the last one is as good: the page asks again a second later.
+            is_rested = time.monotonic() >= self._not_before_s.get(kind, 0)
+            state, made = self.state("", ""), self._made.get(kind)
+            if made is None or (is_rested and state != made.state):
+                with self._open_target() as target:
+                    made = self._made[kind] = Body(state, self._drawn(target, kind))
+                self._not_before_s[kind] = time.monotonic() + REST_S
+            return made
+
+    def _drawn(self, target: Target, kind: str) -> str:
+        report = report_of(target, _jobs(target), LIMIT, now_ms())
+        content = content_of(report)
+        live = self._live(target, content)
+        self._active = tuple(live.active)
+        needs = (*needs_of_machines(live.executions), *content.needs)
+        content = replace(content, needs=tuple(sorted(needs, key=lambda need: need.kind != BAD)))
+        return part_of("runs" if kind == "runs" else "overview", report, content, live)
+
+    def _live(self, target: Target, content: Content) -> Live:
+        rows = {row.job.name: row for row in content.rows}
+        newest = target.runs(list(rows), limit=NEWEST) if rows else []
+        active = sorted(
+            (run for run in newest if not run.is_final),
+            key=lambda run: run.started_at,
+            reverse=True,
+        )
+        busy = {run.job for run in active}
+        busy |= {rows[run.job].job.workflow for run in active if run.workflow_run_id}
+        return Live(
+            base=self.base,
+            defined=self._defined(target),
+            active={
+                run.run_id: _shown(target, run, TAIL_LINES, rows[run.job].usual_s) for run in active
+            },
+            workflows=[_flow(name, content.rows, busy) for name in target.names.workflows],
+            busy=busy,
+            executions={
+                name: executions_of(target.glue, machine, SHOWN_EXECUTIONS)
+                for name, machine in machines_of(target.glue, kinds=[STANDARD]).items()
+            },
+        )
+
+    def _job(self, asked: Asked) -> str:
+        name = asked["name"]
         with self._open_target() as target:
             if name not in target.known_jobs and name not in target.names.jobs:
                 raise EntityNotFoundError(f"there is no job {name!r} here")
             runs = sorted(target.runs([name], None, LIMIT), key=lambda run: run.started_at)[::-1]
-            details, defined = self._details(target, name), self._defined(target)
-        return self._render(
-            "live_job.html.jinja", job=name, runs=runs, details=details, defined=defined
-        )
+            return self._render(
+                "live_job.html.jinja",
+                target,
+                job_name=name,
+                points=points_of(pipeline_runs([PipelineJob(name)], runs)),
+                committed=target.committed_runs(name),
+                asked=asked,
+                runs=runs,
+                sections=self._details(target, "job", asked),
+            )
 
-    def run(self, run_id: str) -> str:
-        """Return the content of the page of a run."""
+    def _run(self, asked: Asked) -> str:
         with self._open_target() as target:
-            shown = _shown(target, self._find(target, run_id), LOG_LINES)
-        return self._render("live_run.html.jinja", shown=shown)
+            run = self._find(target, asked["name"])
+            of_run = {**asked, "name": run.run_id, "job": run.job}
+            older = [
+                other
+                for other in target.runs([run.job], None, LIMIT)
+                if other.started_at < run.started_at
+            ]
+            before = max(older, key=lambda other: other.started_at, default=None)
+            return self._render(
+                "live_run.html.jinja",
+                target,
+                shown=_shown(target, run, LOG_LINES),
+                checkpoint=target.checkpoint(run) if run.is_final else None,
+                before=before,
+                before_checkpoint=before and target.checkpoint(before),
+                sections=self._details(target, "run", of_run),
+            )
+
+    def _machine(self, asked: Asked) -> str:
+        name = asked["name"]
+        with self._open_target() as target:
+            machine = machines_of(target.glue, kinds=[STANDARD]).get(name)
+            if machine is None:
+                raise EntityNotFoundError(f"there is no state machine {name!r} here")
+            executions = executions_of(target.glue, machine, MAX_EXECUTIONS)
+            return self._render(
+                "live_machine.html.jinja", target, machine=name, executions=executions
+            )
+
+    def _render(self, template: str, target: Target, **values: Any) -> str:
+        live = Live(self.base, self._defined(target))
+        return render(template, live=live, now_ms=now_ms(), **values)
 
     def _find(self, target: Target, run_id: str) -> Run:
         # One that was shown before is looked for among the newest of its job: all runs are many.
-        job = self._job_of_run.get(run_id)
-        runs = target.runs([job], None, LIMIT) if job else ()
+        known = self._known.get(run_id)
+        runs = target.runs([known.job], None, LIMIT) if known else ()
         run = _named(runs, run_id) or _named(target.runs(None), run_id)
         if run is None:
             raise EntityNotFoundError(f"there is no run {run_id!r} here")
-        self._job_of_run[run_id] = run.job
+        self._known[run_id] = run
         return run
-
-    def _made(self, target: Target) -> str:
-        jobs = _jobs(target)
-        report = report_of(target, jobs, LIMIT, now_ms())
-        content = content_of(report)
-        active = [run for run in target.runs([job.name for job in jobs]) if not run.is_final]
-        self._active = tuple(run.run_id for run in active)
-        pictures = pictures_of(report, content)
-        drawn = self._drawn(pictures.graphs, pictures.charts)
-        return self._render(
-            "live_overview.html.jinja",
-            report=report,
-            content=content,
-            width=width_px(drawn[GRAPH]),
-            pictures=in_page(drawn),
-            active=[_shown(target, run, TAIL_LINES) for run in active],
-            workflows=target.names.workflows,
-            defined=self._defined(target),
-        )
-
-    def _render(self, template: str, **values: Any) -> str:
-        return environment().get_template(template).render(base=self.base, **values)
-
-    def _drawn(
-        self, graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]
-    ) -> dict[str, str]:
-        """Return pictures by name, the changed ones drawn anew."""
-        sources = {**graphs, **{name: json.dumps(chart) for name, chart in charts.items()}}
-        new = {name for name, text in sources.items() if self._pictures.get(name, ("",))[0] != text}
-        try:
-            pictures = draw(
-                {name: graph for name, graph in graphs.items() if name in new},
-                {name: chart for name, chart in charts.items() if name in new},
-            )
-        except TidemarkError:
-            return without_pictures(graphs, charts)
-        self._pictures |= {name: (sources[name], picture) for name, picture in pictures.items()}
-        return {name: self._pictures[name][1] for name in sources}
 
 
 def _jobs(target: Target) -> tuple[PipelineJob, ...]:
@@ -157,12 +191,23 @@ def _jobs(target: Target) -> tuple[PipelineJob, ...]:
 
 
 def _named(runs: Iterable[Run], run_id: str) -> Run | None:
-    return next((run for run in runs if run.run_id == run_id), None)
+    # A link of the grid has the beginning of an id: of a run and its retries it means the run.
+    meant = (run for run in runs if run.run_id.startswith(run_id)) if run_id else ()
+    return min(meant, key=lambda run: len(run.run_id), default=None)
 
 
-def _shown(target: Target, run: Run, count: int) -> Shown:
+def _shown(target: Target, run: Run, count: int, usual_s: float | None = None) -> Shown:
     notes = target.notes(run, count)
-    return Shown(run, tuple(notes.lines), tuple(notes.warnings))
+    return Shown(run, tuple(notes.lines), tuple(notes.warnings), usual_s)
+
+
+def _flow(name: str, rows: Sequence[JobRow], busy: Collection[str]) -> Flow:
+    of_flow = [row for row in rows if row.job.workflow == name]
+    done = sum(row.kind == OK for row in of_flow)
+    failed = any(
+        row.kind in (BAD, STOPPED) and row.last and row.last.workflow_run_id for row in of_flow
+    )
+    return Flow(name, len(of_flow), done, name in busy, failed)
 
 
 def _size(file: Path) -> tuple[int, int]:

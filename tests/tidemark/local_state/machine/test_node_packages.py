@@ -8,45 +8,45 @@ import pytest
 
 from tidemark.errors import UsageError
 from tidemark.local_state.machine import node_packages
-from tidemark.report.drawing import PACKAGES, find_packages
-from tidemark.report.live.pages import FILES, PACKAGE, find_library
+from tidemark.local_state.machine.node_packages import check_owner, project_folders
 
 
 @pytest.fixture
-def above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder above a project, with every package, in which the project has none."""
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "package.json").write_text("{}", encoding="utf-8")
-    for name in PACKAGES:
-        (tmp_path / "node_modules" / name).mkdir(parents=True)
-    for name in FILES:
-        file = tmp_path / "node_modules" / PACKAGE / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("alert(1)", encoding="utf-8")
-    monkeypatch.chdir(project)
-    monkeypatch.setattr(node_packages, "CHECKOUT", tmp_path / "none")
-    monkeypatch.setattr(node_packages.sys, "prefix", str(tmp_path / "none" / ".venv"))
-    return tmp_path
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a project, in which this process works."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "package.json").write_text("{}", encoding="utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(node_packages, "CHECKOUT", tmp_path / "tidemark")
+    monkeypatch.setattr(node_packages.sys, "prefix", str(tmp_path / "tools" / ".venv"))
+    return folder
 
 
-def test_packages_above_the_project_are_not_used(above: Path) -> None:
-    assert find_library() == b""
-    with pytest.raises(UsageError, match="not installed"):
-        find_packages()
+def test_packages_are_those_of_the_project_and_of_tidemark(project: Path) -> None:
+    assert list(project_folders()) == [
+        project,
+        project.parent / "tools",
+        project.parent / "tidemark",
+    ]
 
 
-def test_those_of_the_project_are(above: Path) -> None:
-    (above / "node_modules").rename(above / "project" / "node_modules")
+def test_in_a_folder_of_the_project_none_above_the_project_is_looked_into(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "jobs").mkdir()
+    monkeypatch.chdir(project / "jobs")
 
-    assert find_library() == b"alert(1)\nalert(1)"
-    assert find_packages() == above / "project"
+    assert list(project_folders())[:2] == [project / "jobs", project]
+    assert project.parent not in set(project_folders())
 
 
-@pytest.mark.parametrize("place", [f"{PACKAGE}/{FILES[0]}", PACKAGES[0]])
-def test_those_that_others_can_write_are_refused(above: Path, place: str) -> None:
-    (above / "node_modules").rename(above / "project" / "node_modules")
-    (above / "project" / "node_modules" / place).chmod(0o777)
+@pytest.mark.parametrize("place", ["node_modules", "node_modules/engine"])
+def test_what_others_can_write_is_refused(project: Path, place: str) -> None:
+    engine = project / "node_modules" / "engine"
+    engine.mkdir(parents=True)
+    check_owner(engine, project, "the engine")
+    (project / place).chmod(0o777)
 
     with pytest.raises(UsageError, match="other users can write"):
-        (find_packages if place in PACKAGES else find_library)()
+        check_owner(engine, project, "the engine")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 import http.client
+import json
 import re
-import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -20,8 +20,8 @@ from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.http.serving import Options, is_private, serving
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine import peers
-from tidemark.report.live import pages
-from tidemark.report.live.streams import MAX_STREAMS, Streams, event
+from tidemark.report.live.shown import Asked, Body
+from tidemark.report.live.view import View
 
 HTML = {"Accept": "text/html"}
 ODD_NAMES = (
@@ -52,7 +52,7 @@ class Browser:
 
     def press(self, button: str) -> str:
         """Return what the page says after a button was pressed."""
-        found = re.search(r'X-Tidemark-Token": "([^"]+)"', self.ask()[1])
+        found = re.search(r'data-token="([^"]+)"', self.ask()[1])
         assert found
         status, said = self.ask(f"/_tidemark/{button}", {"X-Tidemark-Token": found[1]}, "POST")
         assert status == 200
@@ -61,7 +61,7 @@ class Browser:
 
 def runs_of(browser: Browser, job: str) -> set[str]:
     """Return the runs that the page of a job shows."""
-    page = browser.ask(f"/_tidemark/job?name={job}")[1]
+    page = browser.ask(f"/_tidemark/job?name={quote(job)}")[1]
     return set(re.findall(r"/_tidemark/run\?name=(jr_\w+)", page))
 
 
@@ -103,7 +103,7 @@ def test_a_browser_finds_the_page_and_the_buttons_of_a_job_whatever_its_name(
     assert urljoin(browser.url, link) == f"{browser.url}{link}"  # as a browser asks for it
     page = browser.ask(link)[1]
     assert f"<h1>{html.escape(name)}</h1>" in page
-    assert f'hx-post="/_tidemark/stop-job?name={quote(name)}"' in page
+    assert f'data-act="stop-job?name={quote(name)}"' in page
 
 
 def test_a_button_starts_a_workflow_and_the_pages_show_its_runs(browser: Browser) -> None:
@@ -155,7 +155,7 @@ def test_nothing_is_changed_without_the_token_of_a_page(browser: Browser, token:
         {"Host": "127.0.0.1.evil.example"},
     ],
 )
-@pytest.mark.parametrize("path", ["/", "/_tidemark/job?name=first", "/_tidemark/events"])
+@pytest.mark.parametrize("path", ["/", "/_tidemark/job?name=first", "/_tidemark/alive"])
 def test_pages_of_other_places_get_nothing(
     browser: Browser, path: str, headers: dict[str, str]
 ) -> None:
@@ -184,7 +184,7 @@ def test_a_link_of_another_page_opens_the_page(browser: Browser, path: str, site
         ("GET", "/", {"Sec-Fetch-Dest": "script", "Sec-Fetch-Mode": "no-cors"}),
         ("GET", "/", {"Origin": "http://evil.example"}),
         ("GET", "/", {"Host": "evil.example"}),
-        ("GET", "/_tidemark/events", {}),
+        ("GET", "/_tidemark/alive", {"Sec-Fetch-Dest": "empty", "Sec-Fetch-Mode": "cors"}),
         ("POST", "/_tidemark/run?name=first", {}),
         ("POST", "/_tidemark/run?name=first", {"Origin": "null"}),
         ("HEAD", "/", {}),
@@ -221,7 +221,7 @@ def test_a_client_of_s3_is_no_browser(browser: Browser) -> None:
     assert "AccessDenied" in body
 
 
-@pytest.mark.parametrize("path", ["/", "/_tidemark/job?name=first", "/_tidemark/events"])
+@pytest.mark.parametrize("path", ["/", "/_tidemark/job?name=first", "/_tidemark/alive"])
 def test_a_head_has_no_body(browser: Browser, path: str) -> None:
     assert browser.ask(path, method="HEAD")[1] == ""
 
@@ -250,21 +250,39 @@ def test_names_are_escaped(browser: Browser) -> None:
 
     assert status == 404
     assert "alert" in body  # as plain text
-    events = browser_events(browser, "kind=job&name=%3Cscript%3E")
-    assert "<script>" not in events
-    assert "&lt;script&gt;" in events
+    status, body = browser.ask("/_tidemark/content?kind=job&name=%3Cscript%3E")
+    assert (status, "there is no job" in body) == (404, True)
 
 
-def browser_events(browser: Browser, query: str) -> str:
-    """Return the first event of a stream."""
-    lines = []
-    place = urlsplit(browser.url).netloc
-    with closing(http.client.HTTPConnection(place, timeout=BOUND_S)) as connection:
-        connection.request("GET", f"/_tidemark/events?{query}", headers=HTML)
-        with connection.getresponse() as answer:
-            while line := answer.readline().decode().rstrip("\n"):
-                lines.append(line.removeprefix("data: "))
-    return "\n".join(lines)
+def test_a_page_is_told_when_something_else_is_to_be_shown(browser: Browser) -> None:
+    def alive() -> dict[str, str]:
+        told: dict[str, str] = json.loads(browser.ask("/_tidemark/alive?kind=job&name=first")[1])
+        return told
+
+    before = alive()
+    page = browser.ask("/_tidemark/job?name=first")[1]
+    assert f'data-served="{before["served"]}"' in page
+    browser.press("run?name=first")
+
+    wait_until(lambda: alive()["state"] != before["state"])
+    assert alive()["served"] == before["served"]
+
+
+def test_the_state_that_a_page_shows_is_that_of_its_content(browser: Browser) -> None:
+    """A page that was made while something changed asks again."""
+    states = [0]
+
+    class Changing(View):
+        def state(self, kind: str, name: str) -> object:
+            return states[0]
+
+        def _job(self, asked: Asked) -> str:
+            states[0] += 1
+            return "made"
+
+    view = Changing(Path("glue.sqlite"), nullcontext, lambda *_: [], lambda _: ())
+
+    assert view.content("job", {"name": "first"}) == Body(0, "made")
 
 
 def test_only_a_port_of_this_user_and_machine_has_pages() -> None:
@@ -272,48 +290,6 @@ def test_only_a_port_of_this_user_and_machine_has_pages() -> None:
     assert not is_private(Options(host="192.0.2.1"))
     assert not is_private(Options(any_user=True))
     assert not is_private(Options(names=frozenset({"localhost", "build.example"})))
-
-
-def test_without_its_library_a_page_loads_itself_again(
-    browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert pages.find_library().startswith(b"var htmx") or b"htmx" in pages.find_library()
-    monkeypatch.setattr(pages, "PACKAGE", "missing.example")
-
-    assert pages.find_library() == b""
-
-
-def test_streams_end_when_the_port_does_and_are_limited() -> None:
-    streams = Streams()
-    claimed = [streams.claim() for _ in range(MAX_STREAMS + 1)]
-    assert claimed == [*[True] * MAX_STREAMS, False]
-
-    events = streams.events(lambda: 1, lambda: "x")
-    assert next(events) == b"data: x\n\n"
-    events.close()
-    assert streams.claim()
-    events = streams.events(lambda: 1, lambda: "x")
-    next(events)
-    streams.close()
-    assert list(events) == []
-    assert not streams.claim()
-
-
-def test_a_stream_sends_a_body_again_only_if_something_changed() -> None:
-    streams, state = Streams(), [1]
-    streams.claim()
-    events = streams.events(lambda: state[0], lambda: f"state {state[0]}")
-
-    assert next(events) == b"data: state 1\n\n"
-    begin = time.monotonic()
-    assert next(events).startswith(b":")  # only a sign of life
-    assert time.monotonic() - begin > 0.4
-    state[0] = 2
-    assert next(events) == b"data: state 2\n\n"
-
-
-def test_an_event_keeps_its_lines() -> None:
-    assert event("a\nb") == b"data: a\ndata: b\n\n"
 
 
 def test_where_users_cannot_be_told_apart_only_a_secret_path_has_pages(
