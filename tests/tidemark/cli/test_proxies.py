@@ -10,10 +10,11 @@ import pytest
 
 SCRIPT = """
 import boto3
-status = boto3.client("dynamodb").describe_table(TableName="glue-watermarks")["Table"]["TableStatus"]
+table = boto3.client("dynamodb").describe_table(TableName="glue-watermarks")["Table"]
 s3 = boto3.client("s3")
 s3.put_object(Bucket="lake", Key="a", Body=b"x")
-print(status, s3.list_objects_v2(Bucket="lake")["KeyCount"], boto3.client("glue").get_jobs()["Jobs"])
+count, jobs = s3.list_objects_v2(Bucket="lake")["KeyCount"], boto3.client("glue").get_jobs()["Jobs"]
+print(table["TableStatus"], count, jobs)
 """
 NOBODY = "http://127.0.0.1:9"  # the port that discards: nobody listens
 
