@@ -15,7 +15,14 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from tidemark.agents.answers import answer_text
-from tidemark.agents.arguments import check, check_arguments, command_of, parameters_of, schema_of
+from tidemark.agents.arguments import (
+    check,
+    check_arguments,
+    command_of,
+    parameters_of,
+    schema_of,
+    whole,
+)
 from tidemark.agents.calls import Allowed, Calls
 from tidemark.agents.tools import Tool, instructions, tools_for
 from tidemark.errors import TidemarkError, UsageError
@@ -48,7 +55,7 @@ def make_server(main: click.Group, allowed: Allowed) -> Server[Any]:
             text = f"{asked.name}: {far}, {seconds:.0f} s"
             await context.session.report_progress(seconds, None, text)
 
-        given = asked.arguments or {}
+        given = whole(asked.arguments or {})
         try:
             if asked.name not in tools:
                 raise UsageError(f"no tool {asked.name!r}; allowed: {', '.join(tools)}")
@@ -57,7 +64,7 @@ def make_server(main: click.Group, allowed: Allowed) -> Server[Any]:
             check_arguments(tool, given)
             async with alone if tool.runs_scripts else looks:
                 text, is_error = await calls.answer(tool, given, tell)
-        except TidemarkError as error:
+        except (TidemarkError, OSError) as error:  # of files that arguments name, or the folder
             text, is_error = answer_text({"tool": asked.name, "error": str(error)}, None), True
         return types.CallToolResult(content=[types.TextContent(text=text)], is_error=is_error)
 

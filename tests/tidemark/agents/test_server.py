@@ -102,7 +102,7 @@ def test_an_act_takes_the_plan_that_holds_and_a_cancelled_one_leaves_nothing(fol
     asked = {"app": "cdk.out", "only": "waits"}
 
     async def story(agent: Agent) -> None:
-        answer = await agent.ask("logs", job="fails", errors=True)
+        answer = await agent.ask("logs", job="fails", stderr=True)
         assert not set("<>\x1b") & set(agent.text)
         texts = [line["text"] for line in answer["untrusted"]["answer"]]
         assert INJECTED.replace("\x1b", "\\u001b") in texts
@@ -142,6 +142,48 @@ def test_an_act_takes_the_plan_that_holds_and_a_cancelled_one_leaves_nothing(fol
         assert late["error"].startswith("nothing was done")
 
     talk(story, folder, "--allow-actions", "--allow-rows")
+
+
+def test_a_digest_is_of_one_act_also_of_two_at_once(folder: Path) -> None:
+    """What the script prints is no message of ours, whatever its beginning."""
+    (folder / "once.py").write_text(
+        "import sys\nprint('error: Jane', file=sys.stderr)\n", encoding="utf-8"
+    )
+
+    async def story(agent: Agent) -> None:
+        plan = await agent.ask("plan_submit", script="once.py")
+        given = {"script": "once.py", "plan": plan["digest"]}
+        failed = list[bool]()
+
+        async def act() -> None:
+            result = await agent.client.call_tool("submit", given)
+            failed.append(bool(result.is_error))
+            assert "Jane" not in result.content[0].text
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(act)
+            tasks.start_soon(act)
+        assert sorted(failed) == [False, True]
+        assert (await agent.refused("submit", **given))["error"].startswith("nothing was done")
+        assert len((await agent.ask("runs", job="once"))["untrusted"]["answer"]) == 1
+
+    talk(story, folder, "--allow-actions")
+
+
+def test_a_file_or_folder_that_cannot_be_is_an_answer(tmp_path: Path) -> None:
+    place = tmp_path / "gone"
+    place.mkdir()
+
+    async def story(agent: Agent) -> None:
+        long = await agent.refused("plan_submit", script="a" * 1000)
+        assert "File name too long" in long["error"]
+        (place / "server.log").unlink()
+        place.rmdir()
+        assert str(place) in (await agent.refused("runs"))["error"]
+        place.mkdir()
+        (place / "server.log").touch()  # where it says nothing
+
+    talk(story, place, "--allow-actions")
 
 
 @pytest.mark.nightly
