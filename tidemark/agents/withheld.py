@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from tidemark.model.advice import advice_of
+
 WITHHELD = "[withheld: the server was started without --allow-rows]"
 ROWS = set("examples twice_example only_old only_new log input output".split())
 MESSAGES = {"message", "error", "cause"}
@@ -28,6 +30,11 @@ RAISED = re.compile(
     rf"(?P<error>{CLASS}(?:: \[[A-Z_.]+\](?= )|(?=:\s))):?\s.*?(?P<place>{AT})?\Z", re.DOTALL
 )
 PLACE, PLACED = re.compile(rf"{AT}\Z"), re.compile(rf": .*?({AT})", re.DOTALL)
+WARNING = re.compile(r"\((TM\d+)\)\Z")
+QUOTING = set(
+    "text-between-rows json-broken json-value error-records filter-left-out jdbc-nulls jdbc-below "
+    "jdbc-ahead jdbc-late not-observed not-looked-at table-not-looked-at".split()
+)
 FRAME = re.compile(r'Traceback \(most recent call last\):|  File "[^"]*", line \d+, in \S+')
 
 
@@ -74,8 +81,20 @@ def without_messages(text: str) -> str:
         >>> without_messages("job a FAILED: KeyError: 'Jane'")
         'job a FAILED: KeyError: [withheld: the server was started without --allow-rows]'
     """
+    text = _warning(text)
     told = RAISED.sub(lambda match: f"{match['error']}: {WITHHELD}{match['place'] or ''}", text)
     return told if told != text else PLACED.sub(rf": {WITHHELD}\1", text)
+
+
+def _warning(text: str) -> str:
+    """Return the message of a warning, without its subject if that may quote a row or an error."""
+    if not (number := WARNING.search(text)):
+        return text
+    advice = {each.id: each for name, each in advice_of("warnings").items() if name in QUOTING}
+    if not (quoting := advice.get(number[1])):
+        return text
+    says = "; ".join(filter(None, (quoting.text.format(WITHHELD), quoting.remedy)))
+    return f"{says} ({quoting.id})"
 
 
 def _position(text: str) -> str:

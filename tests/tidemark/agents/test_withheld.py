@@ -8,12 +8,14 @@ from dataclasses import asdict
 import pytest
 
 from tidemark.agents.withheld import (
+    QUOTING,
     WITHHELD,
     lines_without_rows,
     messages_without_rows,
     without_messages,
     without_rows,
 )
+from tidemark.local_state.run_warnings import RunWarning
 from tidemark.operate.diff.outcomes import Diff, TargetDiff
 from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.versions.outcomes import RunOutcome, StateOutcome, TargetOutcome
@@ -166,3 +168,20 @@ def test_later_lines_of_a_message_are_withheld_with_it() -> None:
     left = messages_without_rows(lines, scripts_print=False, is_answer=False)
 
     assert left == [lines[0], f"error: a FAILED: ValueError: {WITHHELD}", lines[4]]
+
+
+@pytest.mark.parametrize("name", sorted(QUOTING))
+def test_a_warning_that_may_quote_a_row_keeps_what_it_says_of_it(name: str) -> None:
+    kind = RunWarning(name)
+    text = kind.message.format(f"2 lines, the first one in s3://in/a: '{VALUE} (TM201)'")
+
+    (left,) = without_rows({"warnings": [text]})["warnings"]
+
+    assert VALUE not in left
+    assert left == kind.message.format(WITHHELD)
+
+
+def test_a_warning_of_names_stays() -> None:
+    text = RunWarning.SCHEMA_CHANGED.message.format("the source in has the new column email")
+
+    assert without_rows({"warnings": [text]}) == {"warnings": [text]}
