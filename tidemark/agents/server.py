@@ -105,7 +105,10 @@ def serve(main: click.Group, allowed: Allowed) -> None:
                 os._exit(128 + signal.SIGTERM)  # a thread of the SDK waits for a line of stdin
             tasks.cancel_scope.cancel()
 
-    anyio.run(run)
+    try:
+        anyio.run(run)
+    except* BrokenPipeError:
+        os._exit(0)  # the client was killed: Python would write what is left at its end
 
 
 async def _cancel_by_signal(serving: anyio.CancelScope) -> None:

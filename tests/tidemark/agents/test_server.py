@@ -228,32 +228,53 @@ def server_of(process: int) -> int:
         process = int(fields.split()[1])
 
 
-def test_nothing_but_the_protocol_is_on_stdout_and_the_end_of_input_is_the_end(
-    folder: Path,
-) -> None:
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    hello = {
-        **asked,
-        "id": 0,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
-    }
-    lines = [hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}, asked]
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
-    with subprocess.Popen(
+
+def a_server(folder: Path, *messages: dict[str, object]) -> subprocess.Popen[str]:
+    """Return a server that has got messages, and the first of them is a greeting."""
+    server = subprocess.Popen(
         [sys.executable, "-m", "tidemark", "mcp"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
+    )
+    server.stdin.write("".join(f"{json.dumps(each)}\n" for each in (HELLO, READY, *messages)))
+    server.stdin.flush()
+    return server
+
+
+def test_a_client_that_is_killed_is_no_error_of_the_server(folder: Path) -> None:
+    asked = {"name": "runs", "arguments": {}}
+
+    with a_server(
+        folder, {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
     ) as server:
-        server.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
-        server.stdin.flush()
+        server.stdout.readline()  # of the greeting: the answer to the call finds no reader
+        server.stdout.close()
+        server.stdin.close()
+        said = server.stderr.read()
+
+    assert server.returncode == 0
+    assert said == ""
+
+
+def test_nothing_but_the_protocol_is_on_stdout_and_the_end_of_input_is_the_end(
+    folder: Path,
+) -> None:
+    with a_server(folder, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}) as server:
         answers = [json.loads(server.stdout.readline()) for _ in range(2)]
         rest, said = server.communicate(timeout=BOUND_S)  # closes its input
 
