@@ -15,6 +15,7 @@ from tidemark.agents.withheld import (
     without_messages,
     without_rows,
 )
+from tidemark.local_state.bookmarks.keys import JdbcSource, describe
 from tidemark.local_state.run_warnings import RunWarning
 from tidemark.operate.diff.outcomes import Diff, TargetDiff
 from tidemark.operate.prove.judged import TargetRows
@@ -139,6 +140,25 @@ def test_a_column_may_have_the_name_of_a_field(place: str, column: str) -> None:
 
     assert VALUE not in json.dumps(left)
     assert json.loads(left["JobBookmark"])["states"][column]["keys"] == [column]
+
+
+@pytest.mark.parametrize(
+    ("kind", "low"), [("string", VALUE), ("string", "Jane's"), ("bigint", "7")]
+)
+def test_the_rows_of_a_table_are_told_by_numbers_and_not_by_texts(kind: str, low: str) -> None:
+    source = JdbcSource("people", keys=("email",)).to_json()
+    rows = describe(source, {"bound": [[kind, low]]})
+    assert low in rows
+
+    told = without_rows({"sources": [{"rows": rows}]})["sources"][0]["rows"]
+
+    assert told == (rows if kind == "bigint" else WITHHELD)
+
+
+def test_the_states_of_a_bookmark_on_aws_are_positions() -> None:
+    states = {"people": {"kind": "jdbc", "upTo": {"email": VALUE}}}
+
+    assert VALUE not in json.dumps(without_rows({"contexts": states}))
 
 
 def test_the_moves_of_a_watermark_keep_what_names_them() -> None:
