@@ -21,6 +21,7 @@ from tidemark.agents.tools import Tool
 from tidemark.agents.withheld import lines_without_rows, messages_without_rows, without_rows
 
 DRY_RUN = "--dry-run"
+USAGE = 2  # the exit code of a command that was used wrongly, as with a script that is none
 AGE = re.compile(r'"age_seconds": [-+.e\d]+')  # moves with the clock, and changes no plan
 WITHHELD = "{} of {} lines: the server was started without --allow-rows"
 CHANGED = (
@@ -94,8 +95,9 @@ class Calls:
         return [*words, *words_of(declared, given, takes, allowed.folder)]
 
     def _plan(self, tool: Tool, given: Mapping[str, Any], printed: Printed) -> str:
-        """Return all that a plan depends on; nothing of a dry run that failed."""
-        if DRY_RUN in tool.looks and not _read(tool, printed)[1]:
+        """Return all that a plan depends on; nothing of a dry run or a script that failed."""
+        has_failed = DRY_RUN in tool.looks and not _read(tool, printed)[1]
+        if has_failed or (tool.looks == "lint" and printed.code == USAGE):
             return ""
         wanted = {k: value for k, value in given.items() if k not in (DIGEST, REASON, START)}
         script = self._allowed.folder / str(given.get("script", ""))
@@ -131,7 +133,8 @@ class Calls:
             )
         untrusted = {"answer": document, **({"messages": lines} if lines else {})}
         text = answer_text(ours, untrusted, given.get(START), at_end=tool.name == "logs")
-        return text, "error" in facts or not (is_answer or "consequences" in facts)
+        is_shown = "consequences" in facts or (is_answer and tool.kind != "plan")
+        return text, "error" in facts or not is_shown
 
 
 def _digest(plan: str, key: bytes) -> str:

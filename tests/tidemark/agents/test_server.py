@@ -177,6 +177,9 @@ def test_a_file_or_folder_that_cannot_be_is_an_answer(tmp_path: Path) -> None:
     async def story(agent: Agent) -> None:
         long = await agent.refused("plan_submit", script="a" * 1000)
         assert "File name too long" in long["error"]
+        missing = await agent.refused("plan_submit", script="missing.py")
+        assert "digest" not in missing
+        assert "cannot read the script missing.py" in missing["untrusted"]["messages"][0]
         (place / "server.log").unlink()
         place.rmdir()
         assert str(place) in (await agent.refused("runs"))["error"]
