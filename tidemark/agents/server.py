@@ -62,7 +62,9 @@ def make_server(main: click.Group, allowed: Allowed) -> Server[Any]:
             tool = tools[asked.name]
             check(schemas[asked.name], given)
             check_arguments(tool, given)
-            async with alone if tool.runs_scripts else looks:
+            turn = alone if tool.runs_scripts else looks
+            await _tell_of_waiting(context, tool, turn)
+            async with turn:
                 text, is_error = await calls.answer(tool, given, tell)
         except (TidemarkError, OSError) as error:  # of files that arguments name, or the folder
             text, is_error = answer_text({"tool": asked.name, "error": str(error)}, None), True
@@ -75,6 +77,14 @@ def make_server(main: click.Group, allowed: Allowed) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+async def _tell_of_waiting(
+    context: ServerRequestContext[Any], tool: Tool, turn: anyio.Lock | anyio.Semaphore
+) -> None:
+    if isinstance(turn, anyio.Lock) and turn.locked():
+        text = f"{tool.name}: waits until the scripts of another call have ended"
+        await context.session.report_progress(0, None, text)
 
 
 def _listed(main: click.Group, tool: Tool, schema: Mapping[str, Any]) -> types.Tool:

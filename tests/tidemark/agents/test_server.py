@@ -153,17 +153,21 @@ def test_a_digest_is_of_one_act_also_of_two_at_once(folder: Path) -> None:
     async def story(agent: Agent) -> None:
         plan = await agent.ask("plan_submit", script="once.py")
         given = {"script": "once.py", "plan": plan["digest"]}
-        failed = list[bool]()
+        failed, told = list[bool](), list[str | None]()
 
         async def act() -> None:
-            result = await agent.client.call_tool("submit", given)
+            result = await agent.client.call_tool("submit", given, progress_callback=note)
             failed.append(bool(result.is_error))
             assert "Jane" not in result.content[0].text
+
+        async def note(_progress: float, _total: float | None, message: str | None) -> None:
+            told.append(message)
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(act)
             tasks.start_soon(act)
         assert sorted(failed) == [False, True]
+        assert told.count("submit: waits until the scripts of another call have ended") == 1
         assert (await agent.refused("submit", **given))["error"].startswith("nothing was done")
         assert len((await agent.ask("runs", job="once"))["untrusted"]["answer"]) == 1
 
