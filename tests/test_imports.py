@@ -109,7 +109,7 @@ ALLOWED = {
     # All rooms but those of scripts (data_quality, studio), of apps and of tests.
     # It gets the commands from the command line, and imports none.
     "tidemark/agents": "anyio click jsonschema mcp tidemark/errors.py "
-    "tidemark/local_state/machine/child.py tidemark/model/messages.py",
+    "tidemark/local_state/machine/child.py tidemark/model/advice.py tidemark/model/messages.py",
     "tidemark/cli": "boto3 botocore click rich tidemark/adopt tidemark/agents tidemark/app.py "
     "tidemark/checks tidemark/emulated tidemark/errors.py tidemark/extras.py tidemark/glue_job "
     "tidemark/glue_service tidemark/local_state tidemark/model tidemark/operate tidemark/report "

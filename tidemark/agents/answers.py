@@ -32,6 +32,7 @@ def answer_text(
     if len(text) <= MAX_CHARACTERS and not start:
         return text
     whole = json.dumps(document, ensure_ascii=False)
+    start = start if start is None else min(start, len(whole))
     size = min(len(whole), MAX_CHARACTERS)
     while True:
         begin = max(0, len(whole) - size) if at_end and start is None else start or 0

@@ -15,7 +15,7 @@ REASON = "reason"  # of an act; its plan needs none
 DIGEST, DIGEST_HELP = "plan", "The digest that plan_{} has returned for the same arguments."
 BRINGS_CODE = ("--additional-python-modules", "--conf", "--extra-", "--python-modules", "--user-")
 MAX_ITEMS = 100
-TEXT = {"type": "string", "maxLength": 2000}
+TEXT = {"type": "string", "maxLength": 2000, "pattern": r"^[^\u0000]*$"}  # as a word can be
 
 
 def command_of(main: click.Group, words: Sequence[str]) -> click.Command:
@@ -75,6 +75,14 @@ def _type(parameter: click.Parameter) -> dict[str, Any]:
         case click.types.FloatParamType():
             return {"type": "number"}
     return TEXT
+
+
+def whole(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with ``3`` for ``3.0``, which JSON Schema does not tell apart."""
+    return {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in given.items()
+    }
 
 
 def check(schema: Mapping[str, Any], given: Mapping[str, Any]) -> None:

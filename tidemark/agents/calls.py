@@ -18,15 +18,16 @@ from tidemark.agents.answers import answer_text
 from tidemark.agents.arguments import DIGEST, REASON, START, command_of, parameters_of, words_of
 from tidemark.agents.child import Printed, Tell, run_command
 from tidemark.agents.tools import Tool
-from tidemark.agents.withheld import lines_without_rows, without_messages, without_rows
+from tidemark.agents.withheld import lines_without_rows, messages_without_rows, without_rows
 
 DRY_RUN = "--dry-run"
+USAGE = 2  # the exit code of a command that was used wrongly, as with a script that is none
 AGE = re.compile(r'"age_seconds": [-+.e\d]+')  # moves with the clock, and changes no plan
-OURS = ("error: ", "warning", "note: ")  # begins lines that are of the command, not of a script
 WITHHELD = "{} of {} lines: the server was started without --allow-rows"
 CHANGED = (
-    "nothing was done: the digest is not that of the plan below, which is of now and of these "
-    "arguments; show it to the user, and give its digest if it is still wanted"
+    "nothing was done: the digest is of another plan, or of one that was acted by; the plan below "
+    "is of now and of these arguments: show it to the user, and give its digest if it is still "
+    "wanted"
 )
 
 
@@ -58,7 +59,7 @@ class Calls:
         """Take the group of all commands, and what is allowed."""
         self._main = main
         self._allowed = allowed
-        self._key = secrets.token_bytes()  # a digest is of a plan that this server has shown
+        self._keys = dict[str, bytes]()  # by digests of plans that were shown: each for one act
 
     async def answer(self, tool: Tool, given: Mapping[str, Any], tell: Tell) -> tuple[str, bool]:
         """Return the answer to a call, and whether it is an error.
@@ -71,11 +72,12 @@ class Calls:
             shared = {**given, "scripts": [given["script"]]} if "script" in given else given
             words = self._words(tool.looks, tool.shares.split(), shared)
             printed = await run_command(words, self._allowed.folder, tell)
-            facts = self._plan(tool, given, printed)
-            if tool.kind == "plan":
-                return self._told(tool, given, printed, facts)
-            if not hmac.compare_digest(given[DIGEST], facts.get("digest", "")):
-                return self._told(tool, given, printed, {"error": CHANGED, **facts})
+            plan = self._plan(tool, given, printed)
+            key = self._keys.get(given.get(DIGEST, ""))
+            if not plan or key is None or _digest(plan, key) != given[DIGEST]:
+                error = {} if tool.kind == "plan" else {"error": CHANGED}
+                return self._told(tool, given, printed, {**error, **self._shown(tool, plan)})
+            del self._keys[given[DIGEST]]
         words = self._words(tool.acts or tool.looks, tool.takes.split(), given)
         printed = await run_command(words, self._allowed.folder, tell)
         return self._told(tool, given, printed, {})
@@ -92,16 +94,26 @@ class Calls:
             words += [f"--context={item}" for item in allowed.context]
         return [*words, *words_of(declared, given, takes, allowed.folder)]
 
-    def _plan(self, tool: Tool, given: Mapping[str, Any], printed: Printed) -> dict[str, Any]:
-        """Return what follows, and the digest of the plan; nothing of a dry run that failed."""
-        if DRY_RUN in tool.looks and not _read(tool, printed)[1]:
-            return {}
+    def _plan(self, tool: Tool, given: Mapping[str, Any], printed: Printed) -> str:
+        """Return all that a plan depends on; nothing of a dry run or a script that failed."""
+        has_failed = DRY_RUN in tool.looks and not _read(tool, printed)[1]
+        if has_failed or (tool.looks == "lint" and printed.code == USAGE):
+            return ""
         wanted = {k: value for k, value in given.items() if k not in (DIGEST, REASON, START)}
         script = self._allowed.folder / str(given.get("script", ""))
         code = hashlib.sha256(script.read_bytes()).hexdigest() if script.is_file() else ""
-        plan = json.dumps([tool.acts, wanted, code, AGE.sub("", printed.output)], sort_keys=True)
-        digest = hmac.new(self._key, plan.encode(), "sha256").hexdigest()[:32]
-        return {"consequences": tool.consequences, **({"digest": digest} if tool.acts else {})}
+        return json.dumps([tool.acts, wanted, code, AGE.sub("", printed.output)], sort_keys=True)
+
+    def _shown(self, tool: Tool, plan: str) -> dict[str, Any]:
+        """Return what follows, and a new digest of the plan."""
+        if not plan:
+            return {}
+        if not tool.acts:
+            return {"consequences": tool.consequences}
+        key = secrets.token_bytes()
+        digest = _digest(plan, key)
+        self._keys[digest] = key
+        return {"consequences": tool.consequences, "digest": digest}
 
     def _told(
         self, tool: Tool, given: Mapping[str, Any], printed: Printed, facts: Mapping[str, Any]
@@ -116,11 +128,17 @@ class Calls:
                 ours["withheld"] = WITHHELD.format(len(document) - len(kept), len(document))
                 document = kept
             document = without_rows(document)
-            lines = [line for line in lines if line.startswith(OURS) or not tool.runs_scripts]
-            lines = list(map(without_messages, lines))
+            lines = messages_without_rows(
+                lines, scripts_print=tool.runs_scripts, is_answer=is_answer
+            )
         untrusted = {"answer": document, **({"messages": lines} if lines else {})}
         text = answer_text(ours, untrusted, given.get(START), at_end=tool.name == "logs")
-        return text, "error" in facts or not (is_answer or "digest" in facts)
+        is_shown = "consequences" in facts or (is_answer and tool.kind != "plan")
+        return text, "error" in facts or not is_shown
+
+
+def _digest(plan: str, key: bytes) -> str:
+    return hmac.new(key, plan.encode(), "sha256").hexdigest()[:32]
 
 
 def _read(tool: Tool, printed: Printed) -> tuple[Any, bool]:

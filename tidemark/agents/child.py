@@ -71,6 +71,8 @@ async def run_command(words: Sequence[str], folder: Path, tell: Tell) -> Printed
             raise TidemarkError(f"the answer has over {MAX_BYTES // 1_000_000} MB: ask for less")
         text = os.pread(output.fileno(), MAX_BYTES, 0).decode(errors="replace")
         lines = _last_part(beside).decode(errors="replace").splitlines()
+        if os.fstat(beside.fileno()).st_size > MAX_BESIDE:  # of half a line nobody knows what it is
+            lines = ["[what was said before is left out]", *lines[1:]]
         return Printed(words, code, text, lines)
 
 

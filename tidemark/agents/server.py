@@ -15,7 +15,14 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from tidemark.agents.answers import answer_text
-from tidemark.agents.arguments import check, check_arguments, command_of, parameters_of, schema_of
+from tidemark.agents.arguments import (
+    check,
+    check_arguments,
+    command_of,
+    parameters_of,
+    schema_of,
+    whole,
+)
 from tidemark.agents.calls import Allowed, Calls
 from tidemark.agents.tools import Tool, instructions, tools_for
 from tidemark.errors import TidemarkError, UsageError
@@ -48,16 +55,18 @@ def make_server(main: click.Group, allowed: Allowed) -> Server[Any]:
             text = f"{asked.name}: {far}, {seconds:.0f} s"
             await context.session.report_progress(seconds, None, text)
 
-        given = asked.arguments or {}
+        given = whole(asked.arguments or {})
         try:
             if asked.name not in tools:
                 raise UsageError(f"no tool {asked.name!r}; allowed: {', '.join(tools)}")
             tool = tools[asked.name]
             check(schemas[asked.name], given)
             check_arguments(tool, given)
-            async with alone if tool.runs_scripts else looks:
+            turn = alone if tool.runs_scripts else looks
+            await _tell_of_waiting(context, tool, turn)
+            async with turn:
                 text, is_error = await calls.answer(tool, given, tell)
-        except TidemarkError as error:
+        except (TidemarkError, OSError) as error:  # of files that arguments name, or the folder
             text, is_error = answer_text({"tool": asked.name, "error": str(error)}, None), True
         return types.CallToolResult(content=[types.TextContent(text=text)], is_error=is_error)
 
@@ -68,6 +77,14 @@ def make_server(main: click.Group, allowed: Allowed) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+async def _tell_of_waiting(
+    context: ServerRequestContext[Any], tool: Tool, turn: anyio.Lock | anyio.Semaphore
+) -> None:
+    if isinstance(turn, anyio.Lock) and turn.locked():
+        text = f"{tool.name}: waits until the scripts of another call have ended"
+        await context.session.report_progress(0, None, text)
 
 
 def _listed(main: click.Group, tool: Tool, schema: Mapping[str, Any]) -> types.Tool:
@@ -98,7 +115,10 @@ def serve(main: click.Group, allowed: Allowed) -> None:
                 os._exit(128 + signal.SIGTERM)  # a thread of the SDK waits for a line of stdin
             tasks.cancel_scope.cancel()
 
-    anyio.run(run)
+    try:
+        anyio.run(run)
+    except* BrokenPipeError:
+        os._exit(0)  # the client was killed: Python would write what is left at its end
 
 
 async def _cancel_by_signal(serving: anyio.CancelScope) -> None:

@@ -46,6 +46,13 @@ def test_a_long_answer_is_cut_and_the_rest_is_to_be_had() -> None:
     assert len(parts) > 3
 
 
+def test_after_the_end_is_nothing() -> None:
+    answer = answered(["a"], 10**18)
+
+    assert answer["untrusted"] == ""
+    assert answer["cut"].startswith("characters 5 to 5 of the 5 ")
+
+
 def test_a_fact_that_quotes_an_agent_is_bounded_and_has_no_control_characters() -> None:
     text = answer_text({"error": "\x1b[2J" + "x" * 100_000}, None)
 

@@ -102,7 +102,7 @@ def test_an_act_takes_the_plan_that_holds_and_a_cancelled_one_leaves_nothing(fol
     asked = {"app": "cdk.out", "only": "waits"}
 
     async def story(agent: Agent) -> None:
-        answer = await agent.ask("logs", job="fails", errors=True)
+        answer = await agent.ask("logs", job="fails", stderr=True)
         assert not set("<>\x1b") & set(agent.text)
         texts = [line["text"] for line in answer["untrusted"]["answer"]]
         assert INJECTED.replace("\x1b", "\\u001b") in texts
@@ -142,6 +142,55 @@ def test_an_act_takes_the_plan_that_holds_and_a_cancelled_one_leaves_nothing(fol
         assert late["error"].startswith("nothing was done")
 
     talk(story, folder, "--allow-actions", "--allow-rows")
+
+
+def test_a_digest_is_of_one_act_also_of_two_at_once(folder: Path) -> None:
+    """What the script prints is no message of ours, whatever its beginning."""
+    (folder / "once.py").write_text(
+        "import sys\nprint('error: Jane', file=sys.stderr)\n", encoding="utf-8"
+    )
+
+    async def story(agent: Agent) -> None:
+        plan = await agent.ask("plan_submit", script="once.py")
+        given = {"script": "once.py", "plan": plan["digest"]}
+        failed, told = list[bool](), list[str | None]()
+
+        async def act() -> None:
+            result = await agent.client.call_tool("submit", given, progress_callback=note)
+            failed.append(bool(result.is_error))
+            assert "Jane" not in result.content[0].text
+
+        async def note(_progress: float, _total: float | None, message: str | None) -> None:
+            told.append(message)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(act)
+            tasks.start_soon(act)
+        assert sorted(failed) == [False, True]
+        assert told.count("submit: waits until the scripts of another call have ended") == 1
+        assert (await agent.refused("submit", **given))["error"].startswith("nothing was done")
+        assert len((await agent.ask("runs", job="once"))["untrusted"]["answer"]) == 1
+
+    talk(story, folder, "--allow-actions")
+
+
+def test_a_file_or_folder_that_cannot_be_is_an_answer(tmp_path: Path) -> None:
+    place = tmp_path / "gone"
+    place.mkdir()
+
+    async def story(agent: Agent) -> None:
+        long = await agent.refused("plan_submit", script="a" * 1000)
+        assert "File name too long" in long["error"]
+        missing = await agent.refused("plan_submit", script="missing.py")
+        assert "digest" not in missing
+        assert "cannot read the script missing.py" in missing["untrusted"]["messages"][0]
+        (place / "server.log").unlink()
+        place.rmdir()
+        assert str(place) in (await agent.refused("runs"))["error"]
+        place.mkdir()
+        (place / "server.log").touch()  # where it says nothing
+
+    talk(story, place, "--allow-actions")
 
 
 @pytest.mark.nightly
@@ -186,32 +235,53 @@ def server_of(process: int) -> int:
         process = int(fields.split()[1])
 
 
-def test_nothing_but_the_protocol_is_on_stdout_and_the_end_of_input_is_the_end(
-    folder: Path,
-) -> None:
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    hello = {
-        **asked,
-        "id": 0,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
-    }
-    lines = [hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}, asked]
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
-    with subprocess.Popen(
+
+def a_server(folder: Path, *messages: dict[str, object]) -> subprocess.Popen[str]:
+    """Return a server that has got messages, and the first of them is a greeting."""
+    server = subprocess.Popen(
         [sys.executable, "-m", "tidemark", "mcp"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
+    )
+    server.stdin.write("".join(f"{json.dumps(each)}\n" for each in (HELLO, READY, *messages)))
+    server.stdin.flush()
+    return server
+
+
+def test_a_client_that_is_killed_is_no_error_of_the_server(folder: Path) -> None:
+    asked = {"name": "runs", "arguments": {}}
+
+    with a_server(
+        folder, {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
     ) as server:
-        server.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
-        server.stdin.flush()
+        server.stdout.readline()  # of the greeting: the answer to the call finds no reader
+        server.stdout.close()
+        server.stdin.close()
+        said = server.stderr.read()
+
+    assert server.returncode == 0
+    assert said == ""
+
+
+def test_nothing_but_the_protocol_is_on_stdout_and_the_end_of_input_is_the_end(
+    folder: Path,
+) -> None:
+    with a_server(folder, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}) as server:
         answers = [json.loads(server.stdout.readline()) for _ in range(2)]
         rest, said = server.communicate(timeout=BOUND_S)  # closes its input
 

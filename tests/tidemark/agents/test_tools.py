@@ -13,6 +13,7 @@ from tidemark.agents.arguments import (
     command_of,
     parameters_of,
     schema_of,
+    whole,
     words_of,
 )
 from tidemark.agents.calls import AGE, Allowed
@@ -112,6 +113,7 @@ def test_arguments_of_a_trial_bring_no_code_of_elsewhere() -> None:
     ("given", "part"),
     [
         ({"job": 1}, "job: 1 is not of type 'string'; allowed"),
+        ({"job": "a\0b"}, "job: .* does not match"),
         ({"limit": 0}, "limit: 0 is less than the minimum of 1; allowed"),
         ({"jobb": "x"}, "'jobb' was unexpected.*; allowed: the arguments job, since, limit"),
     ],
@@ -123,6 +125,22 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(
 
     with pytest.raises(UsageError, match=part):
         check(schema, given)
+
+
+def test_a_whole_number_is_one_however_an_agent_writes_it() -> None:
+    assert words("runs", **whole({"limit": 3.0})) == ["--limit=3"]
+    assert whole({"tolerance": 0.5, "start": 2.0}) == {"tolerance": 0.5, "start": 2}
+
+
+def test_no_tool_takes_an_older_form_of_an_option() -> None:
+    hidden = [
+        (tool.name, name)
+        for tool in ALL
+        for name, option in parameters_of(command_of(main, tool.declares)).items()
+        if name in tool.takes.split() and getattr(option, "hidden", False)
+    ]
+
+    assert hidden == []
 
 
 def test_an_act_needs_the_digest_of_a_plan_and_a_rewind_a_reason() -> None:

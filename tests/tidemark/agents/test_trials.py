@@ -75,7 +75,7 @@ def test_rows_are_shown_only_where_they_may_be(folder: Path, rows: bool) -> None
         asked = agent.ask if rows else agent.refused
         await asked("diff", what="load", where="name = 'Jane'")
 
-        proof = await agent.ask("prove", what="load.py", only=["crash"], arguments=list(ENABLE))
+        proof = await agent.ask("prove", what="load.py", kind=["crash"], arguments=list(ENABLE))
         assert proof["exit_code"] == 1
         doubled = [
             target

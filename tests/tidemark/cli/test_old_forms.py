@@ -90,6 +90,23 @@ def test_the_new_option_gets_the_value_of_the_old_one():
     assert taken == [{"run": "a"}, {"run": "a"}, {"run": "beginning"}, {"run": None}]
 
 
+@pytest.mark.parametrize(
+    ("words", "old"),
+    [
+        (("bookmark", "rewind", "j", "--run", "1", "--to", "beginning"), "--run"),
+        (("watermark", "rewind", "j", "--run", "1", "--to-beginning", "--reason", "r"), "--"),
+        (("prove", "--only", "crash", "--kind", "again", "j"), "--only"),
+        (("adopt", "j", "--out", ".", "--output", "."), "--out"),
+    ],
+)
+def test_an_old_form_beside_another_is_refused_and_none_is_dropped(words, old):
+    result = tidemark(*words)
+
+    assert result.exit_code == 2
+    assert f"error: {old}" in result.stderr
+    assert "is said otherwise too: give --" in result.stderr
+
+
 def test_every_format_and_option_has_a_help_and_a_metavar_in_capitals():
     context = click.Context(main)
     bad = []

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
+from click.core import ParameterSource
 
 from tidemark.cli.commands.known_names import STAGE
 from tidemark.cli.environment import ask_for_s3
 from tidemark.cli.where import Where, looking
+from tidemark.errors import UsageError
 
 Command: TypeAlias = Callable[..., None]
 FILE = click.Path(path_type=Path)
@@ -72,6 +74,10 @@ def renamed(
             given = options.pop(parameter)
             if given:
                 click.echo(f"warning: {old} is {new} now; {UNTIL}", err=True)
+                context = click.get_current_context()
+                if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                    raise UsageError(f"{old} is said otherwise too: give {new} alone")
+                context.set_parameter_source(name, ParameterSource.COMMANDLINE)
                 options[name] = given if value is None else value
             command(*arguments, **options)
 
