@@ -93,7 +93,7 @@ def prove(
         sys.exit(_replayed(home, console, replay))
     if dbt is not None:
         refuse_options(
-            workflow=workflow, only=only, app=app, context=context, sample=sample, replay=replay
+            workflow=workflow, kind=only, app=app, context=context, sample=sample, replay=replay
         )
         run = dbt_run(dbt, dbt_command, [*filter(None, [what]), *arguments])
         columns, left_out = _columns(key, "--key"), _columns(ignore, "--ignore")

@@ -144,6 +144,7 @@ def test_an_act_takes_the_plan_that_holds_and_a_cancelled_one_leaves_nothing(fol
     talk(story, folder, "--allow-actions", "--allow-rows")
 
 
+@pytest.mark.nightly
 def test_a_digest_is_of_one_act_also_of_two_at_once(folder: Path) -> None:
     """What the script prints is no message of ours, whatever its beginning."""
     (folder / "once.py").write_text(
@@ -174,6 +175,7 @@ def test_a_digest_is_of_one_act_also_of_two_at_once(folder: Path) -> None:
     talk(story, folder, "--allow-actions")
 
 
+@pytest.mark.nightly
 def test_a_file_or_folder_that_cannot_be_is_an_answer(tmp_path: Path) -> None:
     place = tmp_path / "gone"
     place.mkdir()

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.sampled import at_night
+
 SCRIPT = """
 import boto3
 table = boto3.client("dynamodb").describe_table(TableName="glue-watermarks")["Table"]
@@ -19,7 +21,7 @@ print(table["TableStatus"], count, jobs)
 NOBODY = "http://127.0.0.1:9"  # the port that discards: nobody listens
 
 
-@pytest.mark.parametrize("letters", [str.upper, str.lower])
+@pytest.mark.parametrize("letters", [str.upper, *at_night(str.lower)])
 def test_a_job_reaches_this_machine_whatever_the_proxy_is(tmp_path, letters):
     (tmp_path / "job.py").write_text(SCRIPT, encoding="utf-8")
     proxies = {letters(name): NOBODY for name in ("http_proxy", "https_proxy", "all_proxy")}
