@@ -64,6 +64,7 @@ def test_a_session_from_its_creation_to_its_deletion(sessions, port):
         sessions.glue.get_session(Id="whole")
 
 
+@pytest.mark.nightly
 def test_a_session_that_is_stopped_at_rest_is_a_run_that_succeeded(
     sessions, port, monkeypatch, tmp_path
 ):
@@ -126,6 +127,7 @@ def test_what_no_session_can_be_is_refused(sessions, members, why):
     assert "refused" not in sessions.glue.list_sessions()["Ids"]
 
 
+@pytest.mark.nightly
 def test_what_happened_to_sessions_is_told(sessions, port, monkeypatch):
     enable = {"--job-bookmark-option": "job-bookmark-enable"}
     sessions.create("marked", DefaultArguments=enable)
@@ -205,6 +207,7 @@ def test_a_session_that_cannot_go_on_has_failed_with_the_reason(sessions, name, 
     assert run["JobRunState"] == "FAILED"
 
 
+@pytest.mark.nightly
 def test_code_that_does_not_let_itself_be_cancelled_ends_its_session(sessions):
     sessions.create("stubborn")
     number = sessions.send("stubborn", STUBBORN)
@@ -231,6 +234,7 @@ def test_a_session_that_is_idle_for_too_long_ends(tmp_path):
         assert (ended["Status"], run["ErrorMessage"]) == ("TIMEOUT", "Session idle for 10 minutes")
 
 
+@pytest.mark.nightly
 def test_sessions_wait_for_each_other_and_jobs_do_not_wait_for_them(tmp_path):
     home = Home.open(tmp_path / "home")
     with serving(home, Options(max_parallel=1)) as (url, engine):
