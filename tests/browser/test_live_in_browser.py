@@ -11,21 +11,15 @@ from typing import Any
 
 import pytest
 
+from tests.browser.chromium import IN_CHROMIUM, PICTURES
 from tests.servers import free_port, is_listening
 from tests.waiting import wait_until
 from tidemark.app import find_node
 
 HERE = Path(__file__).parent
-CHROMIUM = HERE / "node_modules" / "@sparticuz" / "chromium"
-PICTURES = os.environ.get("TIDEMARK_PICTURES", "")  # a folder, for who wants to look
 TICKS = "import time\nfor i in range(8):\n    print('tick', i, flush=True)\n    time.sleep(1)\n"
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        not CHROMIUM.is_dir(), reason="no Chromium is installed: `make test-browser` does that"
-    ),
-]
+pytestmark = IN_CHROMIUM
 
 
 @pytest.fixture(scope="module")

@@ -13,24 +13,18 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.browser.chromium import IN_CHROMIUM, PICTURES
 from tests.servers import free_port, is_listening
 from tests.tidemark.report.live.many_runs import fill
 from tests.waiting import wait_until
 from tidemark.app import find_node
 
 HERE = Path(__file__).parent
-CHROMIUM = HERE / "node_modules" / "@sparticuz" / "chromium"
-PICTURES = os.environ.get("TIDEMARK_PICTURES", "")  # a folder, for who wants to look
 JOBS, RUNS = 60, 500
 SCREEN = 900  # pixels
 NOUNS = ["Overview", "Attention", "Running", "Jobs", "Freshness", "Graph"]
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        not CHROMIUM.is_dir(), reason="no Chromium is installed: `make test-browser` does that"
-    ),
-]
+pytestmark = IN_CHROMIUM
 
 
 @pytest.fixture(scope="module")

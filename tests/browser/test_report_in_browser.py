@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.chromium import IN_CHROMIUM, PICTURES
 from tests.tidemark.report.made_up import STATES, report, shop
 from tidemark.app import find_node
 from tidemark.report.page import page_of
 
 HERE = Path(__file__).parent
-CHROMIUM = HERE / "node_modules" / "@sparticuz" / "chromium"
-PICTURES = os.environ.get("TIDEMARK_PICTURES", "")  # a folder, for who wants to look
 PICTURE = Path(__file__).parents[2] / "docs" / "report.webp"
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        not CHROMIUM.is_dir(), reason="no Chromium is installed: `make test-browser` does that"
-    ),
-]
+pytestmark = IN_CHROMIUM
 
 
 @pytest.fixture(scope="module")

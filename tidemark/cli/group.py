@@ -14,6 +14,7 @@ from tidemark.cli.terminal import guard, hanging
 from tidemark.cli.where import leave_output
 from tidemark.errors import TidemarkError
 
+UNTIL = "the old form goes with the next release"
 SENTENCE = 200  # characters; a longer first sentence is cut
 UNBREAKABLE = "\N{NON-BREAKING HYPHEN}"
 
@@ -121,9 +122,7 @@ class OldGroup(Verbs):
         name, command, rest = super().resolve_command(ctx, args)
         if new := self._names.get(name or ""):
             click.echo(
-                f"warning: `tidemark {self.name} {name}` is `tidemark {new}` now; the old form "
-                "goes with the next release",
-                err=True,
+                f"warning: `tidemark {self.name} {name}` is `tidemark {new}` now; {UNTIL}", err=True
             )
         return name, command, rest
 

@@ -12,8 +12,8 @@ from tidemark.checks.state.manifest import MANIFEST
 from tidemark.checks.state.plan import PLAN
 from tidemark.checks.state.project import review_project, review_since, write_manifest
 from tidemark.checks.state.review import Review, changes
-from tidemark.cli.commands.options import UNTIL
 from tidemark.cli.commands.prove import NO_STAGE
+from tidemark.cli.group import UNTIL
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.terminal import Terminal, print_lines
 from tidemark.local_state.home import Home

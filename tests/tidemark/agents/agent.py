@@ -23,7 +23,7 @@ class Agent:
         self.text = ""
 
     async def ask(self, name: str, **arguments: Any) -> dict[str, Any]:
-        """Return the answer of a tool, which is no error."""
+        """Return the answer of a tool; fail if it is an error."""
         is_error, answer = await self._call(name, arguments)
         assert not is_error, answer
         return answer

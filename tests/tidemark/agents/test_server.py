@@ -146,7 +146,7 @@ def test_an_act_takes_the_plan_that_holds_and_a_cancelled_one_leaves_nothing(fol
 
 @pytest.mark.nightly
 def test_a_digest_is_of_one_act_also_of_two_at_once(folder: Path) -> None:
-    """What the script prints is no message of ours, whatever its beginning."""
+    """A script prints what begins as our messages do; it stays withheld."""
     (folder / "once.py").write_text(
         "import sys\nprint('error: Jane', file=sys.stderr)\n", encoding="utf-8"
     )

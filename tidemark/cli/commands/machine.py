@@ -62,8 +62,8 @@ def serve() -> None:
     """Keep JVMs warm for the commands of this home, until Ctrl-C.
 
     Commands that run jobs borrow them: a job then starts in a second or two. With --port, clients
-    of AWS Glue, such as boto3 and the AWS CLI, define and run jobs here; --app defines those of an
-    app first. While it runs, it alone runs jobs in this home.
+    of AWS Glue, such as boto3 and the AWS CLI, define and run jobs here; --app defines the jobs of
+    an app first. While it runs, it alone runs jobs in this home.
     """
 
 

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from tidemark.cli.commands.known_names import STAGE
 from tidemark.cli.environment import ask_for_s3
+from tidemark.cli.group import UNTIL
 from tidemark.cli.where import Where, looking
 from tidemark.errors import UsageError
 
@@ -52,9 +53,6 @@ EXECUTORS_HELP = (
     "the driver does all."
 )
 MASTER_HELP = "Run each job on a cluster that exists, such as spark://host:7077."
-
-
-UNTIL = "the old form goes with the next release"
 
 
 def renamed(

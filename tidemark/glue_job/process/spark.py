@@ -3,7 +3,7 @@
 import os
 import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,8 +57,9 @@ def write_spark_conf(
     (run_folder / EVENTS_FOLDER).mkdir(exist_ok=True)
     (run_folder / TEMPORARY_FOLDER).mkdir(exist_ok=True)
     class_path = [lake_jar(java_home, spark), *format_jars(java_home, spark)]
-    engine = engine_settings(home, run_folder, java_home, spark) | semantics_settings(semantics)
-    engine = engine_settings_of(asked, engine, java_options(home, run_folder, java_home, spark))
+    options = java_options(home, run_folder, java_home, spark)
+    engine = engine_settings(home, run_folder, java_home, spark, options)
+    engine = engine_settings_of(asked, engine | semantics_settings(semantics), options)
     settings = with_executors({**engine, **user_settings}, asked, class_path)
     conf = run_folder / CONF_FILE
     conf.write_text(as_properties(settings), encoding="utf-8")
@@ -125,23 +126,26 @@ def has_little_data(home: Home) -> bool:
 
 
 def _is_little(folder: Path) -> bool:
-    files, left = 0, MAX_LITTLE_BYTES
-    for parent, _, names in os.walk(folder):
-        files += len(names)
-        if files > MAX_LITTLE_FILES:
-            return False
-        for name in names:
-            with suppress(OSError):  # deleted meanwhile
-                left -= Path(parent, name).stat().st_size
-        if left < 0:
-            return False
+    # A run waits for it: it stops at the first entry too many, also in one large folder.
+    folders, entries, left = [str(folder)], 0, MAX_LITTLE_BYTES
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as below:  # deleted meanwhile
+            for entry in below:
+                entries += 1
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    left -= entry.stat(follow_symlinks=False).st_size
+                if entries > MAX_LITTLE_FILES or left < 0:
+                    return False
     return True
 
 
-def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark) -> dict[str, str]:
+def engine_settings(
+    home: Home, run_folder: Path, java_home: Path, spark: Spark, options: Sequence[str]
+) -> dict[str, str]:
     """Return the Spark properties of every local job run."""
     cores = os.cpu_count() or 2
-    options = java_options(home, run_folder, java_home, spark)
     return {
         "spark.master": f"local[{cores}]",
         "spark.driver.host": "127.0.0.1",
