@@ -1,20 +1,16 @@
 """A job that compares the rows of targets in many lakes with those of the first, on one Spark.
 
-Called as a job script with ``--asked FILE``: an object with ``out``, the file of the answer,
-``key`` (columns that identify a row, or none), ``surrogates`` (groups of columns that do not, where
-all of a group are there), and ``targets``, a list of objects with ``format``, ``key`` (its own),
-``left_out`` (columns), ``control`` and ``sides``: each the ``folder``, the ``files`` of that format
-in it, whether these are ``all`` of its files, and, where runs have written a folder each, the files
-by these ``folders``, below which are those of partitions. The first side is the baseline; the
+Each question has ``format``, ``key`` (its own), ``left_out`` (columns), ``control`` and ``sides``:
+each the ``folder``, the ``files`` of that format in it, whether these are ``all`` of its files,
+and, where runs have written a folder each, the files by these ``folders``, below which are those of
+partitions; and ``asked``: the ``key`` (columns that identify a row, or none), and ``surrogates``
+(groups of columns that do not, where all of a group are there). The first side is the baseline; the
 control is a second, equal run, and columns in which the two differ are left out, too.
 """
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -33,10 +29,10 @@ from tidemark.operate.rows.answers import (
     with_types,
 )
 from tidemark.operate.rows.records import with_marks, with_whole_records
+from tidemark.operate.rows.spark_asked import answer_asked
 from tidemark.operate.rows.spark_rows import Rows, as_written, read, types_of
 from tidemark.operate.rows.spark_values import (
     IN_FULL,
-    SETTINGS,
     column_of,
     differing_of,
     measured,
@@ -51,15 +47,7 @@ MAX_DIFFERING = 5000  # rows that are looked at one by one
 
 def main() -> None:
     """Compare every target, and write the answers."""
-    file = Path(sys.argv[sys.argv.index("--asked") + 1])
-    asked = json.loads(file.read_text(encoding="utf-8"))
-    spark = SparkSession.builder.getOrCreate()
-    for name, value in SETTINGS.items():
-        spark.conf.set(name, value)
-    with ThreadPoolExecutor(AT_ONCE) as threads:  # Spark plans a query on one core
-        answers = list(threads.map(lambda one: judged(spark, one, asked), asked["targets"]))
-    Path(asked["out"]).write_text(json.dumps(answers), encoding="utf-8")
-    spark.stop()
+    answer_asked(lambda spark, target: judged(spark, target, target["asked"]), AT_ONCE)
 
 
 def judged(spark: SparkSession, target: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
