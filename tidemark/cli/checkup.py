@@ -28,13 +28,7 @@ OK, NOTE, MISSING = "ok", "note", "missing"
 LITTLE_BYTES = 2 * 1024**3  # of disk and of memory: a run of Spark needs about so much
 MEMINFO = Path("/proc/meminfo")
 SITE = "glue_job/site"
-SETUPS = (
-    "pyproject.toml",
-    "pyrightconfig.json",
-    "mypy.ini",
-    "setup.cfg",
-    ".vscode/settings.json",
-)
+SETUPS = ("pyproject.toml", "pyrightconfig.json", "mypy.ini", "setup.cfg", ".vscode/settings.json")
 GLUE_PYTHON = (3, 11)
 
 

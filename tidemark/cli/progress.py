@@ -185,7 +185,7 @@ def print_outcome(console: Console, result: "WorkflowResult") -> None:
             Text.assemble(
                 (f"{job_name} is gone from its stack", "yellow"),
                 ": its bookmark was deleted, as AWS deletes it with the job",
-            ),
+            )
         )
     for job_name, conditions in result.blocked.items():
         console.print(not_started(job_name, conditions))

@@ -67,12 +67,7 @@ class Marks:
 
 
 def compared(
-    bench: Bench,
-    wish: Wish,
-    first: Baseline,
-    control: Outcome,
-    done: Done,
-    folders: RunFolders,
+    bench: Bench, wish: Wish, first: Baseline, control: Outcome, done: Done, folders: RunFolders
 ) -> tuple[dict[str, Finding], dict[str, list[str]]]:
     """Return the findings by the folders of their homes, and the columns that differ by time.
 

@@ -69,10 +69,7 @@ def dump_items(home: Home, folder: Path, tables: Sequence[str]) -> None:
 
 @contextmanager
 def _client(home: Home) -> Iterator["DynamoDBClient"]:
-    with (
-        dynamodb_endpoint(home) as endpoint,
-        dynamodb_client(endpoint, region()) as client,
-    ):
+    with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, region()) as client:
         yield client
 
 

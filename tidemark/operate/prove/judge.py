@@ -80,10 +80,7 @@ def numbering(side: Mapping[str, Any], batches: int) -> list[str]:
 
 
 def _check_ignored(
-    wish: Wish,
-    targets: Sequence[str],
-    columns: Sequence[Sequence[str]],
-    outside: Sequence[str],
+    wish: Wish, targets: Sequence[str], columns: Sequence[Sequence[str]], outside: Sequence[str]
 ) -> None:
     """Raise if a name is neither a target, nor a column of one, nor reached outside the home."""
     known = {name for names in columns for name in names}
