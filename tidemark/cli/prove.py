@@ -36,11 +36,11 @@ from tidemark.operate.prove.kinds.every import KINDS
 from tidemark.operate.prove.lakes import fill_with_samples, home_of
 from tidemark.operate.prove.prove import prove as prove_it
 from tidemark.operate.prove.replays import kept_command, kept_state
-from tidemark.operate.prove.schedule import AT_ONCE
 from tidemark.operate.prove.subject import Subject, app_subject, script_subject
 from tidemark.operate.prove.words import lines_of, to_json
 from tidemark.operate.versions.scratch import scratch_of
 from tidemark.operate.versions.shared import shared_by_both
+from tidemark.operate.versions.trial import AT_ONCE
 from tidemark.report.prove_page import proof_page
 
 LOCAL_BUCKET = re.compile(r"tidemark bucket ([\w.-]+)")

@@ -23,7 +23,7 @@ from tidemark.model.assembly.iceberg import (
 )
 from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.changes import OF_PARTITIONS
-from tidemark.operate.prove.items import KEY_FILE, dump_items
+from tidemark.operate.prove.items import KEY_FILE, dump_items, write_rows
 from tidemark.operate.versions.trial import CONF, Observe, run_own_job
 
 DUMP_JOB = Path(__file__).with_name("dump_job.py")
@@ -130,13 +130,9 @@ def partitioned_tables(base: Home, home: Home) -> list[str]:
 def _dump_partitions(home: Home, tables: Sequence[str]) -> None:
     of_tables = _partitions(home) if tables else {}
     for table in tables:
-        folder = home.root / FOLDER / f"{CATALOGUED}.{table}"
-        folder.mkdir(parents=True)
         rows = of_tables.get(table, [])
-        lines = [json.dumps(row) for row in rows]
-        (folder / "rows.json").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         keys = [name for name in rows[0] if name != LOCATION] if rows else []
-        (folder / KEY_FILE).write_text(json.dumps(keys), encoding="utf-8")
+        write_rows(home.root / FOLDER / f"{CATALOGUED}.{table}", rows, keys)
 
 
 def _partitions(home: Home) -> dict[str, list[dict[str, str]]]:

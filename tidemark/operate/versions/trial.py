@@ -3,9 +3,12 @@
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
@@ -20,6 +23,7 @@ from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import texts_of_run
 from tidemark.model.assembly.definitions import SPARK, Deployment
 from tidemark.model.messages import known
+from tidemark.operate.versions.facts import Interval
 from tidemark.operate.versions.outcomes import RunOutcome
 
 
@@ -40,6 +44,11 @@ class Trial:
     ended_ms: int
 
     @property
+    def interval(self) -> Interval:
+        """When its runs went on."""
+        return Interval(self.began_ms, self.ended_ms)
+
+    @property
     def failure(self) -> str:
         """The first job that did not SUCCEED, and why; empty if all did, and one ran."""
         if not self.runs:
@@ -55,6 +64,7 @@ Start = Callable[[Home, str, Jvms, Sequence[str], Observe], None]
 What it calls the while may raise, which stops the runs."""
 
 CONF = "--conf"
+AT_ONCE = 2  # runs
 
 
 def script_start(submission: Submission) -> Start:
@@ -197,6 +207,17 @@ def run_trial(
             _outcome(store, run) for run in sorted(runs, key=lambda run: run.started_at_ms)
         )
     return Trial(home, outcomes, began_ms, ended_ms)
+
+
+@contextmanager
+def threads_until(is_over: Event) -> Iterator[ThreadPoolExecutor]:
+    """Yield two threads for runs; whatever ends the body tells these that it is over."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        try:
+            yield threads
+        except BaseException:
+            is_over.set()
+            raise
 
 
 def run_own_job(
