@@ -37,6 +37,6 @@ def test_messages_of_code_are_read_and_docstrings_are_not() -> None:
 
 
 def test_messages_of_data_are_read_and_names_are_not() -> None:
-    data = '{"is no": 1,\n "why": "it is \\"no\\" \\u0061",\n "do": "the table is no file of the lake"}'
+    data = '{"is no": 1,\n "why": "it is \\"no\\" a",\n "do": "the table is no file of the lake"}'
 
     assert [line for line, _ in problems_of_data(data)] == [3]
