@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from textwrap import dedent
 from typing import TypeAlias
 
@@ -31,51 +32,7 @@ SWITCH = """\
 STARTS_BY_ITSELF = False
 
 """
-STACK = '''"""The pipeline `{name}`.
-
-It was adopted from older jobs: {plan} says how it takes over.
-"""
-
-from pathlib import Path
-
-import aws_cdk as cdk
-{iam}from aws_cdk import aws_kms as kms
-{s3}from constructs import Construct
-from tidemark.constructs import (
-{imports}
-)
-
-{switch}
-
-class {title}Stack(cdk.Stack):
-    """Creates the workflow `{name}` with its jobs, roles and triggers."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        id_: str,
-        *,
-        stage: StageConfig,
-        root: Path,
-        env: cdk.Environment,
-        key: kms.IKey | None = None,
-    ) -> None:
-        super().__init__(scope, id_, env=env, termination_protection=stage.termination_protection)
-        self.pipeline = Pipeline(
-            self,
-            "Pipeline",
-            name={quoted},
-            root=root,
-            stage=stage,
-            starts={starts},
-            watermarks={watermarks},
-            key=key
-            or kms.Key(
-                self, "Key", enable_key_rotation=True, removal_policy=cdk.RemovalPolicy.RETAIN
-            ),
-{pipeline})
-{data}{roles}{jobs}        # tidemark new-job inserts above this line
-'''
+STACK = Path(__file__).with_name("stack.txt").read_text(encoding="utf-8")
 
 
 def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from tidemark.errors import ConfigError, show
@@ -13,22 +14,7 @@ from tidemark.model.stage.fields import Fields
 
 NEW_REGIONS = "TIDEMARK_NEW_REGIONS"  # of the environment: regions that this version does not know
 REGION_NAME = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
-REGION_NAMES = """
-af-south-1 ap-east-1 ap-east-2 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1
-ap-south-2 ap-southeast-1 ap-southeast-2 ap-southeast-3 ap-southeast-4 ap-southeast-5
-ap-southeast-6 ap-southeast-7 ca-central-1 ca-west-1 eu-central-1 eu-central-2
-eu-north-1 eu-south-1 eu-south-2 eu-west-1 eu-west-2 eu-west-3 il-central-1 me-central-1
-me-south-1 me-west-1 mx-central-1 sa-east-1 sa-west-1 us-east-1 us-east-2 us-west-1
-us-west-2
-cn-north-1 cn-northwest-1
-eusc-de-east-1
-us-iso-east-1 us-iso-west-1
-us-isob-east-1 us-isob-west-1
-eu-isoe-west-1
-us-isof-east-1 us-isof-south-1
-us-gov-east-1 us-gov-west-1
-"""
-REGIONS = frozenset(REGION_NAMES.split())
+REGIONS = frozenset(Path(__file__).with_name("regions.txt").read_text("utf-8").split())
 
 
 def check_region(region: str, where: str) -> None:
