@@ -2,7 +2,7 @@
 
 PYTHON ?= python3.11
 STAGE  ?= dev
-CLIENTS := aws-cli awswrangler dagster prefect airflow notebook dbt spark-connect mcp
+CLIENTS := aws-cli awswrangler dagster prefect airflow notebook dbt dbt-1.12 spark-connect mcp
 LOCKS   := runtime setup dev ministack checkov
 PAGES   := advice cli constructs library local awsglue_coverage semantics
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
