@@ -16,7 +16,7 @@ from sample.landing import (
     weather_objects,
 )
 from sample.recompute import compare, rescued_rows, worst_routes
-from tidemark.cli.progress import JobProgress, print_outcome, rows, step
+from tidemark.cli.progress import JobProgress, grouped, print_outcome, step
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.commands import deploy, load_app
 from tidemark.glue_service.one_run import run_workflow
@@ -187,7 +187,7 @@ def runs_table(runs: list[tuple[str, WorkflowResult]]) -> Table:
     names = [run.job_name for run in runs[0][1].job_runs]
     for name in names:
         cells = [
-            f"{rows(run.rows_read)} → {rows(run.rows_written)}"
+            f"{grouped(run.rows_read)} → {grouped(run.rows_written)}"
             for _, result in runs
             for run in result.job_runs
             if run.job_name == name

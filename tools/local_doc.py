@@ -211,7 +211,7 @@ def _awsglue() -> Iterator[str]:
     yield "| module | of | names |\n|---|---|---|"
     for module, owners in sorted(NOT_YET.items()):
         for owner, names in owners.items():
-            yield f"| `{module}` | {f'`{owner}`' if owner else ''} | {_words(names.split())} |"
+            yield f"| `{module}` | {f'`{owner}`' if owner else ''} | {_words(names)} |"
     yield "\nAlternatives, other than Spark itself:\n"
     yield from (f"- `{name}`: {text}" for name, text in sorted(INSTEAD.items()))
     yield ""

@@ -1,14 +1,15 @@
 """Reads what people read for its language: `python -m tools.prose [FILE…]`, part of `make check`.
 
 Checks pages by proselint, and by our own words: a standard term in place of one that reads as
-translated. The messages of the code are checked by our words. Code, names and comments of a page
-are left out. Pages of docs/reference are made from help texts and docstrings, so these are read
-too.
+translated. The messages of the code, and of its data, are checked by our words. Code, names and
+comments of a page are left out. Pages of docs/reference are made from help texts and docstrings, so
+these are read too.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,7 @@ PROJECT = Path(__file__).parents[1]
 PAGES = (*sorted(PROJECT.glob("*.md")), *sorted((PROJECT / "docs").rglob("*.md")))
 CODE = ("tidemark", "libs", "infra", "sample")
 MIN_SPACES = 3  # of a string that is a message
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')  # of JSON
 # Matters of typography, of American letters and of small vocabularies; terms that are ours.
 LEFT_OUT = (
     "dates_times",
@@ -111,6 +113,14 @@ def problems_of_code(text: str) -> Iterator[tuple[int, str]]:
             yield node.lineno + line - 1, message
 
 
+def problems_of_data(text: str) -> Iterator[tuple[int, str]]:
+    """Yield what is wrong with the messages in JSON, each with its line."""
+    for match in STRING.finditer(text):
+        if match[0].count(" ") >= MIN_SPACES:
+            for _, message in wrong_words(json.loads(match[0])):
+                yield text.count("\n", 0, match.start()) + 1, message
+
+
 def report(files: Iterable[Path]) -> list[str]:
     """Return a line for each problem of pages and modules."""
     return [
@@ -122,13 +132,15 @@ def report(files: Iterable[Path]) -> list[str]:
 
 def _problems_of(file: Path) -> Iterator[tuple[int, str]]:
     text = file.read_text(encoding="utf-8")
-    return problems_of_code(text) if file.suffix == ".py" else problems(text)
+    readers = {".py": problems_of_code, ".json": problems_of_data}
+    return readers.get(file.suffix, problems)(text)
 
 
 def _all() -> Iterator[Path]:
     yield from PAGES
     for folder in CODE:
         yield from sorted((PROJECT / folder).rglob("*.py"))
+        yield from sorted((PROJECT / folder).rglob("*.json"))
 
 
 if __name__ == "__main__":

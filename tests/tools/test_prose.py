@@ -1,6 +1,6 @@
 import pytest
 
-from tools.prose import problems, problems_of_code
+from tools.prose import problems, problems_of_code, problems_of_data
 
 PAGE = """# Title
 
@@ -34,3 +34,9 @@ def test_messages_of_code_are_read_and_docstrings_are_not() -> None:
     code = '"""It is told of which."""\n\nERROR = "the table is no file of the lake"\n'
 
     assert [line for line, _ in problems_of_code(code)] == [3]
+
+
+def test_messages_of_data_are_read_and_names_are_not() -> None:
+    data = '{"is no": 1,\n "why": "it is \\"no\\" a",\n "do": "the table is no file of the lake"}'
+
+    assert [line for line, _ in problems_of_data(data)] == [3]

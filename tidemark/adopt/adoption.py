@@ -8,35 +8,17 @@ from itertools import count
 
 from tidemark.adopt.choosing import Selection, choose, ordered
 from tidemark.adopt.data import broken_rules
-from tidemark.adopt.jobs.fields import FACT, SECRET
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.model import Adoption, Difference, Existing, LeftOut
 from tidemark.adopt.nodes import make_nodes
 from tidemark.adopt.others import others_of
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.reasons import ANY, REASONS
 from tidemark.adopt.starts.outside import Adopted, outside_of
 from tidemark.adopt.starts.triggers import nodes_of, watched_by
 from tidemark.errors import UsageError, show
 from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.plain_secrets import shows_secret
-
-WORKFLOW_FIELDS: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("CreatedOn", "LastModifiedOn", "LastRun", "Graph"), FACT),
-    "BlueprintDetails": (
-        "a blueprint made the workflow; the pipeline replaces both",
-        "do not run the blueprint again",
-    ),
-    "Description": ("the workflow of a pipeline has none", "write it into the docstring"),
-    "MaxConcurrentRuns": (
-        "a pipeline runs once at a time: two runs would read the same input",
-        "see that nothing counts on runs that overlap",
-    ),
-    "Name": (
-        "CloudFormation cannot import a Glue workflow, nor create one whose name is taken",
-        "see the steps: the new workflow takes over, and then the old one is deleted",
-    ),
-    "Tags": ("tags are set for the whole stage", 'add it to "tags" of the stage in cdk.json'),
-}
 
 
 def adopt(
@@ -158,14 +140,14 @@ def workflow_of(existing: Existing) -> tuple[dict[str, str], list[Difference]]:
     properties = {}
     for name, value in (reading.get("DefaultRunProperties") or {}).items():
         if shows_secret(name, str(value)):
-            reading.differ_for(SECRET, "DefaultRunProperties", name)
+            reading.differ_for(ANY["secret"], "DefaultRunProperties", name)
         else:
             properties[name] = str(reading.take("DefaultRunProperties", name))
     reading.takes("MaxConcurrentRuns", values=[1])
     if reading.get("MaxConcurrentRuns") is None:
-        why, do = WORKFLOW_FIELDS["MaxConcurrentRuns"]
+        why, do = REASONS["workflow"]["MaxConcurrentRuns"]
         reading.differ("MaxConcurrentRuns", why=f"it was not limited; {why}", do=do)
-    rest(reading, WORKFLOW_FIELDS)
+    rest(reading, REASONS["workflow"])
     return properties, reading.differences
 
 

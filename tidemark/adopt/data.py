@@ -7,6 +7,7 @@ from dataclasses import replace
 from tidemark.adopt.jobs.scripts import ScriptResources
 from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Folder, Guess, Node, Reason
 from tidemark.adopt.places import direction_of, is_address, places_of
+from tidemark.adopt.reasons import ANY
 from tidemark.checks.graph import model as graph
 from tidemark.checks.graph.crawls import crawls
 from tidemark.checks.graph.folders import overlap
@@ -14,15 +15,6 @@ from tidemark.checks.graph.races import races
 from tidemark.model.assembly.definitions import CRAWLER
 
 WORKFLOW = "adopted"
-NO_PLACE = (
-    "which no Dataset can be: a whole bucket, or a folder with other characters than letters, "
-    "digits and _.=-",
-    "move the data into a folder, or allow it with job.role.add_to_policy(...)",
-)
-NOT_KNOWN = (
-    "a part is not known, so it is in neither reads= nor writes=",
-    "give the part and adopt again (--parameter KEY=VALUE), or declare a Dataset of it",
-)
 
 
 def with_data(
@@ -57,7 +49,7 @@ def with_data(
             for given in (job.arguments, job.started_arguments)
             for name, text in given.items()
             if is_address(text) and name not in places_of(given)
-            for why, do in [NOT_KNOWN if "{" in text else NO_PLACE]
+            for why, do in [ANY["not known"] if "{" in text else ANY["no place"]]
         )
         outputs = {place for _, place in writes}
         inputs = [(name, place) for name, place in reads if place not in outputs]

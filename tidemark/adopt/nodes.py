@@ -13,23 +13,13 @@ from tidemark.adopt.jobs.secrets import secrets_of
 from tidemark.adopt.jobs.streaming import guess_of_streams, streaming_job
 from tidemark.adopt.model import SCRATCH, AdoptedJob, Difference, Existing, Folder, Guess, Node
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.reasons import ANY
 from tidemark.adopt.starts.started import bookmark_of_runs
 from tidemark.adopt.starts.triggers import account_for
 from tidemark.errors import InputError, UsageError
 from tidemark.model.assembly.definitions import CRAWLER
 
 ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/[\w+=,.@/-]{1,640}", re.ASCII)
-KEPT = (
-    "it is kept, and gets one more inline policy with the declared permissions; it may allow more "
-    "than these, to all that share it",
-    "compare its policies with what `tidemark grants` prints, and remove the rest",
-)
-HIDDEN_BOOKMARK = (
-    "it has a bookmark, and neither its arguments nor a trigger turns one on, so whoever starts "
-    "its runs does, or did",
-    "see the arguments of its last runs (aws glue get-job-runs); if they turn it on, set "
-    "bookmark=BookmarkOption.ENABLE, or the new job reads everything again",
-)
 
 
 def make_nodes(
@@ -81,7 +71,7 @@ def make_nodes(
     differences = _give_scratch(jobs)
     guesses += (guess_of_streams(job) for job in jobs if job.is_streaming)
     guesses += (
-        Guess(f"job {job.old}", *HIDDEN_BOOKMARK)
+        Guess(f"job {job.old}", *ANY["hidden bookmark"])
         for job in jobs
         if job.bookmark == "DISABLE" and existing.bookmarks.get(job.old)
     )
@@ -112,7 +102,7 @@ def _kept_role(resource: Reading) -> str | None:
     """Return the ARN of the role that a job or crawler keeps, and account for it."""
     role = resource.get("Role")
     if isinstance(role, str) and ROLE.fullmatch(role):
-        resource.differ_for(KEPT, "Role")
+        resource.differ_for(ANY["kept"], "Role")
         return role
     if role is not None:
         why = "its ARN is not known, which from_role_arn needs, so it gets its own role"

@@ -1,53 +1,16 @@
 """Names the rest of a file, apart from the adopted jobs, so that nothing is silent: pure."""
 
-from collections.abc import Mapping
-
 from tidemark.adopt.model import Adoption, Existing, LeftOut, Reason, Resource
+from tidemark.adopt.reasons import REASONS
 from tidemark.adopt.sources.contents import kind_of
 from tidemark.adopt.starts.triggers import nodes_of, watched_by
 from tidemark.adopt.watching import watchers_of
 from tidemark.model.assembly.definitions import CRAWLER
 
-STAYS = "nothing: it is not changed"
-NOT_NAMED = "it was not named, and nothing that was named needs it"
-CALLS = "its starts are not part of a job; it may start one of the old"
-SEE = "see its targets"
-NOT_KNOWN = ("a pipeline does not create it", STAYS)
-CATALOG = (
-    "a pipeline writes existing tables; it creates those that a Dataset has as table=",
-    f"{STAYS}; declare it as Table(...) if the app is to create it from now on",
-)
-REASONS: Mapping[str, tuple[str, str]] = {
-    "job": (NOT_NAMED, "adopt it in another call, if it is to move too"),
-    "crawler": (NOT_NAMED, "it continues unchanged; a crawler is adopted with the jobs around it"),
-    "trigger": ("it starts no job or crawler that moves", "it continues unchanged"),
-    "workflow": (NOT_NAMED, "adopt it in another call: --workflow"),
-    "connection": ("jobs name it in connections=, and it stays where it is", STAYS),
-    **dict.fromkeys(("database", "table", "partition"), CATALOG),
-    "securityconfiguration": (
-        "the pipeline creates its own",
-        "delete it when nothing uses it; or pass it: security=ExistingSecurity(...)",
-    ),
-    "classifier": ("crawlers name it in CrawlerOptions(classifiers=...)", STAYS),
-    "dataqualityruleset": (
-        "the rules of a table are declared as DataQualityRuleset",
-        f"{STAYS}; declare it if the app is to create it",
-    ),
-    **dict.fromkeys(("rule", "schedule"), (CALLS, f"{SEE}; disable it if that is an old job")),
-    "statemachine": (CALLS, "let it start the new workflow (glue:startWorkflowRun)"),
-    "function": (CALLS, "let it start the new workflow (glue:startWorkflowRun), or remove it"),
-    "pipe": (CALLS, f"{SEE}; stop it if that is an old job"),
-    "environment": (
-        "the targets of its DAGs cannot be read here",
-        "let those that start an old job start the new workflow",
-    ),
-    "permissions": (
-        "grants of Lake Formation name roles, and the new jobs have others",
-        "grant the new roles the same, or keep the old with --keep-roles",
-    ),
-}
+NOT_KNOWN = ("a pipeline does not create it", "nothing: it is not changed")
 
-STARTS = {kind for kind, (why, _) in REASONS.items() if why == CALLS and kind != "rule"}
+# What may start an old job from outside.
+STARTS = {"schedule", "statemachine", "function", "pipe"}
 
 
 def others_of(existing: Existing, adoption: Adoption) -> tuple[LeftOut, ...]:
@@ -74,7 +37,7 @@ def others_of(existing: Existing, adoption: Adoption) -> tuple[LeftOut, ...]:
     for type_, name in dict.fromkeys(existing.resources):
         of = (kind_of(type_), name)
         reason = needed.get(of) if of[0] not in STARTS else None
-        left[of] = LeftOut(f"{type_} {name}", *(reason or REASONS.get(of[0], NOT_KNOWN)))
+        left[of] = LeftOut(f"{type_} {name}", *(reason or REASONS["other"].get(of[0], NOT_KNOWN)))
     for (kind, name), reason in needed.items():
         left.setdefault((kind, name), LeftOut(f"{kind} {name}", *reason))
     watching = {of for of in needed if of[0] == "rule"}  # it may be listed for its target too

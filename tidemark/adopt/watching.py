@@ -11,6 +11,7 @@ from typing import Any
 
 from tidemark.adopt.model import Adoption, Existing
 from tidemark.adopt.reading import document_of
+from tidemark.adopt.reasons import ANY
 from tidemark.model.schedules.event_matching import matches
 
 # Where a resource says its own name, or what people read.
@@ -22,11 +23,7 @@ POLICY = ("it allows actions on {}, and not on what replaces it", "allow them on
 RULE = ("its pattern waits for events of {}, and none comes after the last step", "name {} in it")
 OTHER = ("it names {}: nothing of that name runs after the last step", "name {} in it")
 REPORTING = (["sns"], ["sqs"], ["logs"], ["firehose"], ["kinesis"])  # services of targets
-CALLER = (
-    "its definition names {}, and starts nothing new",
-    "let it start the new workflow (glue:startWorkflowRun), or name {} in it",
-)
-REASONS = {"alarm": ALARM, "policy": POLICY, "role": POLICY, "rule": RULE, "machine": CALLER}
+REASONS = {"alarm": ALARM, "policy": POLICY, "role": POLICY, "rule": RULE, "machine": ANY["caller"]}
 
 
 def watchers_of(existing: Existing, adoption: Adoption) -> dict[tuple[str, str], tuple[str, str]]:

@@ -11,8 +11,7 @@ from pathlib import Path
 from rich.text import Text
 
 from tidemark.app import find_node
-from tidemark.cli.progress import console_for_tables
-from tidemark.cli.terminal import print_json
+from tidemark.cli.progress import print_output
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.runs.python_modules import versions_of
 from tidemark.local_state.engine.executable import find_engine, package_name
@@ -29,13 +28,7 @@ OK, NOTE, MISSING = "ok", "note", "missing"
 LITTLE_BYTES = 2 * 1024**3  # of disk and of memory: a run of Spark needs about so much
 MEMINFO = Path("/proc/meminfo")
 SITE = "glue_job/site"
-SETUPS = (
-    "pyproject.toml",
-    "pyrightconfig.json",
-    "mypy.ini",
-    "setup.cfg",
-    ".vscode/settings.json",
-)
+SETUPS = ("pyproject.toml", "pyrightconfig.json", "mypy.ini", "setup.cfg", ".vscode/settings.json")
 GLUE_PYTHON = (3, 11)
 
 
@@ -228,17 +221,16 @@ FAILURE = 1
 MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "missing": ("✗", "bold red")}
 
 
+def _lines_of(all_findings: Sequence[Finding]) -> Iterator[Text]:
+    for finding in all_findings:
+        advice = f" ({finding.id})" if finding.id else ""
+        yield Text.assemble(MARKS[finding.state], f" {finding.name}: {finding.found}{advice}")
+        if finding.cure:
+            yield Text(f"    {finding.cure}")
+
+
 def doctor(output: str) -> None:
     all_findings = list(findings(Path.cwd()))
-    if output == "json":
-        print_json([asdict(finding) for finding in all_findings])
-    else:
-        console = console_for_tables()
-        for finding in all_findings:
-            advice = f" ({finding.id})" if finding.id else ""
-            line = Text.assemble(MARKS[finding.state], f" {finding.name}: {finding.found}{advice}")
-            console.print(line)
-            if finding.cure:
-                console.print(Text(f"    {finding.cure}"))
+    print_output(output, list(map(asdict, all_findings)), _lines_of(all_findings))
     if not is_healthy(all_findings):
         sys.exit(FAILURE)

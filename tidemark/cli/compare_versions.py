@@ -9,9 +9,10 @@ from pathlib import Path
 from rich.console import Console
 
 from tidemark.cli.engines import prepare_sparks
-from tidemark.cli.script_or_app import database_writes, submission_of
+from tidemark.cli.script_or_app import database_writes, scripts_of, submission_of
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.terminal import Terminal, print_lines
+from tidemark.cli.views.diff import THERE, difference_lines, summaries
 from tidemark.errors import UsageError
 from tidemark.local_state.home import Home
 from tidemark.model.assembly.cloud_assembly import read_assembly
@@ -25,7 +26,6 @@ from tidemark.operate.versions.trial import Start, app_start, script_start
 from tidemark.report.costs import GLUE_6_FACTOR, USD_PER_DPU_HOUR
 
 MARKS = {"equal": "✓", "differs": "≠", "fails": "✗"}
-THERE = "there"
 MAX_DIFFERENCES = 10  # of one bookmark, watermark or table
 
 
@@ -83,12 +83,8 @@ def _start(
     if submission is not None:
         return script_start(submission), {submission.script.name: submission.script}
     assembly = assembly_folder(console, app, context)
-    scripts = {
-        asset.name or asset.source.name: asset.source
-        for asset in read_assembly(assembly).assets
-        if asset.source.suffix == ".py"
-    }
-    return app_start(assembly, workflow, what, scratch), scripts
+    start = app_start(assembly, workflow, what, scratch)
+    return start, scripts_of(read_assembly(assembly).assets)
 
 
 def lines_of(comparison: Comparison) -> Iterator[str]:
@@ -135,8 +131,7 @@ def _target_lines(target: TargetOutcome, comparison: Comparison) -> Iterator[str
     is_one_of_several = [outcome.target for outcome in comparison.targets].count(target.target) > 1
     place = f"{target.target} ({target.format})" if is_one_of_several else target.target
     yield f"{MARKS[verdict]} {place}: {verdict}, {target.problem or rows}"
-    for name, (before, after) in (target.schema or {}).items():
-        yield f"    {name}: {before or 'not there'} -> {after or 'not there'}"
+    yield from difference_lines(target.schema or {})
     if target.columns:
         yield f"    other values in {', '.join(target.columns)}"
     if target.by_order:
@@ -149,15 +144,12 @@ def _target_lines(target: TargetOutcome, comparison: Comparison) -> Iterator[str
 
 def _state_lines(state: StateOutcome, comparison: Comparison) -> Iterator[str]:
     verdict = "equal" if state.is_equal else "differs"
-    old, new = ("not there" if text is None else text or THERE for text in state.summary)
+    old, new = summaries(state)
     values = old if old == new else f"{old} on {comparison.old}, {new} on {comparison.new}"
     yield f"{MARKS[verdict]} {state.kind} {state.name}: {verdict}" + (
         f", {values}" if values != THERE else ""
     )
-    for name, (before, after) in list(state.differences.items())[:MAX_DIFFERENCES]:
-        yield f"    {name}: {before or 'not there'} -> {after or 'not there'}"
-    if (more := len(state.differences) - MAX_DIFFERENCES) > 0:
-        yield f"    and {more} more: --format json"
+    yield from difference_lines(state.differences, MAX_DIFFERENCES)
 
 
 def _price(version: str) -> float:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tidemark.cli.diff_code import CodeJobs, diff_to_revision
+from tidemark.cli.script_or_app import check_page
 from tidemark.cli.terminal import print_lines
 from tidemark.cli.views.diff import lines_of
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.extras import require
 from tidemark.glue_service.runs.jvms.supply import jvms_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import MARKER
@@ -52,10 +52,7 @@ def diff(
 ) -> None:
     asked = Asked(key, tolerance, sample, condition)
     check_asked(asked)
-    if page is not None:
-        require("jinja2")
-        if page.is_dir() or not page.absolute().parent.is_dir():
-            raise UsageError(f"--html {page} is not a file in an existing folder; name one")
+    check_page(page)
     if sum(map(bool, (from_run or to_run, with_home, code))) > 1:
         raise UsageError(f"these are several comparisons: {MODES}")
     if not code and (workflow or context or anew or with_databases or arguments):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.cli.engines import prepare_sparks
-from tidemark.cli.script_or_app import database_writes, submission_of
+from tidemark.cli.script_or_app import database_writes, scripts_of, submission_of
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.commands import load_app
@@ -86,11 +86,8 @@ def _version(label: str, project: Path, jobs: CodeJobs, room: Room) -> _Version:
         raise UsageError(f"{label}: {error}") from error
     deployed = app.deployment.jobs
     prepare_sparks(job.glue_version for job in deployed.values())
-    scripts = {
-        f"{asset.name or asset.source.name} of {label}": asset.source
-        for asset in app.assembly.assets
-        if asset.source.suffix == ".py"
-    }
+    named = scripts_of(app.assembly.assets)
+    scripts = {f"{name} of {label}": source for name, source in named.items()}
     return _Version(Code(label, start), (what,) if what else tuple(deployed), scripts)
 
 

@@ -30,9 +30,15 @@ FRAMES = 10  # a second, on a terminal
 STATE_STYLES = {"SUCCEEDED": "green", "FAILED": "bold red", "TIMEOUT": "bold red"}
 
 
-def rows(count: int | None) -> str:
-    """Return a number of rows for people."""
-    return "-" if count is None else f"{count:,}"
+def grouped(number: int | None) -> str:
+    """Return a number of rows or files for people, ``-`` if it is not known."""
+    return "-" if number is None else f"{number:,}"
+
+
+def rows_of(run: JobRun | Run) -> str:
+    """Return how many rows a run has read and written, after a comma."""
+    unit = "row" if run.rows_read == 1 else "rows"
+    return f", {grouped(run.rows_read)} {unit} read, {grouped(run.rows_written)} written"
 
 
 def duration(run: JobRun) -> str:
@@ -53,8 +59,7 @@ def finished_lines(run: JobRun) -> list[str]:
     took = f"{run.job_name}  {run.state} in {duration(run)}"
     log = f"log: {run.log_path}"
     if run.state == "SUCCEEDED":
-        unit = "row" if run.rows_read == 1 else "rows"
-        counts = f"{took}, {rows(run.rows_read)} {unit} read, {rows(run.rows_written)} written"
+        counts = f"{took}{rows_of(run)}"
         return [f"{counts}: {NOTHING_NEW}" if run.has_read_nothing else counts]
     if run.state == "STOPPED":
         return [took, f"  {log}"]
@@ -165,6 +170,12 @@ def step(console: Console, text: str) -> Iterator[None]:
     console.print(Text.assemble(("✓", "green"), took))
 
 
+def not_started(job: str, conditions: Iterable[str]) -> Text:
+    """Return that a job was not started, and why."""
+    waits = ", ".join(conditions) or "a trigger that is not active"
+    return Text.assemble((f"{job} was not started", "yellow"), f": it waits for {waits}")
+
+
 def print_outcome(console: Console, result: "WorkflowResult") -> None:
     """Print which jobs failures held back, which were deleted, and who started the run."""
     if result.begun_by == "EVENT":
@@ -174,14 +185,10 @@ def print_outcome(console: Console, result: "WorkflowResult") -> None:
             Text.assemble(
                 (f"{job_name} is gone from its stack", "yellow"),
                 ": its bookmark was deleted, as AWS deletes it with the job",
-            ),
+            )
         )
     for job_name, conditions in result.blocked.items():
-        console.print(
-            Text.assemble(
-                (f"{job_name} was not started", "yellow"), f": it waits for {', '.join(conditions)}"
-            ),
-        )
+        console.print(not_started(job_name, conditions))
 
 
 def print_warnings(

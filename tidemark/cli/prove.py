@@ -21,11 +21,10 @@ from tidemark.cli.engines import prepare_sparks
 from tidemark.cli.environment import ask_for_s3
 from tidemark.cli.interrupts import interrupted_once
 from tidemark.cli.prove_dbt import dbt_run, prove_dbt, refuse_options
-from tidemark.cli.script_or_app import database_writes, submission_of
+from tidemark.cli.script_or_app import check_page, database_writes, submission_of
 from tidemark.cli.synth import assembly_folder
-from tidemark.cli.terminal import Terminal, print_json
+from tidemark.cli.terminal import Terminal, print_lines
 from tidemark.errors import NotProvedError, UsageError
-from tidemark.extras import require
 from tidemark.glue_service.commands import load_app
 from tidemark.glue_service.runs.jvms.supply import jvms_of, lends_jvms
 from tidemark.local_state.home import Home
@@ -37,11 +36,11 @@ from tidemark.operate.prove.kinds.every import KINDS
 from tidemark.operate.prove.lakes import fill_with_samples, home_of
 from tidemark.operate.prove.prove import prove as prove_it
 from tidemark.operate.prove.replays import kept_command, kept_state
-from tidemark.operate.prove.schedule import AT_ONCE
 from tidemark.operate.prove.subject import Subject, app_subject, script_subject
 from tidemark.operate.prove.words import lines_of, to_json
 from tidemark.operate.versions.scratch import scratch_of
 from tidemark.operate.versions.shared import shared_by_both
+from tidemark.operate.versions.trial import AT_ONCE
 from tidemark.report.prove_page import proof_page
 
 LOCAL_BUCKET = re.compile(r"tidemark bucket ([\w.-]+)")
@@ -73,10 +72,7 @@ def prove(
         click.echo(click.get_current_context().get_help())
         sys.exit(0)
     kinds = _names(only, KINDS) if only else KINDS
-    if page is not None:
-        require("jinja2")
-        if page.is_dir() or not page.absolute().parent.is_dir():
-            raise UsageError(f"--html {page} is not a file in an existing folder; name one")
+    check_page(page)
     ask_for_s3(click.get_current_context())  # what a rename leaves half done is what counts here
     # PySpark imports numpy in each of a hundred runs, and that starts a busy thread a core.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -145,11 +141,7 @@ def prove(
 def _show(proof: Proof, page: Path | None, name: str, output: str) -> None:
     if page is not None:
         page.write_text(proof_page(proof, name), encoding="utf-8")
-    if output == "json":
-        print_json(to_json(proof))
-    else:
-        for line in lines_of(proof):
-            click.echo(line)
+    print_lines(output, to_json(proof), lines_of(proof))
 
 
 def _replayed(home: Home, console: Console, name: str) -> int:

@@ -19,9 +19,9 @@ from tidemark.operate.prove.dbt_runs import DbtRun
 from tidemark.operate.prove.findings import Proof, Wish
 from tidemark.operate.prove.judge import JUDGE_JOB
 from tidemark.operate.prove.lakes import home_of
-from tidemark.operate.prove.schedule import AT_ONCE
 from tidemark.operate.prove.subject import script_subject
 from tidemark.operate.versions.scratch import scratch_of
+from tidemark.operate.versions.trial import AT_ONCE
 
 PROJECT_FILE = "dbt_project.yml"
 BUILD = ("build",)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from tidemark.cli.progress import console_for_tables
+from tidemark.cli.progress import console_for_tables, print_output
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json
 from tidemark.cli.views.rewind import plan_lines, record_json, records_listing
@@ -181,12 +181,8 @@ def finish(where: Where, output: str) -> None:
 def show_records(where: Where, output: str) -> None:
     with _opened(where) as target:
         records = target.rewinds.records()
-        if output == "json":
-            print_json([record_json(record) for record in records])
-        elif records:
-            console_for_tables().print(records_listing(records))
-        else:
-            click.echo(f"nothing was rewound in {target.where}")
+        shown = records_listing(records) if records else f"nothing was rewound in {target.where}"
+        print_output(output, list(map(record_json, records)), [shown])
 
 
 @contextmanager

@@ -6,12 +6,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 
 import click
 
-from tidemark.cli.progress import JobProgress, RunConsole, console_for_tables
+from tidemark.cli.progress import JobProgress, RunConsole, console_for_tables, print_output
 from tidemark.cli.target import open_target
 from tidemark.cli.terminal import print_json, print_lines
 from tidemark.cli.views.runs import (
@@ -22,7 +22,6 @@ from tidemark.cli.views.runs import (
     run_json,
     runs_listing,
     since_of,
-    trigger_json,
     triggers_listing,
     warning_lines,
     workflow_run_json,
@@ -186,12 +185,8 @@ def trigger(name: str | None, yes: bool, where: Where, output: str) -> None:
         sys.exit(_fire(name, where, output))
     with open_target(where) as target:
         triggers = triggers_of(target.glue)
-    if output == "json":
-        print_json([trigger_json(trigger) for trigger in triggers])
-    elif triggers:
-        console_for_tables().print(triggers_listing(triggers))
-    else:
-        click.echo(f"there is no trigger in {target.where}")
+    shown = triggers_listing(triggers) if triggers else f"there is no trigger in {target.where}"
+    print_output(output, list(map(asdict, triggers)), [shown])
 
 
 def _fire(name: str, where: Where, output: str) -> int:

@@ -1,14 +1,19 @@
 """What several commands take: a script with its arguments, or a part of an app."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tidemark.checks.script.databases import database_writes_in
 from tidemark.errors import UsageError
+from tidemark.extras import require
 from tidemark.glue_service.submission import Submission, read_submission
+
+if TYPE_CHECKING:
+    from tidemark.model.assembly.cloud_assembly import FileAsset
 
 
 def submission_of(
@@ -55,6 +60,23 @@ def refuse_own_options(script: Path, arguments: Sequence[str]) -> None:
             f"tidemark {context.info_name} stand before the script",
             err=True,
         )
+
+
+def check_page(page: Path | None) -> None:
+    """Raise unless a page can be made, and written into its file; None is no page."""
+    if page is not None:
+        require("jinja2")
+        if page.is_dir() or not page.absolute().parent.is_dir():
+            raise UsageError(f"--html {page} is not a file in an existing folder; name one")
+
+
+def scripts_of(assets: "Iterable[FileAsset]") -> dict[str, Path]:
+    """Return the scripts of an app by the names that messages use."""
+    return {
+        asset.name or asset.source.name: asset.source
+        for asset in assets
+        if asset.source.suffix == ".py"
+    }
 
 
 def database_writes(

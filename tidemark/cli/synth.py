@@ -29,9 +29,7 @@ def assembly_folder(
         return app
     if (of_the_cdk := os.environ.get("CDK_APP")) and Path(of_the_cdk).is_dir():
         without = ", whatever --context says" if context else ""
-        console.print(
-            f"CDK_APP names the assembly {of_the_cdk}: it is used as it is{without}",
-        )
+        console.print(f"CDK_APP names the assembly {of_the_cdk}: it is used as it is{without}")
         return Path(of_the_cdk)
     wrong = [item for item in context if "=" not in item]
     if wrong:

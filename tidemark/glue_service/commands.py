@@ -112,9 +112,7 @@ def _create_iceberg_table(home: Home, store: Store, request: Mapping[str, Any]) 
 
 @contextmanager
 def open_machine(
-    home: Home,
-    warn: ShowWarnings | None = None,
-    jvms: Jvms = NO_JVMS,
+    home: Home, warn: ShowWarnings | None = None, jvms: Jvms = NO_JVMS
 ) -> Iterator[tuple[Machine, Store]]:
     """Yield the shared parts of job runs; holds the home and runs its DynamoDB meanwhile."""
     require("pyspark")

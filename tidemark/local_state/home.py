@@ -99,7 +99,7 @@ class Home:
     def from_environment(cls) -> "Home":
         """Open the home that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
 
-        A command that `only_looks` gets a copy of one that it may not write, and an empty one for
+        A command that `looks` gets a copy of one that it may not write, and an empty one for
         one that does not exist. A home that has lost a file of its state is refused.
         """
         home = cls._from_environment()

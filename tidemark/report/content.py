@@ -174,10 +174,7 @@ def _is_over(job: PipelineJob, last: Mapping[str, PipelineRun]) -> bool:
 
 
 def _row(
-    job: PipelineJob,
-    runs: Sequence[PipelineRun],
-    anchors: Mapping[str, str],
-    before: Sequence[str],
+    job: PipelineJob, runs: Sequence[PipelineRun], anchors: Mapping[str, str], before: Sequence[str]
 ) -> JobRow:
     last = runs[-1] if runs else None
     usual = [run.seconds for run in runs if kind_of(run.state) == OK and run.seconds is not None]

@@ -120,10 +120,7 @@ class _View:
         # In the order of time: what a commit has read was committed before it.
         in_order = sorted(
             ((commit, name) for name, own in self._commits.items() for commit in own),
-            key=lambda pair: (
-                pair[0].committed_at_ms,
-                pair[0].started_at_ms,
-            ),
+            key=lambda pair: (pair[0].committed_at_ms, pair[0].started_at_ms),
         )
         for commit, name in in_order:
             began_ms = commit.started_at_ms

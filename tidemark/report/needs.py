@@ -190,9 +190,7 @@ def _gaps(report: Report) -> Iterator[Need]:
         )
 
 
-def needs_of_machines(
-    executions: Mapping[str, Sequence[ExecutionOfMachine]],
-) -> Iterator[Need]:
+def needs_of_machines(executions: Mapping[str, Sequence[ExecutionOfMachine]]) -> Iterator[Need]:
     """Yield the machines whose last execution, the first one of theirs, did not succeed."""
     for name, of_machine in executions.items():
         last = of_machine[0] if of_machine else None

@@ -11,7 +11,9 @@ from tidemark.operate.rows.spark_values import SETTINGS
 
 @pytest.fixture
 def own_settings(spark) -> Iterator[None]:
-    """Take the settings of a comparison away from the session, which other tests share."""
+    """Give a session that other tests share the settings of a comparison, and take them away."""
+    for name, value in SETTINGS.items():
+        spark.conf.set(name, value)
     yield
     for name in SETTINGS:
         spark.conf.unset(name)

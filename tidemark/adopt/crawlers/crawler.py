@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 
 from tidemark.adopt.crawlers.targets import SCAN_ALL, SCAN_RATE, are_strings, targets_of
-from tidemark.adopt.jobs.fields import FACT
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.jobs.options import description_of, tags_of
 from tidemark.adopt.model import AdoptedCrawler, CrawlTarget, Member, Reason
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.reasons import ANY, REASONS
 
 # As the constructs check them, which start Node when they are imported: a test compares.
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
@@ -16,61 +16,6 @@ PREFIX = re.compile(r"[a-z0-9_]{0,128}")
 WHOLE_BUCKET = re.compile(r"s3[an]?://[^/]+/?")
 ON_CHANGE = {"UPDATE_IN_DATABASE": "UPDATE", "LOG": "LOG"}
 ON_MISSING = {"LOG": "LOG", "DEPRECATE_IN_DATABASE": "DEPRECATE", "DELETE_FROM_DATABASE": "DELETE"}
-ON_RESOURCE = "set it on crawler.resource if it matters"
-
-READS_NOTHING = (
-    "it reads nothing that add_crawler can name: folders of S3 (with / at the end, of letters, "
-    "digits and _.=-), tables whose data is in one, databases by JDBC, tables of Delta Lake "
-    "(native, without a manifest), Hudi, Iceberg, DynamoDB",
-    "keep it with its own trigger",
-)
-FIELDS: dict[str, Reason] = {
-    **dict.fromkeys(("CrawlElapsedTime", "CreationTime", "LastCrawl", "LastUpdated"), FACT),
-    **dict.fromkeys(("State", "Version"), FACT),
-    "Classifiers": ("names of classifiers are strings", "name them in options="),
-    "Configuration": ("CrawlerOptions has no such value", ON_RESOURCE),
-    "CrawlerSecurityConfiguration": (
-        "the pipeline has its own, which encrypts the log of the crawler with its key",
-        "nothing: a crawler writes no data",
-    ),
-    "Description": ("a description has 1 to 2,048 characters", "write another, in options="),
-    "LakeFormationConfiguration": (
-        "the crawler reads its targets with its own role",
-        f"{ON_RESOURCE}, and grant that role the locations in Lake Formation",
-    ),
-    "LineageConfiguration": ("the constructs have none", ON_RESOURCE),
-    "Name": (
-        "CloudFormation makes no crawler whose name is taken",
-        "see the steps: the new crawler takes over, and then the old one is deleted",
-    ),
-    "RecrawlPolicy": (
-        "allowed are CRAWL_EVERYTHING and, for data in S3 with changes that are only logged, "
-        "CRAWL_NEW_FOLDERS_ONLY; the crawler gets CRAWL_EVERYTHING",
-        "compare the duration of its first crawls with those of the old one",
-    ),
-    "Role": (
-        "the crawler gets its own role, which reads its targets and writes its tables",
-        "compare its policies with those of the old role",
-    ),
-    "Schedule": (
-        "the workflow starts the crawler, and nothing else does",
-        "start it at these times with your own schedule, if the workflow is not enough",
-    ),
-    "SchemaChangePolicy": (
-        "allowed are the values that the API lists; the crawler gets Glue's default",
-        "see it",
-    ),
-    "TablePrefix": (
-        "a prefix has up to 128 lower case letters, digits and _, as names in the catalog are",
-        "see that the tables which jobs use still have their names",
-    ),
-    "Tags": ("AWS, or the pipeline, sets tags that start so; a value is not empty", "nothing"),
-    "Targets": (
-        "a crawler of a pipeline reads folders of S3, tables whose data is in one, databases by "
-        "JDBC, open tables without a manifest and DynamoDB, each as the code shows",
-        f"{ON_RESOURCE}, with the permissions of its role (crawler.role.add_to_principal_policy)",
-    ),
-}
 
 
 def crawler_refusal(crawler: Reading, locations: Mapping[str, str]) -> Reason | None:
@@ -92,7 +37,7 @@ def crawler_refusal(crawler: Reading, locations: Mapping[str, str]) -> Reason | 
             "its own"
         )
     if not kinds:
-        return READS_NOTHING
+        return ANY["reads nothing"]
     if "CrawledTable" in kinds and len(kinds) > 1:
         return "it reads tables of the catalog and other data", "make two crawlers of it"
     return None
@@ -124,8 +69,8 @@ def crawler_of(crawler: Reading, name: str, locations: Mapping[str, str]) -> Ado
         is_scheduled=bool(schedule),
     )
     for leaf in [leaf for leaf in crawler.left() if leaf[0] == "Targets"]:
-        crawler.differ_for(FIELDS["Targets"], *leaf)
-    rest(crawler, FIELDS)
+        crawler.differ_for(REASONS["crawler"]["Targets"], *leaf)
+    rest(crawler, REASONS["crawler"])
     return adopted
 
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping
 
-from tidemark.adopt.jobs.fields import ARGUMENTS, FIELDS, NO_VALUE, NOT_A_NAME, SECRET, UNKNOWN
 from tidemark.adopt.jobs.glue_arguments import glue_arguments_of, other_arguments_of
 from tidemark.adopt.jobs.options import (
     DEFAULTS,
@@ -19,15 +18,12 @@ from tidemark.adopt.jobs.streaming import streaming_runtime_of
 from tidemark.adopt.model import AdoptedJob, Folder, Reason, Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.reasons import ANY, REASONS
 from tidemark.model.assembly.definitions import DISABLE, ENABLE, PAUSE, SHELL, SPARK, STREAMING
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.assembly.symbolic_names import is_intrinsic
 from tidemark.model.plain_secrets import shows_secret
 
-NAME_TAKEN = (
-    "CloudFormation cannot import a Glue job, nor create one whose name is taken",
-    "see the steps: the new job takes over, and then the old one is deleted",
-)
 BOOKMARKS = {ENABLE: "ENABLE", DISABLE: "DISABLE", PAUSE: "PAUSE"}
 RUNTIMES: Mapping[str, Callable[[Reading], Runtime]] = {
     SHELL: shell_runtime_of,
@@ -63,7 +59,7 @@ def kind_of(job: Reading) -> Reason | None:
 
 def job_of(job: Reading, name: str, bookmark_of_runs: str | None = None) -> AdoptedJob:
     """Return what `add_job` declares of a job alone, and account for everything that it has."""
-    job.differ_for(NAME_TAKEN, "Name")
+    job.differ_for(ANY["name taken"], "Name")
     command = job.take("Command", "Name") or SPARK
     is_shell, is_spark = command == SHELL, command not in (SHELL, STREAMING)
     python = SHELL_PYTHON if is_shell else "3"
@@ -102,16 +98,16 @@ def job_of(job: Reading, name: str, bookmark_of_runs: str | None = None) -> Adop
         glue=glue,
         options=options,
     )
-    rest(job, FIELDS)
+    rest(job, REASONS["job"])
     if job.get("SecurityConfiguration") is None:
-        job.differ_for(FIELDS["SecurityConfiguration"], "SecurityConfiguration")
+        job.differ_for(REASONS["job"]["SecurityConfiguration"], "SecurityConfiguration")
     return adopted
 
 
 def rest(resource: Reading, fields: Mapping[str, Reason]) -> None:
     """List the remaining fields of a resource, each with its reason."""
     for field_name in dict.fromkeys(path[0] for path in resource.left()):
-        resource.differ_for(fields.get(field_name, UNKNOWN), field_name)
+        resource.differ_for(fields.get(field_name, ANY["unknown"]), field_name)
 
 
 def is_open(option: object) -> bool:
@@ -192,12 +188,12 @@ def _arguments(job: Reading) -> dict[str, str]:
 
 def refusal(name: str, value: object) -> Reason | None:
     """Return why a script cannot get an argument from the constructs, and what to do."""
-    if name in ARGUMENTS:
-        return ARGUMENTS[name]
+    if name in REASONS["argument"]:
+        return REASONS["argument"][name]
     if name in GLUE_ARGUMENTS:
         return f"Glue reads it; {GLUE_ARGUMENTS[name].instead}", "nothing, unless it mattered"
     if shows_secret(name.lstrip("-"), str(value)):
-        return SECRET
+        return ANY["secret"]
     if not is_value(name, value):
-        return NO_VALUE
-    return None if NAME.fullmatch(name) and name not in RESERVED else NOT_A_NAME
+        return ANY["no value"]
+    return None if NAME.fullmatch(name) and name not in RESERVED else ANY["not a name"]

@@ -6,10 +6,10 @@ Jobs and crawlers stand together; a crawler is named `CRAWLER` + its name.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tidemark.adopt.jobs.fields import FACT, UNKNOWN
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.model import Difference, Existing, Reason, Resource, Wait
 from tidemark.adopt.reading import Reading
+from tidemark.adopt.reasons import ANY, REASONS
 from tidemark.adopt.starts.outside import Events, add_events, schedule_problem
 from tidemark.adopt.starts.started import started_of
 from tidemark.model.assembly.definitions import CRAWLER
@@ -17,41 +17,8 @@ from tidemark.model.assembly.definitions import CRAWLER
 STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")
 CRAWL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED")
 ACTIVE = ("ACTIVATED", "ACTIVATING", "UPDATING")
-FIELDS: dict[str, tuple[str, str]] = {
-    "Name": ("triggers of a pipeline are named by CloudFormation", "nothing"),
-    "Id": FACT,
-    "State": FACT,
-    "Description": ("triggers of a pipeline have none", "nothing"),
-    "Tags": ("tags are set for the whole stage", 'add it to "tags" of the stage in cdk.json'),
-    "WorkflowName": ("the pipeline has its own workflow", "nothing"),
-    "EventBatchingCondition": (
-        "the trigger does not say which events start it: rules of EventBridge send them, and none "
-        "that can be declared was found",
-        "find the rules (aws events list-rule-names-by-target); once nothing starts the old jobs, "
-        "declare their patterns: starts=[OnEvent(...), OnObjects(...)], with the same batch",
-    ),
-}
-ACTION_FIELDS: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(
-        ("Arguments", "NotificationProperty", "Timeout"),
-        (
-            "the pipeline does not have the job, or another action starts it with others",
-            "see Not adopted; a job that runs in two ways is declared twice, with two names",
-        ),
-    ),
-    "SecurityConfiguration": ("the pipeline has its own", "nothing"),
-    **dict.fromkeys(("CrawlerName", "JobName"), ("an action starts one of the two", "nothing")),
-}
 OFF = "nothing, if that is wanted; otherwise declare the events in starts="
 NO_EVENT = "its workflow has no EVENT trigger, so the rule starts nothing"
-STREAMS_ONLY = (
-    "it starts streaming jobs only, which nothing starts in a pipeline",
-    "an alarm reports a new job that does not run; start it again by hand",
-)
-START_BY_CALL = (
-    "a pipeline starts when StartWorkflowRun is called",
-    "let the callers of StartTrigger call StartWorkflowRun for the new workflow",
-)
 STARTS_NOTHING = ("it starts nothing that moves", "see Not adopted")
 START_TYPES = ("SCHEDULED", "EVENT", "ON_DEMAND")
 
@@ -183,7 +150,7 @@ def account_for(
             reading.take("Predicate")
         else:
             _account_for_start(reading, trigger, starts, own_rules)
-        rest(reading, FIELDS)
+        rest(reading, REASONS["trigger"])
         starts.differences += reading.differences
 
 
@@ -195,7 +162,7 @@ def _apart_reason(trigger: Resource, starts: Starts) -> Reason | None:
     if not own or starts.timeouts.keys() & own:
         return None
     if own.intersection(starts.streaming):
-        return STREAMS_ONLY if trigger.get("Type") != "CONDITIONAL" else None
+        return ANY["streams only"] if trigger.get("Type") != "CONDITIONAL" else None
     return STARTS_NOTHING if trigger.get("Type") in START_TYPES else None
 
 
@@ -252,7 +219,7 @@ def _account_for_action(reading: Reading, number: str, action: Resource, starts:
         reading.differ(*path, key, why="the pipeline does not have it", do="see Not adopted")
     for key in action:
         if any(left[:3] == (*path, key) for left in reading.left()):
-            reading.differ_for(ACTION_FIELDS.get(key, UNKNOWN), *path, key)
+            reading.differ_for(REASONS["action"].get(key, ANY["unknown"]), *path, key)
 
 
 def _account_for_run(reading: Reading, number: str, job: str, starts: Starts) -> None:
@@ -276,7 +243,11 @@ def _account_for_start(
     else:
         _list_rules(rules, starts, (NO_EVENT, OFF))
     if kind != "SCHEDULED":
-        reason = FIELDS["EventBatchingCondition"] if kind == "EVENT" else START_BY_CALL
+        reason = (
+            REASONS["trigger"]["EventBatchingCondition"]
+            if kind == "EVENT"
+            else ANY["start by call"]
+        )
         reading.differ_for(reason, "Type")
         if expression is not None:
             reading.differ("Schedule", why=f"a trigger of type {kind} has none", do="nothing")

@@ -25,9 +25,7 @@ JOB_HELP = "Only of the runs of this job; may be given several times."
 
 @click.command()
 @options.app_options
-@options.table_or_json
-@options.only_looks
-@act("status.status")
+@options.shows("status.status")
 def status() -> None:
     """Show every job's last run, bookmark and watermark, and how fresh published datasets are.
 
@@ -41,9 +39,7 @@ def status() -> None:
 @options.limit("Show the newest N.")
 @click.option("--machine", metavar="NAME", help=MACHINE_HELP)
 @options.where_options
-@options.table_or_json
-@options.only_looks
-@act("runs.runs")
+@options.shows("runs.runs")
 def runs() -> None:
     """Show the job runs of JOB, or of every job, newest first.
 
@@ -61,8 +57,7 @@ def runs() -> None:
 @renamed("--output", "--stdout", "outputs", value=True)
 @options.where_options
 @click.option("--format", "output", type=LINES_FORMAT, default="text", help=LINES_HELP)
-@options.only_looks
-@act("runs.logs")
+@options.looks("runs.logs")
 def logs() -> None:
     """Print what a run of JOB wrote: stdout to stdout, and stderr to stderr.
 
@@ -75,9 +70,7 @@ def logs() -> None:
 @click.option("--file", "uri", metavar="S3_URI", help="Say why this file is read or skipped.")
 @click.option("--run", metavar="ID", type=RUN, help=f"Explain an earlier run: {RUN_FORMS}.")
 @options.where_options
-@options.table_or_json
-@options.only_looks
-@act("explain.explain")
+@options.shows("explain.explain")
 def explain() -> None:
     """Tell what the next run of JOB would read, without running it.
 
@@ -96,9 +89,7 @@ def schema() -> None:
 @schema.command("show")
 @click.argument("job", type=JOB)
 @options.where_options
-@options.table_or_json
-@options.only_looks
-@act("schema.show")
+@options.shows("schema.show")
 def schema_show() -> None:
     """Show the columns of each source and target of JOB, as its last run has seen them.
 
@@ -110,9 +101,7 @@ def schema_show() -> None:
 @schema.command("history")
 @click.argument("job", type=JOB)
 @options.where_options
-@options.table_or_json
-@options.only_looks
-@act("schema.history")
+@options.shows("schema.history")
 def schema_history() -> None:
     """Show which runs of JOB have read or written other columns than the runs before.
 
@@ -124,9 +113,7 @@ def schema_history() -> None:
 @click.argument("job", type=JOB)
 @click.option("--from", "from_run", metavar="RUN", type=RUN, help=FROM_HELP)
 @click.option("--to", "to_run", metavar="RUN", type=RUN, help=TO_HELP)
-@options.table_or_json
-@options.only_looks
-@act("schema.diff")
+@options.shows("schema.diff")
 def schema_diff() -> None:
     """Show which columns of JOB one run has otherwise than another, or than the runs before it.
 
@@ -157,8 +144,7 @@ def schema_accept() -> None:
 @options.limit(LIMIT_HELP, default=200)
 @options.app_options
 @click.option("--format", "form", type=FORMATS, default="page", help=FORMAT_HELP)
-@options.only_looks
-@act("report.report")
+@options.looks("report.report")
 def report() -> None:
     """Write one page of HTML: the pipeline, its last runs, how fresh its data is, what it costs.
 
@@ -172,8 +158,7 @@ def report() -> None:
 @click.option("--job", "jobs", multiple=True, metavar="JOB", help=JOB_HELP)
 @click.option("--since", metavar="TIME", help=options.SINCE_HELP)
 @options.where_options
-@options.only_looks
-@act("lineage.lineage")
+@options.looks("lineage.lineage")
 def lineage() -> None:
     """Send OpenLineage events of the job runs that have ended, the oldest first.
 

@@ -115,8 +115,7 @@ def home_reset() -> None:
 @click.argument("file", type=FILE)
 @click.option("--with-lake", "lake", is_flag=True, help=LAKE_HELP)
 @renamed("--lake", "--with-lake", "lake", value=True)
-@options.only_looks
-@act("local.backup")
+@options.looks("local.backup")
 def home_backup() -> None:
     """Write bookmarks, watermarks, runs and the Data Catalog into the new FILE.
 
@@ -155,8 +154,7 @@ def engine() -> None:
 
 @engine.command("list")
 @options.output_format()
-@options.only_looks
-@act("engines.list_engines")
+@options.looks("engines.list_engines")
 def engine_list() -> None:
     """Show the versions of Glue that run here, and the Spark and the Python of each."""
 
@@ -208,17 +206,14 @@ def catalog_put() -> None:
 
 
 @catalog.command("list")
-@options.table_or_json
-@options.only_looks
-@act("catalog.list_tables")
+@options.shows("catalog.list_tables")
 def catalog_list() -> None:
     """List the tables, their formats and where their data are."""
 
 
 @catalog.command("show")
 @click.argument("name", metavar="DATABASE.TABLE")
-@options.only_looks
-@act("catalog.show")
+@options.looks("catalog.show")
 def catalog_show() -> None:
     """Show a table and its partitions as JSON, as `aws glue get-table` and get-partitions do."""
 

@@ -102,15 +102,25 @@ def act(place: str) -> Callable[[Command], Command]:
     return with_act
 
 
-def only_looks(command: Command) -> Command:
-    """Return a command that changes nothing; see `looking`."""
+def looks(place: str) -> Callable[[Command], Command]:
+    """Give a command that changes nothing its act; see `looking`."""
 
-    @functools.wraps(command)
-    def looks(*arguments: Any, **options: Any) -> None:
-        with looking():
-            command(*arguments, **options)
+    def with_act(command: Command) -> Command:
+        acts = act(place)(command)
 
-    return looks
+        @functools.wraps(acts)
+        def call(*arguments: Any, **options: Any) -> None:
+            with looking():
+                acts(*arguments, **options)
+
+        return call
+
+    return with_act
+
+
+def shows(place: str) -> Callable[[Command], Command]:
+    """Give a command that changes nothing its act, and the option --format."""
+    return lambda command: table_or_json(looks(place)(command))
 
 
 def output_format(text: str = "Print a table for people, or JSON.") -> Callable[[Command], Command]:

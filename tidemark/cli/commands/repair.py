@@ -36,9 +36,7 @@ def bookmark() -> None:
     "--run", metavar="ID", type=RUN, help=f"Show the bookmark as of the end of a run: {RUN_FORMS}."
 )
 @options.where_options
-@options.table_or_json
-@options.only_looks
-@act("bookmark.show")
+@options.shows("bookmark.show")
 def bookmark_show() -> None:
     """Show the bookmark of JOB and the runs it can be rewound to."""
 
@@ -80,9 +78,7 @@ def watermark() -> None:
 
 @watermark.command("show")
 @watermark_options
-@options.table_or_json
-@options.only_looks
-@act("watermark.show")
+@options.shows("watermark.show")
 def watermark_show() -> None:
     """Show the watermarks of JOB and the windows that runs have open."""
 
@@ -91,9 +87,7 @@ def watermark_show() -> None:
 @watermark_options
 @click.option("--source", default="", metavar="NAME", help=SOURCE_HELP)
 @options.limit("Show the newest N.")
-@options.table_or_json
-@options.only_looks
-@act("watermark.history")
+@options.shows("watermark.history")
 def watermark_history() -> None:
     """Show what was done to the watermarks of JOB, newest first, and the runs to rewind to."""
 
@@ -147,9 +141,7 @@ def rewind() -> None:
 
 @rewind.command("list")
 @options.app_options
-@options.table_or_json
-@options.only_looks
-@act("rewind.show_records")
+@options.shows("rewind.show_records")
 def rewind_list() -> None:
     """List the rewinds, by whom and why, the newest first."""
 
@@ -198,9 +190,7 @@ def backfill() -> None:
 @click.option("--from", "begin", metavar="A", help=GAPS_FROM_HELP)
 @click.option("--to", "end", metavar="B", help=GAPS_TO_HELP)
 @options.look_options
-@options.table_or_json
-@options.only_looks
-@act("backfill.gaps")
+@options.shows("backfill.gaps")
 def gaps() -> None:
     """Show which days or numbers of JOB are missing, stale, or being loaded.
 

@@ -113,9 +113,7 @@ def run() -> None:
 @run.command("show")
 @click.argument("run_id", metavar="ID", type=RUN)
 @options.where_options
-@options.table_or_json
-@options.only_looks
-@act("run_show.show")
+@options.shows("run_show.show")
 def run_show() -> None:
     """Show what the job run ID has read, written and moved, its warnings, cost and last lines.
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tidemark.cli.progress import grouped
 from tidemark.cli.views.listing import Listing, short_ids
-from tidemark.cli.views.runs import grouped
 from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.model.messages import plural
 from tidemark.operate.bookmark_states import ContextState, states_of

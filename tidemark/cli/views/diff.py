@@ -10,8 +10,10 @@ from tidemark.operate.versions.outcomes import StateOutcome
 
 EQUAL, DIFFERS = "✓", "≠"
 MARKS = {"equal": EQUAL, "differs": DIFFERS, "not compared": "?"}
+THERE = "there"
 MAX_TEXT = 120  # characters of a value
 MAX_STATES = 10  # differences of one bookmark or watermark
+MAX_COLUMNS = 100
 
 
 def lines_of(diff: Diff) -> Iterator[str]:
@@ -46,7 +48,7 @@ def target_lines(target: TargetDiff, diff: Diff) -> Iterator[str]:
     by = f"by {', '.join(target.key)}" if target.key else "as whole rows, for no key is known"
     how = "" if None in target.rows else f", compared {by}"
     yield f"{mark} {target.target}: {counts}, {sizes}{how}"
-    yield from _differences(target.schema)
+    yield from difference_lines(target.schema, MAX_COLUMNS)
     if any(target.twice):
         example = _row(target.twice_example or {})
         yield (
@@ -73,18 +75,26 @@ def _changed_lines(target: TargetDiff) -> Iterator[str]:
             yield f"        {_row(example['key'])}: {before} -> {after}"
 
 
-def _differences(of: Mapping[str, tuple[str | None, str | None]], most: int = 100) -> Iterator[str]:
+def difference_lines(
+    of: Mapping[str, tuple[str | None, str | None]], most: int | None = None
+) -> Iterator[str]:
+    """Yield a line for each value that differs, at most so many."""
     for name, (before, after) in list(of.items())[:most]:
         yield f"    {name}: {before or 'not there'} -> {after or 'not there'}"
+    if most is not None and len(of) > most:
+        yield f"    and {len(of) - most} more: --format json"
+
+
+def summaries(state: StateOutcome) -> list[str]:
+    """Return a bookmark, watermark or table of both sides in words."""
+    return ["not there" if text is None else text or THERE for text in state.summary]
 
 
 def _state_lines(state: StateOutcome) -> Iterator[str]:
-    old, new = ("not there" if text is None else text or "there" for text in state.summary)
+    old, new = summaries(state)
     values = old if old == new else f"{old} -> {new}"
     yield f"{EQUAL if state.is_equal else DIFFERS} {state.kind} {state.name}: {values}"
-    yield from _differences(state.differences, MAX_STATES)
-    if (more := len(state.differences) - MAX_STATES) > 0:
-        yield f"    and {more} more: --format json"
+    yield from difference_lines(state.differences, MAX_STATES)
 
 
 def _row(row: Mapping[str, Any]) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from tidemark.cli.progress import render_state
+from tidemark.cli.progress import grouped, render_state
 from tidemark.cli.views.listing import Listing, Sentence
-from tidemark.cli.views.runs import grouped, moment, run_json, took
+from tidemark.cli.views.runs import moment, run_json, took
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.checkpoints.checkpoint import (
     NOTHING_COMMITTED,

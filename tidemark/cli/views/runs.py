@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from tidemark.cli.progress import print_warnings, render_state
+from tidemark.cli.progress import grouped, not_started, print_warnings, render_state, rows_of
 from tidemark.cli.views.listing import GAP, Listing, short_ids_of_attempts
 from tidemark.errors import UsageError
 from tidemark.local_state.store.stored_warnings import ShowWarnings, StoredWarning
@@ -73,11 +72,6 @@ def _state(run: Run) -> Text:
     text = render_state(run.state)
     is_told = run.state == "SUCCEEDED" and run.detail
     return text.append(f" {run.detail}", style="default") if is_told else text
-
-
-def grouped(number: int | None) -> str:
-    """Return a number of rows or files for people, ``-`` if it is not known."""
-    return "-" if number is None else f"{number:,}"
 
 
 def cause_lines(runs: Sequence[Run]) -> Iterator[str | Text]:
@@ -146,20 +140,12 @@ def render_end(run: Run, logs: str) -> Text:
     """Return what to say of a job run that has ended; where its log is, if it did not succeed."""
     if run.state == "SUCCEEDED":
         detail = f": {run.detail}" if run.detail else ""
-        return Text.assemble(
-            ("✓", "green"), f" {run.job}  SUCCEEDED in {took(run)}{_rows(run)}{detail}"
-        )
+        rows = "" if (run.rows_read, run.rows_written) == (None, None) else rows_of(run)
+        return Text.assemble(("✓", "green"), f" {run.job}  SUCCEEDED in {took(run)}{rows}{detail}")
     cause = f": {run.message}" if run.message else ""
     return Text.assemble(
         ("✗", "red"), f" {run.job} {run.state}{cause}\n  after {took(run)}, log: {logs}"
     )
-
-
-def _rows(run: Run) -> str:
-    if run.rows_read is None and run.rows_written is None:
-        return ""
-    unit = "row" if run.rows_read == 1 else "rows"
-    return f", {grouped(run.rows_read)} {unit} read, {grouped(run.rows_written)} written"
 
 
 class Changes:
@@ -207,13 +193,7 @@ class Changes:
 
 def not_started_lines(run: WorkflowRun) -> list[Text]:
     """Return a line for each job that was not started, and one for an error of the run itself."""
-    lines = [
-        Text.assemble(
-            (f"{name} was not started", "yellow"),
-            f": it waits for {', '.join(conditions) or 'a trigger that is not active'}",
-        )
-        for name, conditions in run.waiting.items()
-    ]
+    lines = [not_started(name, conditions) for name, conditions in run.waiting.items()]
     if run.message:
         lines.append(Text(f"{run.workflow} {run.status}: {run.message}"))
     return lines
@@ -232,8 +212,3 @@ def triggers_listing(triggers: Sequence[Trigger]) -> Listing:
         for trigger in triggers
     ]
     return Listing(("trigger", "type", "state", "workflow", "starts"), rows)
-
-
-def trigger_json(trigger: Trigger) -> dict[str, Any]:
-    """Return a trigger as plain JSON values."""
-    return asdict(trigger)

@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.text import Text
 
-from tidemark.cli.progress import render_state
+from tidemark.cli.progress import grouped, render_state
 from tidemark.cli.views.listing import Listing
-from tidemark.cli.views.runs import grouped, moment, run_json, took
+from tidemark.cli.views.runs import moment, run_json, took
 from tidemark.cli.views.watermarks import summary
 from tidemark.errors import TidemarkError
 from tidemark.local_state.store.database import NOTHING_NEW

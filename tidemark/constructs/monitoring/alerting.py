@@ -190,9 +190,7 @@ def _subscribe_queue(scope: Construct, topic: sns.ITopic, queue: sqs.IQueue) -> 
     source = topic.topic_arn if is_here else arn_of(stack, "sns", "*")
     only = {"ArnEquals" if is_here else "ArnLike": {"aws:SourceArn": source}}
     let = partial(
-        iam.PolicyStatement,
-        principals=[iam.ServicePrincipal("sns.amazonaws.com")],
-        conditions=only,
+        iam.PolicyStatement, principals=[iam.ServicePrincipal("sns.amazonaws.com")], conditions=only
     )
     wanted = let(actions=["sqs:SendMessage"], resources=[queue.queue_arn])
     protocol, arn = sns.SubscriptionProtocol.SQS, queue.queue_arn

@@ -266,10 +266,7 @@ def _library_remedy(cause: str, places: RemedyPlaces) -> str:
         return ""
     name, version = library
     return advice_of("failures")["library-of-glue"].says(
-        glue_version=places.glue_version,
-        name=name,
-        version=version,
-        pip_install=places.pip_install,
+        glue_version=places.glue_version, name=name, version=version, pip_install=places.pip_install
     )
 
 

@@ -13,7 +13,7 @@ from tidemark.glue_service.state_machines.rules import (
     JSON_PATH,
     JSONATA,
     LANGUAGES,
-    MACHINE,
+    TABLES,
     faults_of_state,
     why_not,
 )
@@ -87,7 +87,7 @@ def _faults_of_machine(machine: Any, place: str, outer: str) -> Iterator[Fault]:
 
 def _faults_of_fields(machine: Mapping[str, Any], place: str, outer: str) -> Iterator[Fault]:
     for field, value in machine.items():
-        if field not in MACHINE:
+        if field not in TABLES["machine"]:
             why: str | None = f"Field '{field}' is not supported"
         elif field == "Version":
             why = None if value == "1.0" else "Value is not 1.0"

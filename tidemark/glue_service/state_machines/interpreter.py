@@ -27,11 +27,7 @@ def interpret(run: Run, definition: str) -> None:
     here.place = Place(run, last_ms=execution.started_at_ms)
     environment = run.environment = _environment(run)
     details = {"truncated": False}
-    started = {
-        "input": execution.input,
-        "inputDetails": details,
-        "roleArn": execution.role_arn,
-    }
+    started = {"input": execution.input, "inputDetails": details, "roleArn": execution.role_arn}
     environment.event_manager.add_event(
         environment.event_history_context,
         "ExecutionStarted",

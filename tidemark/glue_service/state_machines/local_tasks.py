@@ -2,38 +2,20 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from botocore.model import ListShape, MapShape, Shape, StructureShape
 
 from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.state_machines.definitions import states_of
-from tidemark.glue_service.state_machines.rules import JSONATA
+from tidemark.glue_service.state_machines.rules import JSONATA, TABLES
 from tidemark.glue_service.state_machines.values import SCHEMA, Fault
 
 RESOURCE = re.compile(r"arn:aws[a-z-]*:states:[^:]*:[^:]*:(?P<service>[^:]+):(?P<action>.+)")
-# Services with an integration of their own, and the actions of each.
-OPTIMIZED = {
-    "glue": ("startJobRun", "startJobRun.sync"),
-    "dynamodb": ("getItem", "putItem", "updateItem", "deleteItem"),
-    "sns": ("publish", "publish.waitForTaskToken"),
-    "sqs": ("sendMessage", "sendMessage.waitForTaskToken"),
-    "events": ("putEvents", "putEvents.waitForTaskToken"),
-    "states": (
-        "startExecution",
-        "startExecution.sync",
-        "startExecution.sync:2",
-        "startExecution.waitForTaskToken",
-    ),
-}
-SDK = {
-    "glue": "glue",
-    "eventbridge": "events",
-    "sfn": "states",
-    "cloudwatchlogs": "logs",
-    **{name: name for name in ("dynamodb", "s3", "sns", "sqs", "secretsmanager", "ssm")},
-}
+# Services with an integration of their own and the actions of each; the names of others in calls.
+OPTIMIZED: Mapping[str, Sequence[str]] = TABLES["tasks"]
+SDK: Mapping[str, str] = TABLES["sdk"]
 ANSWERED_HERE = ("glue", "events", "states")  # whose operations are a list of this machine
 STAND_IN = "arn:aws:states:::aws-sdk:tidemark:call"
 REMEDY = (

@@ -3,7 +3,9 @@
 Source: https://states-language.net/spec.html
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from tidemark.glue_service.state_machines.values import (
@@ -21,65 +23,23 @@ JSON_PATH, JSONATA = "JSONPath", "JSONata"
 LANGUAGES = (JSON_PATH, JSONATA)
 MOST_S = 99_999_999
 LONGEST_NAME = 80
-_GOES, _PATHS = "Next End", "InputPath OutputPath"
-_WORKS = "Parameters Arguments ResultPath ResultSelector Retry Catch"
-_EACH = f"Type Comment QueryLanguage Assign Output {_PATHS}"
-# The fields of each type of state.
-FIELDS = {
-    kind: frozenset(f"{_EACH} {names}".split())
-    for kind, names in {
-        "Task": f"{_GOES} {_WORKS} Resource Credentials TimeoutSeconds TimeoutSecondsPath "
-        "HeartbeatSeconds HeartbeatSecondsPath",
-        "Pass": f"{_GOES} Result Parameters ResultPath",
-        "Choice": "Choices Default",
-        "Wait": f"{_GOES} Seconds SecondsPath Timestamp TimestampPath",
-        "Parallel": f"{_GOES} {_WORKS} Branches",
-        "Map": f"{_GOES} {_WORKS} Items ItemsPath ItemProcessor Iterator ItemSelector ItemReader "
-        "ItemBatcher ResultWriter MaxConcurrency MaxConcurrencyPath ToleratedFailureCount "
-        "ToleratedFailureCountPath ToleratedFailurePercentage ToleratedFailurePercentagePath Label",
-        "Succeed": "",
-        "Fail": "Error ErrorPath Cause CausePath",
-    }.items()
-}
-MACHINE = frozenset(
-    "Comment QueryLanguage StartAt States Version TimeoutSeconds ProcessorConfig".split()
+# What states, their fields and tasks may be.
+TABLES: dict[str, Any] = json.loads(
+    Path(__file__).with_name("states_language.json").read_text(encoding="utf-8")
 )
-OF_JSONATA = frozenset(("Arguments", "Output", "Items", "Condition"))
-OF_JSON_PATH = frozenset(
-    "InputPath OutputPath Parameters ResultPath ResultSelector ItemsPath SecondsPath TimestampPath "
-    "TimeoutSecondsPath HeartbeatSecondsPath MaxConcurrencyPath ErrorPath CausePath "
-    "ToleratedFailureCountPath ToleratedFailurePercentagePath Variable".split()
-)
-_REQUIRED = {"Task": "Resource", "Choice": "Choices", "Parallel": "Branches"}
-ONE_OF: dict[str, list[tuple[str, ...]]] = {  # of these fields a state has one
-    **{kind: [(name,)] for kind, name in _REQUIRED.items()},
-    "Wait": [("Seconds", "SecondsPath", "Timestamp", "TimestampPath")],
-    "Map": [("ItemProcessor", "Iterator")],
+FIELDS: dict[str, list[str]] = {
+    kind: [*TABLES["every_state"], *fields] for kind, fields in TABLES["states"].items()
 }
-NOT_BOTH = [
-    (name, f"{name}Path")
-    for name in ("TimeoutSeconds", "HeartbeatSeconds", "MaxConcurrency", "Error", "Cause")
-]
-_CASES = ("Equals", "LessThan", "GreaterThan", "LessThanEquals", "GreaterThanEquals")
-_KINDS: dict[str, tuple[type, ...]] = {
-    "String": (str,),
-    "Numeric": (int, float),
-    "Timestamp": (str,),
+TYPES = {field: kind for kind, fields in TABLES["types"].items() for field in fields}
+OPERATORS = {name: kind for kind, names in TABLES["operators"].items() for name in names}
+PATHS = {*TABLES["jsonpath_alone"]} - {"Parameters", "ResultSelector", "Variable"}
+PYTHON_TYPES: dict[str, Any] = {
+    "array": list,
+    "object": dict,
+    "string": str,
+    "boolean": bool,
+    "number": (int, float),
 }
-OPERATORS = {
-    **{f"{kind}{case}": types for kind, types in _KINDS.items() for case in _CASES},
-    **{f"{kind}{case}Path": (str,) for kind in _KINDS for case in _CASES},
-    **dict.fromkeys(("StringMatches", "BooleanEqualsPath"), (str,)),
-    "BooleanEquals": (bool,),
-    **{f"Is{kind}": (bool,) for kind in "Null Present Numeric String Boolean Timestamp".split()},
-}
-STATES_ERRORS = frozenset(
-    f"States.{name}"
-    for name in "ALL DataLimitExceeded HeartbeatTimeout Timeout TaskFailed Permissions Runtime "
-    "ResultPathMatchFailure ParameterPathFailure BranchFailed NoChoiceMatched IntrinsicFailure "
-    "ExceedToleratedFailureThreshold ItemReaderFailed ResultWriterFailed QueryEvaluationError "
-    "Http.Socket".split()
-)
 
 
 def faults_of_state(
@@ -101,10 +61,10 @@ def faults_of_state(
 
 
 def _faults_of_pairs(state: Mapping[str, Any]) -> Iterator[str]:
-    for names in ONE_OF.get(state["Type"], []):
+    for names in TABLES["one_of"].get(state["Type"], []):
         if sum(field in state for field in names) != 1:
             yield f"These fields are required, one of them: [{', '.join(names)}]"
-    for pair in NOT_BOTH:
+    for pair in TABLES["not_both"]:
         if all(field in state for field in pair):
             yield f"Only one of these fields is allowed: [{', '.join(pair)}]"
     beat, end = (state.get(name) for name in ("HeartbeatSeconds", "TimeoutSeconds"))
@@ -114,26 +74,26 @@ def _faults_of_pairs(state: Mapping[str, Any]) -> Iterator[str]:
 
 def _faults_of_field(field: str, value: Any, place: str, language: str) -> Iterator[Fault]:
     is_jsonata = language == JSONATA
-    if field in (OF_JSON_PATH if is_jsonata else OF_JSONATA):
+    if field in TABLES["jsonpath_alone" if is_jsonata else "jsonata_alone"]:
         yield Fault(SCHEMA, f"Field '{field}' is not supported with {language}", place)
-    elif is_jsonata and is_expression(value) and field not in LITERAL:
+    elif is_jsonata and is_expression(value) and field not in TABLES["literal"]:
         yield from faults_of_expression(value, place)
     elif (why := why_not(field, value)) is not None:
         yield Fault(SCHEMA, why, place)
     elif field == "Choices":
         for index, rule in enumerate(value):
             yield from _faults_of_choice(rule, f"{place}[{index}]", language)
-    elif field in HANDLER_FIELDS:
+    elif field in TABLES["handlers"]:
         yield from _faults_of_handlers(field, value, place, language)
-    elif field in VALUES:
+    elif field in TABLES["values"]:
         yield from (faults_of_values if is_jsonata else faults_of_template)(value, place)
 
 
 def why_not(field: str, value: Any) -> str | None:
     """Return what is wrong with the value of a field, whatever the state; None if nothing is."""
-    kind, least = JSON_TYPES.get(field), NUMBERS.get(field)
-    if kind is not None and not isinstance(value, kind):
-        return f"Value is not of type {JSON_WORDS[kind]}"
+    kind, least = TYPES.get(field), TABLES["integers"].get(field)
+    if kind is not None and not isinstance(value, PYTHON_TYPES[kind]):
+        return f"Value is not of type {kind}"
     if least is not None and not (type(value) is int and least <= value <= MOST_S):
         return f"Value is not an integer from {least} to {MOST_S:,}"
     if field == "BackoffRate" and not (type(value) in (int, float) and 1 <= value <= MOST_S):
@@ -164,26 +124,6 @@ def _why_no_path(field: str, value: Any) -> str | None:
     return f"Value is not a path such as $.a: {value!r}"
 
 
-JSON_WORDS: dict[type, str] = {list: "array", dict: "object", str: "string", bool: "boolean"}
-JSON_TYPES: dict[str, type] = {
-    **dict.fromkeys("Choices Catch Retry Branches".split(), list),
-    **dict.fromkeys("ItemProcessor Iterator ResultSelector Assign ProcessorConfig".split(), dict),
-    **dict.fromkeys("Next Default Resource Comment Error Cause".split(), str),
-    "End": bool,
-}
-RETRY_NUMBERS = {"IntervalSeconds": 1, "MaxAttempts": 0, "MaxDelaySeconds": 1}
-NUMBERS = {
-    "TimeoutSeconds": 1,
-    "HeartbeatSeconds": 1,
-    "Seconds": 0,
-    "MaxConcurrency": 0,
-} | RETRY_NUMBERS
-# The fields that no expression makes.
-LITERAL = {*"Next Default Resource Comment BackoffRate JitterStrategy".split(), *RETRY_NUMBERS}
-VALUES = ("Parameters", "ResultSelector", "ItemSelector", "Assign", "Arguments", "Output", "Items")
-PATHS = OF_JSON_PATH - {"Parameters", "ResultSelector", "Variable"}
-
-
 def _faults_of_choice(
     rule: Any, place: str, language: str, *, is_inner: bool = False
 ) -> Iterator[Fault]:
@@ -193,7 +133,7 @@ def _faults_of_choice(
     if is_inner == ("Next" in rule) or not isinstance(rule.get("Next", ""), str):
         word = "is not allowed in a rule of a rule" if is_inner else "is missing"
         yield Fault(SCHEMA, f"The field 'Next' {word}", place)
-    operators = [name for name in rule if name not in OF_RULE]
+    operators = [name for name in rule if name not in TABLES["rule"]]
     if language == JSONATA:
         condition = rule.get("Condition")
         if operators != ["Condition"] or not (
@@ -207,9 +147,6 @@ def _faults_of_choice(
         yield from _faults_of_rules(rule[operators[0]], operators[0], place, language)
     else:
         yield from _faults_of_comparison(rule, operators[0], place)
-
-
-OF_RULE = ("Next", "Comment", "Variable", "Assign", "Output")
 
 
 def _faults_of_rules(rules: Any, operator: str, place: str, language: str) -> Iterator[Fault]:
@@ -228,21 +165,14 @@ def _faults_of_comparison(rule: Mapping[str, Any], operator: str, place: str) ->
         yield Fault(SCHEMA, "The field 'Variable' must be a path such as $.a", place)
     if operator not in OPERATORS:
         yield Fault(SCHEMA, f"Field '{operator}' is not supported", here)
-    elif not isinstance(value, OPERATORS[operator]) or (
-        isinstance(value, bool) and bool not in OPERATORS[operator]
+    elif not isinstance(value, PYTHON_TYPES[OPERATORS[operator]]) or (
+        isinstance(value, bool) and OPERATORS[operator] != "boolean"
     ):
         yield Fault(SCHEMA, f"Value is not of the type of {operator}: {value!r}", here)
     elif operator.endswith("Path") and not is_path(value):
         yield Fault(SCHEMA, f"Value is not a path such as $.a: {value!r}", here)
     elif operator.startswith("Timestamp") and operator[-4:] != "Path" and time_of(value) is None:
         yield Fault(SCHEMA, f"Value is not a time such as 2026-03-01T12:00:00Z: {value!r}", here)
-
-
-HANDLER_FIELDS = {
-    "Retry": "ErrorEquals Comment IntervalSeconds MaxAttempts BackoffRate MaxDelaySeconds "
-    "JitterStrategy".split(),
-    "Catch": "ErrorEquals Comment Next ResultPath Output Assign".split(),
-}
 
 
 def _faults_of_handlers(
@@ -257,7 +187,7 @@ def _faults_of_handlers(
         if field == "Catch" and "Next" not in handler:
             yield Fault(SCHEMA, "The field 'Next' is missing", here)
         for name, value in handler.items():
-            if name not in HANDLER_FIELDS[field]:
+            if name not in TABLES["handlers"][field]:
                 yield Fault(SCHEMA, f"Field '{name}' is not supported", f"{here}/{name}")
             else:
                 yield from _faults_of_field(name, value, f"{here}/{name}", language)
@@ -275,5 +205,5 @@ def _faults_of_errors(errors: Any, place: str, *, is_last: bool) -> Iterator[Fau
         yield Fault(SCHEMA, "States.ALL must be alone, and in the last element", here)
     else:
         for error in errors:
-            if error.startswith("States.") and error not in STATES_ERRORS:
+            if error.startswith("States.") and error not in TABLES["errors"]:
                 yield Fault(SCHEMA, f"Step Functions has no error '{error}'", here)

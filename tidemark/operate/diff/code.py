@@ -14,7 +14,6 @@ from tidemark.operate.prove.anew import start_anew
 from tidemark.operate.prove.tables import iceberg_tables
 from tidemark.operate.versions.compare import Say
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
-from tidemark.operate.versions.facts import Interval
 from tidemark.operate.versions.states import compared_states, read_states
 from tidemark.operate.versions.targets import ComparedTarget, Files, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
@@ -63,10 +62,7 @@ def diff_of_code(
         trials.append(run_trial(copy, code.start, code.version, room.jvms))
     say("comparing the rows")
     sides = (HomeAt.of(old, codes[0].label), HomeAt.of(new, codes[1].label))
-    left = [
-        read_states(trial.home, Interval(trial.began_ms, trial.ended_ms), before)
-        for trial in trials
-    ]
+    left = [read_states(trial.home, trial.interval, before) for trial in trials]
     changed = {
         name
         for home in (old, new)

@@ -1,11 +1,8 @@
 """A job that compares the rows of targets by Spark, whatever their size and format.
 
-Called with ``--pairs FILE``: an object with ``out``, the file of the answers, and ``pairs``, as
-`tidemark.operate.diff.duck` takes them one by one.
+Each question is a pair, as `tidemark.operate.diff.duck` takes it.
 """
 
-import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,17 +21,14 @@ from tidemark.operate.diff.comparing import (
     without_times,
 )
 from tidemark.operate.rows.records import lines_of, with_marks, with_whole_records
+from tidemark.operate.rows.spark_asked import answer_asked
 from tidemark.operate.rows.spark_rows import read, rows_of, types_of
-from tidemark.operate.rows.spark_values import SETTINGS, column_of, one_line, plain
+from tidemark.operate.rows.spark_values import column_of, one_line, plain
 
 
 def main() -> None:
     """Compare every pair, and write the answers."""
-    asked = json.loads(Path(sys.argv[sys.argv.index("--pairs") + 1]).read_text(encoding="utf-8"))
-    spark = SparkSession.builder.getOrCreate()
-    answers = [compared(spark, pair) for pair in asked["pairs"]]
-    Path(asked["out"]).write_text(json.dumps(answers), encoding="utf-8")
-    spark.stop()
+    answer_asked(compared)
 
 
 class _Spark:
@@ -61,8 +55,6 @@ class _Spark:
 
 def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
     """Return how the rows and types of two targets differ; or the `problem` of what is wrong."""
-    for name, value in SETTINGS.items():
-        spark.conf.set(name, value)
     engine = _Spark(spark)
     try:
         return _compared(spark, engine, pair)

@@ -1,26 +1,18 @@
 """The rows of tables of Iceberg as files, read in a home that shares the files of another one."""
 
-import json
 import os
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.jvms.supply import Jvms
-from tidemark.glue_service.submission import Submission
-from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.sqlite_files import STATE_FILES, put_state_file
-from tidemark.model.assembly.iceberg import CATALOG, DATALAKE_FORMATS, FORMAT, iceberg_settings
 from tidemark.operate.diff.places import TABLE, HomeAt, Pair, Side, key_of, metadata_of
-from tidemark.operate.prove.tables import WAREHOUSE, folders_of_tables
-from tidemark.operate.versions.trial import CONF
-
-TABLE_JOB = Path(__file__).with_name("table_job.py")
+from tidemark.operate.prove.tables import dump_as_parquet, folders_of_tables
 
 
 def table_pairs(
@@ -46,9 +38,8 @@ def table_pairs(
 def _sides(
     state: HomeAt, known: Mapping[str, Mapping[str, Any]], folder: Path, jvms: Jvms
 ) -> dict[str, Side]:
-    sides, asked = dict[str, Side](), []
+    sides, snapshots = dict[str, Side](), dict[str, int | None]()
     for name, metadata in known.items():
-        out = folder / name
         try:
             snapshot = state.snapshot(metadata)
         except LookupError:
@@ -56,26 +47,13 @@ def _sides(
             continue
         if snapshot is None and state.until_ms is not None:
             continue
-        asked.append({"table": f"{CATALOG}.{name}", "snapshot": snapshot, "out": str(out)})
-        sides[name] = Side(str(out))
-    if asked:
-        _dump(state.home, asked, folder, jvms)
+        snapshots[name] = snapshot
+        sides[name] = Side(str(folder / name))
+    if snapshots:
+        asked = {"tables": snapshots, "databases": (), "out": str(folder)}
+        dump_as_parquet(_linked(state.home, folder / "_home"), asked, jvms)
     files = {name: sorted(map(str, (folder / name).glob("[!_.]*"))) for name in sides}
     return {name: replace(side, files=files[name]) for name, side in sides.items()}
-
-
-def _dump(home: Home, asked: Sequence[object], folder: Path, jvms: Jvms) -> None:
-    folder.mkdir(parents=True)
-    file = folder / "_asked.json"
-    file.write_text(json.dumps(asked), encoding="utf-8")
-    settings = f" {CONF} ".join(f"{k}={v}" for k, v in iceberg_settings(CATALOG, WAREHOUSE).items())
-    arguments = {"--tables": str(file), DATALAKE_FORMATS: FORMAT, CONF: settings}
-    linked = _linked(home, folder / "_home")
-    run, _ = submit(
-        Submission(TABLE_JOB, "diff-tables", arguments), linked, lambda _: None, jvms=jvms
-    )
-    if run.state != "SUCCEEDED":
-        raise TidemarkError(f"the tables could not be read: {run.error_message}")
 
 
 def _linked(home: Home, folder: Path) -> Home:

@@ -22,13 +22,7 @@ from tidemark.local_state.reads import read_opened
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.arrivals import home_without, in_parts, let_arrive
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.changes import (
-    is_below,
-    is_of,
-    is_write,
-    place_of,
-    with_short_calls,
-)
+from tidemark.operate.prove.changes import is_below, is_of, is_write, place_of, with_short_calls
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.items import tables_of, with_items

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tidemark.local_state.operations import BOOKMARK, COPY, DELETE, ITEMS, PUT, Operation
-from tidemark.model.advice import advice_of
+from tidemark.model.advice import advice_of, catalogue
 from tidemark.operate.prove.changes import (
     commits_batch,
     has_partitions,
@@ -74,6 +74,21 @@ def advised(name: str, **values: str) -> str:
     return advice_of("prove")[name].says(**values)
 
 
+def why(name: str, **values: str) -> Advice:
+    """Return why rows are wrong, by its name in the catalogue, and what to do about that.
+
+    Without values, {place} and the like stay as they are.
+    """
+    cause = catalogue()["prove"]["causes"][name]
+    text = cause["text"].format(**values) if values else cause["text"]
+    return text, advised(cause["remedy"], **values)
+
+
+def whys(**names: str) -> Mapping[str, Advice]:
+    """Return why rows are wrong, and what to do, by verdicts."""
+    return {verdict: why(name) for verdict, name in names.items()}
+
+
 REPEATABLE = advised("write-repeatable")
 OF_PARTITIONS = (
     ", or mode('overwrite') of the partitions that the run makes, if it reads all of their rows"
@@ -86,27 +101,15 @@ KNOWN = advised("leave-out-known")
 BY_KEY = advised("merge-by-key")
 FINAL = advised("final-values")
 NOT_ALL = advised("add-what-is-new")
-PARTITION_REASON = "{place} replaces each partition with what its run has read of it, which is less"
-WHOLE = advised("whole-partitions")
-FROM_ONE_RUN = (
-    "{place} adds what its run makes of the rows that it has read, and other runs have read the "
-    "rows that belong to them"
-)
-BOTH_SIDES = advised("both-sides-new")
 STAGING = "/.spark-staging-"  # of an overwrite of partitions
-ONE_TYPE = advised("one-type")
-NO_WRITE = Cause("the next run does not make what the first run made", REPEATABLE)
-OF_VERDICTS: Mapping[Verdict, Advice] = {
-    "lost": ("{place} replaces the target with what its run has read, which is less", NOT_ALL),
-    "doubled": ("{place} adds rows that the target has already", BY_KEY),
-    "changed": ("{place} makes other rows than the first run", BY_KEY),
-}
+NO_WRITE = Cause(*why("not-made-again"))
+OF_VERDICTS = whys(lost="target-replaced", doubled="rows-there-already", changed="other-rows")
 
 
 def of_types(cause: Cause, columns: Iterable[str]) -> Cause:
     """Return the cause of values that are the same, and of another type."""
-    text = f"the runs write the same values as other types: {', '.join(columns)}"
-    return replace(cause, text=text, remedy=ONE_TYPE)
+    text, remedy = why("other-types", columns=", ".join(columns))
+    return replace(cause, text=text, remedy=remedy)
 
 
 def or_of_mark(cause: Cause, target: str) -> Cause:
@@ -138,7 +141,7 @@ def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Opera
     return operation
 
 
-def of_run(fault: Fault, causes: Mapping[Verdict, Advice]) -> Cause:
+def of_run(fault: Fault, causes: Mapping[str, Advice]) -> Cause:
     """Return the cause of what a run does that goes well; `causes` are those of its kind."""
     verdict, target, operations = fault.verdict, fault.target, fault.operations
     text, remedy = causes.get(verdict) or OF_VERDICTS[verdict]
@@ -146,7 +149,7 @@ def of_run(fault: Fault, causes: Mapping[Verdict, Advice]) -> Cause:
         text = f"the run commits neither a bookmark nor a watermark: {text}"
     own = [operation for operation in operations if is_of(operation, target)]
     if remedy == NOT_ALL and any(STAGING in place for change in own for place in change.places):
-        text, remedy = PARTITION_REASON, WHOLE
+        text, remedy = why("part-of-partition")
     written = of_target(fault) or last(filter(is_write, operations))
     if written is None:
         return Cause(text.format(place="the job"), remedy)
@@ -155,9 +158,9 @@ def of_run(fault: Fault, causes: Mapping[Verdict, Advice]) -> Cause:
     are_new = bool(puts) and len({put.places[-1] for put in puts}) == len(puts)
     only_adds = are_new and target.startswith("s3://")
     if remedy == NOT_ALL and not deleted and only_adds:
-        text, remedy = FROM_ONE_RUN, BOTH_SIDES
+        text, remedy = why("pairs-of-one-run")
     if verdict == "lost" and deleted and place_of(deleted) != place_of(written):
-        return at(deleted, f"{place_of(deleted)} deletes what earlier runs have written", NOT_ALL)
+        return at(deleted, *why("earlier-rows-deleted", place=place_of(deleted)))
     return at(written, text.format(place=place_of(written)), remedy)
 
 

@@ -67,12 +67,7 @@ class Marks:
 
 
 def compared(
-    bench: Bench,
-    wish: Wish,
-    first: Baseline,
-    control: Outcome,
-    done: Done,
-    folders: RunFolders,
+    bench: Bench, wish: Wish, first: Baseline, control: Outcome, done: Done, folders: RunFolders
 ) -> tuple[dict[str, Finding], dict[str, list[str]]]:
     """Return the findings by the folders of their homes, and the columns that differ by time.
 
@@ -138,18 +133,22 @@ def with_first_causes(findings: Sequence[Finding]) -> list[Finding]:
         for target, cause in finding.causes.items()
     }
     return [
-        replace(
-            finding,
-            cause=of_one.get((finding.verdict, next(iter(finding.causes), ""))) or finding.cause,
-            causes={
-                target: of_one.get((finding.verdict, target), cause)
-                for target, cause in finding.causes.items()
-            },
-        )
+        _with_known(finding, next(iter(finding.causes), ""), of_one)
         if finding.experiment.deaths > 1
         else finding
         for finding in findings
     ]
+
+
+def _with_known(
+    finding: Finding, first: str, known: Mapping[tuple[Verdict, str], Cause]
+) -> Finding:
+    """Return a finding with the causes that are known of its verdict, by targets."""
+    by_target = {
+        target: cause for (verdict, target), cause in known.items() if verdict == finding.verdict
+    }
+    causes = {target: by_target.get(target, cause) for target, cause in finding.causes.items()}
+    return replace(finding, cause=by_target.get(first, finding.cause), causes=causes)
 
 
 def _own_causes(finding: Finding, best: Mapping[str, Cause]) -> dict[str, Cause]:
@@ -171,14 +170,7 @@ def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
         for target, cause in {"": finding.cause, **finding.causes}.items()
     }
     return [
-        replace(
-            finding,
-            cause=plain.get((finding.verdict, ""), finding.cause),
-            causes={
-                target: plain.get((finding.verdict, target), cause)
-                for target, cause in finding.causes.items()
-            },
-        )
+        _with_known(finding, "", plain)
         if kind_of(finding.experiment).has_late_file and finding.cause
         else finding
         for finding in findings

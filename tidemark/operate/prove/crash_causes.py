@@ -14,6 +14,7 @@ from tidemark.operate.prove.causes import (
     is_named_after_input,
     last,
     repeatable,
+    why,
 )
 from tidemark.operate.prove.changes import (
     described,
@@ -26,12 +27,7 @@ from tidemark.operate.prove.changes import (
     place_of,
 )
 
-IN_PLACE = advised("not-in-place")
 DELETES = (DELETE, "dynamodb DeleteItem")  # of an object or an item that is a note
-LOCK_REMEDY = advised("old-lock")
-COMPACT_REMEDY = advised("name-what-counts")
-IN_PART_REMEDY = advised("note-elsewhere")
-LEFT_REMEDY = advised("read-what-is-left")
 
 
 def of_crash(fault: Fault, after: int) -> Cause:
@@ -42,8 +38,8 @@ def of_crash(fault: Fault, after: int) -> Cause:
     done = [operation for operation in operations if operation.number <= after]
     left = [operation for operation in operations if operation.number > after]
     if fault.failure and done:
-        text = f"a run that dies after {described(done[-1])} leaves what makes a later job fail"
-        return at(done[-1], f"{text}: {fault.failure}", LEFT_REMEDY)
+        change = described(done[-1])
+        return at(done[-1], *why("later-job-fails", change=change, failure=fault.failure))
     noted = last(filter(is_state, done))
     own = [write for write in left if is_write(write) and is_of(write, target)]
     to_write = next(iter(own or filter(is_write, left)), None)
@@ -59,11 +55,7 @@ def of_crash(fault: Fault, after: int) -> Cause:
         return _of_note(fault, noted, to_write)
     deleted = last(change for change in done if change.kind == DELETE and not is_hidden(change))
     if verdict in ("lost", "changed") and deleted and not noted:
-        text = (
-            f"{place_of(deleted)} deletes what earlier runs have written before it writes it again:"
-            " the next run finds only a part of it"
-        )
-        return at(deleted, text, IN_PLACE)
+        return at(deleted, *why("deleted-before-written", place=place_of(deleted)))
     return _of_what_is_left(fault, done, left)
 
 
@@ -74,11 +66,9 @@ def _of_repair(operations: Sequence[Operation], after: int) -> Cause:
     following = next(left, None)
     if before is None:
         return NO_WRITE
-    text = (
-        f"a run that dies in its turn, right after {described(before)}, leaves what no run repairs"
-    )
+    text, remedy = why("never-repaired", change=described(before))
     if following is None or place_of(following) == place_of(before):
-        return at(before, text, REPEATABLE)
+        return at(before, text, remedy)
     last_change = advised("repair-last", place=place_of(before), after=place_of(following))
     return at(before, text, f"{last_change}; or {REPEATABLE}")
 
@@ -95,35 +85,28 @@ def _of_what_is_left(fault: Fault, done: Sequence[Operation], left: Sequence[Ope
     if verdict == "lost" and not own and to_write:  # a mark of its own, such as an object
         return _of_note(fault, written, to_write)
     if verdict == "lost":
-        text = f"the next run takes what {place_of(written)} has written for all of it, and leaves "
+        text, remedy = why("part-for-all", place=place_of(written))
         is_by_script = is_own_object(written) or written.kind == ITEMS
-        return at(written, f"{text}out the rest", IN_PART_REMEDY if is_by_script else REPEATABLE)
+        return at(written, text, remedy if is_by_script else REPEATABLE)
     replaced = next((change for change in left if _replaces(written, change, target)), None)
     if verdict == "doubled" and replaced:
-        text = (
-            f"{place_of(written)} writes rows of objects that {place_of(replaced)} deletes after "
-            "that: a run that dies in between leaves both"
-        )
-        return at(written, text, COMPACT_REMEDY)
+        both = {"place": place_of(written), "after": place_of(replaced)}
+        return at(written, *why("replaced-objects-left", **both))
     if to_note:
-        text = (
-            f"{place_of(written)} has written rows that {place_of(to_note)} had not yet noted: the "
-            "next run reads and writes them again"
-        )
-        return at(written, text, FINAL if verdict == "changed" else REPEATABLE)
+        text, remedy = why("not-yet-noted", place=place_of(written), after=place_of(to_note))
+        return at(written, text, FINAL if verdict == "changed" else remedy)
     if not any(map(is_state, fault.operations)):
-        text = f"{place_of(written)} writes rows, and nothing notes that they are done"
+        text, remedy = why("nothing-notes", place=place_of(written))
         by_hand = "set MaxRetries to 0, and look before a new run"
-        return at(written, text, f"{REPEATABLE}; or {by_hand}")
-    return at(written, f"{place_of(written)} wrote what the next run does not expect", REPEATABLE)
+        return at(written, text, f"{remedy}; or {by_hand}")
+    return at(written, *why("not-expected", place=place_of(written)))
 
 
 def _of_mark(done: Sequence[Operation]) -> Cause:
     """Return the cause of what a run leaves that has written nothing but marks."""
     if not done:
         return NO_WRITE
-    text = f"a run that dies after {described(done[-1])} leaves a mark that later runs follow"
-    return at(done[-1], f"{text}: they do not make what the first run made", REPEATABLE)
+    return at(done[-1], *why("mark-followed", change=described(done[-1])))
 
 
 def _replaces(written: Operation, deleted: Operation, target: str) -> bool:
@@ -141,25 +124,16 @@ def _deleted_after(noted: Operation, left: Sequence[Operation]) -> Operation | N
 
 
 def _of_lock(noted: Operation, deleted: Operation) -> Cause:
-    text = (
-        f"{place_of(noted)} writes {noted.places[-1]}, and {place_of(deleted)} deletes it when "
-        "the rows are written: a run that dies in between leaves it, and the next run stops there"
-    )
-    return at(noted, text, LOCK_REMEDY)
+    lines = {"place": place_of(noted), "after": place_of(deleted)}
+    return at(noted, *why("lock-left", lock=noted.places[-1], **lines))
 
 
 def _of_note(fault: Fault, noted: Operation, to_write: Operation) -> Cause:
-    place = place_of(noted)
+    lines = {"place": place_of(noted), "after": place_of(to_write)}
     if noted.places and noted.places[-1].startswith("s3://"):  # an object that runs read
-        what = f"changes or deletes {pattern_of(noted.places[-1])}, which tells a run what to read,"
-        last_change = advised("name-last", place=place)
+        text, last_change = why("named-first", mark=pattern_of(noted.places[-1]), **lines)
     else:
-        what = "notes that the rows are done"
-        last_change = advised("commit-last", place=place)
-    text = (
-        f"{place} {what} before {place_of(to_write)} writes them: the next run does not read them "
-        "again"
-    )
+        text, last_change = why("noted-first", **lines)
     if is_named_after_input(to_write, fault.sources):
         return at(noted, text, last_change)  # a repeat replaces it
     again = repeatable(REPEATABLE, to_write)

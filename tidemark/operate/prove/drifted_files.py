@@ -1,7 +1,6 @@
 """Files with other columns, made of files that a job reads, and the types that files have."""
 
 import csv
-import gzip
 import io
 import json
 import re
@@ -11,7 +10,7 @@ from typing import NamedTuple
 
 from tidemark.model.checkpoints.schema_changes import Change, parquet_effect
 from tidemark.model.drift import Drift, drifted
-from tidemark.operate.prove.halves import MAX_BYTES, format_of
+from tidemark.operate.prove.halves import opened, parquet_content, parquet_table
 from tidemark.operate.rows.answers import is_header
 from tidemark.operate.rows.file_rows import OF_SPARK
 from tidemark.operate.rows.records import records_of
@@ -34,17 +33,12 @@ def drifted_file(file: Path, drift: Drift) -> DriftedFile:
         ValueError: it is not a file of JSON, CSV with a header or Parquet, is too large, or has no
             column that can be otherwise.
     """
-    kind, is_packed = format_of(file)
-    if kind not in FORMATS:
-        raise ValueError(f"{file.name} is not a file of JSON, CSV or Parquet")
-    if file.stat().st_size > MAX_BYTES:
-        raise ValueError(f"{file.name} has more than {MAX_BYTES // 1_000_000} MB")
-    content = file.read_bytes()
     try:
-        made = FORMATS[kind](gzip.decompress(content) if is_packed else content, drift)
+        make, content, pack = opened(file, FORMATS)
+        made = make(content, drift)
     except (UnicodeDecodeError, OSError) as error:
         raise ValueError(f"{file.name} is not what it is named: {error}") from error
-    return made._replace(content=gzip.compress(made.content)) if is_packed else made
+    return made._replace(content=pack(made.content))
 
 
 def _of_json(content: bytes, drift: Drift) -> DriftedFile:
@@ -75,12 +69,9 @@ def _of_csv(content: bytes, drift: Drift) -> DriftedFile:
 
 
 def _of_parquet(content: bytes, drift: Drift) -> DriftedFile:
-    from pyarrow import ArrowException, BufferOutputStream, array, parquet, string
+    from pyarrow import array, string
 
-    try:
-        table = parquet.read_table(io.BytesIO(content))
-    except ArrowException as error:
-        raise ValueError(f"it is not Parquet: {error}") from error
+    table = parquet_table(content)
     rows, column = drifted(table.to_pylist(), drift, is_one_type=True)
     values = array([row.get(column) for row in rows], string()) if drift != "fewer" else None
     place = table.schema.get_field_index(column)
@@ -88,9 +79,7 @@ def _of_parquet(content: bytes, drift: Drift) -> DriftedFile:
         table = table.remove_column(place)
     if values is not None:
         table = table.add_column(place if place >= 0 else table.num_columns, column, values)
-    out = BufferOutputStream()
-    parquet.write_table(table, out)
-    return DriftedFile(out.getvalue().to_pybytes(), len(rows), column)
+    return DriftedFile(parquet_content(table), len(rows), column)
 
 
 FORMATS = {

@@ -66,11 +66,7 @@ def of_changes(
     told_first = [wanted for of_run in of_runs for wanted in of_run[:MAX_FIRST_CRASHES]]
     rest = [wanted for of_run in of_runs for wanted in of_run[MAX_FIRST_CRASHES:]]
     errors = refusals(
-        run.operations,
-        run.requests,
-        draws,
-        wish.moments,
-        is_in_increment=increment is not None,
+        run.operations, run.requests, draws, wish.moments, is_in_increment=increment is not None
     )
     well = increment.outcome if increment else None
     refused = [Wanted(run, error, well) for error in errors]

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.arrivals import home_without
@@ -15,7 +15,12 @@ from tidemark.operate.prove.bench import Bench
 from tidemark.operate.rows.answers import is_header
 from tidemark.operate.rows.records import records_of
 
+if TYPE_CHECKING:
+    from pyarrow import Table
+
 MAX_BYTES = 8_000_000
+Change = TypeVar("Change")
+Pack: TypeAlias = Callable[[bytes], bytes]
 SECOND = "_2"  # behind the name of the first half
 
 
@@ -42,24 +47,52 @@ def home_of_halves(bench: Bench, run: Baseline) -> Home | None:
 
 def in_two(file: Path) -> tuple[bytes, bytes] | None:
     """Return the content of two files with half of the rows of one each; None if it cannot be."""
-    kind, is_packed = format_of(file)
-    if kind not in FORMATS or file.stat().st_size > MAX_BYTES:
-        return None
-    content = file.read_bytes()
     try:
-        halves = FORMATS[kind](gzip.decompress(content) if is_packed else content)
+        divide, content, pack = opened(file, FORMATS)
+        halves = divide(content)
     except (ValueError, OSError):  # it is not what it is named
         return None
-    if halves is None or not is_packed:
-        return halves
-    return gzip.compress(halves[0]), gzip.compress(halves[1])
+    return halves and (pack(halves[0]), pack(halves[1]))
 
 
-def format_of(file: Path) -> tuple[str, bool]:
-    """Return the suffix that names the format of a file, and whether it is packed."""
-    suffixes = file.suffixes[-2:]
-    is_packed = suffixes[-1:] == [".gz"]
-    return (suffixes[0 if is_packed else -1] if suffixes else ""), is_packed
+def opened(file: Path, formats: Mapping[str, Change]) -> tuple[Change, bytes, Pack]:
+    """Return what a file's format has in `formats`, its content unpacked, and what packs it again.
+
+    Raises:
+        ValueError: it is of another format, or too large.
+        OSError: it is not packed as its name says.
+    """
+    *names, last = ("", *file.suffixes[-2:])
+    is_packed = last == ".gz"
+    kind = names[-1] if is_packed else last
+    if kind not in formats:
+        raise ValueError(f"{file.name} is not a file of JSON, CSV or Parquet")
+    if file.stat().st_size > MAX_BYTES:
+        raise ValueError(f"{file.name} has more than {MAX_BYTES // 1_000_000} MB")
+    content = file.read_bytes()
+    if is_packed:
+        return formats[kind], gzip.decompress(content), gzip.compress
+    return formats[kind], content, lambda content: content
+
+
+def parquet_table(content: bytes) -> "Table":
+    """Return the table in a file of Parquet; raise ValueError if it is none."""
+    from pyarrow import ArrowException, parquet
+
+    try:
+        return parquet.read_table(io.BytesIO(content))
+    except ArrowException as error:
+        raise ValueError(f"it is not Parquet: {error}") from error
+
+
+def parquet_content(table: "Table") -> bytes:
+    """Return a table as a file of Parquet."""
+    from pyarrow import BufferOutputStream, parquet
+
+    out = BufferOutputStream()
+    parquet.write_table(table, out)
+    content: bytes = out.getvalue().to_pybytes()
+    return content
 
 
 Halves: TypeAlias = tuple[bytes, bytes] | None
@@ -88,20 +121,9 @@ def _of_lines(content: bytes) -> Halves:
 
 
 def _of_parquet(content: bytes) -> Halves:
-    from pyarrow import ArrowException, BufferOutputStream, parquet
-
-    try:
-        table = parquet.read_table(io.BytesIO(content))
-    except ArrowException as error:
-        raise ValueError(error) from error
-    if len(table) < 2:
-        return None
-    halves = []
-    for part in (table.slice(0, len(table) // 2), table.slice(len(table) // 2)):
-        out = BufferOutputStream()
-        parquet.write_table(part, out)
-        halves.append(out.getvalue().to_pybytes())
-    return halves[0], halves[1]
+    table = parquet_table(content)
+    half = len(table) // 2
+    return (parquet_content(table[:half]), parquet_content(table[half:])) if half else None
 
 
 def _divided(rows: Sequence[Row]) -> tuple[Sequence[Row], Sequence[Row]] | None:

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
@@ -58,21 +58,22 @@ def dump_items(home: Home, folder: Path, tables: Sequence[str]) -> None:
     with _client(home) as client:
         there = set(client.list_tables()["TableNames"])
         for table in sorted(there.intersection(tables)):
-            file = folder / f"{DYNAMODB}.{table}" / "items.json"
-            file.parent.mkdir(parents=True)
-            lines = [json.dumps(item, sort_keys=True) for item in _items(client, table)]
-            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
             keys = client.describe_table(TableName=table)["Table"]["KeySchema"]
             names = [key["AttributeName"] for key in keys]
-            file.with_name(KEY_FILE).write_text(json.dumps(names), encoding="utf-8")
+            write_rows(folder / f"{DYNAMODB}.{table}", _items(client, table), names)
+
+
+def write_rows(folder: Path, rows: Iterable[Mapping[str, Any]], key: Sequence[str]) -> None:
+    """Write rows as lines of JSON into a new folder, with the columns that identify one."""
+    folder.mkdir(parents=True)
+    lines = [json.dumps(row, sort_keys=True) for row in rows]
+    (folder / "rows.json").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (folder / KEY_FILE).write_text(json.dumps(key), encoding="utf-8")
 
 
 @contextmanager
 def _client(home: Home) -> Iterator["DynamoDBClient"]:
-    with (
-        dynamodb_endpoint(home) as endpoint,
-        dynamodb_client(endpoint, region()) as client,
-    ):
+    with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, region()) as client:
         yield client
 
 

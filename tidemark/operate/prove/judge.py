@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tidemark.errors import TidemarkError, UsageError
-from tidemark.glue_service.submission import Submission
-from tidemark.glue_service.submit import submit
+from tidemark.errors import UsageError
 from tidemark.local_state.home import Home
 from tidemark.local_state.outside import is_within, read_outside
 from tidemark.operate.prove.bench import Bench, Outcome
@@ -18,6 +16,7 @@ from tidemark.operate.prove.places import sides_of_places
 from tidemark.operate.prove.pointers import RunFolders
 from tidemark.operate.prove.tables import dumped, dumped_others, iceberg_tables, key_of
 from tidemark.operate.rows.rows_here import are_small, judged_here
+from tidemark.operate.versions.trial import answers_of_job
 
 JUDGE_JOB = Path(__file__).with_name("judge_job.py")
 Side: TypeAlias = Mapping[str, Any]
@@ -81,10 +80,7 @@ def numbering(side: Mapping[str, Any], batches: int) -> list[str]:
 
 
 def _check_ignored(
-    wish: Wish,
-    targets: Sequence[str],
-    columns: Sequence[Sequence[str]],
-    outside: Sequence[str],
+    wish: Wish, targets: Sequence[str], columns: Sequence[Sequence[str]], outside: Sequence[str]
 ) -> None:
     """Raise if a name is neither a target, nor a column of one, nor reached outside the home."""
     known = {name for names in columns for name in names}
@@ -139,8 +135,11 @@ def _answers(bench: Bench, asked: Sequence[dict[str, Any]], wish: Wish) -> list[
         number: _answer_here(target, document, bench.answers) for number, target in enumerate(asked)
     }
     left = [number for number, answer in answers.items() if answer is None]
-    of_spark = _answers_of_spark(bench, document, [asked[number] for number in left])
-    answers.update(zip(left, of_spark, strict=True))
+    if left:
+        questions = [{**asked[number], "asked": document} for number in left]
+        version, scratch = bench.subject.version, bench.scratch
+        of_spark = answers_of_job(JUDGE_JOB, questions, scratch, bench.jvms, version, bench.observe)
+        answers.update(zip(left, of_spark, strict=True))
     return [answer for answer in answers.values() if answer is not None]
 
 
@@ -176,23 +175,6 @@ def _answer_here(
     except Exception:  # noqa: BLE001 (Spark may read it, or says what is wrong)
         return None
     return {**answers[common], "sides": [answers[common, content] for content in contents]}
-
-
-def _answers_of_spark(
-    bench: Bench, document: Mapping[str, Any], asked: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    if not asked:
-        return []
-    question, out = bench.scratch / "asked.json", bench.scratch / "judged.json"
-    text = json.dumps({**document, "out": str(out), "targets": asked})
-    question.write_text(text, encoding="utf-8")
-    wanted = Submission(JUDGE_JOB, "judge-rows", {"--asked": str(question)}, bench.subject.version)
-    home = Home.open(bench.folder("of-rows"))
-    run, _ = submit(wanted, home, bench.observe, jvms=bench.jvms)
-    if run.state != "SUCCEEDED":
-        raise TidemarkError(f"the rows could not be compared: {run.error_message}")
-    answers: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))
-    return answers
 
 
 def _rows(name: str, answer: dict[str, Any], number: int) -> TargetRows:

@@ -1,6 +1,5 @@
 """The lake of the experiments: that of the home, a folder, or rows that are made for them."""
 
-import json
 import os
 import shutil
 import time
@@ -11,8 +10,6 @@ from typing import Any
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.commands import App, deploy
 from tidemark.glue_service.runs.jvms.supply import Jvms
-from tidemark.glue_service.submission import Submission
-from tidemark.glue_service.submit import submit
 from tidemark.local_state.dynamodb import dynamodb_endpoint, have_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.outside import withhold_others
@@ -20,6 +17,7 @@ from tidemark.local_state.watermark_tables import watermark_table
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.operate.versions.copies import copy_home
 from tidemark.operate.versions.targets import SCRIPTS, files_of, target_of
+from tidemark.operate.versions.trial import run_own_job
 
 SAMPLE_JOB = Path(__file__).with_name("sample_job.py")
 FORMATS = {"json": "json", "csv": "csv", "parquet": "parquet", "orc": "orc", "lines": "csv"}
@@ -67,14 +65,9 @@ def fill_with_samples(base: Home, app: App | None, count: int, jvms: Jvms, versi
     made = base.root / "samples"
     for number, place in enumerate(places):
         place["target"] = (made / str(number)).as_uri()
-    asked = base.root / "samples.json"
-    document = {"rows": count, "places": places}
-    asked.write_text(json.dumps(document, default=str), encoding="utf-8")
-    wanted = Submission(SAMPLE_JOB, "make-samples", {"--asked": str(asked)}, version)
     maker = Home.open(base.root.with_name("home-of-samples"))
-    run, _ = submit(wanted, maker, lambda _: None, jvms=jvms)
-    if run.state != "SUCCEEDED":
-        raise TidemarkError(f"no sample could be made: {run.error_message}")
+    asked, failure = {"rows": count, "places": places}, "no sample could be made"
+    run_own_job(SAMPLE_JOB, asked, maker, jvms, failure, version=version)
     for number, place in enumerate(places):
         _put_in_place(made / str(number), base.lake / place["folder"], place["replaced"])
 

@@ -40,10 +40,11 @@ from tidemark.operate.prove.kinds.machines import drawn_moments
 from tidemark.operate.prove.next_runs import NextRuns
 from tidemark.operate.prove.places import hidden_marks
 from tidemark.operate.prove.replays import keep
-from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
+from tidemark.operate.prove.schedule import Planned, Queue, Say
 from tidemark.operate.prove.states import MAX_DEATHS, States
 from tidemark.operate.prove.taken import taken_away
 from tidemark.operate.prove.views import Views
+from tidemark.operate.versions.trial import threads_until
 
 FOR_COMPARISON = 0.15  # of the budget
 OF_PARTS = [name for name, kind in BY_NAME.items() if kind.needs_parts]
@@ -57,7 +58,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         bench = replace(bench, deadline=began + wish.budget_s)
     draws = random.Random(wish.seed)  # noqa: S311 (not a secret)
     say("running it twice, as it should go", 0, 0)
-    with threads_of(bench) as threads:
+    with threads_until(bench.is_over) as threads:
         first, control, is_anew = _two_runs(bench, threads)
         before = bench
         bench, first, control = _with_two_files(bench, wish, threads, first, control)

@@ -4,7 +4,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -14,8 +13,8 @@ from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.next_runs import NextRuns
 from tidemark.operate.prove.trials import carry_out
+from tidemark.operate.versions.trial import AT_ONCE
 
-AT_ONCE = 2
 TELL_S = 10.0  # how often at least it is told how far it is
 START_WITHIN = 0.75  # of the budget: what ends takes some time, and so does the comparison
 Say = Callable[[str, int, int], None]
@@ -103,14 +102,3 @@ class Queue:
         if deadline is None:
             return False
         return time.monotonic() - self.began > START_WITHIN * (deadline - self.began)
-
-
-@contextmanager
-def threads_of(bench: Bench) -> Iterator[ThreadPoolExecutor]:
-    """Yield threads for runs; whatever ends the body stops their runs."""
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        try:
-            yield threads
-        except BaseException:
-            bench.is_over.set()
-            raise

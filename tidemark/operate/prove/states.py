@@ -10,14 +10,7 @@ from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.contents import STAGING, UNCOMMITTED_PIECE, Contents
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import carried_out, linked_home, unannounced
-from tidemark.operate.prove.identity import (
-    Equality,
-    Piece,
-    identity,
-    learned,
-    likeness,
-    rendered,
-)
+from tidemark.operate.prove.identity import Equality, Piece, identity, learned, likeness, rendered
 from tidemark.operate.prove.pointers import SAME, RunFolders, forgotten, run_folders
 from tidemark.operate.prove.views import Views
 from tidemark.operate.versions.targets import files_of
@@ -146,9 +139,7 @@ class States:
         for crash in crashes:
             is_first = crash.deaths == 1
             is_new = self._is_new(
-                states[crash.after],
-                is_late=crash.is_late and is_first,
-                by_chance=is_first,
+                states[crash.after], is_late=crash.is_late and is_first, by_chance=is_first
             )
             if is_new or (is_first and is_unseen(crash.operation)):
                 chosen.append(crash)

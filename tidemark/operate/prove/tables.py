@@ -9,18 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark.errors import TidemarkError
-from tidemark.glue_service.submission import Submission
-from tidemark.glue_service.submit import submit
+from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.catalog.partitions import registered_partitions
 from tidemark.local_state.catalog.tables import catalog_tables
 from tidemark.local_state.home import S3_SCHEMES, Home
 from tidemark.local_state.store.database import Store
-from tidemark.model.assembly.iceberg import CATALOG, FORMAT, METADATA, iceberg_settings
+from tidemark.model.assembly.iceberg import (
+    CATALOG,
+    DATALAKE_FORMATS,
+    FORMAT,
+    METADATA,
+    iceberg_settings,
+)
 from tidemark.operate.prove.bench import Bench
 from tidemark.operate.prove.changes import OF_PARTITIONS
-from tidemark.operate.prove.items import KEY_FILE, dump_items
-from tidemark.operate.versions.trial import CONF
+from tidemark.operate.prove.items import KEY_FILE, dump_items, write_rows
+from tidemark.operate.versions.trial import CONF, Observe, run_own_job
 
 DUMP_JOB = Path(__file__).with_name("dump_job.py")
 WAREHOUSE = "s3://aws-glue-warehouse-local/"  # of no table: nothing is created
@@ -85,23 +89,36 @@ def dump_tables(bench: Bench, home: Home, other_stores: OtherStores, version: st
     dump_items(home, home.root / FOLDER, other_stores.items)
     _dump_partitions(home, other_stores.partitioned)
     before = iceberg_tables(bench.base)
-    names = sorted(name for name, at in iceberg_tables(home).items() if before.get(name) != at)
+    after = iceberg_tables(home).items()
+    tables = dict.fromkeys(sorted(name for name, at in after if before.get(name) != at))
     databases = [database.removeprefix(DERBY) for database in other_stores.databases]
     databases = [database for database in databases if (home.derby / database).is_dir()]
-    if not names and not databases:
-        return
+    asked = {"tables": tables, "databases": databases, "out": str(home.root / FOLDER)}
+    if tables or databases:
+        version = version or bench.subject.version
+        dump_as_parquet(home, asked, bench.jvms, version, bench.observe)
+
+
+def dump_as_parquet(
+    home: Home,
+    asked: Mapping[str, Any],
+    jvms: Jvms,
+    version: str = "",
+    observe: Observe = lambda _: None,
+) -> None:
+    """Write tables of Iceberg and of embedded databases as Parquet; `asked` as of `dump_job`."""
     settings = f" {CONF} ".join(f"{k}={v}" for k, v in iceberg_settings(CATALOG, WAREHOUSE).items())
-    arguments = {
-        "--tables": ",".join(names),
-        "--databases": ",".join(databases),
-        "--out": str(home.root / FOLDER),
-        **({"--datalake-formats": FORMAT, CONF: settings} if names else {}),
-    }
-    version = version or bench.subject.version
-    wanted = Submission(DUMP_JOB, "dump-tables", arguments, version)
-    run, _ = submit(wanted, home, bench.observe, jvms=bench.jvms)
-    if run.state != "SUCCEEDED":
-        raise TidemarkError(f"the tables could not be read: {run.error_message}")
+    arguments = {DATALAKE_FORMATS: FORMAT, CONF: settings} if asked["tables"] else {}
+    run_own_job(
+        DUMP_JOB,
+        asked,
+        home,
+        jvms,
+        "the tables could not be read",
+        version=version,
+        arguments=arguments,
+        observe=observe,
+    )
 
 
 def partitioned_tables(base: Home, home: Home) -> list[str]:
@@ -113,13 +130,9 @@ def partitioned_tables(base: Home, home: Home) -> list[str]:
 def _dump_partitions(home: Home, tables: Sequence[str]) -> None:
     of_tables = _partitions(home) if tables else {}
     for table in tables:
-        folder = home.root / FOLDER / f"{CATALOGUED}.{table}"
-        folder.mkdir(parents=True)
         rows = of_tables.get(table, [])
-        lines = [json.dumps(row) for row in rows]
-        (folder / "rows.json").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         keys = [name for name in rows[0] if name != LOCATION] if rows else []
-        (folder / KEY_FILE).write_text(json.dumps(keys), encoding="utf-8")
+        write_rows(home.root / FOLDER / f"{CATALOGUED}.{table}", rows, keys)
 
 
 def _partitions(home: Home) -> dict[str, list[dict[str, str]]]:

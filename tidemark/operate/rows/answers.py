@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tidemark.operate.rows.records import LINE
 
@@ -35,15 +35,6 @@ def is_header(line: str) -> bool:
     return not is_data
 
 
-def unlike_reason(rows: int, control: int, names: Sequence[str], differing: Sequence[str]) -> str:
-    """Return why two equal runs are too different to be compared with others; empty if not."""
-    if differing and rows != control:
-        return f"two equal runs write different rows: {rows:,} and {control:,} of them"
-    if differing and set(differing) >= set(names):
-        return "two equal runs write different rows: no column has the same values"
-    return ""
-
-
 def possible_keys(types: Mapping[str, str], names: Sequence[str]) -> list[list[str]]:
     """Return the columns that may identify a row: one, or two.
 
@@ -60,34 +51,108 @@ def best_key(keys: Sequence[list[str]]) -> list[str]:
     return next((key for key in keys if key[0].lower().endswith("id")), keys[0] if keys else [])
 
 
-def details(
-    rows: Sequence[Any],
-    number: int,
-    shown: Callable[[str, bool], str],
-    key: list[str],
-    present: set[str],
-) -> dict[str, Any]:
-    """Return what is known of the rows of one side that differ, from those looked at.
+class Sides(Protocol):
+    """The rows of the sides of a target, the baseline first and the control last."""
 
-    A row has its JSON under `row`, and under c0, c1, … how often each side has it. `shown` returns
-    it as it is for people, given whether the first side has it.
-    """
+    @property
+    def types(self) -> Sequence[Mapping[str, str] | None]:
+        """The types of the columns of each side; None where the target is not there."""
+
+    def count(self, number: int) -> int:
+        """Return how many rows a side has."""
+
+    def differing(self, names: list[str]) -> list[str]:
+        """Return the columns in which baseline and control differ; both have these columns."""
+
+    def sums(self, names: list[str], left_out: Sequence[str]) -> Sequence[tuple[int, ...]]:
+        """Return how many rows each side has, and how many are lost, doubled and added.
+
+        The other methods are about the same columns.
+        """
+
+    def rows(self, number: int) -> Iterable[Any]:
+        """Return rows of a side that differ, or some: `row`, its JSON, and in c0, c1, … counts."""
+
+    def identifying(self, candidates: Sequence[list[str]]) -> list[list[str]]:
+        """Return the candidates that tell all rows of the baseline apart."""
+
+    def present(self, key: list[str]) -> set[str]:
+        """Return the keys of rows of the baseline, at least of those that rows added have."""
+
+    def shown(self, row: str, number: int) -> str:
+        """Return a row of a side as it is for people."""
+
+
+def judged_sides(
+    sides: Sides, target: Mapping[str, Any], asked: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return how each side of a target differs from its first side."""
+    *types, of_control = sides.types
+    base = types[0] or {}
+    names = list(base)
+    if not names:  # only other runs have written it, or empty files
+        alone = map(sides.count, range(len(types)))
+        added = [{"rows": count or None, "expected": None, "added": count} for count in alone]
+        return {"by_time": [], "sides": added}
+    is_alike = of_control is not None and set(of_control) == set(names)
+    differing = sides.differing(names) if is_alike else []
+    if differing and (why := _unlike_reason(sides, names, differing)):
+        return {"problem": why, "by_time": [], "sides": []}
+    by_time = [name for name in names if name in differing or name in target["left_out"]]
+    kept = [name for name in names if name not in by_time]
+    if not kept:
+        return {"problem": NOTHING_LEFT, "by_time": by_time, "sides": [], "columns": names}
+    sums = sides.sums(kept, by_time)
+    key = [name for name in asked["key"] or target.get("key", []) if name in kept]
+    has_others = any(any(of_side[1:]) for of_side in sums)
+    if has_others and not key:
+        candidates = candidates_of(target["format"], asked["surrogates"], kept)
+        key = best_key(sides.identifying(possible_keys(base, candidates)))
+    present = sides.present(key) if has_others and key else set()
+    counts = ("rows", "lost", "doubled", "added")
+    answers: list[dict[str, Any]] = [
+        dict(zip(counts, of_side, strict=True))
+        | {"rows": None if types[number] is None else of_side[0], "expected": sums[0][0]}
+        | (_details(sides, number, key, present) if any(of_side[1:]) else {})
+        for number, of_side in enumerate(sums)
+    ]
+    of_time = other_types(base, of_control, kept) if of_control is not None else {}
+    for answer, of_side in zip(answers, types, strict=True):
+        if answer["rows"] and not any(answer[name] for name in counts[1:]):
+            others = other_types(base, of_side or {}, kept)
+            answer["types"] = {name: both for name, both in others.items() if name not in of_time}
+    return {"by_time": by_time, "columns": names, "sides": answers}
+
+
+def _unlike_reason(sides: Sides, names: Sequence[str], differing: Sequence[str]) -> str:
+    """Return why two equal runs are too different to be compared with others; empty if not."""
+    rows, control = sides.count(0), sides.count(len(sides.types) - 1)
+    if rows != control:
+        return f"two equal runs write different rows: {rows:,} and {control:,} of them"
+    if set(differing) >= set(names):
+        return "two equal runs write different rows: no column has the same values"
+    return ""
+
+
+def _details(sides: Sides, number: int, key: list[str], present: set[str]) -> dict[str, Any]:
+    """Return what is known of the rows of one side that differ, from those looked at."""
     examples: dict[str, list[str]] = {"lost": [], "doubled": [], "added": []}
     lost, added = set(), []
-    for row in rows:
+    for row in sides.rows(number):
         before, there = row["c0"], row[f"c{number}"]
         if before == there:
             continue
         kind = "lost" if there < before else "doubled" if before else "added"
-        examples[kind].append(shown(row[ROW], kind != "added"))
+        examples[kind].append(sides.shown(row[ROW], number if kind == "added" else 0))
         if kind == "lost":
             lost.add(key_of(row[ROW], key))
         elif kind == "added":
             added.append(key_of(row[ROW], key))
+    still_there = present - lost
     return {
         "key": key,
         "same_key": sum(added_key in lost for added_key in added) if key else 0,
-        "second_key": sum(added_key in present - lost for added_key in added) if key else 0,
+        "second_key": sum(added_key in still_there for added_key in added) if key else 0,
         "examples": {kind: sorted(texts)[:MAX_SHOWN] for kind, texts in examples.items()},
     }
 
@@ -99,20 +164,6 @@ def other_types(
     return {
         name: [types[name], others.get(name)] for name in names if types[name] != others.get(name)
     }
-
-
-def with_types(
-    answers: Sequence[dict[str, Any]],
-    types: Sequence[Mapping[str, str]],
-    control: Mapping[str, str] | None,
-    names: Sequence[str],
-) -> None:
-    """Add the columns of another type to answers without another row, but those of an equal run."""
-    of_time = other_types(types[0], control, names) if control is not None else {}
-    for answer, of_side in zip(answers, types, strict=True):
-        if answer["rows"] and not any(answer[name] for name in ("lost", "doubled", "added")):
-            others = other_types(types[0], of_side, names)
-            answer["types"] = {name: both for name, both in others.items() if name not in of_time}
 
 
 def key_of(row: str, key: list[str]) -> str:

@@ -48,11 +48,6 @@ class FileRows:
     types: dict[str, str] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
 
-    @property
-    def names(self) -> list[str]:
-        """The columns."""
-        return list(self.types)
-
 
 def rows_of_side(kind: str, side: Mapping[str, Any], header: str | None = None) -> FileRows | None:
     """Return the rows of files of a format; None without a file.

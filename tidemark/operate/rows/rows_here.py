@@ -7,18 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tidemark.operate.rows.answers import (
-    NOTHING_LEFT,
-    ROW,
-    best_key,
-    candidates_of,
-    details,
-    header_of,
-    key_of,
-    possible_keys,
-    unlike_reason,
-    with_types,
-)
+from tidemark.operate.rows.answers import ROW, header_of, judged_sides, key_of
 from tidemark.operate.rows.file_rows import FileRows, rows_of_side
 from tidemark.operate.rows.records import with_marks
 
@@ -41,107 +30,75 @@ def judged_here(target: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str
     kind, sides = target["format"], [*target["sides"], target["control"]]
     header = header_of(kind, sides)
     sides = with_marks(sides) if kind == "json" else sides
-    *compared, control = [rows_of_side(kind, side, header) for side in sides]
-    base = compared[0]
-    names = base.names if base else []
-    if base is None or not names:  # only other runs have written it, or empty files
-        alone = [len(side.rows) if side else 0 for side in compared]
-        answers = [{"rows": count or None, "expected": None, "added": count} for count in alone]
-        return {"by_time": [], "sides": answers}
-    differing = _differing(base, control)
-    rows_of_control = len(control.rows) if control else 0
-    if why := unlike_reason(len(base.rows), rows_of_control, names, differing):
-        return {"problem": why, "by_time": [], "sides": []}
-    by_time = [name for name in names if name in differing or name in target["left_out"]]
-    kept = [name for name in names if name not in by_time]
-    if not kept:
-        return {"problem": NOTHING_LEFT, "by_time": by_time, "sides": [], "columns": names}
-    key = [name for name in asked["key"] or target.get("key", []) if name in kept]
-    candidates = candidates_of(kind, asked["surrogates"], kept)
-    answers = _answers(compared, kept, by_time, key, candidates, are_texts=kind == "json")
-    types = [side.types if side else {} for side in compared]
-    with_types(answers, types, control.types if control else None, kept)
-    return {"by_time": by_time, "columns": names, "sides": answers}
+    read = [rows_of_side(kind, side, header) for side in sides]
+    return judged_sides(_SidesHere(read, are_texts=kind == "json"), target, asked)
 
 
-def _differing(base: FileRows, control: FileRows | None) -> list[str]:
-    """Return the columns in which two equal runs differ."""
-    if control is None or set(control.names) != set(base.names):
-        return []
-    both = (base, control)
-    one, other = [Counter(map(_text, _values_of(side, base.names, ()))) for side in both]
-    if one == other:  # as most are: to count the values of each column takes longer
-        return []
-    values = {
-        name: [Counter(_hashable(row.get(name)) for row in side.rows) for side in both]
-        for name in base.names
-    }
-    return [name for name, (one, other) in values.items() if one != other]
+class _SidesHere:
+    """The rows of the sides of a target as JSON, each with its number."""
 
+    def __init__(self, sides: Sequence[FileRows | None], *, are_texts: bool) -> None:
+        self.types = [None if side is None else side.types for side in sides]
+        self._sides = [side or FileRows() for side in sides]
+        self._are_texts = are_texts
+        self._shown: dict[str, str] = {}
+        self._counts: list[Counter[str]] = []
 
-def _answers(
-    sides: Sequence[FileRows | None],
-    names: Sequence[str],
-    left_out: Sequence[str],
-    key: list[str],
-    candidates: Sequence[str],
-    *,
-    are_texts: bool,
-) -> list[dict[str, Any]]:
-    """Return the answer for every side."""
-    shown: dict[str, str] = {}
-    counts = []
-    for side in sides:
-        texts = []
-        for values in _values_of(side, names, left_out):
-            texts.append(_text(values, are_texts=are_texts))
-            if are_texts:
-                shown.setdefault(texts[-1], _text(values))
-        counts.append(Counter(texts))
-    base = counts[0]
-    present = set[str]()
-    if sides[0] and any(there != base for there in counts):
-        key = key or _found_key(sides[0], candidates)
-        present = {key_of(row, key) for row in base} if key else present
+    def count(self, number: int) -> int:
+        return len(self._sides[number].rows)
 
-    def shown_row(row: str, _: bool) -> str:
-        return shown.get(row, row)
+    def differing(self, names: list[str]) -> list[str]:
+        both = self._sides[0], self._sides[-1]
+        one, other = [Counter(map(_text, _values_of(side, names, ()))) for side in both]
+        if one == other:  # as most are: to count the values of each column takes longer
+            return []
+        values = {
+            name: [Counter(_hashable(row.get(name)) for row in side.rows) for side in both]
+            for name in names
+        }
+        return [name for name, (one, other) in values.items() if one != other]
 
-    answers = []
-    for number, (side, there) in enumerate(zip(sides, counts, strict=True)):
-        more, less = there - base, base - there
-        rows = [{ROW: row, "c0": base[row], f"c{number}": there[row]} for row in (*more, *less)]
-        doubled = sum(count for row, count in more.items() if row in base)
-        answers.append(
-            {
-                "rows": None if side is None else there.total(),
-                "expected": base.total(),
-                "lost": less.total(),
-                "doubled": doubled,
-                "added": more.total() - doubled,
-                **(details(rows, number, shown_row, key, present) if rows else {}),
-            }
-        )
-    return answers
+    def sums(self, names: list[str], left_out: Sequence[str]) -> list[tuple[int, ...]]:
+        for side in self._sides[:-1]:
+            rows = list(_values_of(side, names, left_out))
+            texts = [_text(values, are_texts=self._are_texts) for values in rows]
+            self._counts.append(Counter(texts))
+            if self._are_texts:
+                self._shown |= zip(texts, map(_text, rows), strict=True)
+        base, sums = self._counts[0], list[tuple[int, ...]]()
+        for there in self._counts:
+            more = there - base
+            doubled = sum(count for row, count in more.items() if row in base)
+            lost = (base - there).total()
+            sums.append((there.total(), lost, doubled, more.total() - doubled))
+        return sums
+
+    def rows(self, number: int) -> Iterator[dict[str, Any]]:
+        base, there = self._counts[0], self._counts[number]
+        for row in (*(there - base), *(base - there)):
+            yield {ROW: row, "c0": base[row], f"c{number}": there[row]}
+
+    def identifying(self, candidates: Sequence[list[str]]) -> list[list[str]]:
+        rows, keys = self._sides[0].rows, []
+        for columns in candidates:
+            values = {tuple(_hashable(row.get(name)) for name in columns) for row in rows}
+            if len(values) == len(rows) > 1:
+                keys.append(columns)
+        return keys
+
+    def present(self, key: list[str]) -> set[str]:
+        return {key_of(row, key) for row in self._counts[0]}
+
+    def shown(self, row: str, _: int) -> str:
+        return self._shown.get(row, row)
 
 
 def _values_of(
-    side: FileRows | None, names: Sequence[str], left_out: Sequence[str]
+    side: FileRows, names: Sequence[str], left_out: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a side, without what is left out; columns that it has alone count."""
-    if side is not None:
-        columns = [*names, *(name for name in side.names if name not in {*names, *left_out})]
-        yield from ({name: row.get(name) for name in columns} for row in side.rows)
-
-
-def _found_key(base: FileRows, names: Sequence[str]) -> list[str]:
-    """Return the columns that identify a row of the baseline: one, or two; empty if none do."""
-    keys = []
-    for columns in possible_keys(base.types, names):
-        values = {tuple(_hashable(row.get(name)) for name in columns) for row in base.rows}
-        if len(values) == len(base.rows) > 1:
-            keys.append(columns)
-    return best_key(keys)
+    columns = [*names, *(name for name in side.types if name not in {*names, *left_out})]
+    return ({name: row.get(name) for name in columns} for row in side.rows)
 
 
 def _hashable(value: Any) -> Any:

@@ -6,9 +6,10 @@ https://docs.python.org/3/whatsnew/3.12.html and https://docs.python.org/3/whats
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidemark.model.advice import advice_on
+from tidemark.model.advice import advice_on, catalogue
 
 CAST_TO = re.compile(r'cannot be cast to "([^"]+)"')
 PLACE = re.compile(r"\((?P<file>[^()]+), line (?P<line>\d+)\)")
@@ -34,17 +35,7 @@ class Cause:
 
 
 # Settings with which Spark 4 does what 3.5 did, the one that explains most first.
-OLD_SETTINGS = (
-    "spark.sql.ansi.enabled=false",
-    "spark.sql.storeAssignmentPolicy=LEGACY",
-    "spark.sql.legacy.timeParserPolicy=LEGACY",
-    "spark.sql.mapKeyDedupPolicy=LAST_WIN",
-    "spark.sql.legacy.disableMapKeyNormalization=true",
-    "spark.sql.legacy.codingErrorAction=true",
-    "spark.sql.legacy.javaCharsets=true",
-    "spark.sql.legacy.createHiveTableByDefault=true",
-    "spark.sql.parquet.inferTimestampNTZ.enabled=false",
-)
+OLD_SETTINGS: Sequence[str] = catalogue()["spark4"]["old_settings"]
 
 
 def cause_of(error: str) -> Cause | None:

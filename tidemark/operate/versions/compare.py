@@ -3,7 +3,6 @@
 import shutil
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,11 +13,10 @@ from tidemark.local_state.sparks.make import spark_for
 from tidemark.local_state.store.database import JobRun
 from tidemark.operate.versions.causes import OLD_SETTINGS
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
-from tidemark.operate.versions.facts import Interval
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
 from tidemark.operate.versions.states import States, compared_states, read_states
 from tidemark.operate.versions.targets import ComparedTarget, Files, changed_targets, files_of
-from tidemark.operate.versions.trial import Start, Trial, answers_of_job, run_trial
+from tidemark.operate.versions.trial import Start, Trial, answers_of_job, run_trial, threads_until
 
 ROW_JOB = Path(__file__).with_name("row_job.py")
 Say = Callable[[str], None]
@@ -89,18 +87,14 @@ def _both(experiment: Experiment, homes: tuple[Home, Home]) -> tuple[Trial, Tria
         if is_over.is_set():
             raise KeyboardInterrupt  # in the threads, which stop their runs
 
-    with ThreadPoolExecutor(2) as threads:
+    with threads_until(is_over) as threads:
         trials = [
             threads.submit(
                 run_trial, home, experiment.start, version, experiment.jvms, observe=observe
             )
             for home, version in zip(homes, experiment.versions, strict=True)
         ]
-        try:
-            return trials[0].result(), trials[1].result()
-        except BaseException:
-            is_over.set()
-            raise
+        return trials[0].result(), trials[1].result()
 
 
 def _settings(experiment: Experiment, base: Home, old: Trial, differing: int) -> tuple[str, ...]:
@@ -119,10 +113,7 @@ def _settings(experiment: Experiment, base: Home, old: Trial, differing: int) ->
 def _comparison(experiment: Experiment, trials: tuple[Trial, Trial]) -> Comparison:
     after = [files_of(trial.home.lake, with_hidden=True) for trial in trials]
     targets = changed_targets(experiment.files, *after)
-    left = [
-        read_states(trial.home, Interval(trial.began_ms, trial.ended_ms), experiment.states)
-        for trial in trials
-    ]
+    left = [read_states(trial.home, trial.interval, experiment.states) for trial in trials]
     outcomes = _compared(experiment, targets, trials, after)
     seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in trials]
     old, new = trials

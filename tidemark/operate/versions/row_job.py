@@ -1,27 +1,23 @@
 """A job that compares the rows of the same targets in two lakes, on one Spark.
 
-Called as a job script with ``--pairs FILE``: an object with ``out``, the file of the answer, and
-``pairs``, a list of objects with ``format``, ``times`` (the two intervals of the runs, epoch
-seconds), and ``old`` and ``new``: each the ``folder``, the ``files`` of that format in it, and
-whether these are ``all`` of its files.
+Each question has ``format``, ``times`` (the two intervals of the runs, epoch seconds), and ``old``
+and ``new``: each the ``folder``, the ``files`` of that format in it, and whether these are ``all``
+of its files.
 """
 
-import json
 import re
-import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
 from pyspark.sql import types as T  # noqa: N812
 
+from tidemark.operate.rows.spark_asked import answer_asked
 from tidemark.operate.rows.spark_rows import read, types_of
 from tidemark.operate.rows.spark_values import (
     IN_FULL,
     RUN_TIME,
-    SETTINGS,
     column_of,
     differing_of,
     measured,
@@ -37,18 +33,7 @@ SLACK = 1  # seconds before and after a run
 
 def main() -> None:
     """Compare every pair, and write the answers."""
-    pairs = json.loads(Path(sys.argv[sys.argv.index("--pairs") + 1]).read_text(encoding="utf-8"))
-    spark = SparkSession.builder.getOrCreate()
-    answers = compared_pairs(spark, pairs["pairs"])
-    Path(pairs["out"]).write_text(json.dumps(answers), encoding="utf-8")
-    spark.stop()
-
-
-def compared_pairs(spark: SparkSession, pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return how the two targets of each pair differ."""
-    for name, value in SETTINGS.items():
-        spark.conf.set(name, value)
-    return [compared(spark, pair) for pair in pairs]
+    answer_asked(compared)
 
 
 def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:

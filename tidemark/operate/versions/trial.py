@@ -3,9 +3,12 @@
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
@@ -20,6 +23,7 @@ from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import texts_of_run
 from tidemark.model.assembly.definitions import SPARK, Deployment
 from tidemark.model.messages import known
+from tidemark.operate.versions.facts import Interval
 from tidemark.operate.versions.outcomes import RunOutcome
 
 
@@ -40,6 +44,11 @@ class Trial:
     ended_ms: int
 
     @property
+    def interval(self) -> Interval:
+        """When its runs went on."""
+        return Interval(self.began_ms, self.ended_ms)
+
+    @property
     def failure(self) -> str:
         """The first job that did not SUCCEED, and why; empty if all did, and one ran."""
         if not self.runs:
@@ -55,6 +64,7 @@ Start = Callable[[Home, str, Jvms, Sequence[str], Observe], None]
 What it calls the while may raise, which stops the runs."""
 
 CONF = "--conf"
+AT_ONCE = 2  # runs
 
 
 def script_start(submission: Submission) -> Start:
@@ -199,21 +209,59 @@ def run_trial(
     return Trial(home, outcomes, began_ms, ended_ms)
 
 
+@contextmanager
+def threads_until(is_over: Event) -> Iterator[ThreadPoolExecutor]:
+    """Yield two threads for runs; whatever ends the body tells these that it is over."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        try:
+            yield threads
+        except BaseException:
+            is_over.set()
+            raise
+
+
+def run_own_job(
+    script: Path,
+    asked: Mapping[str, Any],
+    home: Home,
+    jvms: Jvms,
+    failure: str,
+    *,
+    version: str = "",
+    arguments: Mapping[str, str] | None = None,
+    observe: Observe = lambda _: None,
+) -> None:
+    """Run a job of the toolkit's own, which gets the path of a file with what is `asked`.
+
+    Raises:
+        TidemarkError: the job failed; the message begins with `failure`.
+    """
+    file = home.root / f"{script.stem}.json"
+    file.write_text(json.dumps(asked, default=str), encoding="utf-8")
+    given = {"--asked": str(file), **(arguments or {})}
+    wanted = Submission(script, script.stem.replace("_", "-"), given, version)
+    run, _ = submit(wanted, home, observe, jvms=jvms)
+    if run.state != "SUCCEEDED":
+        raise TidemarkError(f"{failure}: {run.error_message}")
+
+
 def answers_of_job(
-    script: Path, pairs: Sequence[Any], scratch: Path, jvms: Jvms, version: str = ""
+    script: Path,
+    questions: Sequence[Any],
+    scratch: Path,
+    jvms: Jvms,
+    version: str = "",
+    observe: Observe = lambda _: None,
 ) -> list[dict[str, Any]]:
-    """Return how the rows of each pair differ, by a job that compares them in a home of its own.
+    """Return what a job in a home of its own answers, such as how the rows of each pair differ.
 
     Raises:
         TidemarkError: the job failed.
     """
-    asked, out = scratch / "pairs.json", scratch / "rows.json"
-    asked.write_text(json.dumps({"pairs": pairs, "out": str(out)}), encoding="utf-8")
-    wanted = Submission(script, "compare-rows", {"--pairs": str(asked)}, version)
     home = Home.open(scratch / "home-of-rows")
-    run, _ = submit(wanted, home, lambda _: None, jvms=jvms)
-    if run.state != "SUCCEEDED":
-        raise TidemarkError(f"the rows could not be compared: {run.error_message}")
+    out, failure = home.root / "rows.json", "the rows could not be compared"
+    asked = {"questions": questions, "out": str(out)}
+    run_own_job(script, asked, home, jvms, failure, version=version, observe=observe)
     answers: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))
     return answers
 

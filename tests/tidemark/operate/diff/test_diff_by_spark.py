@@ -10,7 +10,7 @@ import pytest
 from tests.sampled import at_night
 from tidemark.operate.diff.diff_job import compared
 from tidemark.operate.diff.duck import compared_by_duck
-from tidemark.operate.versions.row_job import compared_pairs
+from tidemark.operate.versions.row_job import compared as compared_by_versions
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("own_settings")]
 COUNTS = ("rows", "key", "only", "changed", "columns", "twice", "twice_example")
@@ -75,7 +75,7 @@ def test_spark_and_duckdb_tell_the_same(spark, pair, tmp_path, asked):
 def test_the_verdict_is_that_of_compare_versions(spark, pair, kind, old, new):
     question = pair(old, new, kind)
 
-    (law,) = compared_pairs(spark, [{**question, "times": [[0, 0], [0, 0]]}])
+    law = compared_by_versions(spark, {**question, "times": [[0, 0], [0, 0]]})
     whole, by_key = (compared(spark, {**question, "asked": {"key": key}}) for key in ([], ["id"]))
 
     is_equal = not law["columns"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,8 @@ from tests.tidemark.operate.prove.faults import (
     put,
 )
 from tidemark.local_state.operations import Operation
+from tidemark.model.advice import advice_of, catalogue
+from tidemark.operate.prove import causes
 from tidemark.operate.prove.causes import Fault
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.kinds import every
@@ -181,3 +184,12 @@ def test_an_older_item_that_arrives_late_is_to_be_kept_out_by_a_condition():
     cause = cause_of(Experiment("order", "order"), "changed", run, "dynamodb:customers")
 
     assert "an item under a condition on that column" in cause.remedy
+
+
+def test_each_cause_of_the_catalogue_is_named_by_the_proof_and_has_a_remedy():
+    known, code = catalogue()["prove"]["causes"], ""
+    for file in Path(causes.__file__).parent.rglob("*.py"):
+        code += file.read_text(encoding="utf-8")
+
+    assert {name for name in known if f'"{name}"' not in code} == set()
+    assert {cause["remedy"] for cause in known.values()} <= advice_of("prove").keys()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.sampled import at_night
-from tidemark.operate.versions.row_job import compared_pairs
+from tidemark.operate.versions.row_job import compared as compared_rows
 from tidemark.operate.versions.targets import changed_targets, files_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("own_settings")]
@@ -36,7 +36,7 @@ def compare(spark, tmp_path):
             }
             for target in targets
         ]
-        answers = compared_pairs(spark, pairs)
+        answers = [compared_rows(spark, pair) for pair in pairs]
         return {
             (target.folder, target.format): answer
             for target, answer in zip(targets, answers, strict=True)

@@ -82,11 +82,7 @@ class Pool:
     """JVMs that wait for runs of any Spark. All methods may be called from any thread."""
 
     def __init__(
-        self,
-        folder: Path,
-        java_home: Path,
-        size: int,
-        is_quick: Callable[[], bool] = lambda: False,
+        self, folder: Path, java_home: Path, size: int, is_quick: Callable[[], bool] = lambda: False
     ) -> None:
         """Prepare a pool of JVMs; starts nothing.
 

@@ -1,9 +1,7 @@
 """Files that arrive in parts, late, or while a run goes on."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
@@ -16,29 +14,14 @@ from tidemark.local_state.operations import (
 from tidemark.operate.prove.arrivals import home_without, in_parts, let_arrive
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import (
-    NO_WRITE,
-    ONLY_NEW,
-    Advice,
-    Cause,
-    Fault,
-    advised,
-    at,
-    last,
-    of_target,
-)
+from tidemark.operate.prove.causes import NO_WRITE, Cause, Fault, at, last, of_target, why, whys
 from tidemark.operate.prove.changes import place_of
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import linked_home
-from tidemark.operate.prove.judged import Verdict
 from tidemark.operate.prove.kinds.kind import ExperimentKind, FirstRun, last_run
 from tidemark.operate.versions.trial import Trial
 
 UPLOAD_S = 5  # how long an upload of several parts takes
-LATE = advised("read-late")
-UP_TO_MARK = advised("read-up-to-mark")
-DELETE_WHAT_IS_READ = advised("delete-what-is-read")
-READ_UNSEEN = "the run notes as read what arrived after it had read", UP_TO_MARK
 
 
 def _of_unread(fault: Fault) -> Cause | None:
@@ -47,8 +30,8 @@ def _of_unread(fault: Fault) -> Cause | None:
     deleted = last(change for change in gone if DELETE in (change.kind, change.places[0]))
     if fault.verdict != "lost" or deleted is None:
         return None
-    text = f"{place_of(deleted)} deletes what arrived after the run had read its input"
-    return Cause(text, DELETE_WHAT_IS_READ, deleted.script, deleted.line)
+    text, remedy = why("deleted-unread", place=place_of(deleted))
+    return Cause(text, remedy, deleted.script, deleted.line)
 
 
 class InParts(ExperimentKind):
@@ -63,16 +46,7 @@ class InParts(ExperimentKind):
     needed_files = 2
     needs_parts = True
     writes_otherwise = True
-    causes: ClassVar[Mapping[Verdict, Advice]] = {
-        "doubled": (
-            "each run reads what earlier runs have read, and {place} adds it to the target",
-            ONLY_NEW,
-        ),
-        "changed": (
-            "what {place} writes depends on which rows arrive in one run",
-            advised("all-rows-together"),
-        ),
-    }
+    causes = whys(doubled="each-run-reads-all", changed="rows-of-one-run")
 
     def cause(self, fault: Fault) -> Cause:
         """A later run may write nothing, since the target is there."""
@@ -98,13 +72,7 @@ class ReverseOrder(ExperimentKind):
     needed_files = 2
     has_late_file = True
     writes_otherwise = True
-    causes: ClassVar[Mapping[Verdict, Advice]] = {
-        "lost": ("rows that arrive late are below the mark of an earlier run", LATE),
-        "changed": (
-            "what arrives last wins at {place}, also if it is older",
-            advised("newest-row-of-key"),
-        ),
-    }
+    causes = whys(lost="late-below-mark", changed="last-wins")
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Let the parts arrive, and run after each, until a run fails."""
@@ -127,42 +95,38 @@ class ArrivesWhileWriting(ExperimentKind):
     needed_files = 2
     has_late_file = True
     writes_otherwise = True
-    causes: ClassVar[Mapping[Verdict, Advice]] = {"lost": READ_UNSEEN}
+    causes = whys(lost="read-unseen")
+    not_arrived = "the run has written nothing"
+    """Why the file has not arrived."""
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Let it arrive in a run, and run again after it."""
         home = linked_home(bench.base, folder)
         record_operations(home)
-        let_arrive_meanwhile(home, wanted.of.sources[-1], wanted.of.other_stores.items)
+        self.let_arrive(home, wanted)
         first = bench.run(home)
         return home, [first, last_run(bench, home, folder)]
 
+    def let_arrive(self, home: Home, wanted: Wanted) -> None:
+        """Let the next run in a home have the file arrive."""
+        let_arrive_meanwhile(home, wanted.of.sources[-1], wanted.of.other_stores.items)
+
     def why_impossible(self, wanted: Wanted, home: Home) -> str:
-        """It arrives at the first change."""
-        return "" if has_arrived(home) else "the run has written nothing"
+        """It arrives at a change, or a listing, that the first run has made."""
+        return "" if has_arrived(home) else self.not_arrived
 
     def cause(self, fault: Fault) -> Cause:
         """The run may delete the file, whatever it has read."""
         return _of_unread(fault) or super().cause(fault)
 
 
-class ArrivesWhileReading(ExperimentKind):
+class ArrivesWhileReading(ArrivesWhileWriting):
     """A file arrives between two listings of a run."""
 
     name = "reading"
     title = "a file arrives between two listings of the run"
-    subject = "a file that arrives meanwhile"
-    needed_files = 2
-    has_late_file = True
-    writes_otherwise = True
-    causes: ClassVar[Mapping[Verdict, Advice]] = {
-        "lost": READ_UNSEEN,
-        "doubled": (
-            "the run reads what arrived after it had looked how far to note, so the next run reads "
-            "it again",
-            UP_TO_MARK,
-        ),
-    }
+    causes = whys(lost="read-unseen", doubled="read-twice")
+    not_arrived = "the run has not listed its input as often as before"
 
     def why_not(self, run: FirstRun) -> str:
         """There must be a second listing."""
@@ -174,21 +138,9 @@ class ArrivesWhileReading(ExperimentKind):
         looks = sorted({1, run.looks // 2, run.looks - 1})
         return [Experiment(self.name, self.title, look=look) for look in looks]
 
-    def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
-        """Let it arrive in a run, and run again after it."""
-        home = linked_home(bench.base, folder)
-        record_operations(home)
+    def let_arrive(self, home: Home, wanted: Wanted) -> None:
+        """It arrives after a listing."""
         let_arrive_at_look(home, wanted.of.sources[-1], wanted.experiment.look)
-        first = bench.run(home)
-        return home, [first, last_run(bench, home, folder)]
-
-    def why_impossible(self, wanted: Wanted, home: Home) -> str:
-        """It arrives at a listing that the first run has made."""
-        return "" if has_arrived(home) else "the run has not listed its input as often as before"
-
-    def cause(self, fault: Fault) -> Cause:
-        """The run may delete the file, whatever it has read."""
-        return _of_unread(fault) or super().cause(fault)
 
 
 class ArrivesWithEarlierTime(ExperimentKind):
@@ -201,13 +153,7 @@ class ArrivesWithEarlierTime(ExperimentKind):
     needed_files = 2
     has_late_file = True
     writes_otherwise = True
-    causes: ClassVar[Mapping[Verdict, Advice]] = {
-        "lost": (
-            "a run has noted a time up to which it has read, and leaves out what is dated so or "
-            "earlier: S3 counts whole seconds, and dates an upload of several parts by its start",
-            advised("times-of-uploads"),
-        )
-    }
+    causes = whys(lost="dated-earlier")
 
     def planned(self, run: FirstRun) -> list[Experiment]:
         """With the same time, and with an earlier one."""

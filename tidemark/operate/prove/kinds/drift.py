@@ -2,15 +2,14 @@
 
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from tidemark.local_state.home import Home
 from tidemark.model.drift import DRIFTS, Drift
 from tidemark.operate.prove.baselines import Baseline, Parts, Wanted
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.causes import Advice, Cause, Fault, advised
+from tidemark.operate.prove.causes import Cause, Fault, why, whys
 from tidemark.operate.prove.drift_facts import contracts_of, facts_of
 from tidemark.operate.prove.drifted_files import drifted_file
 from tidemark.operate.prove.experiments import Experiment
@@ -22,7 +21,6 @@ from tidemark.operate.prove.sources import all_sources_of, root_of
 from tidemark.operate.versions.trial import Trial
 
 NAME = "drift"
-ADVICE = advised("hold-to-contract")
 
 
 class OtherColumns(ExperimentKind):
@@ -35,14 +33,9 @@ class OtherColumns(ExperimentKind):
     needs_parts = True
     writes_otherwise = True
     goes_by_promises = True
-    causes: ClassVar[Mapping[Verdict, Advice]] = {
-        "lost": (
-            "what does not fit is neither in what {place} writes, nor in a quarantine",
-            ADVICE,
-        ),
-        "doubled": ("{place} writes rows again when a file has other columns", ADVICE),
-        "changed": ("{place} writes what came with other columns as it is", ADVICE),
-    }
+    causes = whys(
+        lost="fits-nowhere", doubled="written-again-for-columns", changed="written-as-it-is"
+    )
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Let it arrive, and run; if that fails, let the file be as it was."""
@@ -78,7 +71,7 @@ class OtherColumns(ExperimentKind):
     def cause(self, fault: Fault) -> Cause:
         """Where the run fails, it is no output that is in the way."""
         if fault.verdict == "fails":
-            return Cause("the run fails on what its contract promises to take", ADVICE)
+            return Cause(*why("fails-on-what-is-promised"))
         return super().cause(fault)
 
 

@@ -1,8 +1,7 @@
 """A request of a run that fails, whatever the job makes of it, and the next run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
@@ -18,21 +17,15 @@ from tidemark.local_state.operations import (
 )
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import Advice, Cause, Fault, advised, at, of_run
+from tidemark.operate.prove.causes import Cause, Fault, at, of_run, whys
 from tidemark.operate.prove.changes import is_state, is_write, place_of
 from tidemark.operate.prove.crash_causes import of_crash
 from tidemark.operate.prove.homes import home_after
-from tidemark.operate.prove.judged import Verdict
 from tidemark.operate.prove.kinds.kind import ExperimentKind
 from tidemark.operate.prove.refusals import ERROR
 from tidemark.operate.versions.trial import Trial
 
-LEFT_UNDONE: Mapping[Verdict, Advice] = {
-    "lost": (
-        "the answer to the request names what was not done, and the job continues without it",
-        advised("do-again-what-is-named"),
-    )
-}
+LEFT_UNDONE = whys(lost="left-undone")
 
 
 class FailingRequest(ExperimentKind):
@@ -43,13 +36,7 @@ class FailingRequest(ExperimentKind):
     subject = "a request that fails"
     is_of_changes = True
     needs_parts = True
-    causes: ClassVar[Mapping[Verdict, Advice]] = {
-        "lost": (
-            "the job commits although a write has failed: the next run does not read its rows "
-            "again",
-            advised("commit-after-success"),
-        )
-    }
+    causes = whys(lost="commits-after-failure")
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Run from what earlier jobs have left, and let the request fail."""

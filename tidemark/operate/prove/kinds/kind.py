@@ -10,7 +10,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import Moment
 from tidemark.operate.prove.baselines import Baseline, Wanted
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.causes import Advice, Cause, Fault, advised, of_run
+from tidemark.operate.prove.causes import Advice, Cause, Fault, of_run, why
 from tidemark.operate.prove.experiments import FIRST, Experiment
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.judged import TargetRows, Verdict
@@ -18,10 +18,7 @@ from tidemark.operate.versions.trial import Trial
 
 NO_NEW_FILE = "the run read no file as a new one"
 TOO_FEW_FILES = "it needs two new files, and the run read fewer"
-IN_USE = Cause(
-    "the next run fails on the output that exists, and so will all later ones",
-    advised("take-over"),
-)
+IN_USE = Cause(*why("output-in-the-way"))
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class ExperimentKind:
     """What happens, for people."""
     subject: ClassVar[str]
     """The same in a verdict: SUBJECT doubles rows of a target."""
-    causes: ClassVar[Mapping[Verdict, Advice]] = {}
+    causes: ClassVar[Mapping[str, Advice]] = {}
     """Why rows are wrong, and what to do, where it is not the same for all kinds."""
     needed_files: ClassVar[int] = 0
     """How many new files the run must have read."""

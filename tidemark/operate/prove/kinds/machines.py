@@ -12,10 +12,9 @@ from tidemark.local_state.lost_executor import Moment, has_lost, lose_executor
 from tidemark.local_state.operations import COPY, PUT, RENAME, Operation, record_operations
 from tidemark.operate.prove.baselines import Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import REPEATABLE, Advice, Cause, Fault, advised
+from tidemark.operate.prove.causes import REPEATABLE, Advice, Cause, Fault, why, whys
 from tidemark.operate.prove.experiments import FIRST, Experiment
 from tidemark.operate.prove.homes import linked_home
-from tidemark.operate.prove.judged import Verdict
 from tidemark.operate.prove.kinds.kind import ExperimentKind, FirstRun
 from tidemark.operate.versions.trial import Trial
 
@@ -26,12 +25,7 @@ class TwoAtOnce(ExperimentKind):
     name = "together"
     title = "two runs at once"
     subject = "a second run at once"
-    causes: ClassVar[Mapping[Verdict, Advice]] = {
-        "doubled": (
-            "both runs read the same data, and {place} adds it twice",
-            advised("one-run-at-once"),
-        )
-    }
+    causes = whys(doubled="both-read-the-same")
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Start both, and wait for both."""
@@ -46,10 +40,9 @@ class LostExecutor(ExperimentKind):
     title = "an executor is lost when it has written its first object"
     subject = "a lost executor"
     has_own_jvms = True
-    causes: ClassVar[Mapping[Verdict, Advice]] = {
+    causes: ClassVar[Mapping[str, Advice]] = {
         "doubled": (
-            "an executor was lost after it had written for {place}: its tasks ran again, or the "
-            "run failed and was repeated, and what they had written before is still there",
+            why("executor-lost")[0],
             f"{REPEATABLE}; what functions of the script write in tasks, such as by boto3, needs "
             "names that a repeated task uses again",
         )
@@ -105,10 +98,7 @@ class NewestVersion(ExperimentKind):
     def cause(self, fault: Fault) -> Cause:
         """What differs has its causes in the versions."""
         what = "fails" if fault.verdict == "fails" else "makes other rows"
-        return Cause(
-            f"the job {what} on the newest version of Glue",
-            advised("look-at-versions"),
-        )
+        return Cause(*why("other-on-newest", what=what))
 
 
 def drawn_moments(

@@ -1,8 +1,6 @@
 """A run after a run that went well: with nothing new, with a file again, or after a rewind."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import DATABASES, TABLES
@@ -11,10 +9,10 @@ from tidemark.operate.prove.archives import is_archive, names_files
 from tidemark.operate.prove.arrivals import arrive
 from tidemark.operate.prove.baselines import Baseline, Wanted
 from tidemark.operate.prove.bench import Bench
-from tidemark.operate.prove.causes import ONLY_NEW, Advice, advised
+from tidemark.operate.prove.causes import whys
 from tidemark.operate.prove.homes import linked_home, put_databases
 from tidemark.operate.prove.items import put_watermarks
-from tidemark.operate.prove.judged import TargetRows, Verdict
+from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.prove.kinds.kind import ExperimentKind, last_run
 from tidemark.operate.prove.places import data_files, hidden_marks
 from tidemark.operate.versions.targets import changed_targets
@@ -30,12 +28,7 @@ class NothingNew(ExperimentKind):
     title = "a run with nothing new"
     subject = "the next run"
     writes_otherwise = True
-    causes: ClassVar[Mapping[Verdict, Advice]] = {
-        "doubled": (
-            "the next run reads the same data again, and {place} adds them to the target",
-            ONLY_NEW,
-        )
-    }
+    causes = whys(doubled="next-run-reads-again")
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Run once more."""
@@ -92,13 +85,7 @@ class Rewound(ExperimentKind):
     name = "rewind"
     title = "rewound with --clear, and run again"
     subject = "a rewind"
-    causes: ClassVar[Mapping[Verdict, Advice]] = {
-        "lost": (
-            "the run cannot read or merge the same again: it is gone, or a mark of the job's own, "
-            "which a rewind does not know, says that it is done",
-            advised("keep-for-rewind"),
-        )
-    }
+    causes = whys(lost="gone-for-rewind")
 
     def carry_out(self, bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
         """Take back what `tidemark rewind --clear` does, and run."""
