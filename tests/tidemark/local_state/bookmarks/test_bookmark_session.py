@@ -213,8 +213,8 @@ def test_places_of_many_files_are_those_of_each(home):
         "s3://landing/a.json",
         "s3://landing/in//day=1/a b.json",
         "s3a://landing/in/day=1/c",
-        "file:///tmp/in/x",
-        "/tmp/in/y",
+        "file:///data/in/x",
+        "/data/in/y",
     ]
 
     assert [Path(place) for place in places_of(uris)] == [folder_of(uri) for uri in uris]
