@@ -151,3 +151,21 @@ def test_tables_of_iceberg_are_observed_and_what_iceberg_keeps_about_them_is_not
         ["read", "table:db.a", "id text"],
         ["read", "table:db.a", "id text tip"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "dataset"),
+    [
+        ("jdbc", {"url": "jdbc:x://me:pw@db/shop?ssl=1", "table": "o"}, "jdbc:x://db/shop#o"),
+        ("load", {"format": "jdbc", "url": "jdbc:x:y", "dbtable": "s.o"}, "jdbc:x:y#s.o"),
+        ("load", {"format": "jdbc", "url": "jdbc:x:y", "query": "SELECT 1"}, "jdbc:x:y#query"),
+        ("load", {"format": "iceberg", "path": "cat.db.o"}, "table:db.o"),
+        ("load", {"path": ["s3a://lake/o/day=1/", "s3a://lake/o/day=2/"]}, "s3://lake/o/"),
+        ("csv", {"path": "s3://lake/o/{a,b}/*.csv"}, "s3://lake/o/"),
+        ("load", {"format": "mongodb"}, None),
+    ],
+)
+def test_a_source_is_known_by_its_place_without_credentials(name, asked, dataset):
+    schema = observed_sources._source_of(name, asked)
+
+    assert (schema and schema.dataset) == dataset
