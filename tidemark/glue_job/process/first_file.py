@@ -6,11 +6,12 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.model.checkpoints.schema_changes import Change, type_parts
+from tidemark.model.checkpoints.schemas import Column, quoted
 from tidemark.model.messages import plural
 
 MAX_FILES, MAX_BYTES = 50, 16_000_000  # that are looked into, also of a slow disk
@@ -31,19 +32,14 @@ def brought_by(
             single file is known.
     """
     asked = [change for change in changes if files and change.kind in ("new", "type")]
-    first, rows, left = dict[Change, str](), Counter[Change](), MAX_BYTES
-    looked = files[:MAX_FILES] if asked and file_format in ("json", "csv") else ()
-    for file in looked:
-        text = _text(file, left)
-        left -= len(text)
-        records = list(_lines(text) if file_format == "csv" else _records(text))
+    first, rows, whole = dict[Change, str](), Counter[Change](), 0
+    for file, records, is_whole in looked_into(files if asked else (), file_format):
+        whole += is_whole
         for change in asked:
-            if count := _rows(change, records, file_format):
+            if brought := _rows(change, records, file_format):
                 first.setdefault(change, file)
-                rows[change] += count
-        if left <= 0:
-            break
-    more = "" if left > 0 and len(looked) == len(files) else " or more"
+                rows[change] += brought
+    more = "" if whole == len(files) else " or more"
     told = {
         change: f" ({plural(rows[change], 'row')}{more})" * bool(rows[change]) for change in asked
     }
@@ -54,6 +50,32 @@ def brought_by(
         change: f", first in {first[change]}{told[change]}" if change in first else unknown
         for change in asked
     }
+
+
+def looked_into(files: Sequence[str], file_format: str) -> Iterator[tuple[str, list[Any], bool]]:
+    """Yield the first files of JSON or CSV, each with its records, and whether these are all."""
+    left = MAX_BYTES
+    for file in files[:MAX_FILES] if file_format in ("json", "csv") else ():
+        text = _text(file, left)
+        left -= len(text)
+        yield file, list(_lines(text) if file_format == "csv" else _records(text)), left > 0
+        if left <= 0:
+            return
+
+
+def columns_in(
+    records: Iterable[Any], file_format: str, had: Mapping[str, str]
+) -> tuple[Column, ...]:
+    """Return the outermost columns of records, each with a type that it has not had, if it can."""
+    kinds = dict[str, str]()
+    for record in records:
+        for name, value in record.items() if isinstance(record, dict) else ():
+            path, kind = quoted(name), "string" if file_format == "csv" else _kind(value)
+            known = had.get(path, kinds.get(path, kind))
+            is_other = file_format != "csv" and kind not in type_parts(known)
+            if value is not None and (is_other or path not in kinds):
+                kinds[path] = kind if is_other else known
+    return tuple(Column(path, kind) for path, kind in kinds.items())
 
 
 def _rows(change: Change, records: Iterable[Any], file_format: str) -> int:
