@@ -94,11 +94,9 @@ def refused_before(home: Home, job: str, where: Where) -> str:
     told = _REFUSED.search(last.error_message or "") if last and last.state == "FAILED" else None
     if last is None or told is None:
         return ""
-    if "schema accept" not in str(last.error_message):
-        return f"a contract has refused the last run: {told[1]}; the next run meets the same"
+    begin, accept = f"a contract has refused the last run: {told[1]}", "`tidemark schema accept"
+    if accept not in str(last.error_message):
+        return f"{begin}; the next run meets the same"
     if any(of["refused"] for of in kept_of(job, where)):
-        return (
-            f"a contract has refused the last run: {told[1]}; the next run meets the same, until "
-            f"somebody accepts it: `tidemark schema accept {job}`"
-        )
-    return f"a contract has refused the last run: {told[1]}; it is accepted, and the next run continues"
+        return f"{begin}; the next run meets the same, until somebody accepts it: {accept} {job}`"
+    return f"{begin}; it is accepted, and the next run continues"
