@@ -30,7 +30,7 @@ FOLLOWED = {
         f"{STARTS}_schedule.py::test_a_start_that_failed_is_kept_encrypted_and_raises_an_alarm",
         f"{STARTS}s.py::test_an_event_that_does_not_arrive_is_kept_and_raises_an_alarm",
     ],
-    "Access is denied": [
+    "AccessDenied": [
         "tests/deploy/test_given_role.py::test_a_role_that_the_app_must_not_change_is_enough_with",
         "tests/e2e/test_story.py::test_without_any_one_of_its_grants_a_job_could_not_do_what",
         f"{HERE}a_denied_request_names_its_advice",
