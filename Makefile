@@ -2,7 +2,7 @@
 
 PYTHON ?= python3.11
 STAGE  ?= dev
-CLIENTS := aws-cli awswrangler dagster prefect airflow notebook dbt spark-connect mcp
+CLIENTS := aws-cli awswrangler dagster prefect airflow notebook dbt dbt-1.12 spark-connect mcp
 LOCKS   := runtime setup dev ministack checkov
 PAGES   := advice cli constructs library local awsglue_coverage semantics
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
@@ -32,7 +32,7 @@ $(QUICK): export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -
 .PHONY: help setup demo demo-iceberg test test-fast test-java test-nightly test-ministack test-deploy
 .PHONY: test-alone test-install test-glue6 check lint
 .PHONY: format test-browser test-clients
-.PHONY: checkov docs site synth state diff bootstrap deploy destroy bench lock clean
+.PHONY: checkov docs site synth state diff bootstrap deploy destroy bench bench-compare lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -136,6 +136,9 @@ destroy: setup ## Remove every pipeline of a stage: jobs, triggers; table and bu
 
 bench: setup ## Measure and rewrite benchmarks/RESULTS.md
 	@python -m benchmarks
+
+bench-compare: setup ## Compare with a commit, by turns: make bench-compare REF=v0.1.0 [WHAT="synth commands"]
+	@python -m benchmarks.compare "$(REF)" $(WHAT)
 
 lock: setup ## Compile the pinned requirements and the npm lock anew
 	@for name in $(LOCKS:%=requirements/%) tidemark/local_state/sparks/spark-4.1.1 \

@@ -3,7 +3,8 @@
 TidemarkError
 ├── UsageError                     the caller asked for something that cannot be: exit code 2
 │   ├── ArgumentError              an argument that raises ValueError on AWS (also one)
-│   └── ArgumentTypeError          an argument that raises TypeError on AWS (also one)
+│   ├── ArgumentTypeError          an argument that raises TypeError on AWS (also one)
+│   └── NotInstalledError          a package of an extra is missing: exit code 3 of a verdict
 ├── InputError                     an app declares what cannot be deployed (also a ValueError)
 │   ├── ConfigError                the context does not describe a stage
 │   ├── JobDefinitionError         a pipeline or job is declared in a way that cannot be deployed
@@ -34,6 +35,10 @@ class ArgumentError(UsageError, ValueError):
 
 class ArgumentTypeError(UsageError, TypeError):
     """An argument that AWS's library refuses with a TypeError, which scripts catch."""
+
+
+class NotInstalledError(UsageError):
+    """A package of an extra is not installed; the message names the extra."""
 
 
 class InputError(TidemarkError, ValueError):

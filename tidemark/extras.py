@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from tidemark.errors import UsageError
+from tidemark.errors import NotInstalledError
 
 EXTRA_OF = {
     **dict.fromkeys(("aws_cdk", "constructs", "jsii", "packaging"), "cdk"),
@@ -17,12 +17,12 @@ EXTRA_OF = {
 }
 
 
-def not_installed(module: str) -> UsageError | None:
+def not_installed(module: str) -> NotInstalledError | None:
     """Return the error for a missing package of an extra; None if it belongs to no extra."""
     package = module.partition(".")[0]
     if package not in EXTRA_OF:
         return None
-    return UsageError(
+    return NotInstalledError(
         f"the package {package} is not installed; run "
         f"`pip install 'tidemark-glue[{EXTRA_OF[package]}]'`"
     )

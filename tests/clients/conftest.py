@@ -34,7 +34,13 @@ def client(port: Port, tmp_path: Path) -> Callable[..., subprocess.CompletedProc
     """Return what runs a program of a venv of clients, in the test's folder, and returns how."""
 
     def run(
-        venv: str, program: str, *words: str, code: int = 0, given: str = "", **variables: str
+        venv: str,
+        program: str,
+        *words: str,
+        code: int = 0,
+        given: str = "",
+        timeout_s: float = TIMEOUT_S,
+        **variables: str,
     ) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [str(VENVS / venv / "bin" / program), *words],
@@ -50,7 +56,7 @@ def client(port: Port, tmp_path: Path) -> Callable[..., subprocess.CompletedProc
             input=given,
             capture_output=True,
             text=True,
-            timeout=TIMEOUT_S,
+            timeout=timeout_s,
         )
         assert done.returncode == code, done.stdout + done.stderr
         return done

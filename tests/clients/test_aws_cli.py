@@ -141,7 +141,7 @@ def test_a_run_is_stopped_and_errors_are_told(aws, port):
     assert stopped["SuccessfulSubmissions"][0]["JobRunId"] == run_id
     assert port.ended("long", run_id)["JobRunState"] == "STOPPED"
     assert "EntityNotFoundException" in aws("glue", "get-job", "--job-name", "none", code=255)
-    assert "GetCrawlers of glue" in aws("glue", "get-crawlers", code=255)
+    assert "GetClassifiers of glue" in aws("glue", "get-classifiers", code=255)
 
 
 def test_a_table_and_its_partitions_are_defined(aws):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.conftest import VENVS
+from tests.clients.conftest import PROGRAMS, TIMEOUT_S, VENVS
 from tests.tidemark.glue_service.sessions.conftest import Sessions
 from tidemark.local_state.home import Home
 
@@ -22,16 +23,20 @@ RETRIES = PROJECT.with_name("dbt_retries")
 LATER = "2,b,25,2026-01-01\n4,c,7,2026-01-03\n"
 
 
-@pytest.fixture
-def dbt(client, port, tmp_path):
-    """Return what runs `dbt WORDS` in a copy of the project."""
+@pytest.fixture(params=["dbt", "dbt-1.12"])
+def dbt(request, client, port, tmp_path):
+    """Return what runs `dbt WORDS` in a copy of the project, whose targets are not there yet."""
     shutil.copytree(PROJECT, tmp_path / "shop")
+    lake = port.home.lake / "shop-lake"
+    if lake.is_dir():
+        shutil.rmtree(lake)
+        port.glue.delete_database(Name="shop")
     port.home.create_bucket("shop-lake")
     folder = str(tmp_path / "shop")
 
     def run(*words: str) -> str:
         places = ("--project-dir", folder, "--profiles-dir", folder)
-        done = client("dbt", "dbt", "--no-use-colors", *words, *places)
+        done = client(request.param, "dbt", "--no-use-colors", *words, *places)
         return str(done.stdout)
 
     return run
@@ -52,11 +57,12 @@ def test_models_of_every_kind_are_right_after_two_runs(dbt, port, tmp_path):
     assert (tmp_path / "shop" / "target" / "catalog.json").is_file()
 
     sessions = Sessions(port.glue)
-    sessions.create("looks", DefaultArguments={"--datalake-formats": "iceberg"})
+    look = f"looks-at-{tmp_path.name}"
+    sessions.create(look, DefaultArguments={"--datalake-formats": "iceberg"})
 
     def rows_of(query: str) -> list[tuple[object, ...]]:
         code = f"[tuple(row) for row in spark.sql({query!r}).collect()]"
-        rows: list[tuple[object, ...]] = ast.literal_eval(sessions.text("looks", code))
+        rows: list[tuple[object, ...]] = ast.literal_eval(sessions.text(look, code))
         return rows
 
     assert rows_of("select customer, total from shop.by_customer order by 1") == [
@@ -82,6 +88,17 @@ def test_models_of_every_kind_are_right_after_two_runs(dbt, port, tmp_path):
         (3, 5, True),
         (4, 7, True),
     ]
+
+
+def test_the_tests_of_adapters_pass(client, port, tmp_path):
+    port.home.create_bucket("dbt-lake")
+    folder = PROGRAMS / "dbt_adapter"
+    own = ("-c", os.devnull, "--rootdir", str(tmp_path), "--confcutdir", str(folder))
+    words = ("-q", "-p", "no:cacheprovider", *own, str(folder / "adapter_tests.py"))
+
+    done = client("dbt", "pytest", *words, timeout_s=4 * TIMEOUT_S)
+
+    assert re.search(r"^11 passed", done.stdout, re.MULTILINE), done.stdout
 
 
 def test_a_proof_names_the_model_that_a_retry_doubles(tmp_path):

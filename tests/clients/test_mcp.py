@@ -9,6 +9,7 @@ import pytest
 
 from tests.clients.conftest import PROGRAMS
 from tests.tidemark.glue_service.sessions.conftest import ROLE, Sessions
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.clients
 COLUMNS = [{"Name": "id", "Type": "bigint"}]
@@ -21,7 +22,7 @@ SCRIPT = {"Name": "pythonshell", "PythonVersion": "3.9", "ScriptLocation": "s3:/
 CRAWLER = {
     "Role": ROLE,
     "DatabaseName": "mcp",
-    "Targets": {"S3Targets": [{"Path": "s3://mcp/orders/"}]},
+    "Targets": {"S3Targets": [{"Path": "s3://mcp-crawls/orders/"}]},
 }
 
 
@@ -107,10 +108,52 @@ def test_tools_for_sessions_and_statements_work_on_the_port(tools, port):
     assert "of-mcp" not in port.glue.list_sessions()["Ids"]
 
 
-def test_crawlers_are_refused_with_what_to_do(tools):
-    of_crawler = {"crawler_name": "c", "crawler_definition": CRAWLER}
-    answers = tools(("crawlers", "create-crawler", of_crawler), ("crawlers", "get-crawlers", {}))
+def test_tools_for_crawlers_work_on_the_port(tools, port):
+    folder = port.home.lake / "mcp-crawls" / "orders"
+    folder.mkdir(parents=True)
+    (folder / "a.json").write_text('{"id": 1}\n', encoding="utf-8")
+    crawler = {"crawler_name": "of-mcp"}
 
-    for is_error, text in answers:
+    right(
+        tools(
+            ("crawlers", "create-crawler", {**crawler, "crawler_definition": CRAWLER}),
+            (
+                "crawlers",
+                "update-crawler",
+                {**crawler, "crawler_definition": {"TablePrefix": "a_"}},
+            ),
+            ("crawlers", "start-crawler", crawler),
+        )
+    )
+
+    def ended():
+        member = port.glue.get_crawler(Name="of-mcp")["Crawler"]
+        return member.get("LastCrawl") if member["State"] == "READY" else None
+
+    assert wait_until(ended)["Status"] == "SUCCEEDED"
+    assert port.glue.get_table(DatabaseName="mcp", Name="a_orders")["Table"]["PartitionKeys"] == []
+    names = {"crawler_names": ["of-mcp"]}
+    texts = right(
+        tools(
+            ("crawlers", "get-crawler", crawler),
+            ("crawlers", "get-crawlers", {}),
+            ("crawlers", "list-crawlers", {}),
+            ("crawlers", "batch-get-crawlers", names),
+            ("crawler_management", "get-crawler-metrics", {"crawler_name_list": ["of-mcp"]}),
+            ("crawlers", "delete-crawler", crawler),
+        )
+    )
+    assert all("of-mcp" in text for text in texts)
+    assert "of-mcp" not in port.glue.list_crawlers()["CrawlerNames"]
+
+
+def test_what_crawlers_here_do_not_do_says_what_to_do_instead(tools):
+    schedule = {"crawler_name": "c", "schedule": "cron(0 1 * * ? *)"}
+    answers = tools(
+        ("crawler_management", "update-crawler-schedule", schedule),
+        ("classifiers", "get-classifiers", {}),
+    )
+
+    for (is_error, text), instead in zip(answers, ("StartCrawler", "CreateTable"), strict=True):
         assert is_error
-        assert "tidemark catalog crawl" in text
+        assert instead in text

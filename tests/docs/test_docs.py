@@ -72,7 +72,11 @@ def check_command(command: click.Command, words: list[str]) -> None:
         name, *words = words
         found = command.get_command(click.Context(command), name)
         assert found is not None, name
+        assert not found.hidden, f"{name} has a new name"
         command = found
+    parameters = command.get_params(click.Context(command))
+    old = {o for p in parameters if isinstance(p, click.Option) and p.hidden for o in p.opts}
+    assert not old & set(words), "an option that has a new name"
     if words:
         command.make_context(command.name, words).close()  # options may have set variables
 

@@ -12,7 +12,6 @@ import pytest
 from tests.pages import Page
 from tests.signing import variables_of
 from tests.tidemark.glue_service.conftest import Port
-from tests.waiting import wait_until
 from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.home import Home
 
@@ -58,14 +57,6 @@ def test_a_run_is_started_watched_and_its_log_read(run_program):
     assert run_program("a run", hello=HELLO) == ["SUCCEEDED", "hello you"]
 
 
-def test_a_dependent_job_is_started_with_arguments(run_program, port):
-    run_program("chain", load="", report="import sys; print(sys.argv[1:])")
-
-    wait_until(lambda: port.states("report") == ["SUCCEEDED"])
-    (run,) = port.glue.get_job_runs(JobName="report")["JobRuns"]
-    assert (run["TriggerName"], run["Arguments"]) == ("load-then-report", {"--kind": "daily"})
-
-
 @pytest.mark.nightly
 def test_values_pass_by_run_properties(run_program):
     printed = run_program("workflow", producer=PROGRAMS["producer"], consumer="")
@@ -74,8 +65,7 @@ def test_values_pass_by_run_properties(run_program):
 
 
 def test_events_start_a_workflow_in_batches(run_program, port):
-    if not port.glue.batch_get_jobs(JobNames=["load"])["Jobs"]:
-        port.job("load")
+    port.job("load")
 
     (event_ids,) = run_program("events")
 

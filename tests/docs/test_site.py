@@ -90,3 +90,5 @@ def test_the_search_finds_pages_without_a_server(site: Path) -> None:
 
     assert "tidemark prove" in index
     assert "<!-- test" not in index
+    words = set(re.findall(r"\w+", index.lower()))
+    assert {"jupyter", "debug", "accessdenied", "proxy", "macos", "postgres"} <= words

@@ -58,12 +58,7 @@ def crawl(uri: str, database: str, table_prefix: str) -> None:
 
     require("pyspark")
     for crawled in crawl_folder(Home.from_environment(), uri, database, table_prefix):
-        table = crawled.table
-        columns = ", ".join(f"{name} {kind}" for name, kind in table.columns)
-        keys = ", ".join(name for name, _ in table.partition_keys)
-        parts = f"; {plural(crawled.new_partitions, 'new partition')} by {keys}" if keys else ""
-        what = "new" if crawled.is_new else "updated"
-        click.echo(f"{table.full_name}: {what}, {table.classification}, {columns}{parts}")
+        click.echo(str(crawled))
 
 
 def drop(name: str) -> None:

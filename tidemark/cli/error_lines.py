@@ -11,7 +11,7 @@ import click
 from tidemark.errors import (
     EntityNotFoundError,
     InputError,
-    NotProvedError,
+    NotInstalledError,
     TidemarkError,
     UsageError,
 )
@@ -27,16 +27,17 @@ GLUE_SUFFIX = re.compile(r"\.? \(Service: AWSGlue; [^)]*\)")
 
 def exit_line(error: BaseException, command: str | None) -> tuple[str, int] | None:
     """Return the line and the exit code for an error of a command; None if it is not ours."""
+    is_verdict = command in ("prove", "diff")
     # 1 would say that the job is wrong, or that rows differ.
-    failure = NOTHING_TRIED if command in ("prove", "diff") else FAILURE
+    failure = NOTHING_TRIED if is_verdict else FAILURE
     match error:
         case ModuleNotFoundError():
             missing = not_installed(error.name or "")
-            return (f"error: {missing}", USAGE) if missing else None
+            return exit_line(missing, command) if missing else None
+        case NotInstalledError() if is_verdict:  # the request is right, the machine lacks something
+            return f"error: {error}", NOTHING_TRIED
         case UsageError() | InputError() | EntityNotFoundError():
             return f"error: {GLUE_SUFFIX.sub('', str(error))}", USAGE
-        case NotProvedError():
-            return f"error: {error}", NOTHING_TRIED
         case TidemarkError():
             return f"error: {error}", failure
         case OSError(errno=errno.EPIPE):  # the reader of our output has left: click ends quietly

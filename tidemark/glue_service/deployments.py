@@ -22,8 +22,10 @@ from tidemark.glue_service.entities import (
 from tidemark.glue_service.eventbridge.rules import not_local
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.models import as_shape
+from tidemark.glue_service.runs.crawls import KEY, SCRIPT
 from tidemark.glue_service.state_machines.machines import check_name
 from tidemark.glue_service.state_machines.values import ON_AWS_ONLY
+from tidemark.glue_service.submission import put_script
 from tidemark.glue_service.upgrades import with_upgrade
 from tidemark.glue_service.workflows.trigger_forms import initial_state
 from tidemark.local_state.deployment.deployed_apps import record_app, replace_deployed_jobs
@@ -34,6 +36,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.local_state.watermark_tables import imported_tables
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import SPARK, Deployment
+from tidemark.model.assembly.glue_shapes import request_of
 from tidemark.model.assembly.glue_versions import version_of_job
 from tidemark.model.assembly.intrinsics import TOPIC
 from tidemark.model.assembly.state_machines import STATE_MACHINE, machine_request, tags_of_list
@@ -51,10 +54,12 @@ REQUESTS = {
     EntityKind.TRIGGER: "CreateTriggerRequest",
     EntityKind.WORKFLOW: "CreateWorkflowRequest",
 }
+CRAWLER = "AWS::Glue::Crawler"
 EVENT_TYPES = {
     "AWS::Events::Rule": (EntityKind.RULE, "Name"),
     TOPIC: (EntityKind.TOPIC, "TopicName"),
     STATE_MACHINE: (EntityKind.STATE_MACHINE, "StateMachineName"),
+    CRAWLER: (EntityKind.CRAWLER, "Name"),
 }
 STACK_TAG = "aws:cloudformation:stack-name"
 SEPARATE_MEMBERS = ("Name", "Tags", "StartOnCreation")
@@ -188,6 +193,9 @@ def _define(glue: GlueState, deployed: Definition, now_ms: int) -> None:
             "rename the one of the app, as CloudFormation asks for"
         )
     request = as_shape(REQUESTS[kind], properties) if kind in REQUESTS else properties
+    if kind == EntityKind.CRAWLER:  # what its crawl cannot do is said at its start
+        request = {**request_of(CRAWLER, properties), "Schedule": ""}
+        put_script(glue.machine.home, KEY, SCRIPT)
     definition = {key: value for key, value in request.items() if key not in SEPARATE_MEMBERS}
     if kind == EntityKind.JOB:
         definition = with_upgrade(definition, old.definition if old else None)

@@ -23,12 +23,19 @@ class EntityKind(StrEnum):
     WORKFLOW = "workflow"
     SECURITY_CONFIGURATION = "security-configuration"
     SESSION = "session"
+    CRAWLER = "crawler"
     STATE_MACHINE = "stateMachine"
     RULE = "rule"  # of EventBridge
     TOPIC = "topic"  # of SNS, from a template; SNS itself keeps topics of clients
 
 
-WITH_ARN = (EntityKind.JOB, EntityKind.TRIGGER, EntityKind.WORKFLOW, EntityKind.SESSION)
+WITH_ARN = (
+    EntityKind.JOB,
+    EntityKind.TRIGGER,
+    EntityKind.WORKFLOW,
+    EntityKind.SESSION,
+    EntityKind.CRAWLER,
+)
 
 
 @dataclass(frozen=True)

@@ -87,12 +87,7 @@ def run_workflow(
         loaded = select(loaded, name, selection)
     actions = [action for trigger in loaded.triggers_of(name) for action in trigger.actions]
     crawlers = tuple(dict.fromkeys(a.job_name for a in actions if a.job_name.startswith(CRAWLER)))
-    if crawlers and not skips_crawlers:
-        raise UnsupportedError(
-            f"workflow {name} starts {', '.join(crawlers)}, and crawlers do not run on this "
-            "machine; --skip-crawlers runs the jobs and takes each crawler as SUCCEEDED"
-        )
-    listener.not_run(NotRun(crawlers, loaded.streaming_jobs))
+    listener.not_run(NotRun(crawlers if skips_crawlers else (), loaded.streaming_jobs))
     require("pyspark")
     recovered: list[JobRun] = []
 
@@ -125,7 +120,8 @@ def run_workflow(
             listener.not_run(NotRun((), (), tuple(map(str, left_out))))
         if selection is not None:
             deployment = select(deployment, name, selection)
-        return replace(run_to_its_end(engine, deployment, name, watch), deleted_jobs=tuple(deleted))
+        result = run_to_its_end(engine, deployment, name, watch, skips_crawlers=skips_crawlers)
+        return replace(result, deleted_jobs=tuple(deleted))
 
 
 def chosen_workflow(deployment: Deployment, name: str | None) -> str:

@@ -23,6 +23,18 @@ KEY = "libs/watermarks.zip"
 IMPORT = re.compile(r"^\s*(?:from|import)\s+watermarks\b", re.MULTILINE)
 
 
+def put_script(home: Home, key: str, text: str) -> str:
+    """Put a script of the toolkit into the bucket of scripts; return its URI."""
+    script = home.lake / SCRIPTS / key
+    # An earlier run may be reading it: it is never there in part.
+    if not script.is_file() or script.read_text(encoding="utf-8") != text:
+        script.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = script.with_suffix(".unfinished")
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(script)
+    return f"s3://{SCRIPTS}/{key}"
+
+
 def imports_library(script: Path) -> bool:
     """Return whether a script imports the watermark library."""
     return IMPORT.search(script.read_text(encoding="utf-8", errors="replace")) is not None

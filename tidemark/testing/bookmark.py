@@ -8,7 +8,7 @@ from typing import Any
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_state.bookmarks.api import reset_job_bookmark
 from tidemark.local_state.bookmarks.explain import explain_source, sources_of_next_run
-from tidemark.local_state.bookmarks.versions import Bookmark, latest_bookmark
+from tidemark.local_state.bookmarks.versions import Bookmark, latest_bookmark, plain
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.definitions import ENABLE
 from tidemark.model.clock import now_ms
@@ -50,7 +50,7 @@ class BookmarkOfJob:
     def states(self) -> dict[str, Any]:
         """The state of each transformation_ctx, as plain JSON values."""
         latest = self._latest()
-        return dict(latest.states) if latest else {}
+        return plain(latest.states) if latest else {}
 
     @property
     def files(self) -> list[str]:

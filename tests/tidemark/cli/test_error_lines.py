@@ -7,6 +7,7 @@ import pytest
 
 from tidemark.cli.error_lines import exit_line
 from tidemark.errors import TidemarkError
+from tidemark.extras import not_installed
 
 
 def test_ctrl_c_at_a_question_exits_as_elsewhere() -> None:
@@ -15,6 +16,17 @@ def test_ctrl_c_at_a_question_exits_as_elsewhere() -> None:
     error.__context__ = KeyboardInterrupt()
 
     assert exit_line(error, "local") == ("\nstopped", 130)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ModuleNotFoundError("No module", name="pyspark"), not_installed("pyspark")],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_proof_without_its_packages_has_tried_nothing(error) -> None:
+    codes = [line[1] for command in ("prove", "diff", "run") if (line := exit_line(error, command))]
+
+    assert codes == [3, 3, 2]
 
 
 @pytest.mark.parametrize("error", [TidemarkError("the home is in use"), OSError(28, "full")])

@@ -7,6 +7,9 @@ import pytest
 
 from tests.fixtures.commands import WriteAssembly
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
+from tidemark.local_state.catalog.tables import find_table
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
 
 SHELL = {"Command": {"Name": "pythonshell", "PythonVersion": "3.9"}, "GlueVersion": "3.0"}
 STREAMING = {
@@ -49,13 +52,34 @@ def kinds(write_assembly: WriteAssembly) -> Path:
     return folder
 
 
-def test_a_workflow_with_a_crawler_is_refused_by_name_before_anything_starts(
+def test_a_crawler_that_cannot_run_here_is_refused_by_name_before_anything_starts(
     home: Path, kinds: Path
 ) -> None:
     result = tidemark("run", "--app", str(kinds))
 
-    assert_one_clear_line(result, 1, "workflow flow starts crawler landing", "--skip-crawlers")
-    assert not home.exists() or not list((home / "runs").glob("*"))
+    assert_one_clear_line(result, 1, "crawler landing", "S3Targets", "--skip-crawlers")
+    assert not list((home / "runs").glob("*"))
+
+
+def test_a_crawler_of_a_workflow_crawls_before_the_job_behind_it(home: Path, kinds: Path) -> None:
+    template = json.loads((kinds / "template.json").read_text(encoding="utf-8"))
+    targets = {"S3Targets": [{"Path": "s3://raw/orders/"}]}
+    template["Resources"]["Crawler"]["Properties"] |= {"DatabaseName": "shop", "Targets": targets}
+    template["Resources"]["Raw"] = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "raw"}}
+    (kinds / "template.json").write_text(json.dumps(template), encoding="utf-8")
+    orders = Home.open(home).lake / "raw" / "orders"
+    orders.mkdir(parents=True)
+    (orders / "a.json").write_text('{"id": 1}\n', encoding="utf-8")
+
+    result = tidemark("run", "--app", str(kinds))
+
+    assert result.exit_code == 0, result.output
+    with Store(Home(home).database) as store:
+        runs = [(run.job_name, run.state) for run in store.all_job_runs()]
+        table = find_table(store, "shop", "orders")
+    names = ("fetch", "crawler landing", "load")
+    assert sorted(runs) == sorted((name, "SUCCEEDED") for name in names)
+    assert list(table.columns) == [("id", "int")]
 
 
 def test_crawlers_that_are_skipped_are_said_and_count_as_succeeded(home: Path, kinds: Path) -> None:

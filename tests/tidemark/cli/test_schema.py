@@ -16,7 +16,7 @@ from tidemark.glue_service.commands import region
 from tidemark.local_state.bookmarks.sources import S3Source
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
-from tidemark.local_state.observed_schemas import LOOK_BACK
+from tidemark.local_state.observed_schemas import CONTRACTS_FILE, LOOK_BACK
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.checkpoints.checkpoint import Checkpoint
@@ -108,6 +108,102 @@ def test_explain_says_what_the_last_run_has_seen(ran, home):
 
     assert "amt was int and is string: `tidemark schema diff orders`" in told.output
     assert document["column_changes"] == ["amt was int and is string"]
+
+
+FROZEN = {"schema": "id INT, amt INT", "columns": "freeze", "types": "freeze"}
+REFUSED = (
+    "SchemaContractError: the frame breaks its contract: the column tip (bigint) is new "
+    "(first in s3://lake/in/2.json); nothing was written: columns=... (load.py, line 3)"
+)
+
+
+@pytest.fixture
+def coming(ran, home):
+    """Return what lets a job run with a contract, and a file arrive; it returns what is told."""
+    place = Home.open(home)
+
+    def coming(contract, line, seen="", **run) -> tuple[dict[str, object], str]:
+        ran("a", 1, seen=seen, id="int", amt="int")
+        source = json.dumps(S3Source(("s3://lake/in/",), "orders", "json").to_json())
+        (place.lake / "lake/in").mkdir(parents=True, exist_ok=True)
+        (place.lake / "lake/in/2.json").write_text(f"{line}\n", encoding="utf-8")
+        folder = place.runs / "jr_last"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CONTRACTS_FILE).write_text(f"{json.dumps(contract)}\n", encoding="utf-8")
+        last = {"run_id": "jr_last", "started_at_ms": 9, "log_path": str(folder / "log"), **run}
+        with Store(place.database) as store:
+            store.put_job_run(replace(RUN, **last))
+            store.change(
+                "INSERT INTO source_read (run_id, job_name, transformation_ctx, opened_at_ms, "
+                "option, version, source) VALUES "
+                "('jr_last', 'orders', 'orders', 2, 'job-bookmark-enable', 0, ?)",
+                (source,),
+            )
+        document = json.loads(tidemark("explain", "orders", "--format", "json").stdout)
+        return document, " ".join(tidemark("explain", "orders").output.split())
+
+    return coming
+
+
+@pytest.mark.parametrize(
+    ("contract", "line", "wanted"),
+    [
+        (
+            FROZEN,
+            '{"id": 1, "amt": 2, "tip": 3}',
+            "tip is new (int), in {place}: {refuses} a new column",
+        ),
+        ({}, '{"id": 1, "amt": 2, "tip": 3}', "tip is new (int), in {place}"),
+        (
+            {**FROZEN, "schema": "id INT, amt INT, tip INT"},
+            '{"tip": 3}',
+            "tip is new (int), in {place}",
+        ),
+        (
+            FROZEN,
+            '{"amt": "x"}',
+            "amt was int and is string, in {place}: {refuses} a value that does not fit",
+        ),
+        ({"types": "rescue"}, '{"amt": "x"}', "amt was int and is string, in {place}"),
+        (
+            {"missing": "freeze"},
+            '{"id": 1}',
+            "no record of this run has amt (int): {refuses} a missing",
+        ),
+        (FROZEN, '{"id": 1}', ""),
+        (
+            FROZEN,
+            '{"id": 1, "amt": 2.5}',
+            "amt was int and is double, in {place}: {refuses} a value that",
+        ),
+        ({}, '{"id": 1, "amt": 2.5}', ""),
+    ],
+)
+def test_explain_says_what_new_files_have_otherwise_and_what_a_contract_refuses(
+    coming, contract, line, wanted
+):
+    document, told = coming(contract, line)
+
+    place, refuses = "s3://lake/in/2.json (1 row)", "the contract of the job refuses"
+    wanted = wanted.format(place=place, refuses=refuses)
+    changes = document["coming_changes"]
+    assert [text.startswith(f"source orders: {wanted}") for text in changes] == [True] * bool(
+        wanted
+    )
+    assert (refuses in told) == (refuses in wanted)
+    assert (wanted in told) == bool(wanted) or not wanted
+
+
+def test_explain_says_what_was_refused_without_the_values_of_rows(coming):
+    fits = REFUSED.replace("first in", "2 rows do not fit, such as {'tip': 'Jane'}")
+    for message in (REFUSED, fits):
+        document, told = coming(FROZEN, '{"id": 1}', state="FAILED", error_message=message)
+        wanted = "a contract has refused the last run: the column tip (bigint) is new; the next run"
+        assert document["refused"] == f"{wanted} meets the same"
+        assert wanted in told
+
+    document, _ = coming(FROZEN, '{"id": 1}', state="FAILED", error_message="ValueError: no")
+    assert document["refused"] is None
 
 
 def test_runs_of_nothing_new_do_not_make_known_columns_new(ran):

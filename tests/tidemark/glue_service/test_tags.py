@@ -68,7 +68,7 @@ def test_a_key_of_aws_and_another_account_are_refused(port):
 
     with pytest.raises(glue.exceptions.InvalidInputException, match="reserved for AWS"):
         glue.untag_resource(ResourceArn=f"{ARN}job/of-aws", TagsToRemove=["aws:a"])
-    for arn in ("arn:aws:glue:us-east-1:1:job/of-aws", f"{ARN}crawler/of-aws", f"{ARN}job"):
+    for arn in ("arn:aws:glue:us-east-1:1:job/of-aws", f"{ARN}classifier/of-aws", f"{ARN}job"):
         with pytest.raises(glue.exceptions.InvalidInputException, match="not an ARN of this"):
             glue.get_tags(ResourceArn=arn)
 

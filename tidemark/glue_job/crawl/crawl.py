@@ -3,6 +3,8 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/add-crawler.html
 """
 
+import json
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,9 +29,11 @@ from tidemark.local_state.catalog.partitions import (
 )
 from tidemark.local_state.catalog.tables import catalog_tables, put_tables
 from tidemark.local_state.home import Home
+from tidemark.local_state.job_run import job_home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.hive_types import common_type, known_type
+from tidemark.model.messages import plural
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2"}
 CRAWLER = "tidemark catalog crawl"
@@ -50,18 +54,36 @@ class Crawled:
     is_new: bool
     new_partitions: int
 
+    def __str__(self) -> str:
+        columns = ", ".join(f"{name} {kind}" for name, kind in self.table.columns)
+        keys = ", ".join(name for name, _ in self.table.partition_keys)
+        parts = f"; {plural(self.new_partitions, 'new partition')} by {keys}" if keys else ""
+        what = "new" if self.is_new else "updated"
+        return f"{self.table.full_name}: {what}, {self.table.classification}, {columns}{parts}"
 
-def crawl(home: Home, uri: str, database: str, prefix: str = "") -> list[Crawled]:
+
+def crawl_targets() -> None:
+    """Crawl what the argument ``--crawl`` of a job run says, as JSON; print the tables."""
+    asked = json.loads(sys.argv[sys.argv.index("--crawl") + 1])
+    home = job_home()
+    for path in asked["paths"]:
+        for crawled in crawl(home, path, asked["database"], asked["prefix"], asked["crawler"]):
+            print(crawled)  # noqa: T201 (the log of the run)
+
+
+def crawl(
+    home: Home, uri: str, database: str, prefix: str = "", crawler: str = CRAWLER
+) -> list[Crawled]:
     """Create or update the tables of a folder and their partitions."""
     from tidemark.glue_job.crawl.classify import columnar_schemas  # with Spark
 
-    root = uri.rstrip("/")
+    root, folder = uri.rstrip("/"), home.existing_path(uri)
     with columnar_schemas() as schema_of:
-        leaves = list(_leaves(home.existing_path(uri), root, schema_of))
+        leaves = list(_leaves(folder, root, schema_of)) if folder.exists() else []
     if not leaves:
-        raise UsageError(f"there is no file with data in {uri} ({home.existing_path(uri)})")
+        raise UsageError(f"there is no file with data in {uri} ({folder})")
     with Store(home.database) as store:
-        names = database.lower(), prefix
+        names = database.lower(), prefix, crawler
         return [_store(home, store, root, table, names) for table in crawled_tables(leaves)]
 
 
@@ -124,9 +146,9 @@ def _schema_of_file(file: Path, uri: str, schema_of: SchemaOf) -> FileSchema:
 
 
 def _store(
-    home: Home, store: Store, root: str, crawled: CrawledTable, names: tuple[str, str]
+    home: Home, store: Store, root: str, crawled: CrawledTable, names: tuple[str, str, str]
 ) -> Crawled:
-    database, prefix = names
+    database, prefix, crawler = names
     location = "/".join([root, *crawled.folders])
     if not home.existing_path(location).is_file():
         location += "/"
@@ -135,7 +157,7 @@ def _store(
     folder = location.rstrip("/").rpartition("/")[2]
     taken = {table.name for table in tables}
     name = old.name if old else table_name(prefix, folder, location, taken)
-    table = CatalogTable(database, name, _definition(name, location, crawled, old))
+    table = CatalogTable(database, name, _definition(name, location, crawled, old, crawler))
     put_tables(store, [table])
     return Crawled(table, old is None, _register(home, store, table, location, crawled))
 
@@ -146,7 +168,7 @@ def _location(table: CatalogTable) -> str:
 
 
 def _definition(
-    name: str, location: str, crawled: CrawledTable, old: CatalogTable | None
+    name: str, location: str, crawled: CrawledTable, old: CatalogTable | None, crawler: str
 ) -> dict[str, Any]:
     kind = crawled.leaves[0].kind
     # The other fields of an older definition stay.
@@ -163,7 +185,7 @@ def _definition(
             **(before.get("Parameters") or {}),
             "classification": kind.format,
             "typeOfData": "file",
-            "UPDATED_BY_CRAWLER": CRAWLER,
+            "UPDATED_BY_CRAWLER": crawler,
             **dict(kind.parameters),
         },
         "StorageDescriptor": storage_of(

@@ -294,3 +294,15 @@ def folder_of(uri: str) -> Path:
     if scheme == "file":
         return Path(path)
     return job_home().existing_path(uri)
+
+
+def places_of(uris: Iterable[str]) -> list[str]:
+    """Return the places on this machine of many listed files; each folder is looked at once."""
+    folders: dict[str, str] = {}
+    places = []
+    for uri in uris:
+        folder, _, name = uri.rpartition("/")
+        if folder not in folders:
+            folders[folder] = str(folder_of(uri).parent)
+        places.append(f"{folders[folder]}/{name}")
+    return places

@@ -1,48 +1,91 @@
-"""Finds the first new file of a source that has a changed column: it reads little, and no Spark."""
+"""Finds which new file of a source has brought a change, and in how many rows, without Spark."""
 
 import csv
 import gzip
+import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.model.checkpoints.schema_changes import Change, type_parts
+from tidemark.model.checkpoints.schemas import Column, quoted
 from tidemark.model.messages import plural
 
 MAX_FILES, MAX_BYTES = 50, 16_000_000  # that are looked into, also of a slow disk
 _STEPS = re.compile(r"`(?:[^`]|``)+`|[^.]+")
 
 
-def first_file(change: Change, files: Sequence[str], file_format: str) -> str:
-    """Return where a change was first seen, to follow its text; empty for what is gone.
+def brought_by(
+    changes: Iterable[Change], files: Sequence[str], file_format: str
+) -> dict[Change, str]:
+    """Return where each change was first seen, and in how many rows, to follow its text.
+
+    What is gone is in no file.
 
     Args:
-        change: of a source.
+        changes: of a source.
         files: the URIs of its new files, the oldest first.
-        file_format: JSON is read for it, and the header of CSV; of others only a single file is
-            known.
+        file_format: JSON is read for it, and CSV with a header for what is new; of others only a
+            single file is known.
     """
-    if change.kind not in ("new", "type") or not files:
-        return ""
+    asked = [change for change in changes if files and change.kind in ("new", "type")]
+    first, rows, whole = dict[Change, str](), Counter[Change](), 0
+    for file, records, is_whole in looked_into(files if asked else (), file_format):
+        whole += is_whole
+        for change in asked:
+            if brought := _rows(change, records, file_format):
+                first.setdefault(change, file)
+                rows[change] += brought
+    more = "" if whole == len(files) else " or more"
+    told = {
+        change: f" ({plural(rows[change], 'row')}{more})" * bool(rows[change]) for change in asked
+    }
     if len(files) == 1:
-        return f", in {files[0]}"
-    steps = [step.strip("`").replace("``", "`") for step in _STEPS.findall(change.path)]
+        return {change: f", in {files[0]}{told[change]}" for change in asked}
+    unknown = f", in one of {plural(len(files), 'new file')}"
+    return {
+        change: f", first in {first[change]}{told[change]}" if change in first else unknown
+        for change in asked
+    }
+
+
+def looked_into(files: Sequence[str], file_format: str) -> Iterator[tuple[str, list[Any], bool]]:
+    """Yield the first files of JSON or CSV, each with its records, and whether these are all."""
     left = MAX_BYTES
-    looked = files[:MAX_FILES] if file_format in ("json", "csv") else ()
-    for file in looked:
+    for file in files[:MAX_FILES] if file_format in ("json", "csv") else ():
         text = _text(file, left)
         left -= len(text)
-        if file_format == "csv":
-            is_first = change.kind == "new" and change.path in _header(text)
-        else:
-            is_first = any(_is_brought(change, value) for value in _values(_records(text), steps))
-        if is_first:
-            return f", first in {file}"
+        yield file, list(_lines(text) if file_format == "csv" else _records(text)), left > 0
         if left <= 0:
-            break
-    return f", in one of {plural(len(files), 'new file')}"
+            return
+
+
+def columns_in(
+    records: Iterable[Any], file_format: str, had: Mapping[str, str]
+) -> tuple[Column, ...]:
+    """Return the outermost columns of records, each with a type that it has not had, if it can."""
+    kinds = dict[str, str]()
+    for record in records:
+        for name, value in record.items() if isinstance(record, dict) else ():
+            path, kind = quoted(name), "string" if file_format == "csv" else _kind(value)
+            known = had.get(path, kinds.get(path, kind))
+            is_other = file_format != "csv" and kind not in type_parts(known)
+            if value is not None and (is_other or path not in kinds):
+                kinds[path] = kind if is_other else known
+    return tuple(Column(path, kind) for path, kind in kinds.items())
+
+
+def _rows(change: Change, records: Iterable[Any], file_format: str) -> int:
+    """Return how many records have brought a change; of a type that CSV has, it is not known."""
+    if file_format == "csv" and change.kind == "type":
+        return 0
+    steps = [step.strip("`").replace("``", "`") for step in _STEPS.findall(change.path)]
+    return sum(
+        any(_is_brought(change, value) for value in _values([record], steps)) for record in records
+    )
 
 
 def _text(uri: str, most: int) -> str:
@@ -51,10 +94,12 @@ def _text(uri: str, most: int) -> str:
         return whole.read(most).decode("utf-8-sig", errors="replace")
 
 
-def _header(text: str) -> list[str]:
-    line = text.partition("\n")[0].strip()
-    separator = max(",;|\t", key=line.count)
-    return next(csv.reader([line], delimiter=separator), [])
+def _lines(text: str) -> Iterator[dict[str, str]]:
+    """Yield the lines of CSV below a header, without values that are empty."""
+    head = text.partition("\n")[0]
+    separator = max(",;|\t", key=head.count)
+    for line in csv.DictReader(io.StringIO(text, newline=""), delimiter=separator):
+        yield {name: value for name, value in line.items() if value and isinstance(value, str)}
 
 
 def _records(text: str) -> Iterator[Any]:

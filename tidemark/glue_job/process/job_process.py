@@ -45,6 +45,7 @@ from tidemark.glue_job.process.observed_contracts import (
     observe_contracts,
     observe_reports,
 )
+from tidemark.glue_job.process.observed_sources import observe_readers, observe_sql
 from tidemark.glue_job.process.observed_writers import observe_windows, observe_writers
 from tidemark.glue_job.process.script_warnings import note_at_end
 from tidemark.glue_job.process.spark import CONF_FILE, system_properties
@@ -85,6 +86,8 @@ def main() -> int:
         borrower.install()
         serve_catalog(home, is_asked=CATALOG_VARIABLE in os.environ)
         after_import("pyspark.sql.readwriter", observe_writers)
+        after_import("pyspark.sql.readwriter", observe_readers)
+        after_import("pyspark.sql.session", observe_sql)
         after_import("watermarks.run_notes", observe_windows)
         after_import("watermarks.schema.plan", observe_contracts)
         after_import("watermarks.metrics", observe_reports)

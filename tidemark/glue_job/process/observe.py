@@ -1,11 +1,11 @@
 """Observes the columns of what a job reads and writes: notes them, and warns of a change.
 
-A frame knows its schema without a job of Spark. What is written by SQL is not seen.
+A frame knows its schema without a job of Spark.
 """
 
 import os
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.glue_job.process.bookmark_session import current_session, folder_of
-from tidemark.glue_job.process.first_file import first_file
+from tidemark.glue_job.process.first_file import brought_by
 from tidemark.glue_job.readers.request import ReadRequest, TableRequest
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
 from tidemark.local_state.bookmarks.files import FileVersion
@@ -35,17 +35,23 @@ from tidemark.model.checkpoints.schemas import READ, VOID, Column, Schema, colum
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 _is_observing: ContextVar[bool] = ContextVar("is_observing", default=False)
 
 
 @dataclass
 class _Run:
-    """What earlier runs had, what the sources of this one have otherwise, and nothing but nulls."""
+    """What earlier runs had; what this one has otherwise in its sources, as nulls, and written.
+
+    What the last one could not see has come since it started, in epoch milliseconds.
+    """
 
     earlier: list[tuple[Schema, ...]]
+    since_ms: int = 0
     in_sources: set[tuple[ChangeKind, str]] = field(default_factory=set)
     empty: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
 
 
 @lru_cache(maxsize=1)
@@ -53,7 +59,16 @@ def _run(database: Path, run_id: str) -> _Run:
     with Store(database) as store:
         run = store.job_run(run_id)  # still running, so not among the earlier ones
         earlier = schemas_of_job(store, run.job_name, LOOK_BACK) if run else []
-    return _Run([other.schemas for other in earlier])
+        last = store.job_run(earlier[0].run_id) if earlier else None
+    return _Run([other.schemas for other in earlier], last.started_at_ms if last else 0)
+
+
+def new_files(files: Iterable[str]) -> list[str]:
+    """Return the files that came since the last run, the oldest first; all if none did."""
+    run = _run(job_home().database, os.environ[RUN_ID_VARIABLE])
+    ages = sorted((folder_of(file).stat().st_mtime_ns, file) for file in files)
+    new = [file for age, file in ages if age // 1_000_000 >= run.since_ms]
+    return new or [file for _, file in ages]
 
 
 def observe_read(
@@ -76,16 +91,17 @@ def observe_read(
         schema = Schema(READ, dataset, ctx, source.format)
     empty = {column.path for column in in_records if column.type == VOID}
     empty -= {column.path for column in in_records if column.type != VOID}
-    with observing(frame, schema, files=[file.path for file in files], empty=empty):
+    paths = [file.path for file in files]
+    with observing(lambda: frame.schema, schema, files=lambda: paths, empty=empty):
         pass
 
 
 @contextmanager
 def observing(
-    frame: "DataFrame",
+    structure: "Callable[[], StructType]",
     schema: Schema,
     *,
-    files: Sequence[str] = (),
+    files: Callable[[], Sequence[str]] = tuple,
     is_added: bool = False,
     empty: Collection[str] = (),
 ) -> Iterator[None]:
@@ -94,9 +110,9 @@ def observing(
     A sink that writes by another one is observed once.
 
     Args:
-        frame: the rows.
-        schema: of which source or target; its columns are taken from the frame.
-        files: those that a source reads, the oldest first.
+        structure: the columns of the rows.
+        schema: of which source or target, without its columns.
+        files: those that a source reads, the oldest first; called for a change only.
         is_added: whether a target keeps the files that it has.
         empty: the columns of a source that have no value in any record.
     """
@@ -104,9 +120,9 @@ def observing(
     if _is_observing.get() or not run_id or not os.environ.get(RUN_FOLDER_VARIABLE):
         yield
         return
-    token = _is_observing.set(True)
-    try:
-        columns, run = columns_of(frame.schema.jsonValue()), _run(job_home().database, run_id)
+    token, seen = _is_observing.set(True), schema
+    with telling_of(schema.name):
+        columns, run = columns_of(structure().jsonValue()), _run(job_home().database, run_id)
         run.empty.update(empty)
         # Nulls only are a string in a frame, and so in Parquet: other files do not tell.
         as_nulls = empty if schema.role == READ or schema.format == "parquet" else run.empty
@@ -118,10 +134,6 @@ def observing(
         )
         seen = replace(schema, columns=tuple(known))
         _compare(seen, run, files, is_added)
-    except Exception as error:  # noqa: BLE001 (no run fails because somebody looks)
-        cause = f"{type(error).__name__}: {error}".partition("\n")[0]
-        note(RunWarning.NOT_OBSERVED, f"{schema.name}: {cause}")
-        seen = schema
     try:
         yield
     finally:
@@ -130,12 +142,25 @@ def observing(
         note_schema(seen)
 
 
-def _compare(schema: Schema, run: _Run, files: Sequence[str], is_added: bool) -> None:
+@contextmanager
+def telling_of(name: str) -> Iterator[None]:
+    """Turn an error into a warning: no run fails because somebody looks."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 (whatever it is)
+        cause = f"{type(error).__name__}: {error}".partition("\n")[0]
+        note(RunWarning.NOT_OBSERVED, f"{name}: {cause}")
+
+
+def _compare(schema: Schema, run: _Run, files: Callable[[], Sequence[str]], is_added: bool) -> None:
     history = of_key(schema, run.earlier)
     changes = changes_of(schema, history)
     if schema.role == READ:
         run.in_sources.update(passed_on(schema, history, changes))
+        if schema.dataset in run.written:  # by this run, which has told it of the target
+            return
     else:
+        run.written.add(schema.dataset)
         mixed = _warn_of_types(schema, changes) if is_added and schema.format == "parquet" else ()
         # A target that only follows its source is no news.
         others = [change for change in changes if (change.kind, change.path) not in run.in_sources]
@@ -144,7 +169,8 @@ def _compare(schema: Schema, run: _Run, files: Sequence[str], is_added: bool) ->
         return
     # What is gone may have got another name: then that is told too.
     told = [change for change in changes if not change.is_quiet or change.kind == "gone"]
-    texts = [f"{change}{first_file(change, files, schema.format)}" for change in told]
+    places = brought_by(told, files(), schema.format)
+    texts = [f"{change}{places.get(change, '')}" for change in told]
     what = "source" if schema.role == READ else "target"
     note(RunWarning.SCHEMA_CHANGED, f"{what} {schema.name}: {'; '.join(texts)}")
 

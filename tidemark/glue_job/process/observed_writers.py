@@ -3,7 +3,7 @@
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -27,16 +27,13 @@ FORMATS = ("parquet", "orc", "json", "csv", "text", "jdbc")
 _WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")  # the library notes its own
 _BRANCH = re.compile(r"\.branch_[0-9a-f]{16}_[0-9]+_[0-9a-f]{8}$")  # into which it appends
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
-_GIVEN = "_tidemark_given"  # to a writer: what no attribute of its own tells
+GIVEN = "_tidemark_given"  # to a reader or writer: what no attribute of its own tells
 
 
 def observe_writers(module: ModuleType) -> None:
     """Change `pyspark.sql.readwriter`, so that each write of a DataFrame is observed."""
     writer = module.DataFrameWriter
-    for name in SETTINGS:
-        setattr(writer, name, _remembering(name, getattr(writer, name)))
-    for name in OPTIONS:
-        setattr(writer, name, _remembering_options(getattr(writer, name)))
+    remember_calls(writer, SETTINGS)
     for name in WRITES:
         setattr(writer, name, _observing(name, getattr(writer, name)))
     to_table = module.DataFrameWriterV2
@@ -45,12 +42,20 @@ def observe_writers(module: ModuleType) -> None:
         setattr(to_table, name, _observing(name, getattr(to_table, name)))
 
 
+def remember_calls(kind: type, settings: Iterable[str]) -> None:
+    """Let a reader or a writer remember its settings, and its options, under `GIVEN`."""
+    for name in settings:
+        setattr(kind, name, _remembering(name, getattr(kind, name)))
+    for name in OPTIONS:
+        setattr(kind, name, _remembering_options(getattr(kind, name)))
+
+
 def observe_windows(module: ModuleType) -> None:
     """Change `watermarks.run_notes`, so that the rows of windows are observed."""
 
     def note_frame(role: Role, dataset: str, rows: "DataFrame | None") -> None:
         if rows is not None:
-            with observing(rows, Schema(role, dataset)):
+            with observing(lambda: rows.schema, Schema(role, dataset)):
                 pass
 
     module.note_frame = note_frame  # type: ignore[attr-defined]
@@ -61,7 +66,7 @@ def _remembering(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     def remember(self: Any, *arguments: Any, **named: Any) -> Any:
         first, *others = arguments or tuple(named.values()) or (None,)
         value = [first, *others] if name == "partitionBy" else first
-        vars(self).setdefault(_GIVEN, {})[name] = value
+        vars(self).setdefault(GIVEN, {})[name] = value
         return method(self, *arguments, **named)
 
     return remember
@@ -74,7 +79,7 @@ def _remembering_options(method: Callable[..., Any]) -> Callable[..., Any]:
     def remember(self: Any, *arguments: Any, **named: Any) -> Any:
         call = signature.bind(self, *arguments, **named).arguments
         options = {call["key"]: call["value"]} if "key" in call else call.get("options", {})
-        vars(self).setdefault(_GIVEN, {}).update({key.lower(): options[key] for key in options})
+        vars(self).setdefault(GIVEN, {}).update({key.lower(): options[key] for key in options})
         return method(self, *arguments, **named)
 
     return remember
@@ -84,7 +89,7 @@ def _of_table(method: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(method)
     def remember(self: Any, df: "DataFrame", table: str) -> None:
         method(self, df, table)
-        vars(self)[_GIVEN] = {"tableName": table}
+        vars(self)[GIVEN] = {"tableName": table}
 
     return remember
 
@@ -95,14 +100,15 @@ def _observing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def observe_and_write(self: Any, *arguments: Any, **named: Any) -> Any:
         call = signature.bind(self, *arguments, **named).arguments
-        asked = {**vars(self).get(_GIVEN, {}), **{k: v for k, v in call.items() if v is not None}}
+        asked = {**vars(self).get(GIVEN, {}), **{k: v for k, v in call.items() if v is not None}}
         schema = _schema(name, asked)
         if schema is None:
             return method(self, *arguments, **named)
         # Whoever replaces the folders of some partitions keeps those of the others.
         is_part = "path" in asked and dataset_of_path(asked["path"]) != schema.dataset
         is_part = is_part or (bool(schema.partitions) and _is_dynamic(self, asked))
-        with observing(self._df, schema, is_added=is_part or asked.get("mode") == "append"):
+        is_added = is_part or asked.get("mode") == "append"
+        with observing(lambda: self._df.schema, schema, is_added=is_added):
             return method(self, *arguments, **named)
 
     return observe_and_write
@@ -115,6 +121,11 @@ def _is_dynamic(writer: Any, asked: dict[str, Any]) -> bool:
     return str(given or writer._spark.conf.get(_OVERWRITE_MODE)).lower() == "dynamic"
 
 
+def table_of(name: str) -> str:
+    """Return the dataset of a table: `table:database.name`."""
+    return f"table:{'.'.join(name.replace('`', '').split('.')[-2:])}"
+
+
 def _schema(name: str, asked: dict[str, Any]) -> Schema | None:
     """Return what a call writes, without columns; None if that is not known."""
     given = asked.get("partitionBy") or ()
@@ -124,10 +135,9 @@ def _schema(name: str, asked: dict[str, Any]) -> Schema | None:
     if name == "jdbc":
         dataset = dataset_of_database(str(asked["url"]), str(asked["table"]))
     elif name == "saveAsTable" or "tableName" in asked:
-        table = str(asked.get("tableName") or asked.get("name")).replace("`", "")
-        if _BRANCH.search(table):
+        dataset, file_format = table_of(str(asked.get("tableName") or asked.get("name"))), ""
+        if _BRANCH.search(dataset):
             return None
-        dataset, file_format = f"table:{'.'.join(table.split('.')[-2:])}", ""
     else:
         path = asked.get("path")
         if not isinstance(path, str) or _WINDOW.search(path):

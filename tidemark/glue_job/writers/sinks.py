@@ -94,7 +94,7 @@ class Sink:
         elif frame_name:
             options = {**options, "dbtable": frame_name}
         table = self._known_table()
-        with observing(frame, self._schema(table, options), is_added=True):
+        with observing(lambda: frame.schema, self._schema(table, options), is_added=True):
             self._write(frame, table, options)
 
     def _write(

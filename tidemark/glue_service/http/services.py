@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
-from tidemark.glue_service import jobs, security_configurations, tags, upgrades
+from tidemark.glue_service import crawlers, jobs, security_configurations, tags, upgrades
 from tidemark.glue_service.catalog_api import (
     connections,
     databases,
@@ -77,7 +77,7 @@ def _operations(*modules: ModuleType) -> dict[str, Callable[[Any, Request], Answ
 
 CATALOG = _operations(connections, databases, partitions, table_versions, tables)
 GLUE = CATALOG | _operations(
-    *(jobs, triggers, workflows, job_runs, security_configurations, upgrades, tags),
+    *(jobs, triggers, workflows, job_runs, security_configurations, crawlers, upgrades, tags),
     *(resume, sessions, addresses, statements),
 )
 EVENTS = _operations(events, rule_tags)
@@ -104,8 +104,8 @@ _IDENTITIES: Mapping[tuple[str, ...], str] = {("Role", "User", "Polic"): _NO_POL
 # Words in the names of missing operations of a service -> why, and the alternative.
 INSTEAD: Mapping[str, Mapping[tuple[str, ...], str]] = {
     "glue": {
-        ("Crawl", "Classifier"): "crawlers do not run here: define tables with CreateTable, "
-        "or with `tidemark catalog crawl`",
+        ("Classifier",): "custom classifiers are on AWS only: define such tables with CreateTable",
+        ("Crawler",): "crawlers start by StartCrawler here, not by the clock",
         ("Registr", "Schema"): "schema registries are on AWS only: columns are in tables of the "
         "Data Catalog here",
         ("Policy", "Policies"): _NO_POLICIES,

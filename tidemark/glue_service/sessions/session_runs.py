@@ -19,7 +19,7 @@ from tidemark.glue_service.protocol.pages import Request
 from tidemark.glue_service.protocol.service_errors import NotFoundError, ServiceError
 from tidemark.glue_service.runs.active import RunStart
 from tidemark.glue_service.runs.run_requests import RunRequest
-from tidemark.glue_service.submission import DATA_CATALOG, SCRIPTS
+from tidemark.glue_service.submission import DATA_CATALOG, put_script
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
 from tidemark.model.assembly.definitions import BOOKMARK_OPTION, DISABLE
 from tidemark.model.assembly.template import runnable_job
@@ -62,10 +62,10 @@ def start_of_session(glue: GlueState, request: Request, run_id: str) -> RunStart
     """Return the start of the run of a session; its script is put in place."""
     kind = request.get("SessionType", LIVY)
     key = f"{FOLDER}/{kind.lower()}.py"
-    _put_script(glue.machine.home.lake / SCRIPTS / key, SCRIPTS_OF_TYPES[kind])
+    uri = put_script(glue.machine.home, key, SCRIPTS_OF_TYPES[kind])
     properties = {
         **{name: request[name] for name in ("GlueVersion", "Connections") if name in request},
-        "Command": {**request["Command"], "ScriptLocation": f"s3://{SCRIPTS}/{key}"},
+        "Command": {**request["Command"], "ScriptLocation": uri},
         "DefaultArguments": {DATA_CATALOG: "true"},
         "NonOverridableArguments": {BOOKMARK_OPTION: DISABLE},
         "Timeout": request.get("Timeout", TIMEOUT_MINUTES),
@@ -89,15 +89,6 @@ def as_dbt_needs(arguments: Mapping[str, str]) -> dict[str, str]:
         return dict(arguments)
     setting = f"{INTO_FULL_FOLDER}=true"
     return {**arguments, CONF: f"{conf} --conf {setting}" if conf else setting}
-
-
-def _put_script(script: Path, text: str) -> None:
-    # The run of an earlier session may be reading it: it is never there in part.
-    if not script.is_file() or script.read_text(encoding="utf-8") != text:
-        script.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = script.with_suffix(".unfinished")
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(script)
 
 
 def find_session(glue: GlueState, name: str) -> tuple[Entity, JobRun]:

@@ -12,10 +12,12 @@ from tidemark.glue_service.entities import (
 )
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, TooManyRunsError
+from tidemark.glue_service.runs.crawls import check_crawler
 from tidemark.glue_service.workflows.flow import Flow
 from tidemark.glue_service.workflows.flow_rows import Definitions, count_open
 from tidemark.glue_service.workflows.flows import new_flow_id
-from tidemark.glue_service.workflows.trigger_forms import CONDITIONAL, has_crawler
+from tidemark.glue_service.workflows.trigger_forms import CONDITIONAL
+from tidemark.local_state.store.database import Store
 
 
 def fire(glue: GlueState, trigger: Entity) -> str:
@@ -23,7 +25,7 @@ def fire(glue: GlueState, trigger: Entity) -> str:
     workflow_name = trigger.definition.get("WorkflowName")
     if workflow_name is not None:
         return start_workflow(glue, workflow_name, {})
-    refuse_crawlers(snapshot_of([trigger]))
+    refuse_crawlers(glue.store, snapshot_of([trigger]))
     flow = Flow(new_flow_id(None), None, glue.now_ms(), is_of_command=glue.is_of_command)
     start_flow(glue, flow, [trigger.name], {trigger.name: trigger.definition})
     return flow.flow_id
@@ -58,7 +60,7 @@ def start_workflow(
             f"workflow {name} has no start trigger; create a trigger of the type ON_DEMAND, "
             "SCHEDULED or EVENT with this WorkflowName"
         )
-    refuse_crawlers(snapshot_of(triggers))
+    refuse_crawlers(glue.store, snapshot_of(triggers))
     check_room(glue, workflow)
     flow = Flow(
         new_flow_id(name),
@@ -107,10 +109,16 @@ def snapshot_of(triggers: list[Entity]) -> Definitions:
     return {trigger.name: dict(trigger.definition) for trigger in triggers}
 
 
-def refuse_crawlers(triggers: Definitions) -> None:
-    """Refuse triggers with crawlers, which do not run on this machine."""
-    if names := [name for name, definition in triggers.items() if has_crawler(definition)]:
-        raise InvalidInputError(
-            f"crawlers do not run on this machine, and {', '.join(names)} has some; "
-            "`tidemark run --skip-crawlers` runs the jobs of a workflow without them"
-        )
+def refuse_crawlers(store: Store, triggers: Definitions) -> None:
+    """Refuse triggers that start a crawler which is not there, or cannot run on this machine."""
+    for definition in triggers.values():
+        for action in definition["Actions"]:
+            if "CrawlerName" in action:
+                entity = get_entity(store, EntityKind.CRAWLER, action["CrawlerName"])
+                try:
+                    check_crawler(entity.definition)
+                except InvalidInputError as error:
+                    raise InvalidInputError(
+                        f"the crawler {entity.name} cannot run on this machine: {error}; `tidemark "
+                        "run --skip-crawlers` runs the jobs of a workflow without crawls"
+                    ) from error

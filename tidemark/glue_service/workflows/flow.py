@@ -23,7 +23,7 @@ class Ended:
     run_id: str
 
 
-CRAWLED = Ended("SUCCEEDED", "")  # a skipped crawler counts as SUCCEEDED
+SKIPPED = Ended("SUCCEEDED", "")  # a crawler that is skipped counts as SUCCEEDED
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Flow:
         kept: by job, the runs of the resumed run that count here too.
         batch: BatchSize and BatchWindow, if events started it.
         is_of_command: whether it ends with the command that started it, `tidemark run`.
+        skips_crawlers: whether each crawler counts as SUCCEEDED, without a crawl.
     """
 
     flow_id: str
@@ -53,6 +54,7 @@ class Flow:
     kept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     batch: Mapping[str, int] | None = None
     is_of_command: bool = False
+    skips_crawlers: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -85,27 +87,26 @@ def after_end(
     if flow.status != RUNNING:
         return progress, []
     known = list(triggers)
-    return fire(progress, known, _satisfied(progress, known))
+    return fire(flow, progress, known, _satisfied(progress, known))
 
 
 def fire(
-    progress: Progress, triggers: Iterable[TriggerDefinition], firing: Iterable[TriggerDefinition]
+    flow: Flow,
+    progress: Progress,
+    triggers: Iterable[TriggerDefinition],
+    firing: Iterable[TriggerDefinition],
 ) -> tuple[Progress, list[TriggerDefinition]]:
-    """Return the progress after triggers have fired, and all triggers that fire, at once or next.
-
-    A crawler that a trigger starts counts as SUCCEEDED, without a crawl; only `tidemark run
-    --skip-crawlers` starts a flow with crawlers.
-    """
+    """Return the progress after triggers have fired, and all that fire, at once or next."""
     known, todo, fired = list(triggers), list(firing), []
     while todo:
         trigger = todo.pop(0)
         if trigger.name in progress.fired:
             continue
-        names = [action.job_name for action in trigger.actions]
-        crawled = {name: CRAWLED for name in names if name.startswith(CRAWLER)}
+        names = [action.job_name for action in trigger.actions] if flow.skips_crawlers else []
+        skipped = {name: SKIPPED for name in names if name.startswith(CRAWLER)}
         fired.append(trigger)
-        progress = Progress((*progress.fired, trigger.name), {**progress.final, **crawled})
-        if crawled:
+        progress = Progress((*progress.fired, trigger.name), {**progress.final, **skipped})
+        if skipped:
             todo += _satisfied(progress, known)
     return progress, fired
 
@@ -129,7 +130,7 @@ def predecessors(trigger: TriggerDefinition, progress: Progress) -> list[dict[st
         condition.job_name: progress.final[condition.job_name].run_id
         for condition in trigger.conditions
         if condition.job_name in progress.final
-        and progress.final[condition.job_name] != CRAWLED
+        and not condition.job_name.startswith(CRAWLER)
         and progress.final[condition.job_name].state == condition.state
     }
     return [{"JobName": name, "RunId": run_id} for name, run_id in runs.items()]

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tidemark.glue_service.runs.crawls import crawl_state
 from tidemark.glue_service.workflows.trigger_forms import node_of, watched_jobs
 from tidemark.model.assembly.definitions import CRAWLER
 
@@ -21,20 +22,41 @@ def node_id(workflow_name: str, kind: str, name: str) -> str:
     return f"wnode_{hashlib.sha256(text.encode()).hexdigest()}"
 
 
+def id_of(workflow_name: str, name: str) -> str:
+    """Return the id of the node of a job, or of a crawler."""
+    kind = CRAWLER_NODE if name.startswith(CRAWLER) else JOB
+    return node_id(workflow_name, kind, name.removeprefix(CRAWLER))
+
+
+def _details(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    if not name.startswith(CRAWLER):
+        return {"JobDetails": {"JobRuns": runs}}
+    crawls = [
+        {
+            "State": crawl_state(run["JobRunState"]) if run.get("CompletedOn") else "RUNNING",
+            "StartedOn": run.get("StartedOn"),
+            "CompletedOn": run.get("CompletedOn"),
+            "ErrorMessage": run.get("ErrorMessage"),
+            "LogStream": run["Id"],
+        }
+        for run in runs
+    ]
+    return {"CrawlerDetails": {"Crawls": crawls}}
+
+
 def graph(workflow_name: str, triggers: Definitions, runs: Runs | None = None) -> dict[str, Any]:
     """Return the nodes and edges of a workflow, or of a run of it."""
     nodes: dict[str, dict[str, Any]] = {}
     edges: dict[tuple[str, str], None] = {}
 
     def node(name: str) -> str:
-        kind, name = (
-            (CRAWLER_NODE, name.removeprefix(CRAWLER)) if name.startswith(CRAWLER) else (JOB, name)
-        )
-        id_ = node_id(workflow_name, kind, name)
+        id_ = id_of(workflow_name, name)
         details: dict[str, Any] = {}
-        if kind == JOB and runs is not None:
-            details = {"JobDetails": {"JobRuns": runs.get(name, [])}}
-        nodes.setdefault(id_, {"Type": kind, "Name": name, "UniqueId": id_, **details})
+        if runs is not None:
+            details = _details(name, runs.get(name, []))
+        kind = CRAWLER_NODE if name.startswith(CRAWLER) else JOB
+        member = {"Type": kind, "Name": name.removeprefix(CRAWLER), "UniqueId": id_, **details}
+        nodes.setdefault(id_, member)
         return id_
 
     for name, definition in triggers.items():
@@ -52,7 +74,7 @@ def graph(workflow_name: str, triggers: Definitions, runs: Runs | None = None) -
 
 
 def downstream(triggers: Definitions, jobs: Iterable[str]) -> set[str]:
-    """Return the jobs that triggers start downstream of some jobs, directly or not."""
+    """Return the jobs and crawlers that triggers start downstream of some, directly or not."""
     jobs_after: set[str] = set()
     todo = list(jobs)
     while todo:
@@ -67,12 +89,12 @@ def downstream(triggers: Definitions, jobs: Iterable[str]) -> set[str]:
 
 
 def started(definition: Mapping[str, Any]) -> set[str]:
-    """Return the jobs that a trigger starts."""
-    return {action["JobName"] for action in definition["Actions"] if "JobName" in action}
+    """Return the jobs and crawlers that a trigger starts."""
+    return set(map(node_of, definition["Actions"]))
 
 
 def watched(definition: Mapping[str, Any]) -> set[str]:
-    """Return the jobs that a trigger watches."""
+    """Return the jobs and crawlers that a trigger watches."""
     return set(watched_jobs(definition))
 
 

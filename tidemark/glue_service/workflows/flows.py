@@ -9,6 +9,7 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_service.entities import Entity, EntityKind, find_entity, triggers_that_watch
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.glue_service.runs.active import RunStart, delay_of
+from tidemark.glue_service.runs.crawls import arguments_of_crawl, crawl_job, crawl_state
 from tidemark.glue_service.runs.job_run_process import new_run_id
 from tidemark.glue_service.runs.run_requests import RunRequest
 from tidemark.glue_service.workflows import flow_rows
@@ -23,9 +24,9 @@ from tidemark.glue_service.workflows.flow import (
     predecessors,
 )
 from tidemark.glue_service.workflows.flow_rows import Definitions
-from tidemark.glue_service.workflows.trigger_forms import has_crawler, trigger_of, watched_jobs
+from tidemark.glue_service.workflows.trigger_forms import node_of, trigger_of, watched_jobs
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.model.assembly.definitions import JobDefinition, TriggerDefinition
+from tidemark.model.assembly.definitions import CRAWLER, JobDefinition, TriggerDefinition
 from tidemark.model.assembly.template import runnable_job
 
 
@@ -49,7 +50,9 @@ def start_of(
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html
     """
-    entity = find_entity(store, EntityKind.JOB, job_name)
+    is_crawl = job_name.startswith(CRAWLER)
+    kind = EntityKind.CRAWLER if is_crawl else EntityKind.JOB
+    entity = find_entity(store, kind, job_name.removeprefix(CRAWLER) if is_crawl else job_name)
     start = RunStart(
         JobDefinition(job_name, "", ""),
         request,
@@ -57,7 +60,11 @@ def start_of(
         workflow_run_id=workflow_run_id,
     )
     if entity is None:
-        return replace(start, problem=f"the job {job_name} does not exist: it was deleted")
+        what = job_name if is_crawl else f"job {job_name}"
+        return replace(start, problem=f"the {what} does not exist: it was deleted")
+    if is_crawl:
+        request = replace(request, arguments=arguments_of_crawl(entity), is_submitted=True)
+        return replace(start, job=crawl_job(entity.name), request=request)
     try:
         job = job_to_run(entity, request)
     except TidemarkError as error:
@@ -72,11 +79,8 @@ RUN_SETTINGS = ("SecurityConfiguration", "NotificationProperty")
 class _Snapshot:
     """The triggers of a workflow run, and by job the names of those that watch it."""
 
-    # With crawlers, which count as SUCCEEDED, all triggers are evaluated.
-
     definitions: Definitions
     watching: Mapping[str, Sequence[str]]
-    has_crawlers: bool
 
 
 class Flows:
@@ -94,11 +98,11 @@ class Flows:
 
         Call it in a transaction, and record the starts in the same one.
         """
-        with_crawlers = any(map(has_crawler, snapshot.values()))
-        names = snapshot if with_crawlers else trigger_names
+        # The end of a skipped crawler may fire any other trigger at once.
+        names = snapshot if flow.skips_crawlers else trigger_names
         triggers = {name: trigger_of(name, snapshot[name]) for name in names}
         firing = [triggers[name] for name in trigger_names]
-        progress, fired = fire(Progress(), triggers.values(), firing)
+        progress, fired = fire(flow, Progress(), triggers.values(), firing)
         starts = [
             start
             for trigger in fired
@@ -126,7 +130,8 @@ class Flows:
         watching = [trigger_of(name, definition) for name, definition in definitions.items()]
         looked_at = {condition.job_name for t in watching for condition in t.conditions}
         before = flow_rows.progress_around(self._store, flow.flow_id, definitions, looked_at)
-        ended = Ended(run.state, run.run_id)
+        is_crawl = run.job_name.startswith(CRAWLER)
+        ended = Ended(crawl_state(run.state) if is_crawl else run.state, run.run_id)
         progress, firing = after_end(flow, before, watching, run.job_name, ended)
         for name, state in progress.final.items():
             if name == run.job_name or name not in before.final:  # the others are crawlers
@@ -160,7 +165,7 @@ class Flows:
         return [
             self._start(flow, trigger.name, action, before)
             for action in definition["Actions"]
-            if "JobName" in action
+            if "JobName" in action or not flow.skips_crawlers
         ]
 
     def _start(
@@ -183,7 +188,7 @@ class Flows:
             flow_id=flow.flow_id,
         )
         workflow_run_id = flow.flow_id if flow.workflow_name is not None else None
-        return start_of(self._store, action["JobName"], request, trigger_name, workflow_run_id)
+        return start_of(self._store, node_of(action), request, trigger_name, workflow_run_id)
 
     def _watching(self, flow: Flow, job_name: str) -> Definitions:
         if flow.workflow_name is None:
@@ -194,7 +199,7 @@ class Flows:
             }
         # A workflow run keeps the triggers that it had at its start.
         snapshot = self._snapshot(flow.flow_id)
-        if snapshot.has_crawlers:
+        if flow.skips_crawlers:
             return snapshot.definitions
         return {name: snapshot.definitions[name] for name in snapshot.watching.get(job_name, ())}
 
@@ -210,9 +215,7 @@ class Flows:
             for name, definition in definitions.items():
                 for job_name in watched_jobs(definition):
                     watching.setdefault(job_name, []).append(name)
-            self._snapshots[flow_id] = _Snapshot(
-                definitions, watching, any(map(has_crawler, definitions.values()))
-            )
+            self._snapshots[flow_id] = _Snapshot(definitions, watching)
         return self._snapshots[flow_id]
 
 

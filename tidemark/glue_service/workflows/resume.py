@@ -13,10 +13,9 @@ from tidemark.glue_service.runs.active import RunStart
 from tidemark.glue_service.workflows.firing import check_room, refuse_crawlers
 from tidemark.glue_service.workflows.flow import COMPLETED, Flow, Progress
 from tidemark.glue_service.workflows.flow_graph import (
-    JOB,
     Definitions,
     downstream,
-    node_id,
+    id_of,
     started,
     watched,
 )
@@ -33,7 +32,7 @@ def resume_workflow_run(glue: GlueState, request: Request) -> dict[str, Any]:
     old = find_flow(glue, request)
     _check_state(glue, old)
     triggers = glue.flows.snapshot(old.flow_id)
-    refuse_crawlers(triggers)
+    refuse_crawlers(glue.store, triggers)
     if workflow := find_entity(glue.store, EntityKind.WORKFLOW, request["Name"]):
         check_room(glue, workflow)
     selected = _selected(glue, old, triggers, request["NodeIds"])
@@ -60,7 +59,7 @@ def resume_workflow_run(glue: GlueState, request: Request) -> dict[str, Any]:
     with glue.store.transaction():
         live = glue.runner.settle(glue.flows.add(flow, progress, triggers, starts))
     glue.runner.add(live)
-    ids = [node_id(flow.workflow_name or "", JOB, name) for name in sorted(selected)]
+    ids = [id_of(flow.workflow_name or "", name) for name in sorted(selected)]
     return {"RunId": flow.flow_id, "NodeIds": ids}
 
 
@@ -81,7 +80,7 @@ def _check_state(glue: GlueState, old: Flow) -> None:
 def _selected(glue: GlueState, old: Flow, triggers: Definitions, node_ids: list[str]) -> set[str]:
     """Return the jobs that run again first: those that are not downstream of another one."""
     jobs = {run.job_name for run in runs_of(glue, old)}
-    attempted = {node_id(old.workflow_name or "", JOB, name): name for name in jobs}
+    attempted = {id_of(old.workflow_name or "", name): name for name in jobs}
     if not node_ids or set(node_ids) - set(attempted):
         raise InvalidInputError(
             f"NodeIds has {sorted(set(node_ids) - set(attempted))}; allowed: nodes of jobs that "

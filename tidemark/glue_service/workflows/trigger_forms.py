@@ -75,15 +75,8 @@ def node_of(item: Mapping[str, Any]) -> str:
 
 
 def watched_jobs(definition: Definition) -> list[str]:
-    """Return the jobs that a trigger watches, each once."""
-    conditions = definition.get("Predicate", {}).get("Conditions", [])
-    return list(dict.fromkeys(item["JobName"] for item in conditions if "JobName" in item))
-
-
-def has_crawler(definition: Definition) -> bool:
-    """Return whether a trigger starts or watches a crawler."""
-    conditions = definition.get("Predicate", {}).get("Conditions", [])
-    return any("CrawlerName" in item for item in (*definition["Actions"], *conditions))
+    """Return the jobs and crawlers that a trigger watches, each once."""
+    return list(dict.fromkeys(map(node_of, definition.get("Predicate", {}).get("Conditions", []))))
 
 
 def initial_state(request: Definition) -> str:

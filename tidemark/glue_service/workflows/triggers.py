@@ -50,7 +50,7 @@ def create_trigger(glue: GlueState, request: Request) -> Answer:
     tags = request.get("Tags", {})
     entity = Entity(EntityKind.TRIGGER, request["Name"], definition, tags, now_ms, now_ms)
     if definition["State"] == ACTIVATED:
-        refuse_crawlers(snapshot_of([entity]))
+        refuse_crawlers(glue.store, snapshot_of([entity]))
     create_entity(glue.store, entity)
     _reload(glue, entity)
     return {"Name": entity.name}
@@ -155,7 +155,7 @@ def start_trigger(glue: GlueState, request: Request) -> Answer:
     if entity.definition["Type"] == ON_DEMAND:
         fire(glue, entity)
     else:
-        refuse_crawlers(snapshot_of([entity]))
+        refuse_crawlers(glue.store, snapshot_of([entity]))
         _set_state(glue, entity, ACTIVATED)
     return {"Name": entity.name}
 

@@ -10,7 +10,7 @@ from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.entities import EntityKind, find_entity
 from tidemark.glue_service.glue_state import GlueState
 from tidemark.glue_service.runs.arguments import merge_arguments
-from tidemark.glue_service.workflows.firing import start_flow
+from tidemark.glue_service.workflows.firing import refuse_crawlers, start_flow
 from tidemark.glue_service.workflows.flow import RUNNING, Flow, Progress
 from tidemark.glue_service.workflows.flow_rows import Definitions, find_flow, progress_of
 from tidemark.glue_service.workflows.flows import new_flow_id
@@ -97,19 +97,26 @@ class Watch:
 
 
 def run_to_its_end(
-    engine: Engine, deployment: Deployment, workflow_name: str, watch: Watch
+    engine: Engine,
+    deployment: Deployment,
+    workflow_name: str,
+    watch: Watch,
+    *,
+    skips_crawlers: bool = False,
 ) -> WorkflowResult:
     """Fire the start trigger, and wait until nothing runs and nothing more fires.
 
     Waits also for runs that its jobs or other clients have started meanwhile.
-
-    A crawler that the workflow starts counts as SUCCEEDED, without a crawl.
     """
     triggers = deployment.triggers_of(workflow_name)
     start = start_trigger(workflow_name, triggers)
     _check_actions(deployment, triggers)
     snapshot = {trigger.name: definition_of(trigger) for trigger in triggers}
-    flow_id = engine.ask(lambda glue: _start_new_flow(glue, workflow_name, start.name, snapshot))
+    flow_id = engine.ask(
+        lambda glue: _start_new_flow(
+            glue, workflow_name, start.name, snapshot, skips_crawlers=skips_crawlers
+        )
+    )
     try:
         while engine.ask(lambda glue: _is_running(glue, flow_id)):
             watch.wait()
@@ -131,11 +138,22 @@ def run_to_its_end(
     )
 
 
-def _start_new_flow(glue: GlueState, name: str, start: str, snapshot: Definitions) -> str:
+def _start_new_flow(
+    glue: GlueState, name: str, start: str, snapshot: Definitions, *, skips_crawlers: bool
+) -> str:
+    if not skips_crawlers:
+        refuse_crawlers(glue.store, snapshot)
     workflow = find_entity(glue.store, EntityKind.WORKFLOW, name)
     properties = workflow.definition.get("DefaultRunProperties", {}) if workflow else {}
     flow_id = new_flow_id(name)
-    flow = Flow(flow_id, name, glue.now_ms(), properties=properties, is_of_command=True)
+    flow = Flow(
+        flow_id,
+        name,
+        glue.now_ms(),
+        properties=properties,
+        is_of_command=True,
+        skips_crawlers=skips_crawlers,
+    )
     start_flow(glue, flow, [start], snapshot)
     return flow_id
 

@@ -12,6 +12,7 @@ from tidemark.local_state.bookmarks.versions import (
     Bookmark,
     bookmark_of_run,
     latest_bookmark,
+    plain,
     reset_bookmark,
     rewind_bookmark,
 )
@@ -56,7 +57,7 @@ def entry_of(bookmark: Bookmark) -> dict[str, Any]:
         "run_id": bookmark.run_id,
         "run_number": bookmark.run,
         "attempt_number": bookmark.attempt,
-        "states": dict(bookmark.states),
+        "states": plain(bookmark.states),
     }
     entry = {
         "JobName": bookmark.job_name,

@@ -1,12 +1,14 @@
 """Lists the files of a bucket folder, fast: a plain directory walk, never through Spark."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from tidemark.errors import TidemarkError
+from tidemark.local_state.bookmarks.band import text_of
 from tidemark.local_state.bookmarks.files import FileVersion, file_version
 from tidemark.local_state.bookmarks.hidden import hidden_data, is_hidden
 
@@ -25,11 +27,14 @@ class Unlisted:
         until_ms: those modified at or before; None leaves out none.
         hidden_until_ms: of those that are hidden for their name, those modified at or before.
         arrived_after_ms: count the left-out files that came into their folder after this moment.
+        known: the files of folders as `Band.folders` has them; a folder that has them all, and no
+            other file to list, is left out.
     """
 
     until_ms: int | None = None
     hidden_until_ms: int | None = None
     arrived_after_ms: int | None = None
+    known: Mapping[str, str] = field(default_factory=dict)
 
 
 EVERYTHING = Unlisted()
@@ -63,6 +68,7 @@ class Listing:
     copied with their old time, which S3 would not keep. `moved` are the folders that came with all
     their files.
     `hidden` are the new files with data that are left out for their name, or that of a folder.
+    `unchanged` are the folders that are left out, as `Unlisted.known` has them.
     """
 
     files: list[FileVersion] = field(default_factory=list)
@@ -70,6 +76,7 @@ class Listing:
     late_count: int = 0
     moved: set[str] = field(default_factory=set)
     hidden: list[str] = field(default_factory=list)
+    unchanged: set[str] = field(default_factory=set)
 
 
 def list_files(folder: Path, uri: str, filters: Filters) -> Listing:
@@ -86,8 +93,8 @@ def list_files(folder: Path, uri: str, filters: Filters) -> Listing:
             modified_ms = stat.st_mtime_ns // NANOSECONDS_PER_MS
             if filters.unlisted.until_ms is None or modified_ms > filters.unlisted.until_ms:
                 listing.files.append(FileVersion(uri, modified_ms, stat.st_size))
-            else:
-                _count_late(listing, uri, _changed_ms(stat), filters.unlisted)
+            elif _is_late(stat, filters.unlisted):
+                listing.late, listing.late_count = [uri], 1
         return listing
     if not folder.is_dir():
         return listing
@@ -114,55 +121,69 @@ def _list_folder(
             f"cannot list {root_uri}/{relative}: {error.strerror} ({root}/{relative}); make the "
             "folder readable and run again, the bookmark is unchanged"
         ) from error
-    listing.files += content.files
-    is_moved = relative in listing.moved
-    for uri, changed_ms in content.left_out:
-        _count_late(listing, uri, changed_ms, filters.unlisted, is_moved=is_moved)
+    uri = f"{root_uri}/{relative}/" if relative else f"{root_uri}/"
+    known = filters.unlisted.known.get(uri)
+    if known and known == text_of(content.files):
+        listing.unchanged.add(uri)
+    else:
+        listing.files += [file_version((uri + name, ms, size)) for name, ms, size in content.files]
+    late = content.left_out if relative in listing.moved else content.late
+    listing.late_count += len(late)
+    listing.late += [uri + name for name in late[: EXAMPLES - len(listing.late)]]
     listing.hidden += hidden_files(content.hidden, root, root_uri, filters)
     return content.folders
 
 
 @dataclass
 class _Content:
-    """The contents of a folder: sub-folders to enter, files, hidden names.
+    """The contents of a folder: sub-folders to enter, files by name, time and size, hidden names.
 
-    `left_out` are the files that are too old to be read, with the times of their last change;
-    `is_changed` says whether anything in the folder is newer than the moment that is asked for.
+    `left_out` are the files that are too old to be read, and `late` those of them that are newer
+    than the moment that is asked for; `is_changed` says whether anything in the folder is.
     """
 
     folders: list[str] = field(default_factory=list)
-    files: list[FileVersion] = field(default_factory=list)
-    left_out: list[tuple[str, int]] = field(default_factory=list)
+    files: list[tuple[str, int, int]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
     is_changed: bool = False
 
 
 def _content_of(root: str, root_uri: str, relative: str, filters: Filters) -> _Content:
-    content, unlisted = _Content(), filters.unlisted
+    content = _Content()
     prefix = f"{relative}/" if relative else ""
-    since_ms, until_ms = unlisted.arrived_after_ms, unlisted.until_ms
-    with os.scandir(f"{root}/{relative}") as entries:
+    since_ms, until_ms = filters.unlisted.arrived_after_ms, filters.unlisted.until_ms
+    with _opened(f"{root}/{relative}") as folder, os.scandir(folder) as entries:
         # There may be a million: no call in here that can be spared.
         for entry in _visible(entries, prefix, root_uri, filters, content):
-            name = f"{prefix}{entry.name}"
             try:
-                if entry.is_dir():
-                    if filters.recurse or "=" in entry.name:
-                        content.folders.append(name)
-                elif filters.is_excluded and filters.is_excluded(name):
-                    continue
-                else:
-                    stat, uri = entry.stat(), f"{root_uri}/{name}"
-                    modified_ms = stat.st_mtime_ns // NANOSECONDS_PER_MS
-                    if until_ms is None or modified_ms > until_ms:
-                        content.files.append(file_version((uri, modified_ms, stat.st_size)))
-                    else:
-                        content.left_out.append((uri, _changed_ms(stat)))
-                if since_ms is not None and not content.is_changed:
-                    content.is_changed = _changed_ms(entry.stat()) > since_ms
+                is_folder, stat = entry.is_dir(), entry.stat()
             except FileNotFoundError:
                 continue  # it was deleted since the folder was read
+            # This is _is_late.
+            is_late = since_ms is not None and stat.st_ctime_ns // NANOSECONDS_PER_MS > since_ms
+            content.is_changed = content.is_changed or is_late
+            modified_ms = stat.st_mtime_ns // NANOSECONDS_PER_MS
+            if is_folder:
+                if filters.recurse or "=" in entry.name:
+                    content.folders.append(prefix + entry.name)
+            elif until_ms is None or modified_ms > until_ms:
+                content.files.append((entry.name, modified_ms, stat.st_size))
+            else:
+                content.left_out.append(entry.name)
+                content.late += [entry.name] if is_late else []
     return content
+
+
+@contextmanager
+def _opened(folder: str) -> Iterator[int]:
+    """Open a folder: the system then finds each file in it without walking there."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _visible(
@@ -173,12 +194,15 @@ def _visible(
     content: _Content,
 ) -> Iterator["os.DirEntry[str]"]:
     """Yield the entries that readers see; keep the names of those that are hidden."""
+    is_excluded = filters.is_excluded
     for entry in entries:
         if is_hidden(entry.name):
             content.hidden.append(f"{prefix}{entry.name}")
             continue
         if filters.check_link and entry.is_symlink():
             filters.check_link(f"{root_uri}/{prefix}{entry.name}")
+        if is_excluded and not entry.is_dir() and is_excluded(prefix + entry.name):
+            continue
         yield entry
 
 
@@ -194,13 +218,14 @@ def _is_moved(
     # Then only its own place is new, and nothing in it.
     place = Path(folder)
     is_older = place.stat().st_mtime_ns // NANOSECONDS_PER_MS <= since_ms
-    return is_older and not content.is_changed and _changed_ms(place.stat()) > since_ms
+    return is_older and not content.is_changed and _is_late(place.stat(), filters.unlisted)
 
 
-def _changed_ms(stat: os.stat_result) -> int:
-    # The time of the last change of a file's name or content: unlike mtime, no program sets it
-    # back.
-    return stat.st_ctime_ns // NANOSECONDS_PER_MS
+def _is_late(stat: os.stat_result, unlisted: Unlisted) -> bool:
+    """Return whether a file or folder arrived after the moment."""
+    # The time of the last change of its name or content: unlike mtime, no program sets it back.
+    since_ms = unlisted.arrived_after_ms
+    return since_ms is not None and stat.st_ctime_ns // NANOSECONDS_PER_MS > since_ms
 
 
 def hidden_files(names: Iterable[str], root: str, root_uri: str, filters: Filters) -> Iterator[str]:
@@ -212,14 +237,3 @@ def hidden_files(names: Iterable[str], root: str, root_uri: str, filters: Filter
             )
             if is_new and not (filters.is_excluded and filters.is_excluded(relative)):
                 yield f"{root_uri}/{relative}"
-
-
-def _count_late(
-    listing: Listing, uri: str, changed_ms: int, unlisted: Unlisted, *, is_moved: bool = False
-) -> None:
-    """Count a file that is left out for its time, if it arrived later than that says."""
-    since_ms = unlisted.arrived_after_ms
-    if since_ms is not None and (is_moved or changed_ms > since_ms):
-        listing.late_count += 1
-        if len(listing.late) < EXAMPLES:
-            listing.late.append(uri)

@@ -4,10 +4,11 @@ The same functions serve the run itself and the preview of a run.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidemark.errors import UsageError
+from tidemark.local_state.bookmarks.band import Band
 from tidemark.local_state.bookmarks.files import (
     NOTHING_READ,
     FileVersion,
@@ -56,10 +57,13 @@ def read_s3_source(
     low, high = (edges.low, edges.high) if edges else (None, None)
     _check_kind(source, low)
     _check_kind(source, high)
-    state = SourceState.from_json(low) if low else None
+    band = Band.of(low["recent"]) if low else Band()
     until = None if high is None else SourceState.from_json(high) if high else NOTHING_READ
     seen = SeenFiles.of_state(low)
-    listing = list_source(source, folder_of, predicate, _unlisted(state, seen, edges))
+    listing = list_source(source, folder_of, predicate, _unlisted(source, band, seen, edges))
+    # Nothing happens to the files of unchanged folders: their objects are never made.
+    kept, changed = band.within(listing.unchanged), band.without(listing.unchanged)
+    state = SourceState.from_json({**low, "recent": changed}) if low else None
     selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
     view = SourceView(source, folder_of, predicate, earlier or Earlier(), opened_at_ms)
     after = selection.next_state
@@ -67,18 +71,13 @@ def read_s3_source(
     warnings = skip_warnings(view, listing, mark, after if edges else None)
     if edges is None:
         return Reading(selection.files, None, warnings)
-    # What is the same is sorted already, but for the names that older versions wrote.
-    is_same = low and state is not None and after.recent is state.recent
-    if low and is_same and all(path.startswith("s3:") for path, _, _ in low["recent"]):
-        recent = low["recent"]
-    else:
-        recent = after.to_json()["recent"]
+    remembered = {**kept.later_than(after.low_ms).folders, **Band.of(after.recent).folders}
     next_state = {
         "kind": "s3",
         **view_of(source, opened_at_ms),
         "high_ms": after.high_ms,
         "low_ms": after.low_ms,
-        "recent": recent,
+        "recent": Band(remembered),
     }
     left = selection.left
     read = [file for file in listing.files if file not in left] if left else listing.files
@@ -86,15 +85,19 @@ def read_s3_source(
     return Reading(selection.files, next_state, warnings)
 
 
-def _unlisted(state: SourceState | None, seen: SeenFiles, edges: Edges | None) -> Unlisted:
-    if state is None or edges is None or edges.low is None:
+def _unlisted(source: S3Source, band: Band, seen: SeenFiles, edges: Edges | None) -> Unlisted:
+    if edges is None or not edges.low:
         return Unlisted()
-    until_ms = min(state.low_ms, seen.floor_ms)
+    low_ms = edges.low["low_ms"]
+    # A limit counts each file; of bookmarks of older versions the files were not noted as seen.
+    is_whole = source.limits.max_files_in_band is None and "seen" in edges.low
+    known = band.folders if is_whole else {}
+    unlisted = Unlisted(min(low_ms, seen.floor_ms), low_ms, known=known)
     # Files arrive at times of the machine, which say nothing if a test has moved the clock.
     if edges.low_made_at_ms is None or is_moved():
-        return Unlisted(until_ms, state.low_ms)
+        return unlisted
     looked_at_ms = int(edges.low.get("opened_at_ms", edges.low_made_at_ms))
-    return Unlisted(until_ms, state.low_ms, looked_at_ms)
+    return replace(unlisted, arrived_after_ms=looked_at_ms)
 
 
 def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:

@@ -132,6 +132,9 @@ def list_source(
         whole.late += listing.late
         whole.late_count += listing.late_count
         whole.hidden += listing.hidden
+        whole.unchanged |= listing.unchanged
+    if len(paths) > 1:  # they may have one folder in common, and not the same files of it
+        whole.unchanged -= {f"{file.path.rpartition('/')[0]}/" for file in whole.files}
     for path in source.paths:
         whole.hidden += _hidden_by_pattern(path, source, folder_of, unlisted)
     if predicate and source.push_down_predicate and seen and not predicate.columns <= seen:

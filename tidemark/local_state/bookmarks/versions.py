@@ -11,7 +11,7 @@ from sqlite3 import Row
 from typing import Any
 
 from tidemark.errors import BookmarkVersionMismatchError, EntityNotFoundError
-from tidemark.local_state.bookmarks.files import paused_collector
+from tidemark.local_state.bookmarks.band import Band
 from tidemark.local_state.store.database import JobRun, Store
 
 COMMIT, REWIND, RESET, CARRY_OVER = "commit", "rewind", "reset", "carry-over"
@@ -45,14 +45,24 @@ class Bookmark:
 
 
 def pack(document: Any) -> bytes:
-    """Return a JSON document as stored: the paths of a band compress well."""
-    return zlib.compress(json.dumps(document).encode(), 1)
+    """Return a state, or several, as stored: the names of a band compress well."""
+    return zlib.compress(json.dumps(document, default=lambda band: band.folders).encode(), 1)
 
 
-@paused_collector()
 def unpack(stored: bytes) -> Any:
-    """Return what `pack` was given."""
-    return json.loads(zlib.decompress(stored))
+    """Return what `pack` was given; a `Band` is one again."""
+    return json.loads(zlib.decompress(stored), object_hook=_with_band)
+
+
+def _with_band(document: dict[str, Any]) -> dict[str, Any]:
+    is_band = isinstance(document.get("recent"), dict)
+    return {**document, "recent": Band(document["recent"])} if is_band else document
+
+
+def plain(states: Mapping[str, Any]) -> dict[str, Any]:
+    """Return states as plain JSON values: the files of a band as lists of path, time and size."""
+    values: dict[str, Any] = json.loads(json.dumps(dict(states), default=list))
+    return values
 
 
 def latest_bookmark(store: Store, job_name: str) -> Bookmark | None:

@@ -82,7 +82,7 @@ def columns_of(schema: Mapping[str, Any]) -> tuple[Column, ...]:
         column
         for field in schema["fields"]
         for column in _columns(
-            _quoted(field["name"]),
+            quoted(field["name"]),
             field["type"],
             field["nullable"],
             field["metadata"].get(_MARK, ()),
@@ -103,7 +103,7 @@ def _columns(
         name = f"choice<{','.join(field['name'] for field in kind['fields'])}>"
     elif name == "struct":
         parts = [
-            (_quoted(field["name"]), f".{field['name']}", field["type"], field["nullable"])
+            (quoted(field["name"]), f".{field['name']}", field["type"], field["nullable"])
             for field in kind["fields"]
         ]
     elif name == "array":
@@ -116,7 +116,8 @@ def _columns(
         yield from _columns(f"{path}.{inside}", part, may_be_null, choices, (*steps, step))
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name as a path has it: in quotes if it has a dot."""
     return f"`{name.replace('`', '``')}`" if "." in name or "`" in name else name
 
 

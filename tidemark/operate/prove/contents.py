@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tidemark.local_state.bookmarks.versions import unpack
+from tidemark.local_state.bookmarks.versions import plain, unpack
 from tidemark.local_state.catalog.table_metadata import read_metadata
 from tidemark.local_state.home import Home
 from tidemark.local_state.home_folder import OBJECTS_FILE, SERVICES, TABLES
@@ -234,7 +234,8 @@ def _records(home: Home) -> Iterator[Piece]:
     """Yield bookmarks and the Data Catalog."""
     with Store(home.database) as store:
         for row in store.query(BOOKMARKS):
-            states = {name: _of_source(state) for name, state in unpack(row["states"]).items()}
+            stored = plain(unpack(row["states"]))
+            states = {name: _of_source(state) for name, state in stored.items()}
             yield Piece(f"{COMMITTED_BOOKMARK}{row['job_name']}", _as_text(states))
         for table, columns in CATALOG.items():
             for row in store.query(f"SELECT {columns} FROM {table}"):  # noqa: S608 (constants)

@@ -64,12 +64,12 @@ def test_three_increments_are_told_once_and_a_target_of_two_types_before_it_is_w
     source = "other columns than in the last run that succeeded: source orders (s3://lake/in/): "
     assert first == nothing == []
     assert second == [
-        f"{source}amt was int and is string, in s3://lake/in/2.json; "
+        f"{source}amt was int and is string, in s3://lake/in/2.json (1 row); "
         "no record of this run has tip (int)",
         *mixed,
     ]
     assert third == [
-        f"{source}amount is new (int), in s3://lake/in/3.json; "
+        f"{source}amount is new (int), in s3://lake/in/3.json (1 row); "
         "no record of this run has amt (string)"
     ]
     assert all(f"warning: {text}" in ended.stderr for text in mixed)
@@ -88,7 +88,7 @@ def test_a_column_of_nulls_is_no_change_of_its_source_but_a_string_in_its_target
     assert first == []
     assert sources(valued) == [
         "other columns than in the last run that succeeded: source orders (s3://lake/in/): "
-        "from is new (struct), in s3://lake/in/2.json"
+        "from is new (struct), in s3://lake/in/2.json (1 row)"
     ]
     assert sources(nulls) == []
     assert "amt was int and is string" in changed
@@ -143,4 +143,42 @@ def test_a_window_of_the_library_is_observed(lake, glue_job, tmp_path):
     assert [text.partition("; `tidemark")[0] for text in second.warnings] == [
         "other columns than in the last run that succeeded: target s3://lake/windows/: "
         "amt was int and is string"
+    ]
+
+
+READS = """
+import sys
+from awsglue.context import GlueContext
+from awsglue.job import Job
+from awsglue.utils import getResolvedOptions
+from pyspark.context import SparkContext
+
+args = getResolvedOptions(sys.argv, ["JOB_NAME"])
+glue = GlueContext(SparkContext.getOrCreate())
+spark = glue.spark_session
+job = Job(glue)
+job.init(args["JOB_NAME"], args)
+spark.read.json("s3://lake/in/").createOrReplaceTempView("orders")
+spark.sql("DROP TABLE IF EXISTS copied")
+spark.sql("CREATE TABLE copied USING parquet AS SELECT * FROM orders")
+glue.sql("SELECT * FROM copied").write.mode("overwrite").parquet("s3://lake/out/")
+job.commit()
+"""
+
+
+def test_what_spark_reads_and_what_sql_writes_is_observed(lake, glue_job, tmp_path):
+    script = tmp_path / "copy.py"
+    script.write_text(READS, encoding="utf-8")
+
+    def warnings(name: str, *orders: dict[str, object]) -> list[str]:
+        lake.put(f"s3://lake/in/{name}.json", "".join(f"{json.dumps(o)}\n" for o in orders))
+        told = glue_job(str(script), bookmark="enable", isolated=True).check().warnings
+        return [text.partition("; `tidemark")[0] for text in told if "(TM277)" in text]
+
+    assert warnings("z", {"id": 1, "amt": 10}) == []
+    assert warnings("y", {"id": 2, "amt": 10}) == []
+    assert warnings("a", {"id": 2, "amt": "20"}, {"id": 3, "amt": "x", "tip": 1}) == [
+        "other columns than in the last run that succeeded: source s3://lake/in/: "
+        "amt was bigint and is string, in s3://lake/in/a.json (2 rows); "
+        "tip is new (bigint), in s3://lake/in/a.json (1 row)"
     ]

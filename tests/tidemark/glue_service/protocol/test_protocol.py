@@ -66,7 +66,7 @@ def test_a_body_that_is_too_large_is_refused(port):
 @pytest.mark.parametrize(
     ("target", "named"),
     [
-        ("AWSGlue.GetCrawlers", "GetCrawlers of glue"),
+        ("AWSGlue.GetClassifiers", "GetClassifiers of glue"),
         ("AWSGlue.Nothing", "no operation 'Nothing'"),
         ("Logs_20140328.PutLogEvents", "PutLogEvents of logs"),
     ],
@@ -82,7 +82,8 @@ def test_an_operation_that_is_not_there_is_told_by_name(port, target, named):
 @pytest.mark.parametrize(
     ("service", "operation", "instead"),
     [
-        ("glue", "CreateCrawler", "tidemark catalog crawl"),
+        ("glue", "CreateClassifier", "CreateTable"),
+        ("glue", "UpdateCrawlerSchedule", "StartCrawler"),
         ("glue", "UpdateColumnStatisticsForTable", "docs/reference/local.md"),
         ("glue", "CreatePartitionIndex", "it has CreatePartition"),
         ("iam", "CreateRole", "any ARN of a role"),

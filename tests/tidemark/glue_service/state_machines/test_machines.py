@@ -128,8 +128,8 @@ def test_a_deleted_machine_is_gone_with_its_executions(states):
             "has the resource arn:aws:states:us-east-1:000000000000:activity:x",
         ),
         (
-            steps("A", A=task("aws-sdk:glue:startCrawler")),
-            "the task A calls startCrawler of glue, which is not here",
+            steps("A", A=task("aws-sdk:glue:getClassifiers")),
+            "the task A calls getClassifiers of glue, which is not here",
         ),
         (steps("A", A=task("aws-sdk:ec2:runInstances")), "the task A calls ec2"),
         (

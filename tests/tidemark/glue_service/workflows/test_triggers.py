@@ -237,10 +237,10 @@ def test_a_trigger_of_a_job_that_is_not_there_is_refused(port):
         on_demand(port, "of-nobody", "nobody")
 
 
-def test_a_trigger_with_a_crawler_is_kept_and_does_not_fire(port):
+def test_a_trigger_of_a_crawler_that_is_not_there_is_kept_and_does_not_fire(port):
     on_demand(port, "crawls", {"CrawlerName": "c"})
 
-    with pytest.raises(port.glue.exceptions.InvalidInputException, match="crawlers do not run"):
+    with pytest.raises(port.glue.exceptions.EntityNotFoundException, match="crawler 'c'"):
         port.glue.start_trigger(Name="crawls")
 
 

@@ -90,10 +90,11 @@ class Run:
     def __init__(self, home, deployment, observe):
         self.home, self.deployment, self.watch = home, deployment, Watch(observe)
 
-    def execute(self):
+    def execute(self, *, skips_crawlers=False):
         with Engine(self._open, self.watch.deaths.append) as engine:
             self.engine = engine
-            return run_to_its_end(engine, self.deployment, "flow", self.watch)
+            skip = {"skips_crawlers": skips_crawlers}
+            return run_to_its_end(engine, self.deployment, "flow", self.watch, **skip)
 
     @contextlib.contextmanager
     def _open(self):
@@ -216,20 +217,20 @@ def test_a_python_shell_job_that_takes_too_long_times_out(workflow):
     assert outcome(result) == [("one", "TIMEOUT")]
 
 
-def test_a_crawler_counts_as_succeeded_and_what_waits_for_it_runs(workflow):
+def test_a_skipped_crawler_counts_as_succeeded_and_what_waits_for_it_runs(workflow):
     crawl = after(started="crawler landing")
     succeeded = after(watched="crawler landing", started="two")
     failed = after("FAILED", watched="crawler landing", started="three")
 
-    result = workflow(
-        {"one": "", "two": "", "three": ""}, START, crawl, succeeded, failed
-    ).execute()
+    result = workflow({"one": "", "two": "", "three": ""}, START, crawl, succeeded, failed).execute(
+        skips_crawlers=True
+    )
 
     assert outcome(result) == [("one", "SUCCEEDED"), ("two", "SUCCEEDED")]
     assert list(result.blocked) == ["three"]
 
 
-def test_crawlers_in_a_row_are_passed_and_each_trigger_fires_once(workflow):
+def test_skipped_crawlers_in_a_row_are_passed_and_each_trigger_fires_once(workflow):
     start = replace(START, actions=(Action("crawler a"), Action("crawler b")))
     both = replace(
         after(watched="crawler a", started="one"),
@@ -240,7 +241,7 @@ def test_crawlers_in_a_row_are_passed_and_each_trigger_fires_once(workflow):
     )
     third = after(watched="crawler b", started="crawler c")
 
-    result = workflow({"one": ""}, start, both, third).execute()
+    result = workflow({"one": ""}, start, both, third).execute(skips_crawlers=True)
 
     assert outcome(result) == [("one", "SUCCEEDED")]
 
@@ -248,7 +249,7 @@ def test_crawlers_in_a_row_are_passed_and_each_trigger_fires_once(workflow):
 def test_a_job_that_fails_blocks_the_crawler_behind_it(workflow):
     crawl = after(started="crawler landing")
 
-    result = workflow({"one": FAIL}, START, crawl).execute()
+    result = workflow({"one": FAIL}, START, crawl).execute(skips_crawlers=True)
 
     assert result.blocked == {"crawler landing": ("one SUCCEEDED (is FAILED)",)}
     assert not result.is_success

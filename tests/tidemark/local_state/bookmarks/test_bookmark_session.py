@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 import pytest
 
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_job.process import bookmark_session
-from tidemark.glue_job.process.bookmark_session import files_to_read, start_session
+from tidemark.glue_job.process.bookmark_session import (
+    files_to_read,
+    folder_of,
+    places_of,
+    start_session,
+)
 from tidemark.local_state.bookmarks.files import NO_LIMITS, Limits
 from tidemark.local_state.bookmarks.sources import S3Source
 from tidemark.local_state.bookmarks.versions import latest_bookmark
@@ -199,3 +205,18 @@ def test_a_bucket_that_does_not_exist_is_an_error_and_not_an_empty_source(tmp_pa
         EntityNotFoundError, match=r"NoSuchBucket.*s3://landin has no folder .* which has landing;"
     ):
         paths_read("s3://landin/x/")
+
+
+def test_places_of_many_files_are_those_of_each(home):
+    home.create_bucket("landing")
+    uris = [
+        "s3://landing/a.json",
+        "s3://landing/in//day=1/a b.json",
+        "s3a://landing/in/day=1/c",
+        "file:///data/in/x",
+        "/data/in/y",
+    ]
+
+    assert [Path(place) for place in places_of(uris)] == [folder_of(uri) for uri in uris]
+    with pytest.raises(EntityNotFoundError, match="s3://nowhere has no folder"):
+        places_of(["s3://landing/a.json", "s3://nowhere/a.json"])

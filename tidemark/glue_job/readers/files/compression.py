@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, cast
 
 # Suffixes for which Hadoop has another codec.
-OTHER_CODECS = frozenset({".deflate", ".lz4", ".lzo", ".snappy", ".zst", ".zstd", ".xz", ".lzma"})
+OTHER_CODECS = (".deflate", ".lz4", ".lzo", ".snappy", ".zst", ".zstd", ".xz", ".lzma")
 CHUNK = 1 << 16
 # The end of a bzip2 stream: 48 bits, a checksum of 32 bits, and up to 7 bits to fill a byte.
 _END_OF_BZ2, _CHECKSUM_BITS, _MAGIC_BITS, _MAX_BYTES = 0x177245385090, 32, 48, 11
@@ -18,12 +18,11 @@ def open_file(path: str) -> IO[bytes]:
 
     Raises OSError for bytes after the last stream of a compressed file that are not a stream.
     """
-    suffix = Path(path).suffix
-    if suffix == ".gz":
+    if path.endswith(".gz"):
         return cast(IO[bytes], gzip.open(path, "rb"))
-    if suffix == ".bz2":
+    if path.endswith(".bz2"):
         return cast(IO[bytes], io.BufferedReader(Bz2Streams(path)))
-    return Path(path).open("rb")
+    return open(path, "rb")  # noqa: PTH123 (of many files)
 
 
 def ends_as_bz2(path: Path) -> bool:

@@ -62,6 +62,8 @@ def layout_of(file: str, paths: Iterable[str]) -> Layout:
 
 def values_of(file: str, layout: Layout) -> tuple[str | None, ...]:
     """Return the values of a file's partition columns, in the order of the layout."""
+    if not layout.columns:
+        return ()
     folders = file.removeprefix(f"{layout.base}/").split("/")[: len(layout.columns)]
     values = (unquote(folder.partition("=")[2]) for folder in folders)
     return tuple(None if value == NULL_PARTITION else value for value in values)

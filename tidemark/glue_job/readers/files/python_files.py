@@ -12,7 +12,7 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from tidemark.glue_job.frames.choices import column
 from tidemark.glue_job.frames.session import lenient_cast
-from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.process.bookmark_session import places_of
 from tidemark.glue_job.process.event_marks import SOURCE_ROW
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import failing, misfit
@@ -40,7 +40,10 @@ def read_rows(files: Files, schema: StructType, records_of: RecordsOf) -> DataFr
     As with Spark's own readers, ``input_file_name()`` is the file of a row, unless it is grouped.
     """
     spark, layout = files.spark, files.layout
-    tasks = [(file, str(folder_of(file)), values_of(file, layout)) for file in files.paths]
+    tasks = [
+        (file, place, values_of(file, layout))
+        for file, place in zip(files.paths, places_of(files.paths), strict=True)
+    ]
     slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
     rows = spark.sparkContext.parallelize(tasks, slices).flatMap(partial(_rows, records_of))
     mark = StructField(SOURCE_ROW, StringType())
@@ -57,7 +60,8 @@ def read_rows(files: Files, schema: StructType, records_of: RecordsOf) -> DataFr
 
 def look_at(files: Files, look: Callable[[Iterable[tuple[str, str]]], Iterable[T]]) -> list[T]:
     """Return the results of a function; it gets URIs and local paths of some files at a time."""
-    tasks, context = [(uri, str(folder_of(uri))) for uri in files.paths], files.spark.sparkContext
+    tasks = list(zip(files.paths, places_of(files.paths), strict=True))
+    context = files.spark.sparkContext
     slices = min(len(tasks), TASKS_PER_CORE * context.defaultParallelism)
     with blaming_files(files.paths, files.format.name):
         return context.parallelize(tasks, slices).mapPartitions(look).collect()

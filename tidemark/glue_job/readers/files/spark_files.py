@@ -122,7 +122,10 @@ def union(frames: Iterable[DataFrame]) -> DataFrame:
 
 def empty_frame(spark: SparkSession, schema: StructType | None = None) -> DataFrame:
     """Return a frame without rows."""
-    return spark.createDataFrame([], schema or StructType([]))
+    # PySpark's createDataFrame imports pandas, which takes longer than a run with nothing new.
+    session, rows = spark._jsparkSession, spark._jvm.java.util.ArrayList()  # type: ignore[union-attr]
+    kind = session.parseDataType((schema or StructType([])).json())
+    return DataFrame(session.createDataFrame(rows, kind), spark)
 
 
 def load(reader: DataFrameReader, files: Files, format_name: str = "") -> DataFrame:

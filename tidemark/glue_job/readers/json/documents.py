@@ -3,6 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-json-home.html
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from tidemark.glue_job.frames.session import met_in_some_row, own_query
 from tidemark.glue_job.frames.types import as_struct_type, numbered, struct_type
-from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.process.bookmark_session import places_of
 from tidemark.glue_job.readers.files.conformed import declared_record
 from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import note_rounded, uri_of_row
@@ -98,7 +99,7 @@ def documents(files: Files) -> Documents | None:
 
 
 def _documents(files: Files, strings: DataFrame) -> Documents | None:
-    size = sum(folder_of(file).stat().st_size for file in files.paths)
+    size = sum(os.stat(place).st_size for place in places_of(files.paths))  # noqa: PTH116
     with blaming_files(files.paths, "json"):
         kinds = kinds_in(strings, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
     if kinds is None:

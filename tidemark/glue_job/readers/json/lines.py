@@ -4,11 +4,10 @@ Hadoop copies its whole configuration per file, which takes a millisecond; a pla
 twenty microseconds. Spark's own inference and its own parser then get the lines.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from itertools import islice
-from pathlib import PurePosixPath
 
 from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
@@ -17,7 +16,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.session import own_query
 from tidemark.glue_job.frames.types import numbered, schema_with_strings
-from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.process.bookmark_session import folder_of, places_of
 from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import json_reason, refusing, uri_of_row
@@ -45,9 +44,9 @@ def are_many_small(files: Sequence[str]) -> bool:
     """Return whether opening the files costs more than reading them, by the sizes of some."""
     if len(files) < MANY:
         return False
-    if any(PurePosixPath(file).suffix in OTHER_CODECS for file in files):
+    if any(file.endswith(OTHER_CODECS) for file in files):
         return False
-    sizes = [folder_of(file).stat().st_size for file in islice(files, SAMPLE)]
+    sizes = [folder_of(file).stat().st_size for file in files[:SAMPLE]]
     return sum(sizes) < SMALL_BYTES * len(sizes)
 
 
@@ -161,7 +160,7 @@ def separated_strings(files: Files) -> DataFrame | None:
 
 def fit_in_strings(files: Sequence[str]) -> bool:
     """Return whether each file is small enough to be read as one string."""
-    return all(folder_of(file).stat().st_size <= MAX_BYTES for file in files)
+    return all(os.stat(place).st_size <= MAX_BYTES for place in places_of(files))  # noqa: PTH116
 
 
 def as_separated(strings: DataFrame) -> DataFrame:
